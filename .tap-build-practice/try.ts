@@ -1,0 +1,14 @@
+import { startStandIn } from '../test/support/runnerStandIn.ts';
+import { startPracticeRunner } from '../daemon/practice/practiceRunner.ts';
+const s = await startStandIn({ docs: 'docs' });
+const j = async (m: string, p: string, b?: unknown) => { const r = await fetch(s.url + p, { method: m, ...(b === undefined ? {} : { body: JSON.stringify(b) }), redirect: 'manual' }); console.log(m, p, r.status, r.headers.get('content-type'), (await r.text().catch(e => 'ERR ' + e)).slice(0, 1800)); };
+await j('GET', '/'); await j('GET', '/api/tags'); await j('GET', '/api/ps'); await j('POST', '/api/show', { model: 'Practice' });
+s.say('Hello <b>'); await j('POST', '/api/chat', { model: 'practice', messages: [{ role: 'user', content: 'hi' }] });
+s.dieMidAnswer(2); await j('POST', '/api/chat', { model: 'practice', messages: [{ role: 'user', content: 'hi' }] });
+await j('POST', '/api/chat', { model: 'practice', stream: false, messages: [{ role: 'user', content: 'How do I pull a model in the terminal?' }] });
+await j('POST', '/api/chat', { model: 'practice', stream: false, messages: [{ role: 'user', content: 'hello' }] });
+await j('POST', '/api/chat', { model: 'practice', stream: false, messages: [{ role: 'user', content: 'What is the weather in Köln for 3 days?' }], tools: [{ type: 'function', function: { name: 'get_weather', description: 'weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } }, required: ['city'] } } }] });
+await j('POST', '/api/pull', { model: 'practice-guest', stream: true });
+await j('GET', '/library');
+await j('DELETE', '/api/ps/practice'); await j('GET', '/api/tags/'); await j('DELETE', '/api/ps');
+await s.close(); console.log('closed', s.requests.map(r => [r.path, r.aborted, r.finished].join(' ')).join('; '));

@@ -1,0 +1,20 @@
+/** East Asian wide and fullwidth characters and pictographs: two columns each. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const none = /^(?:\p{Mark}|[\u200b\u200c\u200d])$/u;
+
+/** How many columns of a terminal a text takes; it has no control characters. */
+export function columnsOf(text: string): number {
+  if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += none.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  return columns;
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+export function padStart(text: string, columns: number): string {
+  return ' '.repeat(Math.max(0, columns - columnsOf(text))) + text;
+}

@@ -1,0 +1,36 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** How many lines are kept between conversations. */
+export const historySize = 1000;
+
+export function historyPath(env: Readonly<Record<string, string | undefined>>): string {
+  return join(
+    env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state'),
+    'runner',
+    'history',
+  );
+}
+
+/** The lines of earlier conversations, newest first, as readline wants them. */
+export async function readHistory(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .reverse()
+    .slice(0, historySize);
+}
+
+/** Prompts are private: only their owner can read the file. A folder that cannot be written loses the history alone. */
+export async function writeHistory(path: string, newestFirst: readonly string[]): Promise<void> {
+  const lines =
+    newestFirst.slice(0, historySize).toReversed?.() ?? [...newestFirst.slice(0, historySize)].reverse();
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  } catch {
+    return;
+  }
+}

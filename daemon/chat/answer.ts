@@ -1,0 +1,104 @@
+import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/chat.ts';
+import { RunnerError } from '../errors.ts';
+import type { ChatLine, WireToolCall } from '../runner/wire.ts';
+import type { DeltaPump } from './deltas.ts';
+import { createThinkingQuote } from './formatting.ts';
+import { createStreamParser, type StreamEvent } from './thinkingParser.ts';
+import { toolShapes } from './toolUtilities.ts';
+
+/** A model that never ends is stopped here, in characters. */
+const maxAnswer = 64 * 1024 * 1024;
+
+/** What has come of an answer, and the deltas that tell it. */
+export interface Answer {
+  /** Whether anything was sent that cannot be unsent. */
+  readonly begun: boolean;
+  readonly hasToolCalls: boolean;
+  add(line: ChatLine): void;
+  /** Gives back what was withheld; nothing may be added after it. */
+  finish(reason: string): void;
+  message(): Message;
+}
+
+export interface AnswerOptions {
+  readonly params: ChatParams;
+  /** The tools that were sent, which alone are recovered from text. */
+  readonly tools: NonNullable<ChatParams['tools']>;
+  /** Element names whose echoed blocks are not shown. */
+  readonly contextTags: readonly string[];
+  readonly pump: DeltaPump;
+  readonly notice: (code: NoticeCode, message: string) => void;
+  /** A new id for a tool call that came without one. */
+  readonly createId: () => string;
+}
+
+export function createAnswer(options: AnswerOptions): Answer {
+  const { params, tools, contextTags, pump, notice, createId } = options;
+  const parser = createStreamParser({ tools: toolShapes(tools), contextTags });
+  const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
+  const toolCalls: ToolCall[] = [];
+  let text = '';
+  let thinking = '';
+
+  const say = (added: string) => {
+    if (added === '') return;
+    text += added;
+    if (text.length > maxAnswer) throw tooLong();
+    pump.push({ kind: 'text', text: added });
+  };
+  const think = (added: string) => {
+    if (quote) return say(quote.thinking(added));
+    thinking += added;
+    if (thinking.length > maxAnswer) throw tooLong();
+    pump.push({ kind: 'thinking', text: added });
+  };
+  const call = ({ id, name, arguments: given }: WireToolCall) => {
+    const toolCall = { id: id ?? createId(), name, arguments: given };
+    toolCalls.push(toolCall);
+    pump.push({ kind: 'toolCall', toolCall });
+  };
+  const tell = (event: StreamEvent) => {
+    if (event.type === 'text') say(quote ? quote.text(event.text) : event.text);
+    if (event.type === 'thinking') think(event.text);
+    if (event.type === 'toolCall') {
+      notice(
+        'tool-call-recovered',
+        `The model wrote its call of ${event.call.name} as text; it was taken as a call.`,
+      );
+      call(event.call);
+    }
+    if (event.type === 'warning' && event.code === 'malformed-tool-call')
+      notice('tool-call-malformed', event.message);
+  };
+
+  return {
+    get begun() {
+      return text !== '' || thinking !== '' || toolCalls.length > 0;
+    },
+    get hasToolCalls() {
+      return toolCalls.length > 0;
+    },
+    add(line) {
+      if (line.thinking !== '') think(line.thinking);
+      if (line.content !== '') for (const event of parser.push(line.content)) tell(event);
+      for (const toolCall of line.toolCalls) call(toolCall);
+    },
+    finish(reason) {
+      for (const event of parser.finish(reason)) tell(event);
+      if (quote) say(quote.finish());
+    },
+    message: () => ({
+      role: 'assistant',
+      content: text,
+      ...(thinking === '' ? {} : { thinking }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    }),
+  };
+}
+
+function tooLong(): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    'The answer has grown beyond 64 MB and was stopped. Set a limit with the option num_predict.',
+  );
+}

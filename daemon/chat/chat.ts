@@ -1,0 +1,272 @@
+import type { ChatParams, ChatResult, FinishReason, Notice, NoticeCode, Usage } from '../../protocol/chat.ts';
+import type { CapabilityName } from '../../protocol/models.ts';
+import { RunnerError } from '../errors.ts';
+import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
+import { parseModelName } from '../models/name.ts';
+import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
+import type { RunnerClient } from '../runner/client.ts';
+import type { ChatLine } from '../runner/wire.ts';
+import { type Answer, createAnswer } from './answer.ts';
+import { createDeltaPump, type DeltaPump, type SendDelta } from './deltas.ts';
+import { contextNames, neededCapabilities, type Plan, planChat } from './plan.ts';
+import { chatRequestBody } from './requestBody.ts';
+import { promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
+import { type ContextWindow, createContextWindow, nearlyFull, withFigures } from './window.ts';
+
+export interface ChatDependencies {
+  readonly knowledge: ModelKnowledge;
+  readonly toolSupport: ToolSupport;
+  readonly estimate: TokenEstimate;
+  /** Makes sure that these capabilities are known, as far as the runner tells them. */
+  readonly learn: (
+    client: RunnerClient,
+    model: string,
+    names: readonly CapabilityName[],
+    signal: AbortSignal,
+  ) => Promise<void>;
+  /** Defaults of the configuration, as they are now. */
+  readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
+  readonly createId: () => string;
+}
+
+/** One turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
+export type Chat = (
+  client: RunnerClient,
+  params: ChatParams,
+  send: SendDelta,
+  signal: AbortSignal,
+) => Promise<ChatResult>;
+
+export function createChat(dependencies: ChatDependencies): Chat {
+  return async (client, params, send, signal) => {
+    parseModelName(params.model);
+    const pump = createDeltaPump(params.streamId, send);
+    const turn = new Turn(dependencies, { client, params, pump, signal });
+    const finishReason = await turn.run();
+    await pump.flush();
+    return turn.result(finishReason);
+  };
+}
+
+interface TurnOptions {
+  readonly client: RunnerClient;
+  readonly params: ChatParams;
+  readonly pump: DeltaPump;
+  readonly signal: AbortSignal;
+}
+
+/** The state of one turn, from the request to its end. */
+class Turn {
+  readonly #dependencies: ChatDependencies;
+  readonly #options: TurnOptions;
+  /** Aborted with the caller's signal, or when the turn ends early for a reason of its own. */
+  readonly #stop = new AbortController();
+  readonly #notices: Notice[] = [];
+  #answer: Answer;
+  #usage: Usage = { promptTokens: 0, completionTokens: 0 };
+
+  constructor(dependencies: ChatDependencies, options: TurnOptions) {
+    this.#dependencies = dependencies;
+    this.#options = options;
+    this.#answer = this.#createAnswer([]);
+  }
+
+  async run(): Promise<FinishReason> {
+    const { signal, params, client } = this.#options;
+    const follow = () => this.#stop.abort(signal.reason);
+    signal.addEventListener('abort', follow, { once: true });
+    if (signal.aborted) follow();
+    try {
+      await this.#dependencies.learn(client, params.model, neededCapabilities(params), this.#stop.signal);
+      return await this.#converse(this.#plan());
+    } catch (error) {
+      if (signal.aborted) return this.#cancelled();
+      throw await this.#failed(error);
+    } finally {
+      signal.removeEventListener('abort', follow);
+      this.#stop.abort();
+    }
+  }
+
+  result(finishReason: FinishReason): ChatResult {
+    return {
+      finishReason,
+      message: this.#answer.message(),
+      usage: this.#usage,
+      notices: this.#notices,
+    };
+  }
+
+  #plan(): Plan {
+    const { client, params } = this.#options;
+    return planChat(params, (name) =>
+      this.#dependencies.knowledge.capability(client.server, params.model, name),
+    );
+  }
+
+  /** Asks; where the runner refuses tools or thinking that were sent, the same request goes on without. */
+  async #converse(plan: Plan): Promise<FinishReason> {
+    const { client, params } = this.#options;
+    const { toolSupport, knowledge } = this.#dependencies;
+    const offered = plan.tools.length > 0;
+    const admission = offered
+      ? await toolSupport.admit(client.server, params.model, this.#stop.signal)
+      : undefined;
+    const report = (verdict: ToolVerdict) => admission?.report(verdict);
+    const tools = admission?.send ? plan.tools : [];
+    try {
+      for (const { code, message } of plan.notices) this.#notice(code, message);
+      if (offered && tools.length === 0) this.#noticeWithoutTools();
+      return await this.#ask({ ...plan, tools }, () => report(tools.length > 0 ? 'enabled' : 'unknown'));
+    } catch (error) {
+      const refused =
+        error instanceof RunnerError && !this.#answer.begun ? error.details.capability : undefined;
+      if (refused === 'tools' && tools.length > 0) {
+        report('disabled');
+        this.#noticeWithoutTools();
+        return await this.#ask({ ...plan, tools: [] }, () => undefined);
+      }
+      if (refused === 'thinking' && plan.think) {
+        knowledge.observe(client.server, params.model, { capability: 'thinking', value: false });
+        report('unknown');
+        return await this.#converse(this.#plan());
+      }
+      throw error;
+    } finally {
+      report('unknown');
+    }
+  }
+
+  /** Each code is said once in a turn. */
+  #notice(code: NoticeCode, message: string): void {
+    if (this.#notices.some((known) => known.code === code)) return;
+    const notice = { code, message };
+    this.#notices.push(notice);
+    this.#options.pump.push({ kind: 'notice', notice });
+  }
+
+  #noticeWithoutTools(): void {
+    const { model } = this.#options.params;
+    this.#notice(
+      'tools-disabled',
+      `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
+    );
+  }
+
+  #createAnswer(tools: Plan['tools']): Answer {
+    const { params, pump } = this.#options;
+    return createAnswer({
+      params,
+      tools,
+      contextTags: contextNames(params),
+      pump,
+      notice: (code, message) => this.#notice(code, message),
+      createId: this.#dependencies.createId,
+    });
+  }
+
+  async #ask(plan: Plan, onAnswered: () => void): Promise<FinishReason> {
+    const { client, params, pump } = this.#options;
+    const { knowledge, estimate } = this.#dependencies;
+    const defaults = this.#dependencies.defaults();
+    const asked = askedWindow(params, defaults.contextLength);
+    const window = createContextWindow({
+      client,
+      model: params.model,
+      knowledge,
+      signal: this.#stop.signal,
+      ...(asked === undefined ? {} : { asked }),
+    });
+    const size = promptSizeOf(plan.messages, plan.tools);
+    const needed = estimate.estimate(modelId(client.server, params.model), size);
+    this.#warnWhenNearlyFull(needed, window);
+    this.#answer = this.#createAnswer(plan.tools);
+    let last: ChatLine | undefined;
+    try {
+      for await (const lines of client.chat(
+        chatRequestBody(params, { ...plan, ...defaults }),
+        this.#stop.signal,
+      )) {
+        if (last === undefined) {
+          onAnswered();
+          await this.#learnWindow(window, needed);
+        }
+        for (const line of lines) this.#answer.add((last = line));
+        await pump.ready();
+      }
+    } catch (error) {
+      throw await this.#refused(error, window, needed);
+    }
+    return this.#finish(last, window, size);
+  }
+
+  /** Asked once the model is loaded; only a prompt that might fill the window waits for it. */
+  async #learnWindow(window: ContextWindow, needed: number): Promise<void> {
+    const learnt = window.learn(500);
+    if (window.allocated() !== undefined || !window.isWorthKnowing(needed)) return;
+    await learnt;
+    this.#warnWhenNearlyFull(needed, window);
+  }
+
+  #warnWhenNearlyFull(needed: number, window: ContextWindow): void {
+    const allocated = window.allocated();
+    if (allocated === undefined || needed < allocated * nearlyFull) return;
+    this.#notice(
+      'context-nearly-full',
+      `The prompt fills about ${Math.round((needed / allocated) * 100)} % of the context window of ${allocated} tokens. ` +
+        'Start a new chat or set a larger context length before anything is refused.',
+    );
+  }
+
+  async #refused(error: unknown, window: ContextWindow, needed: number): Promise<unknown> {
+    if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
+    await window.learn(1000);
+    return withFigures(error, needed, window.allocated());
+  }
+
+  async #finish(
+    last: ChatLine | undefined,
+    window: ContextWindow,
+    size: ReturnType<typeof promptSizeOf>,
+  ): Promise<FinishReason> {
+    const { client, params } = this.#options;
+    this.#answer.finish(last?.doneReason ?? 'stop');
+    const { promptTokens = 0, completionTokens = 0 } = last ?? {};
+    if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
+    this.#dependencies.estimate.calibrate(modelId(client.server, params.model), size, promptTokens);
+    if (window.allocated() === undefined) await window.learn(200);
+    const contextLength = window.allocated();
+    this.#usage = {
+      promptTokens,
+      completionTokens,
+      ...(contextLength === undefined ? {} : { contextLength }),
+    };
+    if (this.#answer.hasToolCalls) return 'toolCalls';
+    return last?.doneReason === 'length' ? 'length' : 'stop';
+  }
+
+  #noticeLost(tokens: number): void {
+    this.#notice(
+      'answer-lost',
+      `The model said ${tokens} tokens that the runner did not pass on, most likely a tool call that it could not read. Ask again.`,
+    );
+  }
+
+  #cancelled(): FinishReason {
+    this.#answer.finish('cancelled');
+    return 'cancelled';
+  }
+
+  /** What had come is kept: it goes out before the error, and with it. */
+  async #failed(error: unknown): Promise<unknown> {
+    this.#answer.finish('error');
+    await this.#options.pump.flush();
+    if (!(error instanceof RunnerError)) return error;
+    return this.#answer.begun ? error.with({ partial: this.#answer.message() }) : error;
+  }
+}
+
+function askedWindow(params: ChatParams, configured: number | undefined): number | undefined {
+  const asked = params.options?.['num_ctx'];
+  return typeof asked === 'number' && asked > 0 ? asked : configured;
+}

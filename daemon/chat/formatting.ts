@@ -1,0 +1,2 @@
+/** Response formatting: all of it is the stream library's. */
+export { createThinkingQuote, stripThinkingQuotes } from '../stream/stream.ts';

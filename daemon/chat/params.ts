@@ -1,0 +1,48 @@
+import * as z from 'zod/mini';
+import type { ChatParams } from '../../protocol/chat.ts';
+import { keepAlive } from '../config/options.ts';
+import type { Schema } from '../rpc/validate.ts';
+
+const nonEmpty = z.string().check(z.minLength(1, 'it is empty'));
+const object = z.record(z.string(), z.unknown());
+
+const base64 = z
+  .string()
+  .check(
+    z.refine(
+      (text) => text.length > 0 && !/[^A-Za-z0-9+/=]/.test(text),
+      'it is not base64 (without a "data:" prefix)',
+    ),
+  );
+
+const toolCall = z.object({ id: z.string(), name: nonEmpty, arguments: object });
+
+const message = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool'], 'it is not one of system, user, assistant and tool'),
+  content: z.string(),
+  images: z.exactOptional(z.array(base64)),
+  thinking: z.exactOptional(z.string()),
+  toolCalls: z.exactOptional(z.array(toolCall)),
+  toolCallId: z.exactOptional(z.string()),
+  toolName: z.exactOptional(z.string()),
+});
+
+const tool = z.object({ name: nonEmpty, description: z.string(), inputSchema: object });
+
+export const chatParamsSchema: Schema<ChatParams> = z.object({
+  server: z.exactOptional(z.string()),
+  streamId: nonEmpty,
+  model: nonEmpty,
+  messages: z.array(message).check(z.minLength(1, 'there is no message')),
+  tools: z.exactOptional(z.array(tool)),
+  toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
+  think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
+  options: z.exactOptional(object),
+  keepAlive: z.exactOptional(keepAlive),
+  format: z.exactOptional(z.union([z.string(), object])),
+  context: z.exactOptional(z.literal('leading')),
+  contextTags: z.exactOptional(
+    z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
+  ),
+  thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
+});

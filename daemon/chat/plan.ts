@@ -1,0 +1,79 @@
+import type { ChatParams, Message, NoticeCode, Tool } from '../../protocol/chat.ts';
+import { contextTags } from '../../protocol/contextTags.ts';
+import type { Capability, CapabilityName } from '../../protocol/models.ts';
+import { stripThinkingQuotes } from './formatting.ts';
+import { moveLeadingContext } from './leadingContext.ts';
+
+/** What a chat sends, after the rules on context, images and thinking; the tools are decided when it is sent. */
+export interface Plan {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  readonly think?: ChatParams['think'];
+  readonly notices: readonly { readonly code: NoticeCode; readonly message: string }[];
+}
+
+/** The element names that are context in this chat. */
+export function contextNames(params: ChatParams): readonly string[] {
+  return [...contextTags, ...(params.contextTags ?? [])];
+}
+
+/** Which capabilities of the model must be known before this chat can be planned. */
+export function neededCapabilities(params: ChatParams): readonly CapabilityName[] {
+  return [
+    ...(params.think === undefined ? [] : (['thinking'] as const)),
+    ...(params.messages.some(({ images }) => images?.length) ? (['vision'] as const) : []),
+  ];
+}
+
+export function planChat(params: ChatParams, capability: (name: CapabilityName) => Capability): Plan {
+  const notices: { code: NoticeCode; message: string }[] = [];
+  const tools = params.toolChoice === 'none' ? [] : (params.tools ?? []);
+  if (params.toolChoice === 'required' && tools.length > 0) {
+    notices.push({
+      code: 'tool-choice-ignored',
+      message: 'The runner cannot be made to call a tool; the model is free to.',
+    });
+  }
+  const blind = capability('vision').value === false;
+  if (blind && params.messages.some(({ images }) => images?.length)) {
+    notices.push({
+      code: 'images-dropped',
+      message: `${params.model} cannot see images, so they were left out. Choose a model with vision to ask about them.`,
+    });
+  }
+  const canThink = isReported(capability('thinking'));
+  if (params.think && !canThink) {
+    notices.push({
+      code: 'thinking-unsupported',
+      message: `${params.model} has no thinking mode; it was asked without.`,
+    });
+  }
+  return {
+    messages: conversationOf(params, blind),
+    tools,
+    notices,
+    ...(params.think !== undefined && canThink ? { think: params.think } : {}),
+  };
+}
+
+/** A name says how an answer looks, not what a request may ask for: the runner refuses `think` without the capability. */
+function isReported({ value, from }: Capability): boolean {
+  return value === true && from !== 'name';
+}
+
+function conversationOf(params: ChatParams, blind: boolean): readonly Message[] {
+  const names = new Set(contextNames(params));
+  const moved = params.context === 'leading' ? moveLeadingContext(params.messages, names) : params.messages;
+  const replayed = params.thinkingFormat === 'quote' ? moved.map(withoutThinkingQuotes) : moved;
+  return blind ? replayed.map(withoutImages) : replayed;
+}
+
+function withoutThinkingQuotes(message: Message): Message {
+  return message.role === 'assistant'
+    ? { ...message, content: stripThinkingQuotes(message.content) }
+    : message;
+}
+
+function withoutImages({ images: _, ...message }: Message): Message {
+  return message;
+}

@@ -1,0 +1,56 @@
+import type { ChatParams, Message, Tool, ToolCall } from '../../protocol/chat.ts';
+import type { ChatRequestBody } from '../runner/client.ts';
+
+/** What of a chat's parameters the capabilities of the model and the configuration decided. */
+export interface DecidedParts {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  readonly think?: ChatParams['think'];
+  /** Defaults from the configuration, for what the request does not say. */
+  readonly keepAlive?: string | number;
+  readonly contextLength?: number;
+}
+
+/** The body of `/api/chat`. `truncate: false` makes the runner refuse what it would cut in silence. */
+export function chatRequestBody(params: ChatParams, parts: DecidedParts): ChatRequestBody {
+  const keepAlive = params.keepAlive ?? parts.keepAlive;
+  const options = {
+    ...(parts.contextLength === undefined ? {} : { num_ctx: parts.contextLength }),
+    ...params.options,
+  };
+  return {
+    model: params.model,
+    messages: parts.messages.map(messageToWire),
+    truncate: false,
+    ...(parts.tools.length === 0 ? {} : { tools: parts.tools.map(toolToWire) }),
+    ...(parts.think === undefined ? {} : { think: parts.think }),
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+    ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
+    ...(params.format === undefined ? {} : { format: params.format }),
+  };
+}
+
+/** The runner takes numbers as seconds, and refuses text without a unit. */
+export function keepAliveToWire(keepAlive: string | number): string | number {
+  return typeof keepAlive === 'string' && /^-?\d+$/.test(keepAlive) ? Number(keepAlive) : keepAlive;
+}
+
+function messageToWire(message: Message): object {
+  return {
+    role: message.role,
+    content: message.content,
+    ...(message.images?.length ? { images: message.images } : {}),
+    ...(message.thinking ? { thinking: message.thinking } : {}),
+    ...(message.toolCalls?.length ? { tool_calls: message.toolCalls.map(toolCallToWire) } : {}),
+    ...(message.toolName === undefined ? {} : { tool_name: message.toolName }),
+    ...(message.toolCallId === undefined ? {} : { tool_call_id: message.toolCallId }),
+  };
+}
+
+function toolCallToWire(call: ToolCall, index: number): object {
+  return { id: call.id, function: { index, name: call.name, arguments: call.arguments } };
+}
+
+function toolToWire({ name, description, inputSchema }: Tool): object {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
+}

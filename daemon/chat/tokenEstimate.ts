@@ -1,0 +1,49 @@
+import type { Message, Tool } from '../../protocol/chat.ts';
+
+/** Characters a token before anything was counted: between English prose (4.3) and code (3.2). */
+const usualRatio = 3.8;
+/** What a picture costs in the models that run locally, in tokens. */
+const tokensPerImage = 600;
+
+/**
+ * How many tokens a prompt has, estimated from its characters by a ratio that each real count of the same model
+ * corrects.
+ */
+export interface TokenEstimate {
+  estimate(id: string, prompt: PromptSize): number;
+  /** The runner counted `tokens` for this prompt. */
+  calibrate(id: string, prompt: PromptSize, tokens: number): void;
+}
+
+export interface PromptSize {
+  readonly characters: number;
+  readonly images: number;
+}
+
+export function createTokenEstimate(): TokenEstimate {
+  const ratios = new Map<string, number>();
+  return {
+    estimate: (id, { characters, images }) =>
+      Math.ceil(characters / (ratios.get(id) ?? usualRatio)) + images * tokensPerImage,
+    calibrate(id, { characters, images }, tokens) {
+      // Short prompts are mostly template, and pictures hide the text's share: neither says much.
+      if (images > 0 || tokens < 50) return;
+      const measured = Math.min(Math.max(characters / tokens, 0.5), 12);
+      const before = ratios.get(id);
+      ratios.set(id, before === undefined ? measured : before * 0.5 + measured * 0.5);
+    },
+  };
+}
+
+/** Everything of a request that becomes prompt. */
+export function promptSizeOf(messages: readonly Message[], tools: readonly Tool[]): PromptSize {
+  const inMessages = messages.reduce((sum, message) => sum + charactersOf(message), 0);
+  const inTools = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  const images = messages.reduce((sum, message) => sum + (message.images?.length ?? 0), 0);
+  return { characters: inMessages + inTools, images };
+}
+
+function charactersOf({ content, thinking, toolCalls }: Message): number {
+  const calls = toolCalls?.length ? JSON.stringify(toolCalls).length : 0;
+  return content.length + (thinking?.length ?? 0) + calls + 8;
+}

@@ -1,0 +1,73 @@
+import { RunnerError } from '../errors.ts';
+import type { ModelKnowledge } from '../models/knowledge.ts';
+import type { RunnerClient } from '../runner/client.ts';
+
+/** The share of the window from which a warning comes before the answer. */
+export const nearlyFull = 0.9;
+/** No runner allocates less than this many tokens. */
+const smallestWindow = 2048;
+
+/** The context window of one model, as far as it is known, and asked for at the right moment. */
+export interface ContextWindow {
+  /** Tokens allocated, or that will be because they are asked for. */
+  allocated(): number | undefined;
+  /** Whether a prompt of this many tokens might fill a window that is not known yet. */
+  isWorthKnowing(tokens: number): boolean;
+  /** Asks the runner, once; a failure is no answer. Settles within `limit` ms. */
+  learn(limit: number): Promise<void>;
+}
+
+export interface ContextWindowOptions {
+  readonly client: RunnerClient;
+  readonly model: string;
+  readonly knowledge: ModelKnowledge;
+  /** `num_ctx` of the request or the configuration. */
+  readonly asked?: number;
+  readonly signal: AbortSignal;
+}
+
+export function createContextWindow({
+  client,
+  model,
+  knowledge,
+  asked,
+  signal,
+}: ContextWindowOptions): ContextWindow {
+  let asking: Promise<void> | undefined;
+  const ask = async () => {
+    const models = await client.ps(signal).catch(() => undefined);
+    if (models) knowledge.learnRunning(client.server, models);
+  };
+  return {
+    allocated: () => knowledge.context(client.server, model).allocated ?? asked,
+    isWorthKnowing: (tokens) => tokens >= smallestWindow * nearlyFull,
+    async learn(limit) {
+      asking ??= ask();
+      await within(asking, limit);
+    },
+  };
+}
+
+/** The refusal with its figures: what the prompt needs, what the window holds, and the way out. */
+export function withFigures(error: RunnerError, estimated: number, window: number | undefined): RunnerError {
+  const { needed = estimated, allocated = window } = error.details;
+  const holds =
+    allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
+  return new RunnerError(
+    'context-exceeded',
+    `The prompt needs about ${needed} tokens and ${holds}. ` +
+      'Shorten it, start a new chat, or set a larger context length.',
+    {
+      details: { ...error.details, needed, ...(allocated === undefined ? {} : { allocated }) },
+      cause: error,
+    },
+  );
+}
+
+async function within(promise: Promise<void>, limit: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limit);
+  });
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import type { SecretLine } from '../../protocol/secrets.ts';
+import { parseSecretLine } from './secrets.ts';
+import type { UserAuth } from './userConfig.ts';
+
+const commandTimeout = 30_000;
+
+/** How long the first requests wait for a first line, in ms: an editor writes it before it says hello. */
+const firstLineWait = 100;
+
+export interface SecretLineSink {
+  set(line: SecretLine): void;
+  /** Told of a line that cannot be read, without its text. */
+  onProblem(problem: string): void;
+}
+
+/** Reads lines from the descriptor until it ends. Settles with the first line, or after a moment without one. */
+export function readSecretsDescriptor(fd: number, { set, onProblem }: SecretLineSink): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, firstLineWait).unref();
+    const stream = openDescriptor(fd);
+    stream.on('error', (error) => onProblem(`The secrets descriptor ${fd} cannot be read: ${error.message}`));
+    createInterface({ input: stream }).on('line', (line) => {
+      takeLine(line, { set, onProblem });
+      resolve();
+    });
+  });
+}
+
+/** A pipe is read without holding a thread, which would keep the process from ending; a file is read as one. */
+function openDescriptor(fd: number): Readable {
+  try {
+    return new Socket({ fd, readable: true, writable: false }).unref();
+  } catch {
+    return createReadStream('', { fd });
+  }
+}
+
+function takeLine(line: string, { set, onProblem }: SecretLineSink): void {
+  if (line.trim() === '') return;
+  try {
+    set(parseSecretLine(line));
+  } catch (error) {
+    onProblem(
+      `A line of the secrets descriptor is left out: ${error instanceof Error ? error.message : 'unreadable'}.`,
+    );
+  }
+}
+
+/**
+ * Secrets that the user's own configuration names: the output of a command, or a file that no one else may read.
+ * The text is the token alone, for the entry's origin, or secret lines as on the descriptor.
+ * @throws {Error} with a sentence for the log.
+ */
+export async function readUserAuth(auth: UserAuth, defaultOrigin: string): Promise<SecretLine[]> {
+  const text = (auth.command ? await runCommand(auth.command) : await readPrivateFile(auth.file)).trim();
+  if (text === '') return [];
+  if (text.startsWith('{'))
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map(parseSecretLine);
+  return [parseSecretLine(JSON.stringify({ origin: auth.origin ?? defaultOrigin, secret: text }))];
+}
+
+async function runCommand([program, ...args]: readonly [string, ...string[]]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(program, args, {
+      timeout: commandTimeout,
+      maxBuffer: 1024 * 1024,
+    });
+    return stdout;
+  } catch (error) {
+    // The command's own message may hold what it printed.
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new Error(`The command of "auth" in the configuration failed${code}. Run it by hand to see why.`);
+  }
+}
+
+async function readPrivateFile(path: string): Promise<string> {
+  const { mode } = await stat(path);
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    throw new Error(`The secret file ${path} can be read by others. Run: chmod 600 ${path}`);
+  }
+  return readFile(path, 'utf8');
+}

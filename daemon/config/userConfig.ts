@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+
+/** Where a secret comes from; without an origin it is for the runner at `host` as it is at the start. */
+export type UserAuth = { readonly origin?: string | undefined } & (
+  | { readonly command: readonly [string, ...string[]]; readonly file?: undefined }
+  | { readonly file: string; readonly command?: undefined }
+);
+
+const authSchema = z.union([
+  z.object({ origin: z.optional(z.url()), command: z.tuple([z.string()], z.string()) }),
+  z.object({ origin: z.optional(z.url()), file: z.string() }),
+]);
+const configSchema = z.object({ auth: z.optional(z.union([authSchema, z.array(authSchema)])) });
+
+/** The user's own file, never a workspace's: `$XDG_CONFIG_HOME/runner/config.json`, else under `~/.config`. */
+export function userConfigPath(env: NodeJS.ProcessEnv): string {
+  return join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'runner', 'config.json');
+}
+
+/**
+ * The `auth` entries of the user's configuration; no file is none.
+ * @throws {Error} with a sentence, when the file is there and cannot be used.
+ */
+export async function readUserConfig(path: string): Promise<readonly UserAuth[]> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(`The configuration ${path} cannot be read: ${error.message}`);
+  });
+  if (text === undefined) return [];
+  const { auth } = parseConfig(text, path);
+  return (Array.isArray(auth) ? auth : auth ? [auth] : []) as readonly UserAuth[];
+}
+
+function parseConfig(text: string, path: string): z.infer<typeof configSchema> {
+  const parsed = configSchema.safeParse(tryJson(text));
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    `The configuration ${path} is not as expected: "auth" takes { origin?, command: [..] } or { origin?, file }.`,
+  );
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

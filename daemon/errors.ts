@@ -1,0 +1,57 @@
+import { type ErrorData, type ErrorKind, errorCodes, retryableKinds } from '../protocol/errors.ts';
+
+type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
+
+/**
+ * A failure that crosses the wire: a stable kind, a sentence that tells the user what to do next, and what a program
+ * needs to act on it. The message never holds a secret or a prompt.
+ */
+export class RunnerError extends Error {
+  override readonly name = 'RunnerError';
+  readonly kind: ErrorKind;
+  readonly details: ErrorDetails;
+
+  constructor(kind: ErrorKind, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.details = options.details ?? {};
+  }
+
+  get code(): number {
+    return errorCodes[this.kind];
+  }
+
+  get data(): ErrorData {
+    return { kind: this.kind, retryable: retryableKinds.has(this.kind), ...this.details };
+  }
+
+  /** The same failure with more said about it; what is known already stays. */
+  with(details: ErrorDetails): RunnerError {
+    return new RunnerError(this.kind, this.message, {
+      details: { ...details, ...this.details },
+      cause: this.cause,
+    });
+  }
+}
+
+/** A parameter that is not as the protocol says; `path` names it, such as `messages[0].role`. */
+export class InvalidParamsError extends Error {
+  override readonly name = 'InvalidParamsError';
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(
+      path === ''
+        ? `The parameters are not valid: ${problem}.`
+        : `The parameter "${path}" is not valid: ${problem}.`,
+    );
+    this.path = path;
+  }
+}
+
+/** True for the error that an aborted `AbortSignal` makes others throw. */
+export function isAbort(error: unknown, signal: AbortSignal): boolean {
+  return (
+    signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
+  );
+}

@@ -1,0 +1,139 @@
+import { Console } from 'node:console';
+import { parseArgs } from 'node:util';
+
+declare const RUNNER_VERSION: string;
+
+const minimumMajor = 20;
+
+const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
+
+  runnerd --stdio               JSON-RPC over standard input and output (LSP frames); docs/PROTOCOL.md has the messages
+    --secrets-fd N              read access tokens, one JSON object a line, from this descriptor
+    --trace FILE                append all traffic to this file, without secrets; it holds prompts and answers
+    --practice                  talk to the built-in practice runner where the editor names no other
+  runnerd --practice            serve the practice runner on loopback and print its address
+  runnerd --version | --help
+`;
+
+// Standard output belongs to the protocol: what a library prints goes to standard error.
+globalThis.console = new Console(process.stderr);
+
+void main();
+
+async function main(): Promise<void> {
+  const major = Number(process.versions.node.split('.', 1)[0]);
+  if (major < minimumMajor) {
+    process.stderr.write(`runnerd needs Node ${minimumMajor} or newer; this is ${process.versions.node}.\n`);
+    process.exit(minimumMajor);
+  }
+  const flags = readFlags(process.argv.slice(2));
+  if (flags.help) return print(help);
+  if (flags.version) return print(`${RUNNER_VERSION}\n`);
+  if (flags.stdio) return serveStdio(flags);
+  if (flags.practice) return servePractice();
+  process.stderr.write(`runnerd: say how to speak: --stdio. "runnerd --help" tells the rest.\n`);
+  process.exit(2);
+}
+
+interface Flags {
+  readonly stdio: boolean;
+  readonly practice: boolean;
+  readonly version: boolean;
+  readonly help: boolean;
+  readonly secretsFd?: number;
+  readonly trace?: string;
+}
+
+function readFlags(args: readonly string[]): Flags {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        stdio: { type: 'boolean', default: false },
+        practice: { type: 'boolean', default: false },
+        version: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+        'secrets-fd': { type: 'string' },
+        trace: { type: 'string' },
+        // Editors' client libraries add it; `initialize` says the same.
+        clientProcessId: { type: 'string' },
+      },
+    });
+    const fd = values['secrets-fd'];
+    if (fd !== undefined && !/^\d{1,5}$/.test(fd))
+      throw new TypeError('--secrets-fd needs the number of a descriptor');
+    const { stdio, practice, version, help, trace } = values;
+    return {
+      ...{ stdio, practice, version, help },
+      ...(fd === undefined ? {} : { secretsFd: Number(fd) }),
+      ...(trace === undefined ? {} : { trace }),
+    };
+  } catch (error) {
+    process.stderr.write(`runnerd: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+async function serveStdio(flags: Flags): Promise<void> {
+  const { startDaemon } = await import('./server.ts');
+  const practice = flags.practice ? await startPractice() : undefined;
+  const host = practice?.url ?? process.env['OLLAMA_HOST'];
+  const daemon = startDaemon({
+    input: process.stdin,
+    output: process.stdout,
+    version: RUNNER_VERSION,
+    ...(host === undefined ? {} : { host }),
+    ...(flags.trace === undefined ? {} : { traceFile: flags.trace }),
+    readSecrets: async (store, url, log) => {
+      const { readSecrets } = await import('./config/readSecrets.ts');
+      await readSecrets({
+        store,
+        url,
+        log,
+        env: process.env,
+        ...(flags.secretsFd === undefined ? {} : { fd: flags.secretsFd }),
+      });
+    },
+    now: Date.now,
+    random: Math.random,
+  });
+  const leave = () => {
+    // Sockets that stay open must not keep a daemon that has no editor.
+    void daemon.close().finally(() => process.exit(0));
+    setTimeout(() => process.exit(0), 500).unref();
+  };
+  process.stdin.on('end', leave);
+  process.stdin.on('close', leave);
+  process.stdout.on('error', leave);
+  process.on('SIGTERM', leave);
+  process.on('SIGINT', leave);
+  process.on('uncaughtException', reportDefect);
+  process.on('unhandledRejection', reportDefect);
+}
+
+/** One feature's failure never ends the daemon. */
+function reportDefect(error: unknown): void {
+  process.stderr.write(
+    `runnerd: a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+}
+
+async function servePractice(): Promise<void> {
+  const { url, close } = await startPractice();
+  print(`${url}\n`);
+  const leave = () => void close().finally(() => process.exit(0));
+  process.on('SIGTERM', leave);
+  process.on('SIGINT', leave);
+}
+
+async function startPractice() {
+  const [{ startPracticeRunner }, { join }] = await Promise.all([
+    import('./practice/practiceRunner.ts'),
+    import('node:path'),
+  ]);
+  return startPracticeRunner({ docs: join(__dirname, '..', 'docs') });
+}

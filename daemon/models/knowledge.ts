@@ -1,0 +1,143 @@
+import type { Capability, CapabilityName, ContextLength } from '../../protocol/models.ts';
+import type { Server } from '../runner/client.ts';
+import type { WireModel, WireShow } from '../runner/wire.ts';
+import { modelKey } from './name.ts';
+import { isThinkingName } from './thinking.ts';
+
+const capabilityNames: readonly CapabilityName[] = [
+  'completion',
+  'tools',
+  'vision',
+  'thinking',
+  'insert',
+  'embedding',
+];
+
+/** What is known of one model at one server; a new digest starts anew. */
+interface Known {
+  digest?: string;
+  /** From `show`, which is complete: what it does not name, the model cannot. */
+  shown?: ReadonlySet<string>;
+  /** From the list, which may leave out: what it names, the model can. */
+  listed?: ReadonlySet<string>;
+  readonly observed: Map<CapabilityName, boolean>;
+  maximumContext?: number;
+  allocatedContext?: number;
+  modelfileContext?: number;
+}
+
+/**
+ * What each model can do and how large its window is, with where that was learnt. One per daemon; it lives as long as
+ * the session.
+ */
+export interface ModelKnowledge {
+  learnListed(server: Server, models: readonly WireModel[]): void;
+  learnRunning(server: Server, models: readonly WireModel[]): void;
+  learnShown(server: Server, model: string, show: WireShow): void;
+  /** The model did it, or refused it. */
+  observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void;
+  capability(server: Server, model: string, name: CapabilityName): Capability;
+  capabilities(server: Server, model: string): Readonly<Record<CapabilityName, Capability>>;
+  context(server: Server, model: string): ContextLength;
+  /** Whether `show` was asked since the model's digest last changed. */
+  isShown(server: Server, model: string): boolean;
+  /** Where vision is known, by model identifier: the server's address, a blank, the model's key. */
+  readonly visionByModelId: ReadonlyMap<string, boolean>;
+}
+
+/** The identifier of a model across servers. */
+export function modelId(server: Server, model: string): string {
+  return `${server.url} ${modelKey(model)}`;
+}
+
+/** `onReplaced` is told the identifier of a model whose digest changed: what else is kept of it is stale. */
+export function createModelKnowledge(onReplaced: (id: string) => void): ModelKnowledge {
+  const known = new Map<string, Known>();
+  const visionByModelId = new Map<string, boolean>();
+
+  const entry = (server: Server, model: string): Known => {
+    const id = modelId(server, model);
+    const found = known.get(id) ?? { observed: new Map() };
+    known.set(id, found);
+    return found;
+  };
+
+  /** The entry for a digest: another digest is another model, and nothing of the old one holds. */
+  const entryOf = (server: Server, { name, digest }: WireModel): Known => {
+    const found = entry(server, name);
+    if (digest === undefined || found.digest === digest) return found;
+    const isAnother = found.digest !== undefined;
+    const fresh = isAnother
+      ? { digest, observed: new Map<CapabilityName, boolean>() }
+      : Object.assign(found, { digest });
+    known.set(modelId(server, name), fresh);
+    if (isAnother) {
+      visionByModelId.delete(modelId(server, name));
+      onReplaced(modelId(server, name));
+    }
+    return fresh;
+  };
+
+  const capability = (server: Server, model: string, name: CapabilityName): Capability => {
+    const { observed, shown, listed } = entry(server, model);
+    const seen = observed.get(name);
+    if (seen !== undefined) return { value: seen, from: 'observed' };
+    if (shown) return { value: shown.has(name), from: 'server' };
+    if (listed?.has(name)) return { value: true, from: 'server' };
+    if (name === 'thinking' && isThinkingName(model)) return { value: true, from: 'name' };
+    return { value: 'unknown', from: 'server' };
+  };
+
+  const noteVision = (server: Server, model: string) => {
+    const { value } = capability(server, model, 'vision');
+    if (value !== 'unknown') visionByModelId.set(modelId(server, model), value);
+  };
+
+  return {
+    visionByModelId,
+    capability,
+    learnListed(server, models) {
+      for (const model of models) {
+        const found = entryOf(server, model);
+        if (model.capabilities) found.listed = new Set(model.capabilities);
+        if (model.maximumContext) found.maximumContext = model.maximumContext;
+        noteVision(server, model.name);
+      }
+    },
+    learnRunning(server, models) {
+      const running = new Map(models.map((model) => [modelId(server, model.name), model.allocatedContext]));
+      for (const [id, found] of known) {
+        if (id.startsWith(`${server.url} `) && !running.has(id)) delete found.allocatedContext;
+      }
+      for (const model of models) {
+        if (model.allocatedContext) entryOf(server, model).allocatedContext = model.allocatedContext;
+      }
+    },
+    learnShown(server, model, show) {
+      const found = entry(server, model);
+      if (show.capabilities) found.shown = new Set(show.capabilities);
+      if (show.maximumContext) found.maximumContext = show.maximumContext;
+      const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
+      if (configured) found.modelfileContext = Number(configured);
+      noteVision(server, model);
+    },
+    observe(server, model, { capability: name, value }) {
+      entry(server, model).observed.set(name, value);
+      if (name === 'vision') noteVision(server, model);
+    },
+    capabilities: (server, model) =>
+      Object.fromEntries(capabilityNames.map((name) => [name, capability(server, model, name)])) as Record<
+        CapabilityName,
+        Capability
+      >,
+    context(server, model) {
+      const { allocatedContext, modelfileContext, maximumContext } = entry(server, model);
+      return {
+        ...(allocatedContext === undefined ? {} : { allocated: allocatedContext }),
+        ...(modelfileContext === undefined ? {} : { configured: modelfileContext }),
+        ...(maximumContext === undefined ? {} : { maximum: maximumContext }),
+      };
+    },
+    isShown: (server, model) => entry(server, model).shown !== undefined,
+  };
+}

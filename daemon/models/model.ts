@@ -1,0 +1,80 @@
+import type { Model, ParameterValue } from '../../protocol/models.ts';
+import type { Server } from '../runner/client.ts';
+import type { WireModel, WireShow } from '../runner/wire.ts';
+import { familyOf } from './family.ts';
+import type { ModelKnowledge } from './knowledge.ts';
+
+/** A model as the protocol has it: what the runner says, our family, and what is known of it. */
+export function toModel(wire: WireModel, server: Server, knowledge: ModelKnowledge): Model {
+  const { name, size, digest, modifiedAt, family, parameterSize, quantization } = wire;
+  const details = {
+    family: family ?? '',
+    parameterSize: parameterSize ?? '',
+    quantization: quantization ?? '',
+  };
+  return {
+    name,
+    server: server.name,
+    family: familyOf(name),
+    ...(size === undefined ? {} : { size }),
+    ...(digest === undefined ? {} : { digest }),
+    ...(modifiedAt === undefined ? {} : { modifiedAt }),
+    ...(family || parameterSize || quantization ? { details } : {}),
+    capabilities: knowledge.capabilities(server, name),
+    context: knowledge.context(server, name),
+    ...(wire.remoteHost === undefined
+      ? {}
+      : { remote: { host: wire.remoteHost, model: wire.remoteModel ?? name } }),
+  };
+}
+
+/** The same with what `ps` says of it. */
+export function withRunning(model: Model, running: WireModel | undefined): Model {
+  if (!running) return model;
+  const { expiresAt = new Date(0).toISOString(), size = 0, sizeVram = 0 } = running;
+  return { ...model, running: { expiresAt, size, sizeVram } };
+}
+
+/** What `show` says of a model that the list does not have. */
+export function shownAsListed(name: string, show: WireShow): WireModel {
+  const { modifiedAt, family, parameterSize, quantization, remoteHost, remoteModel } = show;
+  return {
+    name,
+    ...(modifiedAt === undefined ? {} : { modifiedAt }),
+    ...(family === undefined ? {} : { family }),
+    ...(parameterSize === undefined ? {} : { parameterSize }),
+    ...(quantization === undefined ? {} : { quantization }),
+    ...(remoteHost === undefined ? {} : { remoteHost }),
+    ...(remoteModel === undefined ? {} : { remoteModel }),
+  };
+}
+
+/** `show`'s parameters: a name and a literal a line; a name that is repeated is a list. */
+export function parseParameters(
+  text: string,
+): Readonly<Record<string, ParameterValue | readonly ParameterValue[]>> {
+  const values = new Map<string, ParameterValue[]>();
+  for (const line of text.split('\n')) {
+    const [, name, literal] = /^\s*(\w+)\s+(.*\S)\s*$/.exec(line) ?? [];
+    if (name === undefined || literal === undefined) continue;
+    values.set(name, [...(values.get(name) ?? []), parseLiteral(literal)]);
+  }
+  return Object.fromEntries(
+    [...values].map(([name, list]) => [name, list.length === 1 && list[0] !== undefined ? list[0] : list]),
+  );
+}
+
+function parseLiteral(literal: string): ParameterValue {
+  if (literal === 'true' || literal === 'false') return literal === 'true';
+  if (literal.startsWith('"')) return unquote(literal);
+  const number = Number(literal);
+  return Number.isNaN(number) ? literal : number;
+}
+
+function unquote(literal: string): string {
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal.replace(/^"|"$/g, '');
+  }
+}

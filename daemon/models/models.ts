@@ -1,0 +1,138 @@
+import type { CapabilityName, ListModelsResult, Model, ShowModelResult } from '../../protocol/models.ts';
+import { RunnerError } from '../errors.ts';
+import type { RunnerClient } from '../runner/client.ts';
+import type { WireModel } from '../runner/wire.ts';
+import type { ModelKnowledge } from './knowledge.ts';
+import { parseParameters, shownAsListed, toModel, withRunning } from './model.ts';
+import { modelKey, parseModelName } from './name.ts';
+
+/** A list younger than this many ms is not asked for again. */
+const freshFor = 2_000;
+/** How many models of a server that does not list capabilities are asked for one by one, and how many at once. */
+const maxShown = 64;
+const atOnce = 4;
+
+/** Which models a server has and what is known of them. */
+export interface Models {
+  list(client: RunnerClient, options: { refresh: boolean }, signal: AbortSignal): Promise<ListModelsResult>;
+  running(client: RunnerClient, signal: AbortSignal): Promise<readonly Model[]>;
+  show(client: RunnerClient, model: string, signal: AbortSignal): Promise<ShowModelResult>;
+  /** Makes sure that these capabilities are known, as far as the runner tells them; a failure leaves them unknown. */
+  learn(
+    client: RunnerClient,
+    model: string,
+    names: readonly CapabilityName[],
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+interface Listed {
+  readonly models: readonly WireModel[];
+  readonly running: readonly WireModel[];
+  readonly at: number;
+}
+
+export function createModels(knowledge: ModelKnowledge, now: () => number): Models {
+  const lists = new Map<string, Listed>();
+
+  const fetchList = async (client: RunnerClient, signal: AbortSignal): Promise<Listed> => {
+    const [models, running] = await Promise.all([client.tags(signal), runningOrNone(client, signal)]);
+    knowledge.learnListed(client.server, models);
+    knowledge.learnRunning(client.server, running);
+    await learnUnlisted(client, models, signal);
+    const listed = { models, running, at: now() };
+    lists.set(client.server.url, listed);
+    return listed;
+  };
+
+  /** Servers that do not list capabilities are asked model by model, once for each digest. */
+  const learnUnlisted = async (client: RunnerClient, models: readonly WireModel[], signal: AbortSignal) => {
+    const unknown = models.filter(
+      ({ name, capabilities }) => !capabilities && !knowledge.isShown(client.server, name),
+    );
+    const queue = unknown.slice(0, maxShown);
+    const work = async () => {
+      for (let next = queue.shift(); next; next = queue.shift()) await learnShown(client, next.name, signal);
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+  };
+
+  const learnShown = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+    try {
+      knowledge.learnShown(client.server, model, await client.show(model, signal));
+    } catch (error) {
+      if (signal.aborted || !(error instanceof RunnerError)) throw error;
+    }
+  };
+
+  const toModels = (
+    client: RunnerClient,
+    { models, running }: Pick<Listed, 'models' | 'running'>,
+  ): Model[] => {
+    const loaded = new Map(running.map((model) => [modelKey(model.name), model]));
+    return models.map((model) =>
+      withRunning(toModel(model, client.server, knowledge), loaded.get(modelKey(model.name))),
+    );
+  };
+
+  return {
+    async list(client, { refresh }, signal) {
+      const known = lists.get(client.server.url);
+      if (known && !refresh && now() - known.at < freshFor) return { models: toModels(client, known) };
+      try {
+        return { models: toModels(client, await fetchList(client, signal)) };
+      } catch (error) {
+        if (!known || signal.aborted || !isDown(error)) throw error;
+        return { models: toModels(client, { models: known.models, running: [] }), stale: true };
+      }
+    },
+
+    async running(client, signal) {
+      const running = await client.ps(signal);
+      knowledge.learnRunning(client.server, running);
+      return toModels(client, { models: running, running });
+    },
+
+    async show(client, model, signal) {
+      parseModelName(model);
+      const [shown, listed] = await Promise.all([
+        client.show(model, signal),
+        fetchList(client, signal).catch(() => undefined),
+      ]);
+      knowledge.learnShown(client.server, model, shown);
+      const wire =
+        listed?.models.find(({ name }) => modelKey(name) === modelKey(model)) ?? shownAsListed(model, shown);
+      const [known] = toModels(client, { models: [wire], running: listed?.running ?? [] });
+      const { template, parameters, system, license, modelfile } = shown;
+      return {
+        model: known ?? toModel(wire, client.server, knowledge),
+        ...(template === undefined ? {} : { template }),
+        ...(parameters === undefined ? {} : { parameters: parseParameters(parameters) }),
+        ...(system === undefined ? {} : { system }),
+        ...(license === undefined ? {} : { license }),
+        ...(modelfile === undefined ? {} : { modelfile }),
+      };
+    },
+
+    async learn(client, model, names, signal) {
+      const isUnknown = (name: CapabilityName) => {
+        const { value, from } = knowledge.capability(client.server, model, name);
+        return value === 'unknown' || from === 'name';
+      };
+      if (!knowledge.isShown(client.server, model) && names.some(isUnknown))
+        await learnShown(client, model, signal);
+    },
+  };
+}
+
+/** Old servers do not know the route; then nothing is known to run. */
+async function runningOrNone(client: RunnerClient, signal: AbortSignal): Promise<readonly WireModel[]> {
+  return client.ps(signal).catch((error) => {
+    if (error instanceof RunnerError && error.kind === 'not-supported') return [];
+    throw error;
+  });
+}
+
+function isDown(error: unknown): boolean {
+  return error instanceof RunnerError && error.data.retryable;
+}

@@ -1,0 +1,73 @@
+import { RunnerError } from '../errors.ts';
+
+/** The parts of `[scheme://][host/][namespace/]model[:tag]`, as they were written. */
+export interface ModelName {
+  readonly host?: string;
+  readonly namespace?: string;
+  readonly model: string;
+  readonly tag?: string;
+}
+
+const hostPart = /^\w[\w.:-]{0,349}$/;
+const namespacePart = /^\w[\w-]{0,79}$/;
+const modelPart = /^\w[\w.-]{0,79}$/;
+
+/**
+ * Reads a model's name by the runner's own grammar, including the source suffixes `:cloud` and `:local`.
+ * @throws {RunnerError} `invalid-request`, when the name is outside of the grammar.
+ */
+export function parseModelName(name: string): ModelName {
+  const parsed = tryModelName(name);
+  if (parsed) return parsed;
+  throw new RunnerError(
+    'invalid-request',
+    `"${name.slice(0, 100)}" is not a model name. A name looks like "qwen3:8b" or "hf.co/owner/model:tag".`,
+  );
+}
+
+/** The same name for the same model: lower case, with its tag, without the default host and namespace. */
+export function modelKey(name: string): string {
+  const parsed = tryModelName(name);
+  if (!parsed) return name.toLowerCase();
+  const { host, namespace, model, tag = 'latest' } = parsed;
+  const ownHost = host === 'registry.ollama.ai' ? undefined : host;
+  const ownNamespace = ownHost === undefined && namespace === 'library' ? undefined : namespace;
+  return [ownHost, ownNamespace, `${model}:${tag}`]
+    .filter((part) => part !== undefined)
+    .join('/')
+    .toLowerCase();
+}
+
+function tryModelName(name: string): ModelName | undefined {
+  const text = name.replace(/^https?:\/\//i, '');
+  const { path, tag } = splitTag(withoutSource(text));
+  const parts = path.split('/');
+  const [model = '', namespace, host, ...more] = parts.reverse();
+  const valid =
+    more.length === 0 &&
+    modelPart.test(model) &&
+    (tag === undefined || modelPart.test(tag)) &&
+    (namespace === undefined || namespacePart.test(namespace)) &&
+    (host === undefined || hostPart.test(host));
+  if (!valid) return undefined;
+  return {
+    model,
+    ...(tag === undefined ? {} : { tag }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(host === undefined ? {} : { host }),
+  };
+}
+
+/** `name:20b:cloud` is the stub `name:20b-cloud`; `name:20b:local` is `name:20b`. */
+function withoutSource(text: string): string {
+  const twoTags = /^(.*:[^:/]+):(cloud|local)$/i.exec(text);
+  if (!twoTags) return text.replace(/:local$/i, '');
+  return twoTags[2]?.toLowerCase() === 'cloud' ? `${twoTags[1]}-cloud` : (twoTags[1] ?? text);
+}
+
+/** The tag is after the last colon, if that is right of the last slash. */
+function splitTag(text: string): { path: string; tag?: string } {
+  const colon = text.lastIndexOf(':');
+  if (colon === -1 || colon < text.lastIndexOf('/')) return { path: text };
+  return { path: text.slice(0, colon), tag: text.slice(colon + 1) };
+}

@@ -1,0 +1,83 @@
+import type { Server } from '../runner/client.ts';
+import { modelId } from './knowledge.ts';
+
+type ToolState = 'untested' | 'enabled' | 'disabled';
+
+/** What a request with tools found out, or that it found out nothing. */
+export type ToolVerdict = 'enabled' | 'disabled' | 'unknown';
+
+/**
+ * Whether tools work, per model for the session, whatever the server says of the model: a model is untested until a
+ * request with tools is answered, and disabled for good once it refuses them.
+ */
+export interface ToolSupport {
+  /**
+   * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict.
+   * The caller that is given `report` must call it, whatever happens.
+   */
+  admit(
+    server: Server,
+    model: string,
+    signal: AbortSignal,
+  ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }>;
+  /** The model with this identifier is another one now. */
+  forget(id: string): void;
+}
+
+interface Tested {
+  state: ToolState;
+  /** Settles when the running test is over. */
+  test?: Promise<void>;
+}
+
+export function createToolSupport(
+  onVerdict: (server: Server, model: string, works: boolean) => void,
+): ToolSupport {
+  const models = new Map<string, Tested>();
+
+  const settle = (tested: Tested, verdict: ToolVerdict, tell: (works: boolean) => void) => {
+    if (verdict === 'unknown' || tested.state === verdict || tested.state === 'disabled') return;
+    tested.state = verdict;
+    tell(verdict === 'enabled');
+  };
+
+  return {
+    async admit(server, model, signal) {
+      const id = modelId(server, model);
+      const tested = models.get(id) ?? { state: 'untested' };
+      models.set(id, tested);
+      while (tested.state === 'untested' && tested.test) await orAborted(tested.test, signal);
+      const tell = (works: boolean) => onVerdict(server, model, works);
+      if (tested.state !== 'untested') {
+        return { send: tested.state === 'enabled', report: (verdict) => settle(tested, verdict, tell) };
+      }
+      let finish: (() => void) | undefined;
+      tested.test = new Promise((resolve) => {
+        finish = resolve;
+      });
+      let isOver = false;
+      const report = (verdict: ToolVerdict) => {
+        settle(tested, verdict, tell);
+        // Only the first report ends the test: by now another request may be under test.
+        if (isOver) return;
+        isOver = true;
+        delete tested.test;
+        finish?.();
+      };
+      return { send: true, report };
+    },
+    forget(id) {
+      models.delete(id);
+    },
+  };
+}
+
+async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  await Promise.race([promise, aborted]).finally(() => stop && signal.removeEventListener('abort', stop));
+}

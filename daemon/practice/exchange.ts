@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from './clock.ts';
+import { encodeJson } from './json.ts';
+import type { LoadedModels } from './loadedModels.ts';
+import type { PracticeModel } from './model.ts';
+import type { ModelStore } from './modelStore.ts';
+import type { RecordedRequest } from './requestLog.ts';
+import type { Speaker } from './speech.ts';
+
+/** What all exchanges of one practice runner share. */
+export interface Runner {
+  readonly store: ModelStore;
+  readonly loaded: LoadedModels;
+  readonly clock: Clock;
+  /** What the library offers, and a pull finds. */
+  readonly catalog: readonly PracticeModel[];
+  readonly speak: Speaker;
+  readonly tokensPerSecond: number;
+  /** Milliseconds between two lines of a pull's progress. */
+  readonly pullStep: number;
+  readonly stopRoute: boolean;
+  readonly version: string;
+}
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly runner: Runner;
+  readonly incoming: IncomingMessage;
+  readonly request: RecordedRequest;
+  readonly response: ServerResponse;
+  /** The body as text; empty for a blob, which is never kept whole. */
+  readonly text: string;
+  /** The part of the path that a route leaves open: a digest, a name. */
+  readonly tail: string;
+  /** Aborted when the client goes away, and when the runner closes. */
+  readonly signal: AbortSignal;
+  /** Speaks in the model's place. */
+  readonly speak?: Speaker;
+  /** Loses the connection, as a broken network does: no abort of the client. */
+  drop(): void;
+}
+
+export type Route = (exchange: Exchange) => Promise<void> | void;
+
+const jsonType = 'application/json; charset=utf-8';
+
+export function answerJson(
+  response: ServerResponse,
+  body: unknown,
+  { status = 200, contentType = jsonType }: { readonly status?: number; readonly contentType?: string } = {},
+): void {
+  answerText(response, encodeJson(body), { status, contentType });
+}
+
+export function answerText(
+  response: ServerResponse,
+  text: string,
+  {
+    status = 200,
+    contentType = 'text/plain',
+  }: { readonly status?: number; readonly contentType?: string } = {},
+): void {
+  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+export function answerEmpty(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-length': 0 });
+  response.end();
+}
+
+/** What a script may do with an answer whose bytes it writes itself. */
+export type RawExchange = Pick<Exchange, 'request' | 'response' | 'signal' | 'drop'>;
+
+/** What a script makes of a request: nothing, other words in the model's mouth, or the whole answer. */
+export type Script = (
+  request: RecordedRequest,
+) =>
+  | { readonly kind: 'speech'; readonly speak: Speaker }
+  | { readonly kind: 'answer'; readonly write: (exchange: RawExchange) => Promise<void> }
+  | undefined;

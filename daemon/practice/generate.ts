@@ -1,0 +1,101 @@
+import { answerLoaded, answerSteps } from './answer.ts';
+import { promptTokens } from './chatMessages.ts';
+import type { Exchange } from './exchange.ts';
+import { badRequest, modelNotFound } from './failure.ts';
+import { type Fields, readFields, type Struct, textOf } from './fields.ts';
+import { infer, type Step } from './inference.ts';
+import {
+  checkFormat,
+  findModel,
+  type InferenceRequest,
+  inferenceFields,
+  type LoadedOptions,
+  loadModel,
+  readInference,
+  requireCapabilities,
+  thinks,
+} from './inferenceRequest.ts';
+import type { InstalledModel } from './modelStore.ts';
+import { parseBody } from './requestBody.ts';
+import type { PromptMessage } from './speech.ts';
+import { fitMessages } from './window.ts';
+
+const generateRequest: Struct = {
+  name: 'GenerateRequest',
+  fields: {
+    ...inferenceFields,
+    ...{ prompt: 'string', suffix: 'string', system: 'string', template: 'string' },
+    ...{ context: 'array', raw: 'bool', images: 'array' },
+  },
+};
+
+interface Passage {
+  readonly request: InferenceRequest;
+  readonly model: InstalledModel;
+  readonly prompt: string;
+  readonly suffix: string;
+  readonly system: string;
+  readonly raw: boolean;
+}
+
+export async function generate(exchange: Exchange): Promise<void> {
+  const fields = readFields(parseBody(exchange.text), generateRequest);
+  const request = readInference(fields);
+  if (request.name === '') throw modelNotFound('');
+  const model = findModel(exchange, request.name, '/api/generate');
+  const passage = readPassage(fields, request, model);
+  const empty = passage.prompt === '' && passage.suffix === '';
+  if (empty && request.keepAlive === 0) exchange.runner.loaded.unload(model);
+  else
+    requireCapabilities(request, model, { use: 'generate', needed: passage.suffix === '' ? [] : ['insert'] });
+  if (empty) return answerLoaded(exchange, { request, model, said: { response: '' } });
+  const steps = passageSteps(exchange, passage, loadModel(exchange, model, request));
+  const context = (said: string) => (passage.raw ? undefined : contextOf(passage, said));
+  return answerSteps(exchange, steps, { request, model, toFields, context });
+}
+
+function readPassage(fields: Fields, request: InferenceRequest, model: InstalledModel): Passage {
+  const raw = fields['raw'] === true;
+  if (raw && (fields['template'] || fields['system'] || fields['context']))
+    throw badRequest('raw mode does not support template, system, or context');
+  return {
+    ...{ request, model, raw },
+    prompt: textOf(fields['prompt']),
+    suffix: textOf(fields['suffix']),
+    system: textOf(fields['system']) || (model.system ?? ''),
+  };
+}
+
+async function* passageSteps(
+  exchange: Exchange,
+  passage: Passage,
+  { window, limit, stop }: LoadedOptions,
+): AsyncGenerator<Step> {
+  const { request, model, prompt, suffix, system, raw } = passage;
+  checkFormat(request.format);
+  const hole = suffix !== '' || raw ? { hole: { prefix: prompt, suffix } } : {};
+  const turns = [message('system', 'hole' in hole ? '' : system), message('user', prompt + suffix)];
+  const count = (kept: readonly PromptMessage[]) => promptTokens(kept, []);
+  const asked = turns.filter(({ content }) => content !== '');
+  const { messages, tokens } = fitMessages(asked, count, { ...request, window });
+  const think = !raw && thinks(request, model);
+  const { name, format, shift, topLogprobs } = request;
+  yield* infer(exchange, {
+    prompt: { model: name, messages, tools: [], think, format, signal: exchange.signal, ...hole },
+    ...{ model, promptTokens: tokens, window, shift, limit, stop },
+    ...(topLogprobs === undefined ? {} : { topLogprobs }),
+  });
+}
+
+function toFields({ text, thinking }: Step): object {
+  return { response: text, thinking };
+}
+
+function message(role: string, content: string): PromptMessage {
+  return { role, content, toolName: '', images: 0 };
+}
+
+/** The tokens so far, as the old way of going on with a text wants them: a number a character. */
+function contextOf({ prompt, suffix }: Passage, said: string): readonly number[] {
+  return [...`${prompt}${suffix}${said}`].map((character) => character.codePointAt(0) ?? 0);
+}

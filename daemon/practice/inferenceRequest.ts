@@ -1,0 +1,108 @@
+import { parseKeepAlive } from './duration.ts';
+import type { Exchange } from './exchange.ts';
+import { ApiFailure, badRequest, modelNotFound, quoted } from './failure.ts';
+import { type Fields, isRecord, type Struct, textOf } from './fields.ts';
+import { type Capability, capabilitiesOf, contextLengthOf } from './model.ts';
+import { fullName, isCloudName, tryModelName } from './modelName.ts';
+import { type ModelOptions, readOptions } from './modelOptions.ts';
+import type { InstalledModel } from './modelStore.ts';
+
+/** What chat and generate have in common, as it was asked. */
+export interface InferenceRequest {
+  /** The model's name as it was sent; answers echo it. */
+  readonly name: string;
+  readonly stream: boolean;
+  readonly think: unknown;
+  readonly keepAlive: number | undefined;
+  readonly truncate: boolean;
+  readonly shift: boolean;
+  readonly format: unknown;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** How many alternatives each token tells; undefined where no probabilities are asked for. */
+  readonly topLogprobs?: number;
+}
+
+export const inferenceFields: Struct['fields'] = {
+  ...{ model: 'string', stream: 'bool', format: 'any', options: 'object', think: 'any', keep_alive: 'any' },
+  ...{ truncate: 'bool', shift: 'bool', logprobs: 'bool', top_logprobs: 'int', _debug_render_only: 'bool' },
+};
+
+/** @throws {ApiFailure} 400 for a value that the decoder or the first check refuses. */
+export function readInference(fields: Fields): InferenceRequest {
+  const { think, options, logprobs, top_logprobs: top = 0 } = fields;
+  checkThink(think);
+  const keepAlive = parseKeepAlive(fields['keep_alive']);
+  if (typeof top === 'number' && (top < 0 || top > 20))
+    throw badRequest('top_logprobs must be between 0 and 20');
+  return {
+    name: textOf(fields['model']),
+    stream: fields['stream'] !== false,
+    think,
+    keepAlive,
+    truncate: fields['truncate'] !== false,
+    shift: fields['shift'] !== false,
+    format: fields['format'],
+    options: isRecord(options) ? options : {},
+    ...(logprobs === true && typeof top === 'number' ? { topLogprobs: top } : {}),
+  };
+}
+
+/** @throws {ApiFailure} 404 where the model is not installed, 502 where only ollama.com has it. */
+export function findModel({ runner }: Exchange, name: string, path: string): InstalledModel {
+  if (!tryModelName(name)) throw badRequest('invalid model name');
+  const model = runner.store.find(name);
+  if (model) return model;
+  if (isCloudName(name)) throw new ApiFailure(502, `Post "https://ollama.com:443${path}": ${noSuchHost}`);
+  throw modelNotFound(name);
+}
+
+/** @throws {ApiFailure} 400 with the recorded texts: the model itself first, then thinking, then the others at once. */
+export function requireCapabilities(
+  { name, think }: InferenceRequest,
+  model: InstalledModel,
+  { use, needed }: { readonly use: 'chat' | 'generate'; readonly needed: readonly Capability[] },
+): void {
+  const has = capabilitiesOf(model);
+  if (!has.includes('completion')) throw badRequest(`${quoted(name)} does not support ${use}`);
+  const missing = needed.filter((one) => !has.includes(one));
+  const parsed = tryModelName(model.name);
+  const wants = think !== undefined && think !== false;
+  if (wants && !has.includes('thinking')) throw badRequest(`${quoted(name)} does not support thinking`);
+  if (missing.length > 0 && parsed)
+    throw badRequest(`${fullName(parsed)} does not support ${missing.join('\n')}`);
+}
+
+export type LoadedOptions = ModelOptions & { readonly window: number };
+
+/** Loads the model for as long as was asked; the window is what the request, the model or the default says. */
+export function loadModel(
+  { runner }: Exchange,
+  model: InstalledModel,
+  { options, keepAlive }: InferenceRequest,
+): LoadedOptions {
+  const read = readOptions(model.parameters ?? {}, options);
+  const window = Math.min(read.window ?? 4096, contextLengthOf(model));
+  runner.loaded.load(model, window, keepAlive);
+  return { ...read, window };
+}
+
+/** @throws {ApiFailure} 500, as a real runner does. */
+export function checkFormat(format: unknown): void {
+  if (format === undefined || format === '' || format === 'json' || isRecord(format)) return;
+  const text = `invalid format: ${quoted(JSON.stringify(format))}; expected "json" or a valid JSON Schema object`;
+  throw new ApiFailure(500, text);
+}
+
+/** A model that thinks does so unless it is told not to. */
+export function thinks({ think }: InferenceRequest, model: InstalledModel): boolean {
+  return capabilitiesOf(model).includes('thinking') && think !== false;
+}
+
+const noSuchHost = 'dial tcp: lookup ollama.com: no such host';
+
+function checkThink(think: unknown): void {
+  if (think === undefined || typeof think === 'boolean') return;
+  if (typeof think === 'string' && ['high', 'medium', 'low', 'max'].includes(think)) return;
+  const shown = typeof think === 'string' ? quoted(think) : JSON.stringify(think);
+  throw badRequest(`invalid think value: ${shown} (must be "high", "medium", "low", "max", true, or false)`);
+}

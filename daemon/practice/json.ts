@@ -1,0 +1,18 @@
+/**
+ * Encodes as Go's encoder does: `<`, `>`, `&` and the line separators U+2028/2029 are escaped, and half a surrogate
+ * pair becomes U+FFFD. So a client that looks for tags in the bytes fails here as it does with a real runner.
+ */
+export function encodeJson(value: unknown): string {
+  const json = JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'string' ? part.replace(loneSurrogate, '\uFFFD') : part,
+  );
+  return json.replace(escaped, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const loneSurrogate = /\p{Surrogate}/gu;
+const escaped = /[<>&\u2028\u2029]/g;
+
+/** RFC 3339 as Go prints it: UTC, trailing zeros of the fraction cut. */
+export function goTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.?0*Z$/, 'Z');
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { Speaker } from './speech.ts';
+
+export type Capability =
+  | 'completion'
+  | 'tools'
+  | 'insert'
+  | 'vision'
+  | 'embedding'
+  | 'thinking'
+  | 'image'
+  | 'audio';
+
+/** A model of the practice runner: what the lists say of it, and what it says. All but the name has a default. */
+export interface PracticeModel {
+  readonly name: string;
+  /** Default: completion. */
+  readonly capabilities?: readonly Capability[];
+  /** Lists and details leave the capabilities out, as old servers do. */
+  readonly old?: boolean;
+  /** The model's own maximum, in tokens. Default 4096. */
+  readonly contextLength?: number;
+  /** Also its architecture. Default `practice`. */
+  readonly family?: string;
+  readonly families?: readonly string[] | null;
+  readonly parameterSize?: string;
+  readonly quantization?: string;
+  /** Bytes of its weights. */
+  readonly size?: number;
+  /** The digest of its weights, `sha256:` and 64 hexadecimal digits. */
+  readonly weights?: string;
+  readonly template?: string;
+  readonly system?: string;
+  readonly license?: readonly string[];
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly messages?: readonly { readonly role: string; readonly content: string }[];
+  readonly parent?: string;
+  /** A stub whose work another host does. */
+  readonly remote?: { readonly host: string; readonly model: string };
+  readonly description?: string;
+  /** Milliseconds since 1970. Default: when it was installed. */
+  readonly modifiedAt?: number;
+  /** Default: it quotes the project's documents. */
+  readonly speak?: Speaker;
+}
+
+export interface Layer {
+  readonly kind: 'model' | 'template' | 'system' | 'license' | 'params' | 'messages' | 'config';
+  readonly digest: string;
+  readonly size: number;
+}
+
+export function capabilitiesOf(model: PracticeModel): readonly Capability[] {
+  return model.capabilities ?? ['completion'];
+}
+
+export function contextLengthOf(model: PracticeModel): number {
+  return model.contextLength ?? 4096;
+}
+
+/** The blobs that a model consists of, in the order of its manifest; a stub of a remote one has only its config. */
+export function layersOf(model: PracticeModel): readonly Layer[] {
+  const texts: readonly (readonly [Layer['kind'], string | undefined])[] = [
+    ['template', model.template],
+    ['license', model.license?.join('\n')],
+    ['system', model.system],
+    ['params', model.parameters && JSON.stringify(model.parameters)],
+    ['messages', model.messages?.length ? JSON.stringify(model.messages) : undefined],
+    ['config', JSON.stringify([model.name, model.family, model.capabilities, model.remote])],
+  ];
+  const weights: readonly Layer[] = model.remote
+    ? []
+    : [{ kind: 'model', digest: weightsOf(model), size: model.size ?? 65_536 }];
+  return [...weights, ...texts.flatMap(([kind, text]) => (text ? [textLayer(kind, text)] : []))];
+}
+
+export function weightsOf(model: PracticeModel): string {
+  return model.weights ?? digestOf(`weights of ${model.name}`);
+}
+
+/** The digest of the manifest: 64 digits without `sha256:`, as lists show it. */
+export function manifestDigest(model: PracticeModel): string {
+  const layers = layersOf(model).map(({ digest }) => digest);
+  return digestOf(layers.join()).slice('sha256:'.length);
+}
+
+function digestOf(content: string): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
+}
+
+/** Where a real runner keeps a blob; a practice runner keeps none, but texts name such paths. */
+export function blobPath(digest: string): string {
+  return `/models/blobs/${digest.replace(':', '-')}`;
+}
+
+function textLayer(kind: Layer['kind'], text: string): Layer {
+  return { kind, digest: digestOf(text), size: Buffer.byteLength(text) };
+}

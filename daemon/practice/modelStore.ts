@@ -1,0 +1,55 @@
+import { type Layer, layersOf, type PracticeModel } from './model.ts';
+import { displayName, nameKey, tryModelName } from './modelName.ts';
+
+export type InstalledModel = PracticeModel & { readonly modifiedAt: number };
+
+/** The installed models, the blobs that are there, and what pulls that were given up had got so far. */
+export interface ModelStore {
+  list(): readonly InstalledModel[];
+  find(name: string): InstalledModel | undefined;
+  /** Puts a model in place of one with the same name in any spelling; the spelling that was there stays. */
+  install(model: PracticeModel): InstalledModel;
+  remove(name: string): boolean;
+  hasBlob(digest: string): boolean;
+  addBlob(digest: string, size: number): void;
+  /** Bytes of a blob that a pull has got. */
+  partOf(digest: string): number;
+  keepPart(layer: Layer, completed: number): void;
+}
+
+export function createModelStore(models: readonly PracticeModel[], now: () => number): ModelStore {
+  const installed = new Map<string, InstalledModel>();
+  const blobs = new Set<string>();
+  const parts = new Map<string, number>();
+  const store: ModelStore = {
+    list: () => [...installed.values()].sort((a, b) => b.modifiedAt - a.modifiedAt),
+    find: (name) => installed.get(keyOf(name)),
+    install(model) {
+      const parsed = tryModelName(model.name);
+      if (!parsed) throw new TypeError(`"${model.name}" is no model name.`);
+      const key = nameKey(parsed);
+      const name = installed.get(key)?.name ?? displayName(parsed);
+      const added: InstalledModel = { ...model, name, modifiedAt: model.modifiedAt ?? now() };
+      installed.set(key, added);
+      for (const { digest } of layersOf(model)) blobs.add(digest);
+      return added;
+    },
+    remove: (name) => installed.delete(keyOf(name)),
+    hasBlob: (digest) => blobs.has(digest),
+    addBlob: (digest) => void blobs.add(digest),
+    partOf: (digest) => parts.get(digest) ?? 0,
+    keepPart(layer, completed) {
+      if (completed < layer.size) parts.set(layer.digest, completed);
+      else if (parts.delete(layer.digest) || !blobs.has(layer.digest)) blobs.add(layer.digest);
+    },
+  };
+  // The first is the newest, and so the one that clients take where nothing else is chosen.
+  for (const [index, model] of models.entries())
+    store.install({ modifiedAt: now() - index * 1_000, ...model });
+  return store;
+}
+
+function keyOf(name: string): string {
+  const parsed = tryModelName(name);
+  return parsed ? nameKey(parsed) : '';
+}

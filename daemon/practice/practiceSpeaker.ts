@@ -1,0 +1,95 @@
+import { guessCompletion } from './completionGuess.ts';
+import { blockQuote, findSections, type Match, quoteSection, type Section, wordsOf } from './docsQuote.ts';
+import type { Documents } from './documents.ts';
+import { isRecord } from './fields.ts';
+import { sampleOf } from './schemaSample.ts';
+import type { Piece, Prompt, PromptMessage, Speaker } from './speech.ts';
+import { splitTokens } from './tokens.ts';
+import { chooseCall } from './toolChoice.ts';
+
+const label = '*Practice runner, not a language model.*';
+
+/** Speaks by quoting documents; every turn begins by saying what it is. */
+export function createPracticeSpeaker(documents: Documents): Speaker {
+  return async function* speak(prompt) {
+    if (prompt.hole) return yield* say(guessCompletion(prompt.hole));
+    const sections = await documents.sections();
+    const question = lastQuestion(prompt.messages);
+    if (prompt.format !== undefined && prompt.format !== '') return yield* say(formatted(prompt, question));
+    const last = prompt.messages.at(-1);
+    if (last?.role === 'tool') return yield* say(`${label}\n\n${quoteResult(last)}`);
+    const matches = findSections(question, sections);
+    if (prompt.think) yield* think(thoughtsOf(question, sections, matches));
+    const call = chooseCall(question, prompt.tools);
+    if (!call) return yield* say(`${label}\n\n${answerOf(question, sections, matches)}`);
+    yield* say(`${label}\n\nI call the tool \`${call.name}\` with what your question gives.`);
+    yield { kind: 'calls', calls: [call] };
+  };
+}
+
+function* say(text: string): Generator<Piece> {
+  for (const token of splitTokens(text)) yield { kind: 'text', text: token };
+}
+
+function* think(text: string): Generator<Piece> {
+  for (const token of splitTokens(text)) yield { kind: 'thinking', text: token };
+}
+
+/** The user's last words, without the blocks of context that editors put in front of them. */
+function lastQuestion(messages: readonly PromptMessage[]): string {
+  const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const question = content
+    .slice(-20_000)
+    .replace(/<([\w-]+)(?:\s[^>]*)?>.*?<\/\1>/gs, '')
+    .trim();
+  return (question || content).slice(-2_000);
+}
+
+function thoughtsOf(question: string, sections: readonly Section[], [best, next]: readonly Match[]): string {
+  const words = [...wordsOf(question)].map((word) => `"${word}"`).join(', ');
+  if (words === '') return 'There is no word in that which I could look for.\n';
+  const files = new Set(sections.map(({ file }) => file)).size;
+  const looking = `Looking for ${words} in ${files} documents with ${sections.length} sections.`;
+  if (!best) return `${looking} Nothing fits.\n`;
+  const second = next ? `, before ${titleOf(next.section)} with ${next.score.toFixed(1)}` : '';
+  return `${looking} Best match: ${titleOf(best.section)} with ${best.score.toFixed(1)} points${second}.\n`;
+}
+
+function answerOf(question: string, sections: readonly Section[], matches: readonly Match[]): string {
+  const [best, ...others] = matches;
+  if (!best) return nothingFound(question, sections);
+  const { section } = best;
+  const more = others.slice(0, 2).map((other) => titleOf(other.section));
+  const pointer = more.length > 0 ? `\n\nThere is more in ${more.join(' and ')}.` : '';
+  const source = best.share < 0.5 ? 'The nearest that I can quote, from' : 'From';
+  return `${source} ${titleOf(section)}:\n\n${quoteSection(question, section)}${pointer}`;
+}
+
+function nothingFound(question: string, sections: readonly Section[]): string {
+  const titles = [...new Set(sections.map(({ title }) => title))];
+  if (titles.length === 0)
+    return 'I have no documents to quote from, so I can only show how an answer streams. Start a real runner for real answers.';
+  const greeting =
+    wordsOf(question).size === 0
+      ? "Hello. I quote this project's documents, so that you see how an answer streams before you install anything."
+      : "I can only quote this project's documents, and found nothing in them for that.";
+  const list = titles.slice(0, 10).map((title) => `- ${title}`);
+  return `${greeting} Ask me about:\n\n${list.join('\n')}`;
+}
+
+function quoteResult({ content, toolName }: PromptMessage): string {
+  const name = toolName === '' ? 'The tool' : `The tool \`${toolName}\``;
+  const shown = content.length > 1_000 ? `${content.slice(0, 1_000)} …` : content;
+  return shown.trim() === '' ? `${name} answered nothing.` : `${name} answered:\n\n${blockQuote(shown)}`;
+}
+
+function formatted({ format }: Prompt, question: string): string {
+  const sample = isRecord(format)
+    ? sampleOf(format, question)
+    : { note: 'Practice runner, not a language model.' };
+  return JSON.stringify(sample);
+}
+
+function titleOf({ file, heading }: Section): string {
+  return heading === file ? `\`${file}\`` : `\`${file}\`, “${heading.replace(/`/g, '')}”`;
+}

@@ -1,0 +1,90 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Exchange, Runner } from './exchange.ts';
+import { ApiFailure, badRequest } from './failure.ts';
+import { type Fields, readFields, type Struct, textOf } from './fields.ts';
+import { type Layer, layersOf, type PracticeModel } from './model.ts';
+import { type ModelName, nameKey, stubName, tryModelName } from './modelName.ts';
+import { parseBody } from './requestBody.ts';
+import { answerLines, answerMerged } from './stream.ts';
+
+const pullRequest: Struct = {
+  name: 'PullRequest',
+  fields: { model: 'string', name: 'string', insecure: 'bool', stream: 'bool' },
+};
+
+export function pull(exchange: Exchange): Promise<void> {
+  const fields = readFields(parseBody(exchange.text), pullRequest);
+  const raw = stubName(textOf(fields['model']) || textOf(fields['name']));
+  const name = tryModelName(raw);
+  if (!name) throw badRequest('invalid model name');
+  return answerProgress(
+    exchange,
+    fields,
+    pullLines(exchange, name, { insecure: fields['insecure'] === true }),
+  );
+}
+
+/** Progress as lines; without a stream only the last one, or the error. */
+export function answerProgress(
+  exchange: Exchange,
+  fields: Fields,
+  lines: AsyncIterable<object>,
+): Promise<void> {
+  if (fields['stream'] !== false) return answerLines(exchange, lines);
+  const merge = (all: readonly object[]) => all.at(-1) ?? {};
+  return answerMerged(exchange, lines, { merge, contentType: 'application/json' });
+}
+
+/** What a pull tells: layer after layer, going on where an earlier pull was given up. */
+export async function* pullLines(
+  exchange: Exchange,
+  name: ModelName,
+  options: { readonly insecure: boolean },
+): AsyncGenerator<object> {
+  yield { status: 'pulling manifest' };
+  const model = findInCatalog(exchange.runner, name, options.insecure);
+  const layers = layersOf(model);
+  for (const layer of layers) yield* layerLines(exchange, layer);
+  yield { status: 'verifying sha256 digest' };
+  yield { status: 'writing manifest' };
+  exchange.runner.store.install({ ...model, name: nameOf(name), modifiedAt: exchange.runner.clock.now() });
+  yield { status: 'success' };
+}
+
+const step = 262_144;
+
+async function* layerLines({ runner, signal }: Exchange, layer: Layer): AsyncGenerator<object> {
+  const { digest, size: total } = layer;
+  const line = { status: `pulling ${digest.slice(7, 19)}`, digest, total };
+  if (runner.store.hasBlob(digest)) return yield { ...line, completed: total };
+  let completed = runner.store.partOf(digest);
+  // A layer that comes at once is never told without its bytes.
+  if (completed === 0 && total > step) yield line;
+  while (completed < total) {
+    await (runner.pullStep > 0 ? runner.clock.delay(runner.pullStep, signal) : turn());
+    signal.throwIfAborted();
+    completed = Math.min(total, Math.max(completed, runner.store.partOf(digest)) + step);
+    runner.store.keepPart(layer, completed);
+    yield { ...line, completed };
+  }
+}
+
+function findInCatalog({ catalog }: Runner, name: ModelName, insecure: boolean): PracticeModel {
+  if (name.scheme === 'http' && !insecure) throw plainHttp(name);
+  const model = catalog.find((one) => {
+    const parsed = tryModelName(one.name);
+    return parsed !== undefined && nameKey(parsed) === nameKey(name);
+  });
+  if (!model) throw new ApiFailure(500, 'pull model manifest: file does not exist');
+  return model;
+}
+
+function plainHttp({ host, namespace, model, tag }: ModelName): ApiFailure {
+  const address = `https://${host}/v2/${namespace}/${model}/manifests/${tag}`;
+  const text = `Get "${address}": http: server gave HTTP response to HTTPS client`;
+  return new ApiFailure(500, `pull model manifest: ${text}`);
+}
+
+function nameOf({ host, namespace, model, tag }: ModelName): string {
+  return `${host}/${namespace}/${model}:${tag}`;
+}

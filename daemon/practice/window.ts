@@ -1,0 +1,23 @@
+import { badRequest } from './failure.ts';
+import type { InferenceRequest } from './inferenceRequest.ts';
+import type { PromptMessage } from './speech.ts';
+
+/**
+ * Cuts a prompt to the window, in silence, as a real runner does: the oldest messages go, system messages and the
+ * last one stay, and a last one that is too long alone is cut inside.
+ * @throws {ApiFailure} 400 where the request wants to be told instead.
+ */
+export function fitMessages(
+  messages: readonly PromptMessage[],
+  count: (messages: readonly PromptMessage[]) => number,
+  { window, truncate }: Pick<InferenceRequest, 'truncate'> & { readonly window: number },
+): { readonly messages: readonly PromptMessage[]; readonly tokens: number } {
+  let kept = messages;
+  while (count(kept) > window) {
+    if (!truncate) throw badRequest('the input length exceeds the context length');
+    const oldest = kept.findIndex(({ role }, index) => role !== 'system' && index < kept.length - 1);
+    if (oldest === -1) return { messages: kept, tokens: window };
+    kept = kept.toSpliced(oldest, 1);
+  }
+  return { messages: kept, tokens: count(kept) };
+}

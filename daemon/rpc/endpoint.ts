@@ -1,0 +1,116 @@
+import {
+  type CancellationToken,
+  type Connection,
+  ErrorCodes,
+  LSPErrorCodes,
+  ResponseError,
+} from 'vscode-languageserver/node';
+import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
+import { InvalidParamsError, RunnerError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { type Schema, validate } from './validate.ts';
+
+/** Both ends of the `runner/` namespace over one connection: checked on the way in, typed on the way out. */
+export interface Endpoint {
+  onRequest<P, R>(
+    message: RequestMessage<P, R>,
+    schema: Schema<P>,
+    answer: (params: P, signal: AbortSignal) => Promise<R>,
+  ): void;
+  onNotification<P>(message: NotificationMessage<P>, schema: Schema<P>, take: (params: P) => void): void;
+  /** Settles when it was written, which is the back-pressure; rejects when the client is gone. */
+  notify<P>(message: NotificationMessage<P>, params: P): Promise<void>;
+}
+
+export interface EndpointOptions {
+  readonly connection: Connection;
+  readonly log: Log;
+  /** Takes secrets out of what a runner said, before an editor sees it. */
+  readonly redact: (text: string) => string;
+  /** Aborted when the client is gone. */
+  readonly closed: AbortSignal;
+  /** Why a request is refused now, whatever it asks. */
+  readonly refusal: () => ResponseError<never> | undefined;
+}
+
+export function createEndpoint({ connection, log, redact, closed, refusal }: EndpointOptions): Endpoint {
+  return {
+    onRequest(message, schema, answer) {
+      connection.onRequest(message.method, async (params: unknown, token: CancellationToken) => {
+        const cancel = followToken(token, closed);
+        try {
+          const refused = refusal();
+          if (refused) return refused;
+          return await answer(validate(schema, params), cancel.signal);
+        } catch (error) {
+          return toResponseError(error, {
+            cancelled: token.isCancellationRequested,
+            method: message.method,
+            log,
+            redact,
+          });
+        } finally {
+          cancel.dispose();
+        }
+      });
+    },
+    onNotification(message, schema, take) {
+      connection.onNotification(message.method, (params: unknown) => {
+        try {
+          take(validate(schema, params));
+        } catch (error) {
+          log.warn(
+            `${message.method} was left out: ${error instanceof Error ? error.message : String(error)}`,
+          );
+        }
+      });
+    },
+    notify: (message, params) => connection.sendNotification(message.method, params),
+  };
+}
+
+/** The one place where tokens of the wire become signals. */
+function followToken(
+  token: CancellationToken,
+  closed: AbortSignal,
+): { signal: AbortSignal; dispose: () => void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const subscription = token.onCancellationRequested(abort);
+  closed.addEventListener('abort', abort, { once: true });
+  if (token.isCancellationRequested || closed.aborted) abort();
+  const dispose = () => {
+    subscription.dispose();
+    closed.removeEventListener('abort', abort);
+  };
+  return { signal: controller.signal, dispose };
+}
+
+interface FailedRequest {
+  readonly cancelled: boolean;
+  readonly method: string;
+  readonly log: Log;
+  readonly redact: (text: string) => string;
+}
+
+/** The one place where errors of the daemon become errors of the wire. */
+export function toResponseError(
+  error: unknown,
+  { cancelled, method, log, redact }: FailedRequest,
+): ResponseError<unknown> {
+  if (error instanceof ResponseError) return error;
+  if (error instanceof InvalidParamsError)
+    return new ResponseError(ErrorCodes.InvalidParams, error.message, { path: error.path });
+  if (error instanceof RunnerError) {
+    log.warn(`${method}: ${error.kind}: ${error.message}`);
+    return new ResponseError(error.code, redact(error.message), error.data);
+  }
+  if (cancelled) return new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
+  log.error(
+    `${method} failed inside the daemon: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
+  return new ResponseError(
+    ErrorCodes.InternalError,
+    'The daemon could not do this because of a defect of its own. Its log says more.',
+  );
+}

@@ -1,0 +1,127 @@
+import {
+  type Connection,
+  ErrorCodes,
+  type InitializeParams,
+  type InitializeResult,
+  ResponseError,
+} from 'vscode-languageserver/node';
+import * as z from 'zod/mini';
+import { trustDidChange } from '../../protocol/initialize.ts';
+import { protocolVersion, type RunnerCapabilities } from '../../protocol/version.ts';
+import type { ConfigurationStore } from '../config/configuration.ts';
+import { optionsSchema, withoutUnset } from '../config/options.ts';
+import { InvalidParamsError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { StatusMonitor } from '../status/status.ts';
+import { type Endpoint, toResponseError } from './endpoint.ts';
+import { validate } from './validate.ts';
+
+/** Where the connection stands between `initialize` and `shutdown`. */
+export interface Lifecycle {
+  isReady(): boolean;
+  /** Why a request is refused now, by LSP's rules. */
+  refusal(): ResponseError<never> | undefined;
+  start(): void;
+  stop(): void;
+}
+
+export function createLifecycle(): Lifecycle {
+  let state: 'new' | 'ready' | 'stopped' = 'new';
+  const refusals = {
+    new: new ResponseError<never>(ErrorCodes.ServerNotInitialized, 'Send "initialize" first.'),
+    ready: undefined,
+    stopped: new ResponseError<never>(ErrorCodes.InvalidRequest, 'The daemon was told to shut down.'),
+  };
+  return {
+    isReady: () => state === 'ready',
+    refusal: () => refusals[state],
+    start: () => {
+      state = 'ready';
+    },
+    stop: () => {
+      state = 'stopped';
+    },
+  };
+}
+
+export interface LifecycleParts {
+  readonly version: string;
+  /** What was wrong before anybody could be told. */
+  readonly problem?: string;
+  /** The configuration is known now. */
+  readonly onInitialize: () => void;
+  readonly lifecycle: Lifecycle;
+  readonly configuration: ConfigurationStore;
+  readonly status: StatusMonitor;
+  readonly servers: Servers;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+}
+
+export function serveLifecycle(connection: Connection, parts: LifecycleParts): void {
+  const { lifecycle, configuration, status, servers, log, closed } = parts;
+  connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
+    try {
+      configuration.start(validate(optionsSchema, params.initializationOptions, 'initializationOptions'));
+    } catch (error) {
+      return toResponseError(error, {
+        cancelled: false,
+        method: 'initialize',
+        log,
+        redact: (text) => text,
+      }) as ResponseError<never>;
+    }
+    parts.onInitialize();
+    const runner: RunnerCapabilities = { protocolVersion };
+    return {
+      capabilities: { experimental: { runner } },
+      serverInfo: { name: 'runnerd', version: parts.version },
+    };
+  });
+  connection.onInitialized(async () => {
+    if (parts.problem !== undefined) log.warn(parts.problem);
+    log.info(`runnerd ${parts.version} talks to ${servers.client().server.url}.`);
+    await status
+      .check(servers.client(), closed)
+      .catch((error) => log.debug(`The first check ended: ${String(error)}`));
+  });
+  connection.onShutdown(() => lifecycle.stop());
+}
+
+export interface ConfigurationParts {
+  readonly configuration: ConfigurationStore;
+  readonly status: StatusMonitor;
+  readonly servers: Servers;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+}
+
+/** Changes come with the notification, or are asked for where the editor answers `workspace/configuration`. */
+export function serveConfiguration(
+  connection: Connection,
+  endpoint: Endpoint,
+  parts: ConfigurationParts,
+): void {
+  const { configuration, status, servers, log, closed } = parts;
+  const change = (settings: unknown) => {
+    try {
+      configuration.change(validate(optionsSchema, withoutUnset(settings), 'runner'));
+    } catch (error) {
+      if (!(error instanceof InvalidParamsError)) throw error;
+      log.warn(`The settings were left as they are. ${error.message}`);
+    }
+  };
+  const changed = () => {
+    status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
+  };
+  connection.onDidChangeConfiguration(async ({ settings }) => {
+    const pushed = settings?.runner;
+    change(pushed ?? (await connection.workspace.getConfiguration('runner').catch(() => undefined)));
+    changed();
+  });
+  endpoint.onNotification(trustDidChange, z.object({ trusted: z.boolean() }), ({ trusted }) => {
+    configuration.trust(trusted);
+    changed();
+  });
+}

@@ -1,0 +1,35 @@
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
+
+/** Told of every message in either direction. */
+export type Trace = (direction: 'in' | 'out', message: unknown) => void;
+
+/**
+ * Writes all traffic to a file that only its owner can read, one JSON object a line, without secrets. It holds
+ * prompts and answers, so it is off unless asked for.
+ */
+export function createTrace(path: string, redact: (text: string) => string, now: () => number): Trace {
+  const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  // A trace that cannot be written is no reason to stop answering.
+  file.on('error', () => file.destroy());
+  return (direction, message) => {
+    if (file.destroyed) return;
+    file.write(`${redact(JSON.stringify({ at: new Date(now()).toISOString(), direction, message }))}\n`);
+  };
+}
+
+/** A writer that tells what it writes. */
+export class TracedWriter extends StreamMessageWriter {
+  readonly #trace: Trace;
+
+  constructor(output: Writable, trace: Trace) {
+    super(output);
+    this.#trace = trace;
+  }
+
+  override write(message: Message): Promise<void> {
+    this.#trace('out', message);
+    return super.write(message);
+  }
+}

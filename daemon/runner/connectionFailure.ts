@@ -1,0 +1,73 @@
+import { RunnerError } from '../errors.ts';
+import type { Subject } from './failure.ts';
+
+const tlsCodes =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/;
+
+/** The error for a request whose connection failed; `answered` is true once the runner's status had come. */
+export function failureOfConnection(cause: unknown, subject: Subject, answered: boolean): RunnerError {
+  const details = {
+    server: subject.server,
+    ...(subject.model === undefined ? {} : { model: subject.model }),
+  };
+  return (cause instanceof RunnerError ? cause : explain(cause, subject, answered)).with(details);
+}
+
+function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerError {
+  const code = codeOf(cause);
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') {
+    return new RunnerError('timeout', `No connection to ${url} in time. ${startIt}`, { cause });
+  }
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') {
+    return new RunnerError(
+      'timeout',
+      `${url} took too long to begin its answer. Ask again, or raise the time limit.`,
+      { cause },
+    );
+  }
+  if (code === 'UND_ERR_BODY_TIMEOUT') {
+    return new RunnerError('timeout', `${url} stopped sending in the middle of an answer. Ask again.`, {
+      cause,
+    });
+  }
+  if (answered) {
+    return new RunnerError(
+      'bad-response',
+      `The connection to ${url} was lost in the middle of an answer. Ask again.`,
+      { cause },
+    );
+  }
+  if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new RunnerError(
+      'bad-response',
+      `What answers at ${url} does not speak HTTP. Check the runner address.`,
+      { cause },
+    );
+  }
+  if (tlsCodes.test(code)) {
+    return new RunnerError(
+      'server-unreachable',
+      `The certificate of ${url} is not trusted (${code}). If it is your own, name its CA file in the settings.`,
+      { cause },
+    );
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return new RunnerError(
+      'server-unreachable',
+      `The host of ${url} is not known. Check the runner address.`,
+      { cause },
+    );
+  }
+  return new RunnerError('server-unreachable', `No runner answers at ${url}. ${startIt}`, { cause });
+}
+
+const startIt = 'Start it (for example with "ollama serve"), or set the runner address.';
+
+/** Undici wraps; with several addresses tried, the first reason is as good as any. */
+function codeOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  if (cause.name === 'HTTPParserError') return cause.name;
+  if (cause instanceof AggregateError) return codeOf(cause.errors[0]);
+  return codeOf(cause.cause);
+}

@@ -1,0 +1,209 @@
+import { RunnerError } from '../errors.ts';
+
+/** What is known of an answer that is not what was asked for. */
+export interface FailedAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfter?: string;
+  readonly location?: string;
+  /** The body's beginning, bounded by the transport. */
+  readonly body: string;
+}
+
+/** Whom the request was about. */
+export interface Subject {
+  /** The runner's base address, for the sentence. */
+  readonly url: string;
+  readonly server: string;
+  readonly model?: string;
+}
+
+const contextTexts =
+  /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
+
+/** The error for an answer with a status other than 2xx, by the table of docs/PROTOCOL.md. */
+export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerError {
+  const details = {
+    server: subject.server,
+    ...(subject.model === undefined ? {} : { model: subject.model }),
+  };
+  const said = parseErrorBody(answer.body);
+  return failureOfStatus(answer, said, subject).with(details);
+}
+
+/** The error for an error line in a stream whose status was 200. */
+export function failureOfErrorLine(text: string, subject: Subject): RunnerError {
+  const details = {
+    server: subject.server,
+    ...(subject.model === undefined ? {} : { model: subject.model }),
+  };
+  return (failureOfText(text, subject) ?? runnerFailed(text)).with(details);
+}
+
+function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subject: Subject): RunnerError {
+  const { status } = answer;
+  const known = said && status >= 400 && status < 500 ? failureOfText(said.error, subject) : undefined;
+  if (known) return known;
+  if (status >= 300 && status < 400) return redirected(answer, subject);
+  if (status === 401 || status === 403) return unauthorized(said, subject);
+  if (status === 503 || status === 429) return busy(answer, said);
+  if (isHtml(answer)) return notARunner(subject, 'a web page', said);
+  if (status === 404 && said && /model/i.test(said.error)) return modelNotFound(subject, said.error);
+  if (!said && (status === 404 || status === 405 || status === 501)) return noRoute(subject);
+  if (status >= 500)
+    return said ? runnerFailed(said.error) : notARunner(subject, `status ${status} without a reason`, said);
+  return new RunnerError(
+    'invalid-request',
+    `The runner refused the request: ${said?.error ?? `status ${status}`}.`,
+  );
+}
+
+/** Failures that the text alone tells, whatever the status. */
+function failureOfText(text: string, subject: Subject): RunnerError | undefined {
+  if (contextTexts.test(text)) return contextExceeded(text);
+  const capability = capabilityInText(text);
+  if (capability !== undefined) {
+    const name = subject.model ?? 'The model';
+    return new RunnerError(
+      'not-supported',
+      `${name} does not support ${capability}. Choose a model that does.`,
+      {
+        details: { capability },
+      },
+    );
+  }
+  return undefined;
+}
+
+/** Some engines say the figures: `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
+function contextExceeded(text: string): RunnerError {
+  const [, needed, allocated] = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text) ?? [];
+  const details = needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : {};
+  return new RunnerError(
+    'context-exceeded',
+    'The prompt is longer than the context window that the runner has allocated. ' +
+      'Shorten it, start a new chat, or set a larger context length.',
+    { details },
+  );
+}
+
+/** Several missing ones are joined by newlines; `tools` is named first because it is the one that is acted on. */
+function capabilityInText(text: string): string | undefined {
+  const list = /does not support ([\s\S]*)$/i
+    .exec(text)?.[1]
+    ?.split(/[\n.]/)
+    .map((word) => word.trim().split(/\s/)[0] ?? '');
+  const named = list?.filter((word) => /^[a-z]+$/i.test(word));
+  return named?.includes('tools') ? 'tools' : named?.[0];
+}
+
+function redirected(answer: FailedAnswer, subject: Subject): RunnerError {
+  const target = originOf(answer.location, subject.url);
+  return new RunnerError(
+    'bad-response',
+    `${subject.url} answered with a redirect${target ? ` to ${target}` : ''}, which is not followed. ` +
+      'Set the runner address to where the runner itself answers.',
+  );
+}
+
+function originOf(location: string | undefined, base: string): string | undefined {
+  if (location === undefined || !URL.canParse(location, base)) return undefined;
+  return new URL(location, base).origin;
+}
+
+function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerError {
+  const next = said?.signinUrl
+    ? `Sign in at ${said.signinUrl} and ask again.`
+    : 'Store an access token for this server, or check the one that is stored.';
+  const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${said.error}` : '';
+  return new RunnerError('unauthorized', `${subject.url} does not let this request in${reason}. ${next}`, {
+    details: said?.signinUrl ? { signinUrl: said.signinUrl } : {},
+  });
+}
+
+function busy(answer: FailedAnswer, said: ErrorBody | undefined): RunnerError {
+  const seconds = Number(answer.retryAfter);
+  const retryAfter =
+    answer.retryAfter !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+  const wait = retryAfter === undefined ? 'Try again in a moment.' : `Try again in ${retryAfter} seconds.`;
+  const reason = said ? `: ${said.error.replace(/\s+/g, ' ')}` : '';
+  return new RunnerError('busy', `The runner is busy${reason.replace(/[.]$/, '')}. ${wait}`, {
+    details: retryAfter === undefined ? {} : { retryAfter },
+  });
+}
+
+function notARunner(subject: Subject, what: string, said: ErrorBody | undefined): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    `${subject.url} answered with ${what} instead of a runner's answer${said ? ` (${said.error})` : ''}. ` +
+      'Check the runner address, and whether a proxy stands in between.',
+  );
+}
+
+function modelNotFound(subject: Subject, text: string): RunnerError {
+  if (subject.model === undefined)
+    return new RunnerError('model-not-found', `The runner does not know the model: ${text}.`);
+  return new RunnerError(
+    'model-not-found',
+    `The model ${subject.model} is not installed on ${subject.url}. Pull it, or choose one of the installed models.`,
+  );
+}
+
+function noRoute(subject: Subject): RunnerError {
+  return new RunnerError(
+    'not-supported',
+    `${subject.url} does not know this request. Check that the address is a runner's, and update the runner if it is old.`,
+  );
+}
+
+function runnerFailed(text: string): RunnerError {
+  const reason = text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\.$/, '');
+  return new RunnerError('runner-failed', `The runner failed: ${reason}. ${wayOut(text)}`);
+}
+
+function wayOut(text: string): string {
+  if (/resource limitations|out of memory|unable to allocate|requires more system memory/i.test(text)) {
+    return 'Stop other models or choose a smaller one, and ask again.';
+  }
+  if (/^option "|^invalid format/.test(text)) return 'Correct it and ask again.';
+  return 'Ask again; if it stays, look into the runner log.';
+}
+
+function isHtml(answer: FailedAnswer): boolean {
+  return answer.contentType.toLowerCase().includes('text/html') || /^\s*<(!doctype|html)/i.test(answer.body);
+}
+
+interface ErrorBody {
+  readonly error: string;
+  readonly signinUrl?: string;
+}
+
+/** The runner's `{ error, signin_url? }`, where `error` may itself be JSON text of an inner error. */
+function parseErrorBody(body: string): ErrorBody | undefined {
+  const value = tryJson(body);
+  if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
+  const signin = 'signin_url' in value && typeof value.signin_url === 'string' ? value.signin_url : undefined;
+  const error = innerText(value.error).slice(0, 2000);
+  return { error, ...(signin !== undefined && /^https:\/\//i.test(signin) ? { signinUrl: signin } : {}) };
+}
+
+function innerText(error: unknown): string {
+  const inner = typeof error === 'string' ? (error.startsWith('{') ? tryJson(error) : undefined) : error;
+  if (typeof inner === 'object' && inner !== null) {
+    if ('error' in inner) return innerText(inner.error);
+    if ('message' in inner && typeof inner.message === 'string') return inner.message;
+  }
+  return typeof error === 'string' ? error : JSON.stringify(error);
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { StringDecoder } from 'node:string_decoder';
+import { RunnerError } from '../errors.ts';
+
+/** A line longer than this is no line of a chat; the cap is that of the runner's own client. */
+export const maxLineBytes = 8 * 1024 * 1024;
+
+/**
+ * Reads newline-delimited JSON, each read of the socket as one batch, in time linear in its length. Characters that
+ * are cut between reads are put together, invalid UTF-8 becomes U+FFFD, blank lines are nothing.
+ * @throws {RunnerError} `bad-response` at a line that is no JSON or longer than the limit.
+ */
+export async function* readJsonLines(
+  body: AsyncIterable<Buffer>,
+  limit = maxLineBytes,
+): AsyncGenerator<readonly unknown[]> {
+  const decoder = new StringDecoder('utf8');
+  let carry = '';
+  for await (const chunk of body) {
+    const text = decoder.write(chunk);
+    const end = text.lastIndexOf('\n');
+    if (end === -1) {
+      carry += text;
+    } else {
+      yield parseLines(carry + text.slice(0, end));
+      carry = text.slice(end + 1);
+    }
+    if (carry.length > limit) throw tooLong(limit);
+  }
+  const rest = carry + decoder.end();
+  if (rest.trim() !== '') yield parseLines(rest);
+}
+
+function parseLines(text: string): readonly unknown[] {
+  const values: unknown[] = [];
+  let start = 0;
+  while (start <= text.length) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    const line = text.slice(start, end);
+    if (line.length > maxLineBytes) throw tooLong(maxLineBytes);
+    if (line.trim() !== '') values.push(parseLine(line));
+    start = end + 1;
+  }
+  return values;
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    const html = /^\s*<(!doctype|html)/i.test(line);
+    throw new RunnerError(
+      'bad-response',
+      html
+        ? 'A web page came instead of an answer. Check the runner address, and whether a proxy stands in between.'
+        : 'The runner sent a line that is not JSON. Ask again; if it stays, update the runner.',
+      { cause },
+    );
+  }
+}
+
+function tooLong(limit: number): RunnerError {
+  const megabytes = Math.round(limit / (1024 * 1024));
+  return new RunnerError(
+    'bad-response',
+    `The runner sent a line of more than ${megabytes} MB, which no answer needs. Check what stands at the runner address.`,
+  );
+}

@@ -1,0 +1,226 @@
+import { readFile } from 'node:fs/promises';
+import type { Agent, Dispatcher } from 'undici';
+import type { Timeouts } from '../../protocol/initialize.ts';
+import { RunnerError } from '../errors.ts';
+import { failureOfConnection } from './connectionFailure.ts';
+import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
+import { readJsonLines } from './jsonLines.ts';
+
+/** What of an error answer is read: enough for any sentence. */
+const maxErrorBytes = 64 * 1024;
+/** What of a whole JSON answer is read: ten thousand models fit. */
+const maxJsonBytes = 32 * 1024 * 1024;
+
+export interface TransportOptions {
+  /** The server's name, for errors. */
+  readonly server: string;
+  /** Base address without a trailing slash; it may have a path prefix. */
+  readonly url: string;
+  readonly caFile?: string;
+  readonly timeouts: Required<Timeouts>;
+  /** Authorization and further headers for exactly this address; asked at each request. */
+  readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
+}
+
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  /** The model it is about, for errors. */
+  readonly model?: string;
+  readonly signal: AbortSignal;
+  /** Which time limit holds until the first byte; default `list`. */
+  readonly wait?: 'list' | 'firstByte';
+}
+
+/**
+ * HTTP to one runner. Redirects are not followed, proxies are not used, answers are bounded in size and time, and an
+ * aborted signal closes the socket, also before the first byte. Every failure is a `RunnerError`, except the abort
+ * itself, which is thrown as it is.
+ */
+export interface Transport {
+  /** A whole JSON answer. */
+  json(request: TransportRequest): Promise<unknown>;
+  /** A stream of JSON lines, one batch a read. */
+  lines(request: TransportRequest): AsyncGenerator<readonly unknown[]>;
+  close(): Promise<void>;
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  let agent: Promise<Agent> | undefined;
+  const connect = () => {
+    agent ??= openAgent(options);
+    agent.catch(() => {
+      agent = undefined;
+    });
+    return agent;
+  };
+
+  async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const subject = subjectOf(options, request);
+    const response = await respond(await connect(), options, request).catch((error) => {
+      throw request.signal.aborted ? error : failureOfConnection(error, subject, false);
+    });
+    if (response.statusCode >= 200 && response.statusCode < 300) return response;
+    const failed = await readFailure(response).catch((error) => {
+      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
+    });
+    throw failureOfAnswer(failed, subject);
+  }
+
+  async function json(request: TransportRequest): Promise<unknown> {
+    const response = await send(request);
+    const subject = subjectOf(options, request);
+    try {
+      return parseBody(response, await readText(response.body, maxJsonBytes, true), subject);
+    } catch (error) {
+      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
+    }
+  }
+
+  async function* lines(request: TransportRequest): AsyncGenerator<readonly unknown[]> {
+    const response = await send(request);
+    const subject = subjectOf(options, request);
+    try {
+      refuseHtml(response, subject);
+      yield* readJsonLines(response.body.iterator({ destroyOnReturn: false }));
+    } catch (error) {
+      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
+    } finally {
+      release(response.body, request.signal);
+    }
+  }
+
+  const close = async () => {
+    const opened = await agent?.catch(() => undefined);
+    await opened?.close();
+  };
+  return { json, lines, close };
+}
+
+/** Undici takes longer to load than all else together, so it is loaded when first needed. */
+async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
+  const { Agent } = await import('undici');
+  const ca = caFile === undefined ? undefined : await readCertificates(caFile);
+  return new Agent({
+    connect: { timeout: timeouts.connect, ...(ca === undefined ? {} : { ca }) },
+    bodyTimeout: timeouts.idle,
+    maxHeaderSize: 64 * 1024,
+  });
+}
+
+/** The named certificates are trusted beside those that the system trusts. */
+async function readCertificates(caFile: string): Promise<string[]> {
+  const { rootCertificates } = await import('node:tls');
+  try {
+    return [...rootCertificates, await readFile(caFile, 'utf8')];
+  } catch (cause) {
+    throw new RunnerError(
+      'server-unreachable',
+      `The CA file ${caFile} cannot be read. Check its path and mode.`,
+      { cause },
+    );
+  }
+}
+
+async function respond(agent: Agent, options: TransportOptions, request: TransportRequest) {
+  const base = new URL(options.url);
+  return agent.request({
+    origin: base.origin,
+    path: base.pathname.replace(/\/$/, '') + request.path,
+    method: request.method,
+    headers: {
+      accept: 'application/json',
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(await options.headers(options.url)),
+    },
+    body: request.body === undefined ? null : JSON.stringify(request.body),
+    signal: request.signal,
+    headersTimeout: options.timeouts[request.wait ?? 'list'],
+    bodyTimeout: request.wait === 'firstByte' ? options.timeouts.idle : options.timeouts.list,
+  });
+}
+
+/**
+ * After the last line a few bytes come at most; read, they leave the connection open for the next request. What does
+ * not end by itself, or was aborted, is closed.
+ */
+function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): void {
+  if (signal.aborted || body.errored) {
+    body.destroy();
+    return;
+  }
+  const timer = setTimeout(() => body.destroy(), 100);
+  body.on('close', () => clearTimeout(timer)).resume();
+}
+
+async function readFailure(response: Dispatcher.ResponseData): Promise<FailedAnswer> {
+  const retryAfter = headerOf(response, 'retry-after');
+  const location = headerOf(response, 'location');
+  return {
+    status: response.statusCode,
+    contentType: headerOf(response, 'content-type') ?? '',
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(location === undefined ? {} : { location }),
+    body: await readText(response.body, maxErrorBytes, false),
+  };
+}
+
+/** Reads at most `limit` bytes; what is longer is an error where it must be whole, else it is cut. */
+async function readText(
+  body: Dispatcher.ResponseData['body'],
+  limit: number,
+  whole: boolean,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= limit) continue;
+    if (whole)
+      throw new RunnerError(
+        'bad-response',
+        'The runner sent far more than the answer can need. Check the runner address.',
+      );
+    break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
+}
+
+function parseBody(response: Dispatcher.ResponseData, text: string, subject: Subject): unknown {
+  refuseHtml(response, subject);
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new RunnerError(
+      'bad-response',
+      `${subject.url} answered with something that is not JSON. Check the runner address.`,
+      { cause },
+    );
+  }
+}
+
+/** A page that a proxy or a web server sends with status 200 is never parsed as JSON. */
+function refuseHtml(response: Dispatcher.ResponseData, subject: Subject): void {
+  if (!headerOf(response, 'content-type')?.toLowerCase().includes('text/html')) return;
+  throw new RunnerError(
+    'bad-response',
+    `${subject.url} answered with a web page instead of a runner's answer. ` +
+      'Check the runner address, and whether a proxy stands in between.',
+  );
+}
+
+function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function subjectOf(options: TransportOptions, request: TransportRequest): Subject {
+  return {
+    url: options.url,
+    server: options.server,
+    ...(request.model === undefined ? {} : { model: request.model }),
+  };
+}

@@ -1,0 +1,201 @@
+import { RunnerError } from '../errors.ts';
+
+/** A line of `/api/chat`, validated. Absent counts are 0. */
+export interface ChatLine {
+  readonly content: string;
+  readonly thinking: string;
+  readonly toolCalls: readonly WireToolCall[];
+  readonly done: boolean;
+  readonly doneReason?: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Of an error line; nothing comes after it. */
+  readonly error?: string;
+}
+
+export interface WireToolCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** An installed or loaded model as the runner lists it; whatever is missing or of a wrong type is left out. */
+export interface WireModel {
+  readonly name: string;
+  readonly size?: number;
+  readonly digest?: string;
+  readonly modifiedAt?: string;
+  readonly expiresAt?: string;
+  readonly sizeVram?: number;
+  /** Of a loaded model: the allocated window. */
+  readonly allocatedContext?: number;
+  readonly maximumContext?: number;
+  readonly family?: string;
+  readonly parameterSize?: string;
+  readonly quantization?: string;
+  readonly capabilities?: readonly string[];
+  readonly remoteHost?: string;
+  readonly remoteModel?: string;
+}
+
+export interface WireShow {
+  readonly capabilities?: readonly string[];
+  readonly maximumContext?: number;
+  /** Text, one parameter a line. */
+  readonly parameters?: string;
+  readonly template?: string;
+  readonly system?: string;
+  readonly license?: string;
+  readonly modelfile?: string;
+  readonly family?: string;
+  readonly parameterSize?: string;
+  readonly quantization?: string;
+  readonly modifiedAt?: string;
+  readonly remoteHost?: string;
+  readonly remoteModel?: string;
+}
+
+const noToolCalls: readonly WireToolCall[] = [];
+
+export function parseChatLine(value: unknown): ChatLine {
+  const line = asRecord(value);
+  const message = isRecord(line['message']) ? line['message'] : {};
+  const error = line['error'];
+  const doneReason = asString(line['done_reason']);
+  return {
+    content: asString(message['content']) ?? '',
+    thinking: asString(message['thinking']) ?? '',
+    toolCalls: Array.isArray(message['tool_calls']) ? message['tool_calls'].flatMap(toolCallOf) : noToolCalls,
+    done: line['done'] === true,
+    ...(doneReason === undefined ? {} : { doneReason }),
+    promptTokens: asCount(line['prompt_eval_count']) ?? 0,
+    completionTokens: asCount(line['eval_count']) ?? 0,
+    ...(error === undefined || error === null
+      ? {}
+      : { error: typeof error === 'string' ? error : JSON.stringify(error) }),
+  };
+}
+
+export function parseModels(value: unknown): WireModel[] {
+  const { models } = asRecord(value);
+  if (models === null || models === undefined) return [];
+  if (!Array.isArray(models)) throw wrongShape();
+  return models.flatMap(modelOf);
+}
+
+export function parseShow(value: unknown): WireShow {
+  const show = asRecord(value);
+  const details = isRecord(show['details']) ? show['details'] : {};
+  const capabilities = stringsOf(show['capabilities']);
+  return withoutUndefined<WireShow>({
+    capabilities,
+    maximumContext: maximumContextOf(show['model_info']),
+    parameters: asString(show['parameters']),
+    template: asString(show['template']),
+    system: asString(show['system']),
+    license: asString(show['license']),
+    modelfile: asString(show['modelfile']),
+    family: asString(details['family']),
+    parameterSize: asString(details['parameter_size']),
+    quantization: asString(details['quantization_level']),
+    modifiedAt: isoOf(show['modified_at']),
+    remoteHost: asString(show['remote_host']),
+    remoteModel: asString(show['remote_model']),
+  });
+}
+
+export function parseVersion(value: unknown): string | undefined {
+  return asString(asRecord(value)['version'])?.slice(0, 64);
+}
+
+/** Some servers send the arguments as JSON text. */
+function toolCallOf(value: unknown): WireToolCall[] {
+  if (!isRecord(value) || !isRecord(value['function'])) return [];
+  const { name, arguments: given } = value['function'];
+  if (typeof name !== 'string' || name === '') return [];
+  const id = asString(value['id']);
+  return [{ ...(id ? { id } : {}), name, arguments: argumentsOf(given) }];
+}
+
+function argumentsOf(given: unknown): Readonly<Record<string, unknown>> {
+  if (isRecord(given)) return given;
+  if (typeof given !== 'string') return {};
+  try {
+    const parsed: unknown = JSON.parse(given);
+    return isRecord(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+function modelOf(value: unknown): WireModel[] {
+  if (!isRecord(value)) return [];
+  const name = asString(value['name']) ?? asString(value['model']);
+  if (name === undefined || name === '') return [];
+  const details = isRecord(value['details']) ? value['details'] : {};
+  return [
+    withoutUndefined<WireModel>({
+      name,
+      size: asCount(value['size']),
+      digest: asString(value['digest'])?.replace(/^sha256:/, ''),
+      modifiedAt: isoOf(value['modified_at']),
+      expiresAt: isoOf(value['expires_at']),
+      sizeVram: asCount(value['size_vram']),
+      allocatedContext: asCount(value['context_length']),
+      maximumContext: asCount(details['context_length']),
+      family: asString(details['family']),
+      parameterSize: asString(details['parameter_size']),
+      quantization: asString(details['quantization_level']),
+      capabilities: stringsOf(value['capabilities']),
+      remoteHost: asString(value['remote_host']),
+      remoteModel: asString(value['remote_model']),
+    }),
+  ];
+}
+
+/** `<architecture>.context_length` of the model's own metadata. */
+function maximumContextOf(info: unknown): number | undefined {
+  if (!isRecord(info)) return undefined;
+  const architecture = asString(info['general.architecture']);
+  return architecture === undefined ? undefined : asCount(info[`${architecture}.context_length`]);
+}
+
+/** The runner writes local offsets and nine fractional digits; ours is always UTC with three. */
+function isoOf(value: unknown): string | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  if (isRecord(value)) return value;
+  throw wrongShape();
+}
+
+function wrongShape(): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    'The runner answered in a shape that is not the API. Check the runner address.',
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+function stringsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
+}
+
+type Optional<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+function withoutUndefined<T extends object>(value: Optional<T>): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
+}

@@ -1,0 +1,93 @@
+import type { Status } from '../../protocol/status.ts';
+import { RunnerError } from '../errors.ts';
+import type { RunnerClient } from '../runner/client.ts';
+
+/** How the runner is: asked for at the start, on request and after a failed connection, never by polling. */
+export interface StatusMonitor {
+  /** Asks the server; where it is the default one, a change is told. */
+  check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
+  /** A request to the default server is under way until the returned function is called. */
+  work(): () => void;
+  /** A request failed; a lost connection is checked before it is told. */
+  failed(error: unknown): void;
+}
+
+export interface StatusOptions {
+  /** The default server's, as it is now. */
+  readonly client: () => RunnerClient;
+  readonly onDidChange: (status: Status) => void;
+  readonly closed: AbortSignal;
+}
+
+export function createStatus({ client, onDidChange, closed }: StatusOptions): StatusMonitor {
+  let told: string | undefined;
+  let last: Status | undefined;
+  let working = 0;
+
+  const tell = () => {
+    if (!last) return;
+    const status: Status = last.state === 'online' && working > 0 ? { ...last, state: 'busy' } : last;
+    const text = JSON.stringify(status);
+    if (text === told) return;
+    told = text;
+    onDidChange(status);
+  };
+
+  const check = async (asked: RunnerClient, signal: AbortSignal): Promise<Status> => {
+    const isDefault = asked.server.name === client().server.name;
+    if (isDefault && !last) {
+      last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${asked.server.url}.` };
+      tell();
+    }
+    const status = await statusOf(asked, signal);
+    if (isDefault) {
+      last = status;
+      tell();
+    }
+    return status;
+  };
+
+  return {
+    check,
+    work() {
+      working++;
+      tell();
+      let open = true;
+      return () => {
+        if (!open) return;
+        open = false;
+        working--;
+        tell();
+      };
+    },
+    failed(error) {
+      if (!(error instanceof RunnerError) || error.kind !== 'server-unreachable') return;
+      // An aborted check tells nothing, and nobody waits for it.
+      check(client(), closed).catch(() => undefined);
+    },
+  };
+}
+
+async function statusOf(client: RunnerClient, signal: AbortSignal): Promise<Status> {
+  const { url } = client.server;
+  try {
+    const version = await client.version(signal);
+    return {
+      state: 'online',
+      kind: 'ok',
+      message: `The runner at ${url} answers.`,
+      ...(version ? { version } : {}),
+    };
+  } catch (error) {
+    if (!(error instanceof RunnerError)) throw error;
+    // A server of the same API need not tell its version.
+    if (error.kind === 'not-supported')
+      return { state: 'online', kind: 'warning', message: `${url} answers without a version.` };
+    const reached = error.kind === 'unauthorized' || error.kind === 'busy';
+    return {
+      state: reached ? 'online' : 'offline',
+      kind: reached ? 'warning' : 'error',
+      message: error.message,
+    };
+  }
+}

@@ -1,0 +1,67 @@
+import { isBlank, newline, skipBlanks } from './characters.ts';
+import type { Mode, Scan } from './scan.ts';
+
+/** Eats the white space after a tag, however it is cut. */
+export class Blanks implements Mode {
+  readonly #scan: Scan;
+
+  constructor(scan: Scan) {
+    this.#scan = scan;
+  }
+
+  read(text: string, from: number): number {
+    const scan = this.#scan;
+    const at = skipBlanks(text, from);
+    scan.steps += at - from + 1;
+    scan.sink.markup(text.slice(from, at));
+    if (at === text.length) return at;
+    if (scan.shown) {
+      scan.code.step(newline);
+      scan.toProse();
+    } else scan.toLead(false);
+    return at;
+  }
+
+  finish(): void {
+    // What came was eaten; nothing is withheld.
+  }
+}
+
+/** After a block in the middle of an answer: the rest of its line goes with it if that is blank. */
+export class LineRest implements Mode {
+  readonly #scan: Scan;
+  #held = '';
+
+  constructor(scan: Scan) {
+    this.#scan = scan;
+  }
+
+  begin(): void {
+    this.#held = '';
+  }
+
+  read(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      this.#scan.steps++;
+      if (code === newline) {
+        this.#scan.sink.markup(`${this.#held}\n`);
+        this.#scan.code.step(newline);
+        this.#scan.toProse();
+        return at + 1;
+      }
+      if (!isBlank(code)) {
+        this.#scan.giveBack(this.#held);
+        this.#scan.toProse();
+        return at;
+      }
+      this.#held += text[at];
+    }
+    return text.length;
+  }
+
+  finish(): void {
+    this.#scan.sink.markup(this.#held);
+    this.#held = '';
+  }
+}

@@ -1,0 +1,66 @@
+import { tryParseJson } from './jsonRepair.ts';
+
+type Parser = (text: string) => unknown;
+
+/** What a word must be to count as a value of a schema's type; undefined when it is none. */
+const parsers: Record<string, Parser> = {
+  integer: (text) => (/^[-+]?\d+$/.test(text) ? Number(text) : undefined),
+  number: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
+  boolean: (text) => ({ true: true, false: false })[text.toLowerCase()],
+  null: (text) => (/^(?:null|none)$/i.test(text) ? null : undefined),
+  array: (text) => arrayOf(tryParseJson(text)),
+  object: (text) => (isRecord(tryParseJson(text)) ? tryParseJson(text) : undefined),
+};
+
+/** Wider types last: `"5"` for integer or string is a number. */
+const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
+
+/**
+ * Gives the words of a call that has only text (XML parameters) the types of the tool's schema. A word that is
+ * no value of its type stays text: the tool says better than we can what is wrong with it.
+ */
+export function coerceArguments(
+  words: Record<string, unknown>,
+  inputSchema: unknown,
+): Record<string, unknown> {
+  const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
+  if (!isRecord(properties)) return words;
+  return Object.fromEntries(
+    Object.entries(words).map(([key, word]) => [
+      key,
+      typeof word === 'string' && Object.hasOwn(properties, key) ? coerce(word, properties[key]) : word,
+    ]),
+  );
+}
+
+/** The names that a schema requires and a call does not have. */
+export function missingArguments(given: Record<string, unknown>, inputSchema: unknown): string[] {
+  const required = isRecord(inputSchema) ? inputSchema['required'] : undefined;
+  if (!Array.isArray(required)) return [];
+  return required.filter((name): name is string => typeof name === 'string' && !Object.hasOwn(given, name));
+}
+
+function coerce(word: string, schema: unknown): unknown {
+  const types = typesOf(schema, 0);
+  const trimmed = word.trim();
+  for (const type of order) {
+    const value = types.has(type) ? parsers[type]?.(trimmed) : undefined;
+    if (value !== undefined) return value;
+  }
+  return word;
+}
+
+function typesOf(schema: unknown, depth: number): Set<string> {
+  if (!isRecord(schema) || depth > 8) return new Set();
+  const own = [schema['type']].flat().filter((type) => typeof type === 'string');
+  const choices = [schema['anyOf'], schema['oneOf']].filter(Array.isArray).flat();
+  return new Set([...own, ...choices.flatMap((choice) => [...typesOf(choice, depth + 1)])]);
+}
+
+function arrayOf(value: unknown): unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,45 @@
+import { BlockReader } from './blockReader.ts';
+import { endedBy, type Mode, type Scan } from './scan.ts';
+
+/** Withholds an echoed context block until it closes; one that never closes is given back whole, as text. */
+export class ContextBlock implements Mode {
+  readonly #scan: Scan;
+  #name = '';
+  #lead = '';
+  #held = '';
+  #reader = new BlockReader('');
+
+  constructor(scan: Scan) {
+    this.#scan = scan;
+  }
+
+  begin(name: string, lead: string, source: string): void {
+    this.#name = name;
+    this.#lead = lead;
+    this.#held = source;
+    this.#reader = new BlockReader(name);
+  }
+
+  read(text: string, from: number): number {
+    const end = this.#reader.read(text, from);
+    const next = end < 0 ? text.length : end;
+    this.#scan.steps += next - from + 1;
+    this.#held += text.slice(from, next);
+    if (end < 0) return next;
+    this.#scan.sink.markup(this.#lead);
+    this.#scan.sink.add({ type: 'context', name: this.#name, text: this.#held });
+    this.#held = '';
+    this.#scan.toLineRest();
+    return next;
+  }
+
+  finish(reason: string): void {
+    this.#scan.sink.add({
+      type: 'warning',
+      code: 'unclosed-context',
+      message: `${endedBy(reason)} inside <${this.#name}>, which never closed; it is shown as text.`,
+    });
+    this.#scan.giveBack(this.#lead + this.#held);
+    this.#held = '';
+  }
+}

@@ -1,0 +1,55 @@
+import { less, openBrace, openBracket, skipBlanks, tick } from './characters.ts';
+import type { Mode, Scan } from './scan.ts';
+
+/**
+ * Where nothing of the answer has come yet, or right after a tool call. Blanks are withheld until it is known
+ * whether they go with a tag or are text. Only from here may thinking open in every profile, and only from
+ * before the answer may a reply be a bare tool call.
+ */
+export class Lead implements Mode {
+  readonly #scan: Scan;
+  #blanks = '';
+  #afterCall = false;
+
+  constructor(scan: Scan) {
+    this.#scan = scan;
+  }
+
+  begin(afterCall: boolean): void {
+    this.#blanks = '';
+    this.#afterCall = afterCall;
+  }
+
+  read(text: string, from: number): number {
+    const scan = this.#scan;
+    const at = skipBlanks(text, from);
+    this.#blanks += text.slice(from, at);
+    scan.steps += at - from + 1;
+    if (at < text.length) this.#leave(text, at);
+    return at;
+  }
+
+  /** White space after the last call goes with it; a reply of nothing but white space is text. */
+  finish(): void {
+    if (this.#afterCall) this.#scan.sink.markup(this.#blanks);
+    else this.#scan.giveBack(this.#blanks);
+    this.#blanks = '';
+  }
+
+  #leave(text: string, at: number): void {
+    const scan = this.#scan;
+    const code = text.charCodeAt(at);
+    if (code === less && scan.openings.match(text, at, true) !== 'none') {
+      scan.toTag(this.#blanks, true);
+    } else if (!scan.shown && scan.tools.offered && mayBeginCall(code)) {
+      scan.toBareCall(this.#blanks);
+    } else {
+      scan.giveBack(this.#blanks);
+      scan.toProse();
+    }
+  }
+}
+
+function mayBeginCall(code: number): boolean {
+  return code === openBrace || code === openBracket || code === tick;
+}

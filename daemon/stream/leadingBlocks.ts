@@ -1,0 +1,54 @@
+import { BlockReader } from './blockReader.ts';
+import { isBlank, less, skipBlanks } from './characters.ts';
+import { endsName } from './openings.ts';
+import { TagEnd } from './tagEnd.ts';
+
+/** A whole block that stood before the user's words. */
+export interface LeadingBlock {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Takes whole blocks of the named elements from the very start of a text, as long as nothing but blocks and blanks
+ * comes; the rest is the user's own. Attribute values may hold `>`, elements of the same name nest, and a block that
+ * never closes is text. Linear in the length of the text.
+ */
+export function takeLeadingBlocks(
+  text: string,
+  names: ReadonlySet<string>,
+): { readonly blocks: readonly LeadingBlock[]; readonly rest: string } {
+  const blocks: LeadingBlock[] = [];
+  let at = skipBlanks(text, 0);
+  while (at < text.length) {
+    const block = tryReadBlock(text, at, names);
+    if (!block) break;
+    blocks.push(block);
+    at = skipBlanks(text, at + block.text.length);
+  }
+  return { blocks, rest: blocks.length === 0 ? text : text.slice(at) };
+}
+
+function tryReadBlock(text: string, at: number, names: ReadonlySet<string>): LeadingBlock | undefined {
+  const name = nameAt(text, at);
+  if (name === undefined || !names.has(name)) return undefined;
+  const tag = new TagEnd();
+  const inside = tag.read(text, at + 1 + name.length);
+  if (inside < 0 || tag.failed) return undefined;
+  const end = tag.selfClosing ? inside : new BlockReader(name).read(text, inside);
+  return end < 0 ? undefined : { name, text: text.slice(at, end) };
+}
+
+/** No element name is longer; a `<` before a wall of text is not read to its end. */
+const longestName = 128;
+
+function nameAt(text: string, at: number): string | undefined {
+  if (text.charCodeAt(at) !== less) return undefined;
+  const limit = Math.min(text.length, at + 2 + longestName);
+  for (let end = at + 1; end < limit; end++) {
+    const code = text.charCodeAt(end);
+    if (endsName(code))
+      return end > at + 1 && !isBlank(text.charCodeAt(at + 1)) ? text.slice(at + 1, end) : undefined;
+  }
+  return undefined;
+}

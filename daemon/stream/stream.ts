@@ -1,0 +1,7 @@
+/** The stream parsing library: what other rooms use of it. */
+export type { StreamEvent } from './events.ts';
+export { takeLeadingBlocks } from './leadingBlocks.ts';
+export type { ToolShape } from './offeredTools.ts';
+export { createStreamParser } from './parser.ts';
+export { profileForModel } from './profile.ts';
+export { createThinkingQuote, stripThinkingQuotes } from './thinkingQuote.ts';

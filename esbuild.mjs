@@ -1,0 +1,53 @@
+// Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/.
+// Usage: node esbuild.mjs [--tests] [--minify]
+import { readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+
+const { version } = createRequire(import.meta.url)('./package.json');
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  define: { RUNNER_VERSION: JSON.stringify(version) },
+  logLevel: 'warning',
+};
+
+const programs = {
+  runnerd: 'daemon/main.ts',
+  terminal: 'client/terminal/main.ts',
+};
+
+await build({
+  ...shared,
+  entryPoints: programs,
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  minify: process.argv.includes('--minify'),
+  banner: { js: '#!/usr/bin/env node' },
+});
+
+if (process.argv.includes('--tests')) {
+  rmSync('.tap-build', { recursive: true, force: true });
+  await build({
+    ...shared,
+    entryPoints: filesEndingIn('.test.ts', '.bench.ts').map((path) => ({
+      in: path,
+      out: basename(path, '.ts'),
+    })),
+    outdir: '.tap-build',
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    packages: 'external',
+    sourcemap: 'inline',
+  });
+}
+
+function filesEndingIn(...endings) {
+  return readdirSync('test', { recursive: true })
+    .filter((path) => endings.some((ending) => path.endsWith(ending)))
+    .map((path) => join('test', path));
+}

@@ -1,0 +1,118 @@
+import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
+
+export type Role = 'system' | 'user' | 'assistant' | 'tool';
+
+export interface Message {
+  readonly role: Role;
+  readonly content: string;
+  /** Base64, without a `data:` prefix. */
+  readonly images?: readonly string[];
+  readonly thinking?: string;
+  /** Of an assistant message. */
+  readonly toolCalls?: readonly ToolCall[];
+  /** Of a tool message: the `id` of the call that it answers. */
+  readonly toolCallId?: string;
+  /** Of a tool message: the name of the tool that answered. */
+  readonly toolName?: string;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema of an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+export type ThinkLevel = 'low' | 'medium' | 'high' | 'max';
+
+export interface ChatParams extends ServerParams {
+  /** Chosen by the client; the deltas of this chat carry it. */
+  readonly streamId: string;
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly tools?: readonly Tool[];
+  /** Default `auto`. `none` leaves the tools out; `required` goes as `auto`, with a notice. */
+  readonly toolChoice?: 'auto' | 'none' | 'required';
+  /** Sent only to models with the thinking capability; absent leaves it to the runner. */
+  readonly think?: boolean | ThinkLevel;
+  /** The runner's own options, such as `temperature`. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** Seconds, or a duration with a unit such as `10m`; negative is for ever. */
+  readonly keepAlive?: string | number;
+  /** `"json"` or a JSON Schema that the answer must follow. */
+  readonly format?: string | Readonly<Record<string, unknown>>;
+  /** `leading` turns the context blocks before the user's own words into one system message. */
+  readonly context?: 'leading';
+  /** Element names of context blocks besides those of `contextTags`. */
+  readonly contextTags?: readonly string[];
+  /** `quote` puts thinking into the text as a collapsible block quote; default `separate`. */
+  readonly thinkingFormat?: 'separate' | 'quote';
+}
+
+export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'cancelled';
+
+/** Tokens as the runner counted them; 0 where it did not say. */
+export interface Usage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Tokens of the allocated window, where it is known. */
+  readonly contextLength?: number;
+}
+
+export type NoticeCode =
+  /** The model takes no tools: the request went on without, now and for the rest of the session. */
+  | 'tools-disabled'
+  /** `toolChoice: "required"` went as `auto`. */
+  | 'tool-choice-ignored'
+  /** The model cannot see: the images were left out. */
+  | 'images-dropped'
+  /** The prompt fills at least 90 % of the window. */
+  | 'context-nearly-full'
+  | 'context-exceeded'
+  /** Thinking was asked of a model that has no such mode. */
+  | 'thinking-unsupported'
+  /** A tool call that the model wrote as text was taken as a call. */
+  | 'tool-call-recovered'
+  /** A tool call that the model wrote as text could not be read and stays text. */
+  | 'tool-call-malformed'
+  /** The runner counted tokens and sent nothing: it swallowed what the model said. */
+  | 'answer-lost';
+
+export interface Notice {
+  readonly code: NoticeCode;
+  /** A sentence for the user. */
+  readonly message: string;
+}
+
+/** The whole answer. It is authoritative; the deltas before it are an optimisation. */
+export interface ChatResult {
+  readonly finishReason: FinishReason;
+  readonly message: Message;
+  readonly usage: Usage;
+  readonly notices: readonly Notice[];
+}
+
+/** Client to daemon: one turn. A cancelled chat is a normal result with what had come. */
+export const chatRequest: RequestMessage<ChatParams, ChatResult> = { method: 'runner/chat' };
+
+interface DeltaBase {
+  readonly streamId: string;
+  /** From 0, one more each. */
+  readonly seq: number;
+}
+
+export type ChatDelta = DeltaBase &
+  (
+    | { readonly kind: 'text' | 'thinking'; readonly text: string }
+    | { readonly kind: 'toolCall'; readonly toolCall: ToolCall }
+    | { readonly kind: 'notice'; readonly notice: Notice }
+  );
+
+/** Daemon to client: the next piece of an answer. All come before the chat's result; joined they are its message. */
+export const chatDelta: NotificationMessage<ChatDelta> = { method: 'runner/chat/delta' };

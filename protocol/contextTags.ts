@@ -1,0 +1,21 @@
+/**
+ * The element names in which editors wrap what they put before the user's own words. It is the one list: leading
+ * blocks of these names become the system message (`context: "leading"`), and whole blocks of these names that a
+ * model echoes are removed from its answer.
+ */
+export const contextTags: readonly string[] = [
+  'attachment',
+  'attachments',
+  'codebase_context',
+  'context',
+  'editorContext',
+  'editor_context',
+  'environment_info',
+  'file_context',
+  'reminderInstructions',
+  'repo_context',
+  'selection',
+  'user_info',
+  'vscode_context',
+  'workspace_info',
+];

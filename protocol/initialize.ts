@@ -1,0 +1,72 @@
+import type { NotificationMessage } from './messageTypes.ts';
+
+/** The address of the runner when neither `host` nor `OLLAMA_HOST` names one. */
+export const defaultHost = 'http://127.0.0.1:11434';
+
+/** The name of the server at `host`. */
+export const defaultServerName = 'default';
+
+/** Where the public catalog is, when `catalogUrl` does not say otherwise. */
+export const defaultCatalogUrl = 'https://ollama.com';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** A further runner beside the one at `host`. */
+export interface ServerOptions {
+  /** Unique; `default` is taken by `host`. */
+  readonly name: string;
+  /** Scheme, host, port and an optional path prefix. */
+  readonly url: string;
+  /** An absolute path to a PEM file with certificates to trust for this server. */
+  readonly caFile?: string;
+}
+
+/** Time limits in milliseconds; each must be positive, and 0 means no limit. */
+export interface Timeouts {
+  /** To open a connection. Default 5,000. */
+  readonly connect?: number;
+  /** For a whole short answer such as a list. Default 10,000. */
+  readonly list?: number;
+  /** Until a chat's first byte: a model load fits in. Default 600,000. */
+  readonly firstByte?: number;
+  /** Between two reads of a stream. Default 120,000. */
+  readonly idle?: number;
+}
+
+/**
+ * `initializationOptions` of `initialize`, and, with the same keys under `runner`, the settings of
+ * `workspace/didChangeConfiguration`, where an absent key keeps its value.
+ */
+export interface RunnerOptions {
+  /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
+  readonly host?: string;
+  readonly servers?: readonly ServerOptions[];
+  /** The model of inline completion; `""` is none. */
+  readonly completionModel?: string;
+  /** True lets the daemon start the server logs after `initialized`. */
+  readonly streamLogs?: boolean;
+  /** False for a workspace that the user does not trust: where prompts go is then not taken from it. */
+  readonly trusted?: boolean;
+  readonly logLevel?: LogLevel;
+  /** An absolute folder for what may be kept between runs. */
+  readonly cacheDir?: string;
+  readonly modelfilesPath?: string;
+  /** How long a model stays loaded after an answer: seconds, or a duration such as `10m`; negative is for ever. */
+  readonly keepAlive?: string | number;
+  /** Tokens of the window (`num_ctx`) to ask for. */
+  readonly contextLength?: number;
+  /** Base address of the public catalog; default {@link defaultCatalogUrl}. */
+  readonly catalogUrl?: string;
+  /** Globs of files that are never sent, besides those that look like secrets. */
+  readonly exclude?: readonly string[];
+  /** For the server at `host`; further ones have their own. */
+  readonly caFile?: string;
+  readonly timeouts?: Timeouts;
+}
+
+export interface TrustParams {
+  readonly trusted: boolean;
+}
+
+/** Client to daemon: the user trusts the workspace now, or does no longer. */
+export const trustDidChange: NotificationMessage<TrustParams> = { method: 'runner/trust/didChange' };

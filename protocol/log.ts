@@ -1,0 +1,23 @@
+import type { LogLevel } from './initialize.ts';
+import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
+
+export interface StartLogsResult {
+  /** The path or the command that the lines come from. */
+  readonly source: string;
+}
+
+/** Client to daemon: follow the logs of a runner on this host. */
+export const startLogsRequest: RequestMessage<ServerParams, StartLogsResult> = {
+  method: 'runner/logs/start',
+};
+
+export const stopLogsRequest: RequestMessage<ServerParams, StartLogsResult> = { method: 'runner/logs/stop' };
+
+export interface LogParams {
+  readonly level: LogLevel;
+  readonly source: 'daemon' | 'server';
+  readonly message: string;
+}
+
+/** Daemon to client: one line of a log, without secrets, prompts and answers. */
+export const logNotification: NotificationMessage<LogParams> = { method: 'runner/log' };

@@ -1,0 +1,36 @@
+import type { RequestMessage } from './messageTypes.ts';
+
+/** LSP's: lines and UTF-16 code units, from 0. */
+export interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+export interface Range {
+  readonly start: Position;
+  readonly end: Position;
+}
+
+export interface ModelfileCommand {
+  /** In lower case, such as `parameter`. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly range: Range;
+}
+
+export interface ModelfileDiagnostic {
+  readonly range: Range;
+  readonly message: string;
+  /** LSP's: 1 error, 2 warning, 3 information, 4 hint. */
+  readonly severity: 1 | 2 | 3 | 4;
+}
+
+export interface ParseModelfileResult {
+  readonly commands: readonly ModelfileCommand[];
+  readonly diagnostics: readonly ModelfileDiagnostic[];
+}
+
+/** Client to daemon: read a Modelfile. */
+export const parseModelfileRequest: RequestMessage<{ readonly text: string }, ParseModelfileResult> = {
+  method: 'runner/modelfile/parse',
+};

@@ -1,0 +1,181 @@
+import type { NotificationMessage, RequestMessage, ServerParams, WorkDoneParams } from './messageTypes.ts';
+
+/** What a model may be able to do. `insert` is filling in the middle. */
+export type CapabilityName = 'completion' | 'tools' | 'vision' | 'thinking' | 'insert' | 'embedding';
+
+/** Whether a model can, and where that was learnt. */
+export interface Capability {
+  readonly value: boolean | 'unknown';
+  /** `observed`: the model did it, or refused it, in this session. */
+  readonly from: 'server' | 'observed' | 'name' | 'configured';
+}
+
+export interface ModelDetails {
+  /** The server's own family, such as `qwen2`. */
+  readonly family: string;
+  /** Such as `3.1B`. */
+  readonly parameterSize: string;
+  /** Such as `Q4_K_M`. */
+  readonly quantization: string;
+}
+
+/** Tokens of a window. */
+export interface ContextLength {
+  /** What the runner has allocated for the loaded model. */
+  readonly allocated?: number;
+  /** What the user or the Modelfile asks for. */
+  readonly configured?: number;
+  /** What the model was made for. */
+  readonly maximum?: number;
+}
+
+export interface Model {
+  /** With its tag, such as `qwen3:8b`. */
+  readonly name: string;
+  readonly server: string;
+  /** Bytes on disk. */
+  readonly size?: number;
+  /** 64 hexadecimal digits. */
+  readonly digest?: string;
+  /** ISO 8601. */
+  readonly modifiedAt?: string;
+  /** Our grouping by name prefix. */
+  readonly family: string;
+  readonly details?: ModelDetails;
+  readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
+  readonly context: ContextLength;
+  /** Of a model that the runner only forwards to another host. */
+  readonly remote?: { readonly host: string; readonly model: string };
+  readonly running?: RunningState;
+}
+
+export interface RunningState {
+  /** ISO 8601. */
+  readonly expiresAt: string;
+  /** Bytes of memory. */
+  readonly size: number;
+  /** Bytes of it on the GPU. */
+  readonly sizeVram: number;
+}
+
+export interface ListModelsParams extends ServerParams {
+  /** True asks the runner even when a fresh list is known. */
+  readonly refresh?: boolean;
+}
+
+export interface ListModelsResult {
+  readonly models: readonly Model[];
+  /** The server is down and this is the last known list. */
+  readonly stale?: true;
+}
+
+/** Client to daemon: the installed models, newest first. */
+export const listModelsRequest: RequestMessage<ListModelsParams, ListModelsResult> = {
+  method: 'runner/models/list',
+};
+
+/** Client to daemon: the models that are loaded now. */
+export const runningModelsRequest: RequestMessage<ServerParams, { readonly models: readonly Model[] }> = {
+  method: 'runner/models/running',
+};
+
+export interface ModelParams extends ServerParams {
+  readonly model: string;
+}
+
+export interface ShowModelResult {
+  readonly model: Model;
+  readonly template?: string;
+  /** A value, or an array where the parameter is repeated, by name. */
+  readonly parameters?: Readonly<Record<string, ParameterValue | readonly ParameterValue[]>>;
+  readonly system?: string;
+  readonly license?: string;
+  readonly modelfile?: string;
+}
+
+export type ParameterValue = string | number | boolean;
+
+/** Client to daemon: everything about one model. */
+export const showModelRequest: RequestMessage<ModelParams, ShowModelResult> = {
+  method: 'runner/models/show',
+};
+
+export interface CatalogParams extends ServerParams {
+  readonly query?: string;
+  readonly refresh?: boolean;
+}
+
+export interface CatalogEntry {
+  readonly name: string;
+  readonly description?: string;
+  readonly capabilities?: readonly string[];
+  /** Such as `8b`. */
+  readonly sizes?: readonly string[];
+  readonly url: string;
+  readonly family: string;
+  /** Any tag of that name is installed. */
+  readonly installed: boolean;
+}
+
+export interface CatalogResult {
+  readonly entries: readonly CatalogEntry[];
+  /** ISO 8601. */
+  readonly fetchedAt: string;
+  readonly stale?: true;
+}
+
+/** Client to daemon: the public library. */
+export const libraryRequest: RequestMessage<CatalogParams, CatalogResult> = {
+  method: 'runner/models/library',
+};
+
+/** Client to daemon: the cloud models. */
+export const cloudRequest: RequestMessage<CatalogParams, CatalogResult> = { method: 'runner/models/cloud' };
+
+export type PullModelParams = ModelParams & WorkDoneParams;
+
+/** Client to daemon: download a model. Two pulls of one model share one download. */
+export const pullModelRequest: RequestMessage<PullModelParams, { readonly model: string }> = {
+  method: 'runner/models/pull',
+};
+
+export interface CreateModelParams extends ModelParams, WorkDoneParams {
+  /** An absolute path of a Modelfile; relative files in it count from its folder. */
+  readonly path?: string;
+  /** A Modelfile's text; it has only names and absolute paths. */
+  readonly text?: string;
+}
+
+/** Client to daemon: create a model from a Modelfile; either `path` or `text` is given. */
+export const createModelRequest: RequestMessage<CreateModelParams, { readonly model: string }> = {
+  method: 'runner/models/create',
+};
+
+export interface RunModelParams extends ModelParams {
+  readonly keepAlive?: string | number;
+}
+
+/** Client to daemon: load a model. */
+export const runModelRequest: RequestMessage<RunModelParams, { readonly model: Model }> = {
+  method: 'runner/models/run',
+};
+
+/** Client to daemon: unload a model; answered once it is gone. */
+export const stopModelRequest: RequestMessage<ModelParams, Record<string, never>> = {
+  method: 'runner/models/stop',
+};
+
+export interface DeleteModelParams extends ModelParams {
+  /** True stops a running model first; without it a running model is the error `busy`. */
+  readonly stop?: boolean;
+}
+
+/** Client to daemon: remove a model from the disk. */
+export const deleteModelRequest: RequestMessage<DeleteModelParams, Record<string, never>> = {
+  method: 'runner/models/delete',
+};
+
+/** Daemon to client: the models changed; within 2 s of any pull, create, delete, run, stop or unload. */
+export const modelsDidChange: NotificationMessage<Record<string, never>> = {
+  method: 'runner/models/didChange',
+};

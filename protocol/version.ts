@@ -1,0 +1,7 @@
+/** The version of everything in this folder, announced as `capabilities.experimental.runner.protocolVersion`. */
+export const protocolVersion = 1;
+
+/** What `runnerd` adds to the `initialize` result under `capabilities.experimental.runner`. */
+export interface RunnerCapabilities {
+  readonly protocolVersion: number;
+}

@@ -1,0 +1,262 @@
+import { fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { Agent } from 'undici';
+import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
+import { parseChatLine } from '../../daemon/runner/wire.ts';
+import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
+import { portOf } from '../support/recordings.ts';
+
+/** What the server of this benchmark is asked for, in the request's `options`. */
+interface Load {
+  readonly tokens: number;
+  /** 0 floods. */
+  readonly perSecond: number;
+}
+
+const self = fileURLToPath(import.meta.url);
+if (process.argv[2] === 'serve') serve();
+else await main();
+
+async function main(): Promise<void> {
+  const server = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const url = await new Promise<string>((resolve) =>
+    server.once('message', (message) => resolve(String(message))),
+  );
+  const closedAt = () =>
+    new Promise<bigint>((resolve) => server.once('message', (message) => resolve(BigInt(String(message)))));
+  const daemon = await startDaemonProcess({ host: url });
+  const agent = new Agent();
+  try {
+    console.log('\nThe daemon in the path, against reading the same server directly (medians)');
+    await throughput(daemon, agent, url);
+    await addedPerToken(daemon, agent, url);
+    await firstToken(daemon, agent, url);
+    await cancel(daemon, closedAt);
+    await memory(daemon);
+  } finally {
+    await daemon.close();
+    await agent.close();
+    server.kill();
+  }
+  await spawnToInitialize();
+}
+
+async function throughput(daemon: DaemonProcess, agent: Agent, url: string): Promise<void> {
+  for (const { name, load, runs } of [
+    { name: '20,000 tokens flooded', load: { tokens: 20_000, perSecond: 0 }, runs: 9 },
+    { name: '3,000 tokens at 1,000 a second', load: { tokens: 3_000, perSecond: 1_000 }, runs: 1 },
+  ]) {
+    const ratios: number[] = [];
+    const speeds: number[] = [];
+    for (let run = 0; run <= runs; run++) {
+      const direct = await timed(() => readDirectly(agent, url, load, () => undefined));
+      const through = await timed(() => readThrough(daemon, load, () => undefined));
+      if (run === 0 && runs > 1) continue;
+      ratios.push(direct / through);
+      speeds.push(load.tokens / (through / 1000));
+    }
+    const goal = load.perSecond === 0 ? 0.5 : 0.98;
+    row(
+      name,
+      `${median(ratios).toFixed(3)} of the direct throughput (${Math.round(median(speeds))} tokens/s)`,
+      `at least ${goal}`,
+    );
+  }
+}
+
+/** Each token is the moment it was sent, on the clock that all processes share. */
+async function addedPerToken(daemon: DaemonProcess, agent: Agent, url: string): Promise<void> {
+  const load = { tokens: 300, perSecond: 100 };
+  const age = (into: number[]) => (text: string) => {
+    const sent = /\d+/.exec(text)?.[0];
+    if (sent) into.push(Number(process.hrtime.bigint() - BigInt(sent)) / 1e6);
+  };
+  const direct: number[] = [];
+  const through: number[] = [];
+  await readDirectly(agent, url, load, age(direct));
+  await readThrough(daemon, load, age(through));
+  row(
+    'a token at 100 a second',
+    `${(median(through) - median(direct)).toFixed(2)} ms added (${median(direct).toFixed(2)} -> ${median(through).toFixed(2)} ms)`,
+    'at most 1 ms',
+  );
+}
+
+async function firstToken(daemon: DaemonProcess, agent: Agent, url: string): Promise<void> {
+  const load = { tokens: 2, perSecond: 0 };
+  const [direct, through]: [number[], number[]] = [[], []];
+  for (let run = 0; run < 100; run++) {
+    direct.push(await untilFirst((first) => readDirectly(agent, url, load, first)));
+    through.push(await untilFirst((first) => readThrough(daemon, load, first)));
+  }
+  row(
+    'first token',
+    `${(median(through) - median(direct)).toFixed(2)} ms added (${median(direct).toFixed(2)} -> ${median(through).toFixed(2)} ms)`,
+    'at most 5 ms',
+  );
+}
+
+async function cancel(daemon: DaemonProcess, closedAt: () => Promise<bigint>): Promise<void> {
+  const times: number[] = [];
+  for (let run = 0; run < 20; run++) {
+    const closed = closedAt();
+    let cancelled = 0n;
+    await daemon.chat(
+      { model: 'm', messages: [{ role: 'user', content: 'hi' }], options: { tokens: 1e6, perSecond: 200 } },
+      {
+        cancelAt: () => {
+          if (cancelled === 0n) cancelled = process.hrtime.bigint();
+          return true;
+        },
+      },
+    );
+    times.push(Number((await closed) - cancelled) / 1e6);
+  }
+  row(
+    'cancel to the closed socket',
+    `${median(times).toFixed(1)} ms (slowest of 20: ${Math.max(...times).toFixed(1)} ms)`,
+    'within 50 ms',
+  );
+}
+
+async function memory(daemon: DaemonProcess): Promise<void> {
+  const fresh = await startDaemonProcess({ host: 'http://127.0.0.1:9' });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const idle = residentOf(fresh);
+  await fresh.close();
+  const thousand = async () => {
+    for (let batch = 0; batch < 100; batch++) {
+      await Promise.all(
+        Array.from({ length: 10 }, () => readThrough(daemon, { tokens: 50, perSecond: 0 }, () => undefined)),
+      );
+    }
+    return residentOf(daemon);
+  };
+  const [first, second, third] = [await thousand(), await thousand(), await thousand()];
+  row(
+    'resident memory',
+    `idle ${idle} MB; after 1,000 chats ${first} MB, 2,000 ${second} MB, 3,000 ${third} MB`,
+    'no growth',
+  );
+}
+
+async function spawnToInitialize(): Promise<void> {
+  const [bare, whole]: [number[], number[]] = [[], []];
+  for (let run = 0; run < 15; run++) {
+    bare.push(await timed(async () => void spawnSync(process.execPath, ['-e', '0'])));
+    whole.push(await timed(untilInitialized));
+  }
+  row(
+    'spawn to the answer of initialize',
+    `${(median(whole) / median(bare)).toFixed(2)} times a bare node (${median(bare).toFixed(0)} -> ${median(whole).toFixed(0)} ms)`,
+    'at most 2.0 times',
+  );
+}
+
+function untilInitialized(): Promise<void> {
+  const child = spawn(process.execPath, [runnerdPath, '--stdio'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { processId: null, rootUri: null, capabilities: {} },
+  });
+  child.stdin.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
+  return new Promise((resolve) => {
+    child.stdout.once('data', () => {
+      child.kill();
+      resolve();
+    });
+  });
+}
+
+async function readDirectly(
+  agent: Agent,
+  url: string,
+  load: Load,
+  take: (text: string) => void,
+): Promise<void> {
+  const { body } = await agent.request({
+    origin: url,
+    path: '/api/chat',
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', messages: [], options: load }),
+  });
+  for await (const batch of readJsonLines(body)) for (const line of batch) take(parseChatLine(line).content);
+}
+
+async function readThrough(daemon: DaemonProcess, load: Load, take: (text: string) => void): Promise<void> {
+  const { result } = await daemon.chat(
+    { model: 'm', messages: [{ role: 'user', content: 'hi' }], options: { ...load } },
+    { onDelta: (delta) => 'text' in delta && take(delta.text) },
+  );
+  if (result.usage.completionTokens !== load.tokens) throw new Error('The answer is not whole.');
+}
+
+function untilFirst(read: (take: (text: string) => void) => Promise<void>): Promise<number> {
+  const start = performance.now();
+  let first = 0;
+  return read(() => {
+    first ||= performance.now() - start;
+  }).then(() => first);
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function residentOf({ child }: DaemonProcess): number {
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function row(name: string, figure: string, goal: string): void {
+  console.log(`  ${name.padEnd(36)} ${figure}  [goal: ${goal}]`);
+}
+
+/** A runner in a process of its own: as many tokens as asked for, at the pace asked for. */
+function serve(): void {
+  const server = createServer((request, response) => {
+    if (request.url !== '/api/chat') {
+      response.end('{"version":"bench","models":[]}');
+      return;
+    }
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => (body += text));
+    request.on('end', () => void answer(JSON.parse(body).options));
+    const gone = new AbortController();
+    response.on('close', () => {
+      gone.abort();
+      if (!response.writableFinished) process.send?.(String(process.hrtime.bigint()));
+    });
+
+    const line = (content: string) =>
+      `{"model":"m","created_at":"2026-11-21T05:00:00.123456789Z","message":{"role":"assistant","content":"${content}"},"done":false}\n`;
+    async function answer({ tokens, perSecond }: Load): Promise<void> {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      const start = performance.now();
+      for (let sent = 0; sent < tokens && !response.destroyed; sent++) {
+        const wait = perSecond === 0 ? 0 : start + (sent * 1000) / perSecond - performance.now();
+        if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
+        const isFull = !response.write(line(perSecond === 0 ? 'tok ' : `${process.hrtime.bigint()} `));
+        if (isFull && !response.destroyed)
+          await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+      }
+      response.end(
+        `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":${tokens}}\n`,
+      );
+    }
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${portOf(server)}`));
+  process.on('disconnect', () => process.exit(0));
+}

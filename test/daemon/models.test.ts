@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { familyOf } from '../../daemon/models/family.ts';
+import { createModelKnowledge, modelId } from '../../daemon/models/knowledge.ts';
+import { parseParameters } from '../../daemon/models/model.ts';
+import { modelKey, parseModelName } from '../../daemon/models/name.ts';
+import { isThinkingName } from '../../daemon/models/thinking.ts';
+import { createToolSupport } from '../../daemon/models/toolSupport.ts';
+import { failsWith } from '../support/failsWith.ts';
+
+const server = { name: 'default', url: 'http://127.0.0.1:11434' };
+
+t.test('a model name follows the grammar', async (t) => {
+  const cases = [
+    { name: 'llama3.2', want: { model: 'llama3.2' } },
+    { name: 'qwen3:8b', want: { model: 'qwen3', tag: '8b' } },
+    { name: 'user/model:tag', want: { namespace: 'user', model: 'model', tag: 'tag' } },
+    {
+      name: 'hf.co/acme/Tiny-GGUF:Q4_K_M',
+      want: { host: 'hf.co', namespace: 'acme', model: 'Tiny-GGUF', tag: 'Q4_K_M' },
+    },
+    {
+      name: '127.0.0.1:40711/tiny/plain:latest',
+      want: { host: '127.0.0.1:40711', namespace: 'tiny', model: 'plain', tag: 'latest' },
+    },
+    {
+      name: 'http://127.0.0.1:40711/tiny/plain',
+      want: { host: '127.0.0.1:40711', namespace: 'tiny', model: 'plain' },
+    },
+    { name: 'gpt-oss:120b-cloud', want: { model: 'gpt-oss', tag: '120b-cloud' } },
+    { name: 'gpt-oss:120b:cloud', want: { model: 'gpt-oss', tag: '120b-cloud' } },
+    { name: 'gpt-oss:20b:local', want: { model: 'gpt-oss', tag: '20b' } },
+  ];
+  for (const { name, want } of cases) t.strictSame(parseModelName(name), want, name);
+  const bad = [
+    '',
+    'a b',
+    'a//b',
+    'a/',
+    ':x',
+    'm:',
+    '../x',
+    'a/b/c/d',
+    '-x',
+    'm:a/b',
+    'm@sha256:abc',
+    'x\n',
+    'm'.repeat(81),
+    'ü',
+  ];
+  for (const name of bad)
+    t.throws(() => parseModelName(name), failsWith({ kind: 'invalid-request' }), JSON.stringify(name));
+});
+
+t.test('the same model has the same key, however it is written', async (t) => {
+  for (const same of [
+    ['llama3.2', 'Llama3.2:latest', 'library/llama3.2', 'registry.ollama.ai/library/llama3.2:LATEST'],
+    ['user/model', 'USER/model:latest'],
+    ['hf.co/a/b', 'HF.co/a/b:latest'],
+  ]) {
+    t.equal(new Set(same.map(modelKey)).size, 1, same.join(' = '));
+  }
+  t.not(modelKey('a/m'), modelKey('m'));
+});
+
+t.test('the family is the prefix of the model part', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['llama3.2:3b', 'llama'],
+    ['llama-guard3', 'llama'],
+    ['qwen2.5vl:7b', 'qwen'],
+    ['qwen2.5-coder:1.5b', 'qwen'],
+    ['gpt-oss:20b', 'gpt-oss'],
+    ['gpt-oss-safeguard:20b', 'gpt-oss'],
+    ['open-orca-platypus2', 'open-orca'],
+    ['r1:8b', 'r1'],
+    ['r1-1776', 'r1'],
+    ['deepseek-r1:8b', 'deepseek'],
+    ['o1', 'o1'],
+    ['phi4-reasoning', 'phi'],
+    ['hf.co/acme/Tiny-GGUF:Q4', 'tiny'],
+    ['127.0.0.1:40711/tiny/plain:latest', 'plain'],
+    ['some user/strange', 'strange'],
+  ];
+  for (const [name, want] of cases) t.equal(familyOf(name), want, name);
+  fc.assert(fc.property(fc.string(), (name) => typeof familyOf(name) === 'string'));
+});
+
+t.test('a name tells a thinking model only where it is one', async (t) => {
+  for (const name of [
+    'deepseek-r1:8b',
+    'kimi-k2-thinking',
+    'qwq',
+    'qwen3:4b',
+    'magistral',
+    'cogito:8b',
+    'gpt-oss:20b',
+    'phi4-reasoning',
+    'r1-1776',
+  ]) {
+    t.ok(isThinkingName(name), name);
+  }
+  for (const name of ['llama3.2', 'qwen2.5-coder', 'qwen3-coder', 'gemma3', 'mr1x', 'tinyllama'])
+    t.notOk(isThinkingName(name), name);
+});
+
+t.test('what a model can do says where it was learnt, and is dropped with its digest', async (t) => {
+  const replaced: string[] = [];
+  const knowledge = createModelKnowledge((id) => replaced.push(id));
+  const is = (name: 'tools' | 'thinking' | 'vision', value: boolean | 'unknown', from: string) =>
+    t.strictSame(
+      knowledge.capability(server, 'm', name),
+      { value, from },
+      `${name} is ${value} from ${from}`,
+    );
+
+  is('tools', 'unknown', 'server');
+  knowledge.learnListed(server, [{ name: 'm:latest', digest: 'a', capabilities: ['completion', 'vision'] }]);
+  is('vision', true, 'server');
+  is('tools', 'unknown', 'server');
+  t.equal(knowledge.visionByModelId.get(modelId(server, 'M')), true);
+  knowledge.learnShown(server, 'm', { capabilities: ['completion'] });
+  is('tools', false, 'server');
+  is('vision', false, 'server');
+  knowledge.observe(server, 'm', { capability: 'tools', value: true });
+  is('tools', true, 'observed');
+
+  knowledge.learnListed(server, [{ name: 'm:latest', digest: 'a', capabilities: ['completion'] }]);
+  is('tools', true, 'observed');
+  t.strictSame(replaced, []);
+  knowledge.learnListed(server, [{ name: 'm:latest', digest: 'b' }]);
+  is('tools', 'unknown', 'server');
+  t.equal(knowledge.visionByModelId.size, 0);
+  t.strictSame(replaced, [modelId(server, 'm')]);
+  t.strictSame(knowledge.capability(server, 'deepseek-r1', 'thinking'), { value: true, from: 'name' });
+  t.strictSame(knowledge.capability({ ...server, url: 'http://other' }, 'm', 'vision'), {
+    value: 'unknown',
+    from: 'server',
+  });
+});
+
+t.test('a window is forgotten when its model is unloaded', async (t) => {
+  const knowledge = createModelKnowledge(() => undefined);
+  knowledge.learnShown(server, 'm', {
+    maximumContext: 131072,
+    parameters: 'temperature    1\nnum_ctx     8192\n',
+  });
+  knowledge.learnRunning(server, [{ name: 'm:latest', allocatedContext: 4096 }]);
+  t.strictSame(knowledge.context(server, 'm'), { allocated: 4096, configured: 8192, maximum: 131072 });
+  knowledge.learnRunning({ ...server, url: 'http://other' }, []);
+  t.equal(knowledge.context(server, 'm').allocated, 4096);
+  knowledge.learnRunning(server, []);
+  t.strictSame(knowledge.context(server, 'm'), { configured: 8192, maximum: 131072 });
+});
+
+t.test('tool support is learnt once, by the first request', async (t) => {
+  const verdicts: boolean[] = [];
+  const support = createToolSupport((_server, _model, works) => verdicts.push(works));
+  const { signal } = new AbortController();
+  const first = await support.admit(server, 'm', signal);
+  t.ok(first.send);
+  const order: string[] = [];
+  const others = Promise.all(
+    [1, 2].map(async () => {
+      const { send } = await support.admit(server, 'M:latest', signal);
+      order.push(`admitted ${send}`);
+    }),
+  );
+  await new Promise(setImmediate);
+  order.push('verdict');
+  first.report('disabled');
+  await others;
+  t.strictSame(order, ['verdict', 'admitted false', 'admitted false']);
+  t.strictSame(verdicts, [false]);
+  support.forget(modelId(server, 'm'));
+  t.ok((await support.admit(server, 'm', signal)).send, 'another digest is tested anew');
+});
+
+t.test('a test that ends without a verdict passes to the next request', async (t) => {
+  const support = createToolSupport(() => undefined);
+  const { signal } = new AbortController();
+  const first = await support.admit(server, 'm', signal);
+  const second = support.admit(server, 'm', signal);
+  const abort = new AbortController();
+  const third = support.admit(server, 'm', abort.signal);
+  abort.abort();
+  await t.rejects(third, { name: 'AbortError' });
+  first.report('unknown');
+  const { send, report } = await second;
+  t.ok(send);
+  report('enabled');
+  t.ok((await support.admit(server, 'm', signal)).send);
+});
+
+t.test('parameters are read from text', async (t) => {
+  t.strictSame(
+    parseParameters(
+      'stop      "<END>"\nstop      "a\\nb"\ntemperature   0.7\nuse_mmap true\nnum_ctx 4096\nodd  word\n\nbroken',
+    ),
+    {
+      stop: ['<END>', 'a\nb'],
+      temperature: 0.7,
+      use_mmap: true,
+      num_ctx: 4096,
+      odd: 'word',
+    },
+  );
+});

@@ -1,0 +1,283 @@
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import t from 'tap';
+import type { Message } from 'vscode-jsonrpc';
+import { createDeltaPump } from '../../daemon/chat/deltas.ts';
+import { createConfiguration } from '../../daemon/config/configuration.ts';
+import { optionsSchema, withoutUnset } from '../../daemon/config/options.ts';
+import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
+import { createLog } from '../../daemon/log.ts';
+import { type FrameProblem, FrameReader } from '../../daemon/rpc/frameReader.ts';
+import { validate } from '../../daemon/rpc/validate.ts';
+import type { ChatDelta } from '../../protocol/chat.ts';
+import { failsWith } from '../support/failsWith.ts';
+
+const frame = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const note = (n: number, text = '') => JSON.stringify({ jsonrpc: '2.0', method: `m${n}`, params: { text } });
+
+async function readFrames(
+  chunks: readonly Buffer[],
+): Promise<{ messages: Message[]; problems: FrameProblem[] }> {
+  const input = new PassThrough();
+  const messages: Message[] = [];
+  const problems: FrameProblem[] = [];
+  new FrameReader(input, (problem) => problems.push(problem)).listen((message) => messages.push(message));
+  for (const chunk of chunks) input.write(chunk);
+  await new Promise<void>((resolve) => input.end(() => setImmediate(resolve)));
+  return { messages, problems };
+}
+
+t.test('frames come out the same however they are cut', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
+      fc.integer({ min: 1, max: 40 }),
+      async (texts, size) => {
+        const bytes = Buffer.from(texts.map((text, n) => frame(note(n, text))).join(''));
+        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+          bytes.subarray(n * size, (n + 1) * size),
+        );
+        const { messages, problems } = await readFrames(chunks);
+        t.strictSame(
+          messages,
+          texts.map((text, n) => JSON.parse(note(n, text))),
+        );
+        t.strictSame(problems, []);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+t.test('what is no frame is told, and reading goes on', async (t) => {
+  const good = frame(note(1));
+  const cases = [
+    { name: 'a line of text', bytes: `hello\n${good}`, codes: [] },
+    { name: 'a header without a length', bytes: `Content-Type: x\r\n\r\n${good}`, codes: [-32700] },
+    { name: 'a length that is no number', bytes: `Content-Length: many\r\n\r\n${good}`, codes: [-32700] },
+    { name: 'a negative length', bytes: `Content-Length: -5\r\n\r\n${good}`, codes: [-32700] },
+    { name: 'a body that is not JSON', bytes: `${frame('{nope}')}${good}`, codes: [-32700] },
+    { name: 'an empty body', bytes: `${frame('')}${good}`, codes: [-32700] },
+    { name: 'a number', bytes: `${frame('7')}${good}`, codes: [-32600] },
+    { name: 'a batch', bytes: `${frame(`[${note(2)}]`)}${good}`, codes: [-32600] },
+    { name: 'an object of no kind', bytes: `${frame('{}')}${good}`, codes: [-32600] },
+    { name: 'a method that is a number', bytes: `${frame('{"id":1,"method":5}')}${good}`, codes: [-32600] },
+    { name: 'a length that is too short', bytes: `Content-Length: 3\r\n\r\n{"a":1}${good}`, codes: [-32700] },
+    { name: 'a megabyte of noise', bytes: `${'noise '.repeat(200_000)}\r\n\r\n${good}`, codes: [-32700] },
+    {
+      name: 'lower case and further headers',
+      bytes: `content-type: a\r\ncontent-length: ${Buffer.byteLength(note(1))}\r\n\r\n${note(1)}`,
+      codes: [],
+    },
+  ];
+  for (const { name, bytes, codes } of cases) {
+    const { messages, problems } = await readFrames([Buffer.from(bytes)]);
+    t.strictSame([...new Set(problems.map(({ code }) => code))], codes, name);
+    t.strictSame(messages, [JSON.parse(note(1))], `${name}: the next message arrives`);
+  }
+});
+
+t.test('a message beyond the limit is refused without being kept', async (t) => {
+  const input = new PassThrough();
+  const problems: FrameProblem[] = [];
+  const messages: Message[] = [];
+  new FrameReader(input, (problem) => problems.push(problem)).listen((message) => messages.push(message));
+  const length = 300 * 1024 * 1024;
+  input.write(`Content-Length: ${length}\r\n\r\n`);
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  for (let n = 0; n < 300; n++)
+    if (!input.write(piece)) await new Promise((resolve) => input.once('drain', resolve));
+  input.write(frame(note(1)));
+  await new Promise<void>((resolve) => input.end(() => setImmediate(resolve)));
+  t.strictSame(
+    problems.map(({ code }) => code),
+    [-32600],
+  );
+  t.equal(messages.length, 1);
+});
+
+t.test('deltas keep order and text, with one unwritten', async (t) => {
+  const sent: ChatDelta[] = [];
+  const releases: (() => void)[] = [];
+  const pump = createDeltaPump('s', (delta) => {
+    sent.push(delta);
+    return new Promise((resolve) => releases.push(resolve));
+  });
+  for (const text of ['a', 'b', 'c']) pump.push({ kind: 'text', text });
+  pump.push({ kind: 'thinking', text: 'x' });
+  pump.push({ kind: 'notice', notice: { code: 'answer-lost', message: 'm' } });
+  pump.push({ kind: 'text', text: 'd' });
+  t.strictSame(sent, [{ streamId: 's', seq: 0, kind: 'text', text: 'a' }], 'the first goes at once');
+  let isFlushed = false;
+  const flushed = pump.flush().then(() => {
+    isFlushed = true;
+  });
+  while (releases.length > 0) {
+    t.notOk(isFlushed);
+    releases.shift()?.();
+    await new Promise(setImmediate);
+  }
+  await flushed;
+  t.strictSame(
+    sent.map(({ seq, kind, ...rest }) => [seq, kind, 'text' in rest ? rest.text : '']),
+    [
+      [0, 'text', 'a'],
+      [1, 'text', 'bc'],
+      [2, 'thinking', 'x'],
+      [3, 'notice', ''],
+      [4, 'text', 'd'],
+    ],
+  );
+});
+
+t.test('a full buffer holds the reader back, and a client that is gone is an error', async (t) => {
+  let release: (() => void) | undefined;
+  const pump = createDeltaPump('s', () => new Promise((resolve) => (release = resolve)));
+  pump.push({ kind: 'text', text: 'a' });
+  await pump.ready();
+  pump.push({ kind: 'text', text: 'x'.repeat(2 * 1024 * 1024) });
+  let isReady = false;
+  const ready = pump.ready().then(() => {
+    isReady = true;
+  });
+  await new Promise(setImmediate);
+  t.notOk(isReady);
+  release?.();
+  await new Promise(setImmediate);
+  release?.();
+  await ready;
+
+  const gone = createDeltaPump('s', () => Promise.reject(new Error('gone')));
+  gone.push({ kind: 'text', text: 'a' });
+  await t.rejects(gone.flush(), { message: 'gone' });
+  gone.push({ kind: 'text', text: 'b' });
+  await t.rejects(gone.ready(), { message: 'gone' });
+});
+
+t.test('a parameter that is wrong is named', async (t) => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [{ host: 5 }, 'host'],
+    [{ host: 'ftp://x' }, 'host'],
+    [
+      {
+        servers: [
+          { name: 'a', url: 'http://x' },
+          { name: 'b', url: 7 },
+        ],
+      },
+      'servers[1].url',
+    ],
+    [
+      {
+        servers: [
+          { name: 'a', url: 'x' },
+          { name: 'a', url: 'y' },
+        ],
+      },
+      'servers[1].name',
+    ],
+    [{ servers: [{ name: 'default', url: 'x' }] }, 'servers[0].name'],
+    [{ timeouts: { idle: -1 } }, 'timeouts.idle'],
+    [{ logLevel: 'loud' }, 'logLevel'],
+    [{ keepAlive: 'soon' }, 'keepAlive'],
+    [{ trusted: null }, 'trusted'],
+  ];
+  for (const [options, path] of cases)
+    t.throws(() => validate(optionsSchema, options), failsWith({ path }), path);
+  t.strictSame(validate(optionsSchema, { keepAlive: '10m', unknown: 1 }), { keepAlive: '10m' });
+  t.strictSame(withoutUnset({ host: '', completionModel: '', caFile: null, contextLength: 0 }), {
+    completionModel: '',
+    contextLength: 0,
+  });
+});
+
+t.test('a workspace that is not trusted cannot say where prompts go', async (t) => {
+  const configuration = createConfiguration('http://environment:1');
+  t.equal(configuration.current.servers[0]?.url, 'http://environment:1');
+  configuration.start({ host: 'http://mine:1', trusted: false });
+  configuration.change({
+    host: 'http://evil:1',
+    servers: [{ name: 'evil', url: 'http://evil:2' }],
+    keepAlive: 5,
+    trusted: true,
+  });
+  t.strictSame(configuration.current.servers, [{ name: 'default', url: 'http://mine:1' }]);
+  t.equal(configuration.current.keepAlive, 5);
+  configuration.trust(true);
+  t.equal(configuration.current.servers[0]?.url, 'http://evil:1', 'once trusted, its settings hold');
+  configuration.change({ contextLength: 0 });
+  t.equal(configuration.current.contextLength, undefined);
+});
+
+t.test('a secret goes to its origin, and shows nowhere', async (t) => {
+  const store = createSecretStore();
+  store.set({ origin: 'https://box:8443', secret: 'planted-token', headers: { 'X-Key': 'planted-header' } });
+  store.set({ origin: 'http://127.0.0.1:1', secret: 'loop-token' });
+  store.set({ origin: 'http://far.example', secret: 'plain-token' });
+  t.strictSame(store.headersFor('https://box:8443/prefix'), {
+    authorization: 'Bearer planted-token',
+    'x-key': 'planted-header',
+  });
+  t.strictSame(store.headersFor('http://127.0.0.1:1'), { authorization: 'Bearer loop-token' });
+  for (const url of [
+    'https://box',
+    'http://box:8443',
+    'https://box.evil.example:8443',
+    'http://far.example',
+    'http://127.0.0.1:2',
+  ]) {
+    t.strictSame(store.headersFor(url), {}, `nothing for ${url}`);
+  }
+  t.equal(store.redact('see planted-token and planted-header'), 'see *** and ***');
+  store.set({ origin: 'https://box:8443', secret: null });
+  t.strictSame(store.headersFor('https://box:8443'), {});
+  t.equal(store.redact('planted-token'), '***', 'also after it was replaced');
+  for (const [text, want] of [
+    ['Authorization: Bearer abcdef', 'Authorization: Bearer ***'],
+    ['{"authorization":"abcdefgh"}', '{"authorization":"***"}'],
+    ['http://user:word@host/x', 'http://***@host/x'],
+    ['?token=abcdef&x=1', '?token=***&x=1'],
+    ['an authorization header, a token and a password', 'an authorization header, a token and a password'],
+  ] as const) {
+    t.equal(store.redact(text), want, text);
+  }
+});
+
+t.test('a secret line that is wrong is refused without being quoted', async (t) => {
+  for (const line of [
+    '{"origin":"x","secret":"planted"}',
+    '{"origin":"http://a"}',
+    'planted',
+    '{"origin":"http://a","secret":"plan\\nted"}',
+    '{"origin":"http://a","secret":"planted","headers":{"a b":"c"}}',
+  ]) {
+    t.notMatch(
+      messageOf(() => parseSecretLine(line)),
+      /plan|^no error$/,
+      line,
+    );
+  }
+});
+
+t.test('the log has four levels and no secret', async (t) => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: () => 'warn',
+    redact: (text) => text.replace('planted', '***'),
+    write: (level, message) => lines.push(`${level} ${message}`),
+  });
+  log.debug('a');
+  log.info('b');
+  log.warn('c planted');
+  log.error('d');
+  t.strictSame(lines, ['warn c ***', 'error d']);
+});
+
+function messageOf(work: () => unknown): string {
+  try {
+    work();
+    return 'no error';
+  } catch (error) {
+    return error instanceof TypeError ? error.message : 'no error';
+  }
+}

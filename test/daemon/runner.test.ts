@@ -1,0 +1,469 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createNetServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { RunnerError } from '../../daemon/errors.ts';
+import { isLoopback, parseAddress } from '../../daemon/runner/address.ts';
+import { createRunnerClient } from '../../daemon/runner/client.ts';
+import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
+import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
+import { createTransport, type Transport, type TransportOptions } from '../../daemon/runner/transport.ts';
+import type { parseChatLine } from '../../daemon/runner/wire.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { golden } from '../support/golden.ts';
+import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
+
+const timeouts = { connect: 2_000, list: 2_000, firstByte: 2_000, idle: 2_000 };
+
+function transportTo(url: string, options: Partial<TransportOptions> = {}): Transport {
+  return createTransport({ server: 'default', url, timeouts, headers: async () => ({}), ...options });
+}
+
+t.test('an address is read as OLLAMA_HOST is', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['', 'http://127.0.0.1:11434'],
+    ['  "http://127.0.0.1:1"  ', 'http://127.0.0.1:1'],
+    ['box', 'http://box:11434'],
+    [':8080', 'http://127.0.0.1:8080'],
+    ['box:8080', 'http://box:8080'],
+    ['box:8080/prefix/', 'http://box:8080/prefix'],
+    ['[::1]:11434', 'http://[::1]:11434'],
+    ['::1', 'http://[::1]:11434'],
+    ['http://box', 'http://box'],
+    ['https://box', 'https://box'],
+    ['https://box:8443/a/b?q#f', 'https://box:8443/a/b'],
+    ['ollama.com', 'https://ollama.com'],
+    ['0.0.0.0', 'http://127.0.0.1:11434'],
+    ['http://[::]:11434', 'http://[::1]:11434'],
+    ['http://user:word@box:1', 'http://box:1'],
+  ];
+  for (const [text, want] of cases) t.equal(parseAddress(text), want, text || 'nothing');
+  for (const text of ['ftp://box', 'http://', 'http://a b', 'box:99999'])
+    t.throws(() => parseAddress(text), TypeError, text);
+});
+
+t.test('loopback is told from what leaves the machine', async (t) => {
+  for (const url of [
+    'http://127.0.0.1:1',
+    'http://127.9.9.9',
+    'http://localhost',
+    'http://a.localhost',
+    'http://[::1]:1',
+  ]) {
+    t.ok(isLoopback(url), url);
+  }
+  for (const url of [
+    'http://10.0.0.1',
+    'http://127.0.0.1.evil.org',
+    'http://localhost.evil.org',
+    'http://[::2]',
+  ]) {
+    t.notOk(isLoopback(url), url);
+  }
+});
+
+t.test('a failed answer becomes the error of the table', async (t) => {
+  const json = (error: string, more: object = {}) => JSON.stringify({ error, ...more });
+  const cases = [
+    { name: 'no route', status: 404, body: '404 page not found', want: { kind: 'not-supported' } },
+    { name: 'a wrong method', status: 405, body: '405 method not allowed', want: { kind: 'not-supported' } },
+    { name: 'a proxy without the method', status: 501, body: '', want: { kind: 'not-supported' } },
+    {
+      name: 'an unknown model',
+      status: 404,
+      body: json("model 'm' not found"),
+      want: { kind: 'model-not-found', model: 'm' },
+    },
+    { name: 'another 404', status: 404, body: json('blob missing'), want: { kind: 'invalid-request' } },
+    {
+      name: 'tools refused',
+      status: 400,
+      body: json('registry.ollama.ai/library/m:2b does not support tools'),
+      want: { kind: 'not-supported', capability: 'tools' },
+    },
+    {
+      name: 'several refused',
+      status: 400,
+      body: json('x does not support thinking\ntools'),
+      want: { kind: 'not-supported', capability: 'tools' },
+    },
+    {
+      name: 'thinking refused with advice',
+      status: 400,
+      body: json('"m" does not support thinking. Pull the model again'),
+      want: { kind: 'not-supported', capability: 'thinking' },
+    },
+    {
+      name: 'a prompt too long',
+      status: 400,
+      body: json('the input length exceeds the context length'),
+      want: { kind: 'context-exceeded' },
+    },
+    {
+      name: 'a prompt too long, with figures',
+      status: 400,
+      body: json('request (26012 tokens) exceeds the available context size (4096 tokens)'),
+      want: { kind: 'context-exceeded', needed: 26012, allocated: 4096 },
+    },
+    {
+      name: 'a bad option',
+      status: 400,
+      body: json('invalid think value'),
+      want: { kind: 'invalid-request' },
+    },
+    { name: 'payment', status: 402, body: json('subscribe'), want: { kind: 'invalid-request' } },
+    {
+      name: 'no token',
+      status: 401,
+      body: json('unauthorized', { signin_url: 'https://ollama.com/connect?x' }),
+      want: { kind: 'unauthorized', signinUrl: 'https://ollama.com/connect?x' },
+    },
+    {
+      name: 'a sign-in address that is a script',
+      status: 401,
+      body: json('unauthorized', { signin_url: 'javascript:alert(1)' }),
+      want: { kind: 'unauthorized', signinUrl: undefined },
+    },
+    { name: 'forbidden, empty', status: 403, body: '', want: { kind: 'unauthorized' } },
+    {
+      name: 'busy',
+      status: 503,
+      body: json('server busy, please try again.  maximum pending requests exceeded'),
+      want: { kind: 'busy' },
+    },
+    {
+      name: 'a rate limit',
+      status: 429,
+      body: '<html>',
+      retryAfter: '7',
+      want: { kind: 'busy', retryAfter: 7 },
+    },
+    {
+      name: 'a rate limit with a date',
+      status: 429,
+      body: '',
+      retryAfter: 'Fri, 01 Jan 2100 00:00:00 GMT',
+      want: { kind: 'busy', retryAfter: undefined },
+    },
+    { name: 'a gateway page', status: 502, body: '<html><body>Bad Gateway', want: { kind: 'bad-response' } },
+    {
+      name: 'a page of another server',
+      status: 404,
+      body: '<!DOCTYPE html><title>Not here',
+      want: { kind: 'bad-response' },
+    },
+    {
+      name: 'the runner failed',
+      status: 500,
+      body: json('llama runner process has terminated'),
+      want: { kind: 'runner-failed' },
+    },
+    {
+      name: 'a failure inside a failure',
+      status: 500,
+      body: json('{"error":{"message":"inner"}}'),
+      want: { kind: 'runner-failed' },
+    },
+    { name: 'status 500 and nothing', status: 500, body: '', want: { kind: 'bad-response' } },
+    {
+      name: 'a redirect',
+      status: 307,
+      body: '',
+      location: 'https://evil.example/x?token=1',
+      want: { kind: 'bad-response' },
+    },
+  ];
+  for (const { name, status, body, want, ...headers } of cases) {
+    const error = failureOfAnswer(
+      { status, body, contentType: body.startsWith('<') ? 'Text/HTML' : '', ...headers },
+      { url: 'http://127.0.0.1:1', server: 's', model: 'm' },
+    );
+    t.match({ ...error.data }, want, name);
+    t.equal(error.data.server, 's', `${name}: the server is named`);
+    t.match(error.message, /[.!]$/, `${name}: a whole sentence`);
+    t.notMatch(error.message, /token=1/, `${name}: no query of a foreign address`);
+  }
+  const line = failureOfErrorLine('an error was encountered while running the model: EOF', {
+    url: 'u',
+    server: 's',
+  });
+  t.equal(line.kind, 'runner-failed');
+});
+
+t.test('JSON lines come out the same however they are cut', async (t) => {
+  const read = async (chunks: readonly Buffer[]) => {
+    const values: unknown[] = [];
+    for await (const batch of readJsonLines(from(chunks))) values.push(...batch);
+    return values;
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.json(), { maxLength: 8 }), fc.array(fc.nat(400)), async (lines, cuts) => {
+      const bytes = Buffer.from(lines.join('\n') + '\n');
+      const want = lines.map((line) => JSON.parse(line));
+      t.strictSame(await read(cutAt(bytes, cuts)), want);
+    }),
+    { numRuns: 200 },
+  );
+  const split = Buffer.from('{"a":"€𝄞"}\r\n\n  \n{"b":1}');
+  t.strictSame(
+    await read([...split].map((byte) => Buffer.from([byte]))),
+    [{ a: '€𝄞' }, { b: 1 }],
+    'a byte at a time',
+  );
+  t.strictSame(
+    await read([Buffer.from('{"a":"\xff"}', 'latin1')]),
+    [{ a: '\ufffd' }],
+    'invalid UTF-8 is replaced',
+  );
+  await t.rejects(read([Buffer.from('{"a":1}\nnot json\n')]), failsWith({ kind: 'bad-response' }));
+  await t.rejects(read([Buffer.from('<html>\n')]), failsWith({ kind: 'bad-response', message: /web page/ }));
+});
+
+t.test('a line of 40 MB is refused while it comes', async (t) => {
+  let given = 0;
+  async function* endless() {
+    for (let n = 0; n < 40; n++) {
+      given++;
+      yield Buffer.alloc(1024 * 1024, 'a');
+    }
+  }
+  await t.rejects(drain(readJsonLines(endless())), failsWith({ kind: 'bad-response', message: /8 MB/ }));
+  t.ok(given < 12, `${given} MB were read`);
+});
+
+t.test('every recorded exchange comes out of the client as it should', async (t) => {
+  const outcomes: Record<string, unknown> = {};
+  for (const recording of readRecordings()) outcomes[recording.file] = await replay(recording);
+  t.equal(Object.keys(outcomes).length, 118);
+  const { actual, accepted } = golden('replayed.json', outcomes);
+  t.equal(actual, accepted, 'test/fixtures/golden/replayed.json (ACCEPT=1 takes what is)');
+});
+
+async function replay(recording: Recording): Promise<unknown> {
+  const { url, close } = await startReplay(recording);
+  const transport = transportTo(url);
+  try {
+    return await outcomeOf(transport, url, recording);
+  } catch (error) {
+    if (!(error instanceof RunnerError)) throw error;
+    return { ...error.data, message: error.message.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST') };
+  } finally {
+    await transport.close();
+    await close();
+  }
+}
+
+async function outcomeOf(transport: Transport, url: string, recording: Recording): Promise<unknown> {
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  const { signal } = new AbortController();
+  const { method, path } = recording.request;
+  const body = recording.request.body as
+    | { model?: string; stream?: boolean; messages?: readonly unknown[] }
+    | undefined;
+  if (path === '/api/version') return client.version(signal);
+  if (path === '/api/tags') return client.tags(signal);
+  if (path === '/api/ps') return client.ps(signal);
+  if (path === '/api/show') return client.show(body?.model ?? '', signal);
+  if (path === '/api/chat' && body?.stream !== false && body?.messages) {
+    return summaryOf(client.chat({ model: body.model ?? '', messages: body.messages }, signal));
+  }
+  const request = { method: method as 'GET', path, signal, ...(body?.model ? { model: body.model } : {}) };
+  const lines: unknown[] = [];
+  for await (const batch of transport.lines(request)) lines.push(...batch);
+  return { lines: lines.length };
+}
+
+/** What a chat gave; one that fails half way keeps what had come. */
+async function summaryOf(
+  batches: AsyncGenerator<readonly ReturnType<typeof parseChatLine>[]>,
+): Promise<unknown> {
+  const summary = {
+    content: '',
+    thinking: '',
+    toolCalls: [] as unknown[],
+    last: {},
+    error: undefined as unknown,
+  };
+  try {
+    for await (const batch of batches) {
+      for (const { content, thinking, toolCalls, ...rest } of batch) {
+        summary.content += content;
+        summary.thinking += thinking;
+        summary.toolCalls.push(...toolCalls);
+        summary.last = rest;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof RunnerError)) throw error;
+    if (summary.content === '') throw error;
+    summary.error = error.kind;
+  }
+  return summary.content.length > 300
+    ? { ...summary, content: `${summary.content.slice(0, 60)}… ${summary.content.length}` }
+    : summary;
+}
+
+t.test('what answers but is no runner is told apart', async (t) => {
+  const cases: readonly { name: string; listener: RequestListener; kind: string }[] = [
+    {
+      name: 'a page with status 200',
+      listener: (_, r) => r.setHeader('content-type', 'TEXT/HTML').end('<html>'),
+      kind: 'bad-response',
+    },
+    { name: 'text', listener: (_, r) => r.end('hello'), kind: 'bad-response' },
+    { name: 'an array', listener: (_, r) => r.end('[]'), kind: 'bad-response' },
+    { name: 'an empty body', listener: (_, r) => r.end(), kind: 'bad-response' },
+    {
+      name: 'a redirect',
+      listener: (_, r) => r.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
+      kind: 'bad-response',
+    },
+    { name: 'a hang-up', listener: (_, r) => r.destroy(), kind: 'server-unreachable' },
+    { name: 'silence', listener: () => undefined, kind: 'timeout' },
+    {
+      name: 'a body that stops',
+      listener: (_, r) => void r.writeHead(200).write('{"models":['),
+      kind: 'timeout',
+    },
+    {
+      name: 'a body that breaks',
+      listener: (_, r) => void r.writeHead(200).write('{"models":[', () => setTimeout(() => r.destroy(), 20)),
+      kind: 'bad-response',
+    },
+  ];
+  for (const { name, listener, kind } of cases) {
+    const server = createHttpServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${portOf(server)}`;
+    const transport = transportTo(url, { timeouts: { connect: 300, list: 300, firstByte: 300, idle: 300 } });
+    const client = createRunnerClient({ name: 'default', url }, transport);
+    await t.rejects(client.tags(new AbortController().signal), failsWith({ kind }), name);
+    await closeServer(server);
+    await transport.close();
+  }
+  await t.rejects(
+    transportTo('http://127.0.0.1:9').json({
+      method: 'GET',
+      path: '/',
+      signal: new AbortController().signal,
+    }),
+    failsWith({
+      kind: 'server-unreachable',
+    }),
+  );
+  await t.rejects(
+    transportTo('http://no.such.host.invalid').json({
+      method: 'GET',
+      path: '/',
+      signal: new AbortController().signal,
+    }),
+    failsWith({
+      kind: 'server-unreachable',
+    }),
+  );
+});
+
+t.test('what speaks no HTTP is a bad response', async (t) => {
+  const server = createNetServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const transport = transportTo(`http://127.0.0.1:${port}`);
+  await t.rejects(
+    transport.json({ method: 'GET', path: '/', signal: new AbortController().signal }),
+    failsWith({
+      kind: 'bad-response',
+    }),
+  );
+  server.close();
+});
+
+t.test('a cancel closes the socket, before the first byte and in the middle', async (t) => {
+  for (const sendsFirst of [false, true]) {
+    let onClose: (() => void) | undefined;
+    const socketClosed = new Promise<void>((resolve) => {
+      onClose = resolve;
+    });
+    const abort = new AbortController();
+    const server = createHttpServer((_, response) => {
+      response.on('close', () => onClose?.());
+      if (sendsFirst) response.writeHead(200).write('{"message":{"content":"a"},"done":false}\n');
+      setTimeout(() => abort.abort(), 30);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${portOf(server)}`;
+    const client = createRunnerClient({ name: 'default', url }, transportTo(url));
+    await t.rejects(drain(client.chat({ model: 'm', messages: [] }, abort.signal)), { name: 'AbortError' });
+    await socketClosed;
+    t.pass(sendsFirst ? 'in the middle' : 'before the first byte');
+    await closeServer(server);
+  }
+});
+
+t.test('a self-signed certificate is trusted where its file is named, and only there', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-tls-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=DNS:localhost',
+    ],
+    { stdio: 'ignore' },
+  );
+  const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => {
+    response.end('{"version":"9"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const address = server.address();
+  const url = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
+  const ask = async (options: Partial<TransportOptions>) => {
+    const transport = transportTo(url, options);
+    try {
+      return await createRunnerClient({ name: 'default', url }, transport).version(
+        new AbortController().signal,
+      );
+    } finally {
+      await transport.close();
+    }
+  };
+  await t.rejects(ask({}), failsWith({ kind: 'server-unreachable', message: /CA file/ }));
+  await t.rejects(ask({ caFile: join(folder, 'none.pem') }), { message: /none\.pem cannot be read/ });
+  t.equal(await ask({ caFile: cert }), '9');
+  server.closeAllConnections();
+});
+
+async function drain(values: AsyncGenerator<unknown>): Promise<void> {
+  for await (const _ of values);
+}
+
+async function* from(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* chunks;
+}
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...new Set(cuts.filter((cut) => cut < bytes.length))].sort((a, b) => a - b);
+  return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
+}

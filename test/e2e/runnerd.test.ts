@@ -1,0 +1,348 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { listModelsRequest } from '../../protocol/models.ts';
+import { statusRequest } from '../../protocol/status.ts';
+import { runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { closeServer, portOf } from '../support/recordings.ts';
+
+const message = (content: string) => [{ role: 'user' as const, content }];
+
+/** A runner whose answers the test writes. */
+async function startRunner(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => closeServer(server));
+  return { url: `http://127.0.0.1:${portOf(server)}`, server };
+}
+
+const line = (content: string) =>
+  `${JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done: false })}\n`;
+
+t.test('flags', async (t) => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [runnerdPath, ...args], { encoding: 'utf8' });
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  t.equal(run('--version').stdout, `${version}\n`);
+  t.match(run('--help').stdout, /--stdio/);
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [[], /--stdio/],
+    [['--nonsense'], /nonsense/],
+    [['--stdio', '--secrets-fd', 'x'], /secrets-fd/],
+  ];
+  for (const [args, says] of cases) {
+    const { status, stderr, stdout } = run(...args);
+    t.equal(status, 2, args.join(' '));
+    t.match(stderr, says);
+    t.equal(stdout, '');
+  }
+});
+
+t.test(
+  'standard output is protocol and nothing else, and malformed input does not end the daemon',
+  async (t) => {
+    const child = spawn(process.execPath, [runnerdPath, '--stdio'], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const frames: unknown[] = [];
+    let buffered = Buffer.alloc(0);
+    child.stdout.on('data', (chunk: Buffer) => {
+      buffered = Buffer.concat([buffered, chunk]);
+      for (;;) {
+        const header = /^Content-Length: (\d+)\r\n\r\n/.exec(buffered.toString('latin1', 0, 64));
+        if (!header || buffered.length < header[0].length + Number(header[1])) return;
+        frames.push(
+          JSON.parse(buffered.toString('utf8', header[0].length, header[0].length + Number(header[1]))),
+        );
+        buffered = buffered.subarray(header[0].length + Number(header[1]));
+        child.emit('frame');
+      }
+    });
+    const send = (body: string) =>
+      child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    const answer = async (id: number | null, code?: number) => {
+      const isIt = (frame: unknown) => {
+        const { id: own, error } = frame as { id?: unknown; error?: { code: number } };
+        return own === id && error?.code === code;
+      };
+      while (!frames.some(isIt)) await once(child, 'frame');
+      const [found] = frames.splice(frames.findIndex(isIt), 1);
+      return found as {
+        result?: unknown;
+        error?: { code: number; data?: { path?: string }; message: string };
+      };
+    };
+    child.stdin.write('this is no frame\r\n\r\n');
+    await answer(null, -32700);
+    send('{"broken"');
+    await answer(null, -32700);
+    send('[]');
+    await answer(null, -32600);
+    send('{"jsonrpc":"2.0","id":1,"method":"runner/models/list","params":{}}');
+    await answer(1, -32002);
+    send(
+      '{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{},"initializationOptions":{"timeouts":{"idle":"long"}}}}',
+    );
+    t.equal((await answer(2, -32602)).error?.data?.path, 'initializationOptions.timeouts.idle');
+    send(
+      '{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{},"initializationOptions":{"host":"http://127.0.0.1:9"}}}',
+    );
+    t.match((await answer(3)).result, {
+      capabilities: { experimental: { runner: { protocolVersion: 1 } } },
+      serverInfo: { name: 'runnerd' },
+    });
+    send('{"jsonrpc":"2.0","method":"initialized","params":{}}');
+    send('{"jsonrpc":"2.0","id":4,"method":"runner/no/such","params":{}}');
+    await answer(4, -32601);
+    const wrong: readonly (readonly [object, string])[] = [
+      [{}, 'streamId'],
+      [{ streamId: 's', model: 'm' }, 'messages'],
+      [{ streamId: 's', model: 'm', messages: [] }, 'messages'],
+      [{ streamId: 's', model: 'm', messages: [{ role: 'robot', content: '' }] }, 'messages[0].role'],
+      [{ streamId: 's', model: 'm', messages: [{ role: 'user', content: null }] }, 'messages[0].content'],
+      [
+        {
+          streamId: 's',
+          model: 'm',
+          messages: [{ role: 'user', content: '', images: ['data:image/png;base64,AAAA'] }],
+        },
+        'messages[0].images[0]',
+      ],
+      [
+        {
+          streamId: 's',
+          model: 'm',
+          messages: [
+            { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] },
+          ],
+        },
+        'messages[0].toolCalls[0].arguments',
+      ],
+      [{ streamId: 's', model: 'm', messages: message('x'), keepAlive: 'soon' }, 'keepAlive'],
+      [{ streamId: 's', model: 'm', messages: message('x'), server: 'nobody' }, 'server'],
+    ];
+    for (const [params, path] of wrong) {
+      send(JSON.stringify({ jsonrpc: '2.0', id: 5, method: 'runner/chat', params }));
+      const { error } = await answer(5, -32602);
+      t.equal(error?.data?.path, path);
+      t.match(error?.message ?? '', path.replace(/\[.*/, ''));
+    }
+    send(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 6,
+        method: 'runner/chat',
+        params: { streamId: 's', model: 'a b', messages: message('x') },
+      }),
+    );
+    await answer(6, -33011);
+    send(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 7,
+        method: 'runner/chat',
+        params: { streamId: 's', model: 'm', messages: message('x') },
+      }),
+    );
+    t.match(await answer(7, -33001), {
+      error: { data: { kind: 'server-unreachable', retryable: true, server: 'default' } },
+    });
+    send('{"jsonrpc":"2.0","id":8,"method":"shutdown"}');
+    await answer(8);
+    send('{"jsonrpc":"2.0","method":"exit"}');
+    const [code] = await once(child, 'close');
+    t.equal(code, 0);
+    t.equal(buffered.length, 0, 'nothing but frames');
+  },
+);
+
+t.test('the daemon ends with its editor, and the runner sees it', async (t) => {
+  for (const how of ['its input ends', 'its editor is killed'] as const) {
+    let onStart: (() => void) | undefined;
+    let onClose: (() => void) | undefined;
+    const started = new Promise<void>((resolve) => (onStart = resolve));
+    const closed = new Promise<void>((resolve) => (onClose = resolve));
+    const { url } = await startRunner((request, response) => {
+      if (request.url !== '/api/chat') {
+        response.end('{}');
+        return;
+      }
+      response.on('close', () => onClose?.());
+      response.write(line('begun'));
+      onStart?.();
+    });
+    const { pid, end } = await startChatting(url, how);
+    await started;
+    end();
+    await closed;
+    await untilGone(pid);
+    t.pass(how);
+  }
+});
+
+/** A daemon in the middle of a chat, under an editor that can be killed. */
+async function startChatting(url: string, how: string): Promise<{ pid: number; end: () => void }> {
+  if (how === 'its input ends') {
+    const daemon = await startDaemonProcess({ host: url });
+    daemon.chat({ model: 'm', messages: message('hi') }).catch(() => undefined);
+    return { pid: daemon.child.pid ?? 0, end: () => daemon.child.stdin?.end() };
+  }
+  const editor = spawn(process.execPath, ['-e', editorScript, process.execPath, runnerdPath, url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [pid] = await once(editor.stdout ?? editor, 'data');
+  return { pid: Number(String(pid)), end: () => editor.kill('SIGKILL') };
+}
+
+const editorScript = `
+  const child = require('node:child_process').spawn(process.argv[1], [process.argv[2], '--stdio'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const send = (body) => { const text = JSON.stringify({ jsonrpc: '2.0', ...body }); child.stdin.write('Content-Length: ' + text.length + '\\r\\n\\r\\n' + text); };
+  send({ id: 1, method: 'initialize', params: { processId: process.pid, rootUri: null, capabilities: {}, initializationOptions: { host: process.argv[3] } } });
+  send({ method: 'initialized', params: {} });
+  send({ id: 2, method: 'runner/chat', params: { streamId: 's', model: 'm', messages: [{ role: 'user', content: 'hi' }] } });
+  process.stdout.write(String(child.pid));
+  setInterval(() => {}, 1000);
+`;
+
+async function untilGone(pid: number): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`The daemon ${pid} is still there.`);
+}
+
+t.test('a planted secret reaches its server and no output', async (t) => {
+  const seen: (string | undefined)[] = [];
+  const { url } = await startRunner((request, response) => {
+    seen.push(request.headers.authorization);
+    const error = JSON.stringify({ error: `bad token ${request.headers.authorization}` });
+    const elsewhere = { location: 'http://127.0.0.1:9/?token=planted-0123' };
+    if (request.url === '/api/chat') response.writeHead(500).end(error);
+    else if (request.url === '/api/tags') response.writeHead(307, elsewhere).end();
+    else response.end(JSON.stringify({ version: '1', models: [] }));
+  });
+  const other: (string | undefined)[] = [];
+  const { url: otherUrl } = await startRunner((request, response) => {
+    other.push(request.headers.authorization);
+    response.end(JSON.stringify({ version: '1', models: [] }));
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'runner-trace-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const trace = join(folder, 'trace');
+  const secrets = `{"origin":"${url}","secret":"planted-0123"}\nnot json planted-0123\n`;
+  const daemon = await startDaemonProcess(
+    { host: url, servers: [{ name: 'other', url: otherUrl }], logLevel: 'debug' },
+    { secrets, args: ['--trace', trace] },
+  );
+  await daemon.request(statusRequest, {});
+  await daemon.request(statusRequest, { server: 'other' });
+  const errors: string[] = [];
+  await daemon
+    .request(listModelsRequest, {})
+    .catch((error) => errors.push(`${error.message} ${JSON.stringify(error.data)}`));
+  await daemon
+    .chat({ model: 'm', messages: message('hi') })
+    .catch((error) => errors.push(`${error.message} ${JSON.stringify(error.data)}`));
+  const argv = readFileSync(`/proc/${daemon.child.pid}/cmdline`, 'utf8');
+  const environment = readFileSync(`/proc/${daemon.child.pid}/environ`, 'utf8');
+  await daemon.close();
+  t.ok(seen.length > 2 && seen.every((header) => header === 'Bearer planted-0123'), 'the server got it');
+  t.ok(other.length > 0 && other.every((header) => header === undefined), 'the other server did not');
+  t.equal(errors.length, 2);
+  t.ok(daemon.logs.length > 0, 'there is a log');
+  const traced = readFileSync(trace, 'utf8');
+  t.match(traced, /"method":"runner\/chat"/, 'there is a trace');
+  t.equal(statSync(trace).mode & 0o077, 0, 'which only its owner can read');
+  const logged = daemon.logs.map((log) => log.message);
+  t.notMatch([...errors, ...logged, daemon.stderr(), argv, environment, traced].join('\n'), /planted/);
+});
+
+t.test("the user's own configuration names a secret; a file that others can read is refused", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, '.config', 'runner'), { recursive: true });
+  const configure = (auth: unknown) =>
+    writeFileSync(join(home, '.config', 'runner', 'config.json'), JSON.stringify({ auth }));
+  const headers: (string | undefined)[] = [];
+  const { url } = await startRunner((request, response) => {
+    headers.push(request.headers.authorization);
+    response.end('{"version":"1"}');
+  });
+  const ask = async () => {
+    const daemon = await startDaemonProcess({ host: url }, { env: { HOME: home } });
+    await daemon.request(statusRequest, {});
+    await daemon.close();
+    return { header: headers.at(-1), log: daemon.logs.map((log) => log.message).join('\n') };
+  };
+  configure({ command: [process.execPath, '-e', 'console.log("from-command")'] });
+  t.equal((await ask()).header, 'Bearer from-command');
+  const file = join(home, 'token');
+  writeFileSync(file, 'from-file\n', { mode: 0o600 });
+  configure([{ origin: new URL(url).origin, file }]);
+  t.equal((await ask()).header, 'Bearer from-file');
+  writeFileSync(join(home, 'open'), 'from-file\n', { mode: 0o644 });
+  configure({ file: join(home, 'open') });
+  const refused = await ask();
+  t.equal(refused.header, undefined);
+  t.match(refused.log, /chmod 600/);
+  configure({ command: [process.execPath, '-e', 'console.log("leaked-output"); process.exit(3)'] });
+  const failed = await ask();
+  t.equal(failed.header, undefined);
+  t.match(failed.log, /auth/);
+  t.notMatch(failed.log, /leaked/);
+});
+
+t.test('the practice runner is served on loopback, and in the daemon', async (t) => {
+  const child: ChildProcess = spawn(process.execPath, [runnerdPath, '--practice'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (!child.stdout) throw new Error('There is no output.');
+  const url = String((await once(child.stdout, 'data'))[0]).trim();
+  t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.match(await (await fetch(`${url}/api/tags`)).json(), { models: [{ name: /practice/ }] });
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'close');
+  t.equal(code, 0);
+
+  const daemon = await startDaemonProcess({}, { args: ['--practice'] });
+  const { models } = await daemon.request(listModelsRequest, {});
+  const { result } = await daemon.chat({
+    model: models[0]?.name ?? '',
+    messages: message('what is a Modelfile'),
+  });
+  t.match(result.message.content, /practice/i);
+  t.match(result.message.content, /recipe/i, 'it quotes the page');
+  await daemon.close();
+});
+
+t.test(
+  'a real runner',
+  { skip: process.env['RUNNER_TEST_HOST'] ? false : 'RUNNER_TEST_HOST names none' },
+  async (t) => {
+    const daemon = await startDaemonProcess({ host: process.env['RUNNER_TEST_HOST'] ?? '' });
+    const { models } = await daemon.request(listModelsRequest, {});
+    t.ok(models.length > 0);
+    const model = models.find(({ capabilities }) => capabilities.completion.value === true)?.name ?? '';
+    const { result, deltas } = await daemon.chat({
+      model,
+      messages: message('Say hello.'),
+      options: { num_predict: 40 },
+    });
+    const joined = deltas.map((delta) => (delta.kind === 'text' ? delta.text : '')).join('');
+    t.equal(joined, result.message.content);
+    t.ok(result.usage.completionTokens > 0);
+    await t.rejects(
+      daemon.chat({ model: 'no-such-model:1b', messages: message('hi') }),
+      failsWith({ code: -33004 }),
+    );
+    await daemon.close();
+  },
+);

@@ -1,0 +1,242 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { skipWithout } from '../support/debian.ts';
+import { closeServer, portOf } from '../support/recordings.ts';
+import { openScreen } from '../support/tmux.ts';
+
+const terminalPath = join('dist', 'terminal.cjs');
+const home = mkdtempSync(join(tmpdir(), 'runner-terminal-'));
+t.teardown(() => rmSync(home, { recursive: true, force: true }));
+const environment = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: home,
+  XDG_STATE_HOME: join(home, 'state'),
+  LANG: 'C.UTF-8',
+};
+
+const line = (message: object) =>
+  `${JSON.stringify({ model: 'm', message: { role: 'assistant', content: '', ...message }, done: false })}\n`;
+const last = (reason = 'stop') =>
+  `${JSON.stringify({ model: 'm', message: { role: 'assistant', content: '' }, done: true, done_reason: reason, prompt_eval_count: 3, eval_count: 2 })}\n`;
+
+/** A runner with one model, whose chats the test answers. */
+async function startRunner(
+  chat: (response: ServerResponse, body: { messages: { content: string }[] }) => void,
+) {
+  const routes: Record<string, string> = {
+    '/api/version': '{"version":"1.2.3"}',
+    '/api/tags': JSON.stringify({
+      models: [
+        {
+          name: 'm:latest',
+          size: 4e9,
+          digest: 'a'.repeat(64),
+          modified_at: '2026-11-01T00:00:00Z',
+          details: { family: 'x', parameter_size: '4B', quantization_level: 'Q4', context_length: 32768 },
+          capabilities: ['completion', 'thinking'],
+        },
+        {
+          name: 'hf.co/a-rather-long-owner/an-even-longer-model-name-GGUF:Q4_K_M',
+          size: 8e9,
+          digest: 'b'.repeat(64),
+          capabilities: ['completion', 'tools'],
+        },
+      ],
+    }),
+    '/api/ps': JSON.stringify({
+      models: [
+        {
+          name: 'm:latest',
+          size: 4e9,
+          size_vram: 4e9,
+          context_length: 4096,
+          expires_at: '2099-01-01T00:00:00Z',
+        },
+      ],
+    }),
+  };
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const known = routes[request.url ?? ''];
+    if (known) {
+      response.end(known);
+      return;
+    }
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => (body += text));
+    request.on('end', () => chat(response, JSON.parse(body)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => closeServer(server));
+  return `http://127.0.0.1:${portOf(server)}`;
+}
+
+async function run(args: readonly string[], { input = '', signalAt = '' } = {}) {
+  const child = spawn(process.execPath, [terminalPath, ...args], { env: environment, stdio: 'pipe' });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+    if (signalAt !== '' && stdout.includes(signalAt)) child.kill('SIGINT');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return {
+    code,
+    stdout,
+    stderr,
+    events: () =>
+      stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text)),
+  };
+}
+
+t.test('a piped prompt gets the answer on standard output, and nothing else', async (t) => {
+  const asked: string[] = [];
+  const url = await startRunner((response, { messages }) => {
+    asked.push(messages.at(-1)?.content ?? '');
+    response.end(
+      line({ thinking: 'hm' }) + line({ content: '# Hi\n' }) + line({ content: 'a < b' }) + last(),
+    );
+  });
+  const plain = await run(['chat', '--server', url], { input: 'hello\n' });
+  t.equal(plain.code, 0, plain.stderr);
+  t.match(plain.stdout, /^# Hi\na < b\n?$/);
+  const both = await run(['chat', '--server', url, 'Explain', 'this:'], { input: 'some code' });
+  t.equal(both.code, 0);
+  t.match(asked[1] ?? '', /^Explain this:\n\nsome code$/);
+  const json = await run(['chat', '--json', '--server', url], { input: 'hello' });
+  t.equal(json.code, 0);
+  const events = json.events();
+  t.equal(
+    events
+      .filter(({ event }) => event === 'text')
+      .map(({ text }) => text)
+      .join(''),
+    '# Hi\na < b',
+  );
+  t.equal(
+    events
+      .filter(({ event }) => event === 'thinking')
+      .map(({ text }) => text)
+      .join(''),
+    'hm',
+  );
+  t.match(events.at(-1), {
+    event: 'done',
+    finishReason: 'stop',
+    message: { content: '# Hi\na < b', thinking: 'hm' },
+  });
+});
+
+t.test('an error is a sentence on standard error, an exit code and the last event', async (t) => {
+  const url = await startRunner((response) => {
+    response.write(line({ content: 'half' }));
+    response.end('{"error":"model runner has unexpectedly stopped"}\n');
+  });
+  const plain = await run(['chat', '--server', url], { input: 'hello' });
+  t.equal(plain.code, 1);
+  t.match(plain.stdout, /^half/);
+  t.match(plain.stderr, /unexpectedly stopped/);
+  const json = await run(['chat', '--json', '--server', url], { input: 'hello' });
+  t.equal(json.code, 1);
+  t.match(json.events().at(-1), {
+    event: 'error',
+    kind: 'runner-failed',
+    retryable: true,
+    partial: { content: 'half' },
+  });
+  t.match(json.stderr, /unexpectedly stopped/);
+  const nobody = await run(['chat', '--server', 'http://127.0.0.1:9'], { input: 'hello' });
+  t.equal(nobody.code, 1);
+  t.match(nobody.stderr, /127\.0\.0\.1:9/);
+  t.notMatch(nobody.stderr, /practice/i, 'a server that was named is not replaced');
+  for (const args of [['nonsense'], ['chat', '--nonsense'], ['chat', '--server', url]]) {
+    const wrong = await run(args, { input: '' });
+    t.equal(wrong.code, 2, args.join(' '));
+    t.not(wrong.stderr, '');
+    t.equal(wrong.stdout, '');
+  }
+});
+
+t.test('an interrupt cuts the answer, keeps it and ends with 130', async (t) => {
+  let onClose: (() => void) | undefined;
+  const closed = new Promise<void>((resolve) => (onClose = resolve));
+  const url = await startRunner((response) => {
+    response.on('close', () => onClose?.());
+    response.write(line({ content: 'begun ' }) + line({ content: 'and going\n' }));
+  });
+  const cut = await run(['chat', '--server', url], { input: 'hello', signalAt: 'going' });
+  t.equal(cut.code, 130, cut.stderr);
+  t.match(cut.stdout, /^begun and going/);
+  await closed;
+  t.pass('the runner saw it');
+});
+
+t.test('models and doctor', async (t) => {
+  const url = await startRunner((response) => response.end());
+  const table = await run(['models', '--server', url]);
+  t.equal(table.code, 0);
+  t.match(
+    table.stdout,
+    /hf\.co\/a-rather-long-owner\/an-even-longer-model-name-GGUF:Q4_K_M/,
+    'a name is never cut',
+  );
+  const rows = (await run(['models', '--server', url, '--json'])).events();
+  t.match(rows, [
+    {
+      name: 'm:latest',
+      capabilities: { thinking: { value: true } },
+      context: { allocated: 4096, maximum: 32768 },
+    },
+    { name: /^hf/ },
+  ]);
+  const well = await run(['doctor', '--server', url]);
+  t.equal(well.code, 0, well.stdout);
+  t.match(well.stdout, /1\.2\.3/);
+  const ill = await run(['doctor', '--server', 'http://127.0.0.1:9', '--json']);
+  t.equal(ill.code, 1);
+  t.ok(ill.events().length > 1);
+});
+
+t.test('a conversation in a real terminal', { skip: skipWithout('tmux') }, async (t) => {
+  let closed = 0;
+  const url = await startRunner((response, { messages }) => {
+    const asked = messages.at(-1)?.content ?? '';
+    response.on('close', () => {
+      if (!response.writableFinished) closed++;
+    });
+    if (asked.includes('endless')) response.write(line({ content: 'on and on' }));
+    else
+      response.end(
+        line({ thinking: 'I ponder.' }) + line({ content: `You said **${asked}** \u001b[31mred` }) + last(),
+      );
+  });
+  const screen = openScreen([process.execPath, terminalPath, '--server', url], environment);
+  t.teardown(() => screen.close());
+  await screen.until(/m:latest/);
+  screen.type('hello there');
+  screen.press('Enter');
+  const first = await screen.until(/You said hello there/);
+  t.match(first, /I ponder\./);
+  t.notMatch(first, /\*\*hello/, 'Markdown is rendered');
+  screen.type('endless');
+  screen.press('Enter');
+  await screen.until(/on and on/);
+  screen.press('C-c');
+  await screen.until(/cancel/i);
+  t.equal(closed, 1, 'the runner saw the cancel');
+  screen.type('/model');
+  screen.press('Enter');
+  await screen.until(/GGUF/);
+  screen.press('C-c');
+  screen.type('/bye');
+  screen.press('Enter');
+  await screen.until(/Pane is dead/);
+});

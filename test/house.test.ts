@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import t from 'tap';
+import { errorCodes, retryableKinds } from '../protocol/errors.ts';
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  /** Paths of files of this project, and names of packages. */
+  readonly imports: readonly string[];
+}
+
+const sources = ['client', 'daemon', 'docs-service', 'protocol'].flatMap(readSources);
+
+/** Who may import whom: the room of a file, and what it must not reach. */
+const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
+  { name: 'protocol imports nobody', room: /^protocol\//, never: /^(?!protocol\/)/ },
+  { name: 'clients import the protocol alone', room: /^client\//, never: /^(daemon|docs-service)\// },
+  {
+    name: 'the daemon knows no editor and no client',
+    room: /^daemon\//,
+    never: /^(client|docs-service)\/|^vscode$/,
+  },
+  { name: 'the document service stands alone', room: /^docs-service\//, never: /^(client|daemon)\// },
+  { name: 'one client never imports another', room: /^client\/terminal\//, never: /^client\/(?!terminal\/)/ },
+  {
+    name: 'the stream library depends on nothing',
+    room: /^daemon\/stream\//,
+    never: /^(?!daemon\/stream\/)/,
+  },
+  {
+    name: 'the practice runner is a runner, not a part of the daemon',
+    room: /^daemon\/practice\//,
+    never: /^daemon\/(?!practice\/)|^protocol\//,
+  },
+  {
+    name: 'only the chat re-exports reach into the stream library',
+    room: /^daemon\/(?!stream\/|chat\/)/,
+    never: /^daemon\/stream\//,
+  },
+  {
+    name: 'nobody imports the composition root but main',
+    room: /^(?!daemon\/main\.ts)/,
+    never: /^daemon\/server\.ts$/,
+  },
+];
+
+t.test('the rooms import only whom they may', async (t) => {
+  t.ok(sources.length > 60, `${sources.length} files were read`);
+  t.ok(
+    sources.some(({ imports }) => imports.length > 3),
+    'imports were found',
+  );
+  for (const { name, room, never } of rules) {
+    const inside = sources.filter(({ path }) => room.test(path));
+    const broken = inside.flatMap(({ path, imports }) =>
+      imports.filter((target) => never.test(target)).map((target) => `${path} -> ${target}`),
+    );
+    t.strictSame(broken, [], name);
+  }
+});
+
+t.test('processes are started by argument arrays, and standard output is left to the protocol', async (t) => {
+  for (const { path, text } of sources) {
+    t.notMatch(text, /shell:\s*true|\bexecSync\(|\bexec\(\s*[`'"]/, `${path} starts no shell`);
+    if (path.startsWith('daemon/') && path !== 'daemon/main.ts')
+      t.notMatch(text, /process\.(stdout|exit)\b/, path);
+  }
+});
+
+t.test('docs/PROTOCOL.md names every message and every error, and nothing else', async (t) => {
+  const page = readFileSync('docs/PROTOCOL.md', 'utf8');
+  const inSource = new Set(
+    sources.filter(({ path }) => path.startsWith('protocol/')).flatMap(({ text }) => methodsIn(text)),
+  );
+  const inPage = new Set(methodsIn(page));
+  t.strictSame([...inPage].filter((method) => !inSource.has(method)).sort(), [], 'the page names no other');
+  t.strictSame([...inSource].filter((method) => !inPage.has(method)).sort(), [], 'the page leaves none out');
+  for (const [kind, code] of Object.entries(errorCodes)) {
+    const row = new RegExp(
+      `\\| \`${kind}\` \\| ${code} \\| ${retryableKinds.has(kind as keyof typeof errorCodes) ? 'yes' : 'no'} \\|`,
+    );
+    t.match(page, row, kind);
+  }
+});
+
+t.test('pages link to what is there', async (t) => {
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync('docs')
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name)),
+  ];
+  const files = new Set(
+    readdirSync('.', { recursive: false }).concat(
+      readdirSync('docs', { recursive: true }).map((name) => join('docs', String(name))),
+    ) as string[],
+  );
+  for (const page of pages) {
+    for (const [, target = ''] of readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
+      t.ok(files.has(normalize(join(dirname(page), target))), `${page} -> ${target}`);
+    }
+  }
+});
+
+t.test('the README is at most 150 lines', async (t) => {
+  t.ok(readFileSync('README.md', 'utf8').split('\n').length <= 151);
+});
+
+function methodsIn(text: string): string[] {
+  return [...text.matchAll(/['"`](runner\/[a-zA-Z/]+)['"`]/g)].map(([, method = '']) => method);
+}
+
+function readSources(room: string): SourceFile[] {
+  return readdirSync(room, { recursive: true })
+    .map((name) => join(room, String(name)))
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => {
+      const text = readFileSync(path, 'utf8');
+      return { path, text, imports: importsOf(path, text) };
+    });
+}
+
+function importsOf(path: string, text: string): string[] {
+  const named = [...text.matchAll(/\bfrom '([^']+)'|\bimport\('([^']+)'\)/g)].map(
+    ([, from, lazy]) => from ?? lazy ?? '',
+  );
+  return named
+    .filter((name) => !name.startsWith('node:'))
+    .map((name) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name));
+}

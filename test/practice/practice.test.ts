@@ -1,0 +1,441 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { findSections, quoteSection, splitSections } from '../../daemon/practice/docsQuote.ts';
+import { parseKeepAlive } from '../../daemon/practice/duration.ts';
+import { encodeJson, goTime } from '../../daemon/practice/json.ts';
+import {
+  displayName,
+  fullName,
+  isCloudName,
+  stubName,
+  tryModelName,
+} from '../../daemon/practice/modelName.ts';
+import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
+import { sampleObject } from '../../daemon/practice/schemaSample.ts';
+import type { Piece } from '../../daemon/practice/speech.ts';
+import { countTokens } from '../../daemon/practice/tokens.ts';
+import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+
+const label = '*Practice runner, not a language model.*\n\n';
+const weather = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'The weather of a city',
+    parameters: {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer' }, unit: { enum: ['C', 'F'] } },
+      required: ['city'],
+    },
+  },
+};
+
+t.test('a practice model', async (t) => {
+  const { chat } = await start(t, { docs: 'docs' });
+
+  await t.test('says what it is at every turn, and quotes a document word for word', async (t) => {
+    const question = 'What happens when no runner answers?';
+    const { message } = await chat({ messages: [{ role: 'user', content: question }] });
+    t.ok(message.content.startsWith(label));
+    t.match(message.content, /From `RUNNERS\.md`, “When no runner answers”:\n\n> /);
+    t.match(message.thinking, /^Looking for .* in \d+ documents .* Best match: `RUNNERS\.md`/);
+    const second = await chat({
+      messages: [
+        { role: 'user', content: question },
+        { role: 'assistant', content: message.content },
+        { role: 'user', content: 'How do I cancel an answer?' },
+      ],
+    });
+    t.ok(second.message.content.startsWith(label));
+    t.not(second.message.content, message.content);
+  });
+
+  await t.test('says what can be asked where it has nothing to quote', async (t) => {
+    for (const content of ['hello', 'zymurgy']) {
+      const { message } = await chat({ messages: [{ role: 'user', content }], think: false });
+      t.ok(message.content.startsWith(label));
+      t.match(message.content, /Ask me about:\n\n- /);
+      t.notOk(message.thinking);
+    }
+  });
+
+  await t.test('calls a tool that is asked for, and only then', async (t) => {
+    const tools = [weather];
+    const { message } = await chat({
+      messages: [{ role: 'user', content: 'What is the weather in Köln for 3 days?' }],
+      tools,
+    });
+    t.ok(message.content.startsWith(label));
+    t.match(message.tool_calls, [
+      {
+        id: /^call_[a-z0-9]{8}$/,
+        function: { index: 0, name: 'get_weather', arguments: { city: 'Köln', days: 3 } },
+      },
+    ]);
+    const other = await chat({ messages: [{ role: 'user', content: 'What is a Modelfile?' }], tools });
+    t.notOk(other.message.tool_calls);
+    const after = await chat({
+      messages: [
+        { role: 'user', content: 'What is the weather in Köln?' },
+        { role: 'assistant', content: '', tool_calls: message.tool_calls },
+        { role: 'tool', tool_name: 'get_weather', content: '11 C\nrain' },
+      ],
+      tools,
+    });
+    t.equal(after.message.content, `${label}The tool \`get_weather\` answered:\n\n> 11 C\n> rain`);
+    t.notOk(after.message.tool_calls);
+  });
+
+  await t.test('keeps to a format', async (t) => {
+    const messages = [{ role: 'user', content: 'Anything in F' }];
+    const { message } = await chat({ messages, format: weather.function.parameters });
+    t.match(JSON.parse(message.content), { city: String });
+    t.ok(JSON.parse((await chat({ messages, format: 'json' })).message.content));
+  });
+});
+
+t.test('without documents it says so', async (t) => {
+  for (const docs of [undefined, '/no/such/folder', await emptyFolder(t)]) {
+    const { chat } = await start(t, docs === undefined ? {} : { docs });
+    const { message } = await chat({ messages: [{ role: 'user', content: 'Why?' }] });
+    t.match(message.content, /I have no documents to quote from/);
+  }
+});
+
+t.test('a hole is filled with what the text around it has', async (t) => {
+  const { ask } = await start(t);
+  const cases = [
+    { prefix: 'const total = sum(a);\nconst total', suffix: '\n', want: ' = sum(a);' },
+    { prefix: 'function measure() {}\nmea', suffix: '', want: 'sure' },
+    { prefix: 'x = ', suffix: '\n}', want: '' },
+  ];
+  for (const { prefix, suffix, want } of cases) {
+    const body = { model: 'practice', prompt: prefix, suffix: suffix || '\n', stream: false, think: false };
+    t.equal((await ask('/api/generate', body)).response, want, prefix);
+  }
+});
+
+t.test('an answer that the client breaks off is recorded, and its work stops', async (t) => {
+  const { standIn } = await start(t);
+  let said = 0;
+  standIn.answer({ kind: 'speech', pieces: () => endless(() => (said += 1)), perSecond: 500 });
+  const sent = open(standIn.url, { model: 'practice', messages: [{ role: 'user', content: 'x' }] });
+  await sent.firstBytes;
+  sent.destroy();
+  const request = await standIn.waitFor(({ aborted }) => aborted);
+  t.match(request, { method: 'POST', path: '/api/chat', finished: false, abortedAt: Number });
+  const before = said;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(said, before);
+});
+
+t.test('a reader that does not read stops the writer', async (t) => {
+  const { standIn } = await start(t);
+  let said = 0;
+  standIn.answer({ kind: 'speech', pieces: () => endless(() => (said += 1), 'x'.repeat(10_000)) });
+  const sent = open(standIn.url, { model: 'practice', messages: [{ role: 'user', content: 'x' }] });
+  await sent.firstBytes;
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const before = said;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(said, before);
+  t.ok(said < 5_000, `${said} pieces`);
+  sent.destroy();
+});
+
+t.test('the vocabulary of the stand-in', async (t) => {
+  const { standIn, chat, raw } = await start(t);
+  const messages = [{ role: 'user', content: 'x' }];
+  const call = { name: 'f', arguments: { a: 1 } };
+  const lines = async () =>
+    (await raw({ messages })).text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+
+  standIn.think('so so', 'thus');
+  t.match(await chat({ messages }), { message: { content: 'thus', thinking: 'so so' }, done: true });
+  standIn.toolCalls([call], { callsInLastLine: true });
+  t.match((await lines()).at(-1), {
+    done: true,
+    message: { tool_calls: [{ function: { name: 'f', index: 0 } }] },
+  });
+  standIn.toolCalls([call]);
+  t.match((await lines())[0], { done: false, message: { tool_calls: [{ function: { name: 'f' } }] } });
+  standIn.swallowToolCall(31);
+  t.match(await lines(), [{ done: true, eval_count: 31, message: { content: '' } }]);
+  standIn.errorLine('it broke');
+  t.match((await lines()).at(-1), { error: 'it broke' });
+  standIn.endWithoutDone('some');
+  t.notOk((await lines()).some(({ done }) => done));
+  standIn.tokens(3);
+  t.equal((await chat({ messages })).eval_count, 3);
+  standIn.giantLine(3_000_000);
+  t.equal((await lines())[0].message.content.length, 3_000_000);
+  standIn.failWith(429, { error: 'slower' }, { headers: { 'retry-after': '7' } });
+  const refused = await raw({ messages });
+  t.match(refused, { status: 429, text: '{"error":"slower"}' });
+  t.equal(refused.headers.get('retry-after'), '7');
+  standIn.html();
+  t.match((await raw({ messages })).headers.get('content-type'), /^text\/html/);
+  standIn.redirect('/elsewhere');
+  t.match(await raw({ messages }), { status: 302 });
+  standIn.dieMidAnswer(2);
+  await t.rejects(raw({ messages }));
+  standIn.hang();
+  await t.rejects(raw({ messages }, AbortSignal.timeout(30)));
+  standIn.on('/api/tags').failWith(503, { error: 'busy' });
+  t.equal((await fetch(`${standIn.url}/api/tags`)).status, 503);
+  t.equal((await fetch(`${standIn.url}/api/tags`)).status, 200);
+  standIn.say('kept for a request that asks for text');
+  await chat({ messages: [] });
+  t.match(await chat({ messages }), { message: { content: 'kept for a request that asks for text' } });
+  await t.rejects(
+    standIn.waitFor(() => false, 10),
+    /No such request within 10 ms/,
+  );
+});
+
+t.test('writes are split anywhere', async (t) => {
+  const { standIn } = await start(t);
+  const lines = [{ text: 'ä€😀' }, { done: true }];
+  standIn.rawLines(lines, { cut: 3 });
+  const sent = open(standIn.url, { model: 'practice', messages: [{ role: 'user', content: 'x' }] });
+  const chunks = await sent.chunks();
+  t.ok(chunks.length > 3, `${chunks.length} reads`);
+  t.equal(Buffer.concat(chunks).toString(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+});
+
+t.test('an unload is not done when it is answered', async (t) => {
+  const clock = handClock();
+  const { ask, running } = await start(t, { unloadTakes: 60, clock });
+  await ask('/api/chat', { model: 'practice', messages: [] });
+  t.same(
+    (await running()).map(({ name }) => name),
+    ['practice:latest'],
+  );
+  const answer = await ask('/api/generate', { model: 'PRACTICE', keep_alive: 0 });
+  t.match(answer, { model: 'PRACTICE', done_reason: 'unload' });
+  const [model] = await running();
+  t.ok(Date.parse(model?.expires_at ?? '') <= clock.now());
+  clock.advance(60);
+  t.same(await running(), []);
+});
+
+t.test('the specified stop is a route by a switch', async (t) => {
+  const clock = handClock();
+  const { standIn, ask, running } = await start(t, { stopRoute: true, clock });
+  await ask('/api/chat', { model: 'practice', messages: [] });
+  const response = await fetch(`${standIn.url}/api/ps/practice`, { method: 'DELETE' });
+  t.same(await response.json(), {});
+  clock.advance(30);
+  t.same(await running(), []);
+});
+
+t.test('a pull goes on where it was given up', async (t) => {
+  const { standIn, ask } = await start(t, { pullStep: 5 });
+  const sent = open(standIn.url, { model: 'practice-guest' }, '/api/pull');
+  await sent.until('"completed":786432');
+  sent.destroy();
+  await standIn.waitFor(({ aborted }) => aborted);
+  const response = await fetch(`${standIn.url}/api/pull`, {
+    method: 'POST',
+    body: '{"model":"practice-guest"}',
+  });
+  const lines = (await response.text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.ok(lines[1].completed > 786_432, `it goes on at ${lines[1].completed}`);
+  t.match(lines.at(-1), { status: 'success' });
+  const { models } = await ask('/api/tags');
+  t.equal(models[0]?.name, 'practice-guest:latest');
+});
+
+t.test('a prompt that does not fit is refused only where that was asked for', async (t) => {
+  const { standIn, raw } = await start(t);
+  const messages = [{ role: 'user', content: 'word '.repeat(500) }];
+  t.match(await raw({ messages, truncate: false, options: { num_ctx: 100 } }), {
+    status: 400,
+    text: '{"error":"the input length exceeds the context length"}',
+  });
+  standIn.say('short');
+  t.match((await raw({ messages, options: { num_ctx: 100 } })).text, /"prompt_eval_count":100,/);
+  t.equal(countTokens('12345'), 2);
+});
+
+t.test('foreign pages and foreign names do not get in', async (t) => {
+  const { standIn } = await start(t);
+  const statusOf = (headers: Record<string, string>) =>
+    new Promise((resolve) => {
+      httpRequest(standIn.url, { headers, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).end();
+    });
+  t.equal(await statusOf({ host: 'rebound.example.com' }), 403);
+  t.equal(await statusOf({ origin: 'https://example.com' }), 403);
+  t.equal(await statusOf({ origin: 'vscode-webview://x', host: 'localhost:1' }), 200);
+});
+
+t.test('the library is a page of links', async (t) => {
+  const { standIn } = await start(t);
+  const response = await fetch(`${standIn.url}/library`);
+  t.match(response.headers.get('content-type'), 'text/html');
+  t.match(await response.text(), /href="\/library\/practice-guest"/);
+});
+
+t.test('close ends running answers and leaves nothing behind', async (t) => {
+  const before = resources();
+  const runner = await startPracticeRunner({ tokensPerSecond: 10, docs: 'docs' });
+  const sent = open(runner.url, { model: 'practice', messages: [{ role: 'user', content: 'models' }] });
+  await sent.firstBytes;
+  await runner.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  t.match(runner.requests, [{ aborted: false, finished: false }]);
+  t.same(resources(), before);
+});
+
+t.test('small parts', async (t) => {
+  t.equal(encodeJson({ a: '<b>&\u2028\ud800' }), '{"a":"\\u003cb\\u003e\\u0026\\u2028\ufffd"}');
+  t.equal(goTime(Date.parse('2026-11-20T10:00:00.500Z')), '2026-11-20T10:00:00.5Z');
+  t.equal(goTime(Date.parse('2026-11-20T10:00:00Z')), '2026-11-20T10:00:00Z');
+  for (const [value, want] of [
+    [0, 0],
+    [1.5, 1_500],
+    ['1h30m', 5_400_000],
+    ['-1s', Infinity],
+    [-1, Infinity],
+    ['0', 0],
+  ] as const)
+    t.equal(parseKeepAlive(value), want, String(value));
+  for (const value of ['300', 'soon', true, '']) t.throws(() => parseKeepAlive(value), String(value));
+  const names = {
+    llama: 'llama:latest',
+    'hf.co/a/B:Q4': 'hf.co/a/B:Q4',
+    'registry.ollama.ai/library/m': 'm:latest',
+    'a/m': 'a/m:latest',
+  };
+  for (const [name, want] of Object.entries(names)) {
+    const parsed = tryModelName(name);
+    t.equal(parsed && displayName(parsed), want);
+  }
+  for (const name of ['', 'a/', ':x', 'm:', 'a b', 'a/b/c/d', 'm@sha256:1'])
+    t.notOk(tryModelName(name), name);
+  const parsed = tryModelName('m:20b:cloud');
+  t.equal(parsed && fullName(parsed), 'registry.ollama.ai/library/m:20b-cloud');
+  t.same(['m:cloud', 'm:20b-cloud', 'my-cloud'].map(isCloudName), [true, true, false]);
+  t.equal(stubName('m:20b:cloud'), 'm:20b-cloud');
+  t.same(sampleObject(weather.function.parameters, 'in Oslo, unit F'), { city: 'Oslo', unit: 'F' });
+});
+
+t.test('a document is split at its headings, and fences stay whole', async (t) => {
+  const sections = splitSections(
+    '---\ntitle: x\n---\n# One\nfirst\n\n```sh\n# no heading\n\nls\n```\n## Two\n\nsecond pull\n',
+    'a.md',
+  );
+  t.same(
+    sections.map(({ heading, paragraphs }) => [heading, paragraphs.length]),
+    [
+      ['One', 2],
+      ['Two', 1],
+    ],
+  );
+  const [best] = findSections('pulling?', sections);
+  t.equal(best?.section.heading, 'Two');
+  t.equal(best && quoteSection('pulling?', best.section), '> second pull');
+  t.same(findSections('', sections), []);
+});
+
+async function start(t: Tap, options: StandInOptions = {}) {
+  const standIn = await startStandIn(options);
+  t.teardown(() => standIn.close());
+  const ask = async (path: string, body?: object): Promise<Said> => {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(`${standIn.url}${path}`, init);
+    return JSON.parse(await response.text());
+  };
+  const chat = (body: object) => ask('/api/chat', { model: 'practice', stream: false, ...body });
+  const raw = async (body: object, signal: AbortSignal | null = null) => {
+    const text = JSON.stringify({ model: 'practice', ...body });
+    const init = { method: 'POST', body: text, redirect: 'manual', signal } as const;
+    const response = await fetch(`${standIn.url}/api/chat`, init);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const running = async (): Promise<readonly { name: string; expires_at: string }[]> =>
+    (await ask('/api/ps')).models;
+  return { standIn, ask, chat, raw, running };
+}
+
+/** The parts of answers that tests look at. */
+interface Said {
+  readonly message: {
+    readonly content: string;
+    readonly thinking?: string;
+    readonly tool_calls?: readonly object[];
+  };
+  readonly response?: string;
+  readonly eval_count?: number;
+  readonly models: readonly { readonly name: string; readonly expires_at: string }[];
+}
+
+type Tap = Pick<typeof t, 'teardown'>;
+
+/** A request whose answer is read by hand. */
+function open(url: string, body: object, path = '/api/chat') {
+  const sent = httpRequest(`${url}${path}`, { method: 'POST', agent: false });
+  const answered = new Promise<import('node:http').IncomingMessage>((resolve) =>
+    sent.once('response', resolve),
+  );
+  sent.on('error', () => undefined);
+  sent.end(JSON.stringify(body));
+  const firstBytes = answered.then(
+    (response) =>
+      new Promise<void>((resolve) => {
+        response.on('error', () => undefined);
+        response.once('readable', () => resolve());
+      }),
+  );
+  return {
+    firstBytes,
+    async until(text: string): Promise<void> {
+      let read = '';
+      for await (const chunk of await answered) if ((read += chunk).includes(text)) return;
+    },
+    destroy: () => void sent.destroy(),
+    async chunks(): Promise<readonly Buffer[]> {
+      const chunks: Buffer[] = [];
+      for await (const chunk of await answered) chunks.push(chunk);
+      return chunks;
+    },
+  };
+}
+
+function* endless(count: () => void, text = 'on '): Generator<Piece> {
+  for (;;) {
+    count();
+    yield { kind: 'text', text };
+  }
+}
+
+/** A clock that stands until it is moved. */
+function handClock() {
+  let now = Date.now();
+  return { now: () => now, delay: async () => undefined, advance: (by: number) => void (now += by) };
+}
+
+function resources(): readonly string[] {
+  return process
+    .getActiveResourcesInfo()
+    .filter((name) => /Server|Timeout/.test(name))
+    .sort();
+}
+
+async function emptyFolder(t: Tap): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'practice-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  return folder;
+}

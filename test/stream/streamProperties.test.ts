@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { interleavedProfile, prefilledProfile } from '../../daemon/stream/profile.ts';
+import {
+  createStreamParser,
+  createThinkingQuote,
+  type StreamEvent,
+  stripThinkingQuotes,
+  takeLeadingBlocks,
+} from '../../daemon/stream/stream.ts';
+
+const tools = [
+  { name: 'get', inputSchema: { type: 'object', properties: { a: { type: 'integer' } } } },
+  {
+    name: 'get_weather',
+    inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+];
+const contextTags = ['context', 'selection'];
+const profiles = [undefined, prefilledProfile, interleavedProfile];
+
+/** Pieces that mean something to the parser, so that random texts reach its corners. */
+const fragment = fc.constantFrom(
+  ...[
+    '<',
+    '>',
+    '</',
+    '/>',
+    'think',
+    '<think>',
+    '</think>',
+    '<thinking a="b>c">',
+    '</thinking>',
+    '<context>',
+    '</context>',
+    '<context x=1>',
+  ],
+  ...[
+    '<selection',
+    '<tool_call>',
+    '</tool_call>',
+    '<function=get>',
+    '</function>',
+    '<parameter=a>',
+    '</parameter>',
+    '{"name":',
+    '"get"',
+    '"get_weather"',
+  ],
+  ...[
+    ',"arguments":{',
+    '"a":1',
+    '}',
+    '}}',
+    '[',
+    ']',
+    '[TOOL_CALLS]',
+    'get(a=1)',
+    '"',
+    "'",
+    '\\',
+    '`',
+    '``',
+    '```',
+    '```json',
+    '~~~',
+    '\n',
+    '\n\n',
+    ' ',
+    '\t',
+  ],
+  ...[
+    '\r\n',
+    '\u00a0',
+    '\u3000',
+    '𝄞',
+    'é',
+    'i < n',
+    'a',
+    'text ',
+    '<arg_key>',
+    '</arg_key>',
+    '<arg_value>',
+    '<|python_tag|>',
+    '    ',
+  ],
+);
+const text = fc.oneof(
+  fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+);
+
+function parse(chunks: readonly string[], options: Parameters<typeof createStreamParser>[0]): StreamEvent[] {
+  const parser = createStreamParser(options);
+  return [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.finish('stop')];
+}
+
+/** Neighbours of one kind become one: how the text was cut is no part of what it says. */
+function merge(events: readonly StreamEvent[]): StreamEvent[] {
+  const merged: StreamEvent[] = [];
+  for (const event of events) {
+    const last = merged.at(-1);
+    const joins =
+      last?.type === event.type &&
+      (event.type === 'text' || event.type === 'thinking' || event.type === 'markup');
+    if (joins && 'text' in last && 'text' in event)
+      merged[merged.length - 1] = { ...last, text: last.text + event.text } as StreamEvent;
+    else merged.push(event);
+  }
+  return merged;
+}
+
+function cut(whole: string, sizes: readonly number[]): string[] {
+  const chunks: string[] = [];
+  for (let at = 0, n = 0; at < whole.length; n++) {
+    const size = sizes[n % sizes.length] ?? 1;
+    chunks.push(whole.slice(at, at + size));
+    at += size;
+  }
+  return chunks;
+}
+
+t.test('any cut gives the same events, and nothing is lost', async (t) => {
+  for (const profile of profiles) {
+    const options = { tools, contextTags, ...(profile ? { profile } : {}) };
+    fc.assert(
+      fc.property(
+        text,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }),
+        (whole, sizes) => {
+          const want = merge(parse([whole], options));
+          const joined = want.map((event) => ('text' in event ? event.text : '')).join('');
+          if (joined !== whole) throw new Error(`lost: ${JSON.stringify(joined)}`);
+          for (const chunks of [cut(whole, [1]), cut(whole, sizes)]) {
+            const got = merge(parse(chunks, options));
+            if (JSON.stringify(got) !== JSON.stringify(want)) {
+              throw new Error(`${JSON.stringify(chunks)}\n${JSON.stringify(got)}\n${JSON.stringify(want)}`);
+            }
+          }
+        },
+      ),
+      { numRuns: 8000 },
+    );
+    t.pass(profile?.name ?? 'default');
+  }
+});
+
+t.test('two parsers share nothing', async (t) => {
+  fc.assert(
+    fc.property(text, text, (one, two) => {
+      const [first, second] = [
+        createStreamParser({ tools, contextTags }),
+        createStreamParser({ tools, contextTags }),
+      ];
+      const events: [StreamEvent[], StreamEvent[]] = [[], []];
+      for (let at = 0; at < Math.max(one.length, two.length); at += 3) {
+        events[0].push(...first.push(one.slice(at, at + 3)));
+        events[1].push(...second.push(two.slice(at, at + 3)));
+      }
+      events[0].push(...first.finish());
+      events[1].push(...second.finish());
+      const alone = [one, two].map((whole) => JSON.stringify(merge(parse([whole], { tools, contextTags }))));
+      if (JSON.stringify(events.map((all) => JSON.stringify(merge(all)))) !== JSON.stringify(alone))
+        throw new Error('mixed');
+    }),
+    { numRuns: 1000 },
+  );
+  t.pass();
+});
+
+t.test('the work is linear, also for hostile input', async (t) => {
+  const inputs: Readonly<Record<string, (length: number) => string>> = {
+    prose: (n) => 'Some words and `code` here.\n'.repeat(n / 28),
+    'open angles': (n) => '<'.repeat(n),
+    'tags that are none': (n) => '<thin'.repeat(n / 5),
+    'an unterminated tag': (n) => `<think ${'a="b" '.repeat(n / 6)}`,
+    'unterminated thinking': (n) => `<think>${'</thin '.repeat(n / 7)}`,
+    'an unterminated context block': (n) => `<context>${'<context>'.repeat(n / 9)}`,
+    'closed context blocks': (n) => '<context>a</context>\n'.repeat(n / 21),
+    braces: (n) => '{'.repeat(n),
+    'a call that never ends': (n) => `{"name":"get","arguments":{"a":"${'x\\"'.repeat(n / 3)}`,
+    'nested lists': (n) => `{"name":"get","arguments":${'['.repeat(n)}`,
+    'tool tags': (n) => '<tool_call>{"name":"get"}</tool_call>'.repeat(n / 37),
+    'broken tool tags': (n) => '<tool_call>{"nam'.repeat(n / 16),
+    'close tags inside a value': (n) => `<function=get><parameter=a>${'</parameter>'.repeat(n / 12)}`,
+    ticks: (n) => '`'.repeat(n),
+    'tick runs': (n) => '` `` ``` '.repeat(n / 9),
+    'blank lines': (n) => '\n'.repeat(n),
+  };
+  for (const [name, make] of Object.entries(inputs)) {
+    const steps = (length: number) => {
+      const parser = createStreamParser({ tools, contextTags });
+      for (const chunk of cut(make(length), [3])) parser.push(chunk);
+      parser.finish();
+      return parser.steps;
+    };
+    const [small, large] = [steps(30_000), steps(60_000)];
+    t.ok(large / small <= 2.2, `${name}: ${small} -> ${large} steps`);
+    t.ok(large <= 60_000 * 40, `${name}: ${large} steps for 60,000 characters`);
+  }
+});
+
+t.test('prose streams at once', async (t) => {
+  const parser = createStreamParser({ tools, contextTags });
+  for (const chunk of ['Hello ', 'there, ', 'a < b ', 'and `x', '` and\n', 'more']) {
+    t.strictSame(parser.push(chunk), [{ type: 'text', text: chunk }]);
+  }
+  t.strictSame(parser.finish(), []);
+});
+
+t.test('thinking quotes come out as they went in', async (t) => {
+  const part = fc.record({
+    isThinking: fc.boolean(),
+    text: fc.oneof(fc.string(), fc.constantFrom('a\n\nb', '> q', '\n', 'x\r\ny', '</details>')),
+  });
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const quote = createThinkingQuote();
+      const whole =
+        parts
+          .map(({ isThinking, text: own }) => (isThinking ? quote.thinking(own) : quote.text(own)))
+          .join('') + quote.finish();
+      const own = parts.filter(({ isThinking }) => !isThinking).map((one) => one.text);
+      const stripped = stripThinkingQuotes(whole);
+      // A quote that begins in mid-line is set off by a blank line, which stays.
+      if (stripped.replaceAll('\n\n', '') !== own.join('').replaceAll('\n\n', ''))
+        throw new Error(JSON.stringify([whole, stripped]));
+    }),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});
+
+t.test('leading blocks: what is taken and what is left are the whole', async (t) => {
+  fc.assert(
+    fc.property(text, (whole) => {
+      const { blocks, rest } = takeLeadingBlocks(whole, new Set(contextTags));
+      const taken = blocks.map((block) => block.text).join('');
+      if (whole.replace(/\s/g, '') !== (taken + rest).replace(/\s/g, ''))
+        throw new Error(JSON.stringify({ blocks, rest }));
+      if (blocks.length === 0 && rest !== whole) throw new Error('changed');
+    }),
+    { numRuns: 5000 },
+  );
+  t.pass();
+});

@@ -1,0 +1,72 @@
+import {
+  CancellationTokenSource,
+  createMessageConnection,
+  type MessageConnection,
+  type StreamMessageReader,
+  type StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
+import {
+  type ChatDelta,
+  type ChatParams,
+  type ChatResult,
+  chatDelta,
+  chatRequest,
+} from '../../protocol/chat.ts';
+import type { LogParams } from '../../protocol/log.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
+
+/** A client of the daemon's protocol, typed by the protocol's own messages. */
+export interface DaemonClient {
+  readonly connection: MessageConnection;
+  request<P, R>(message: RequestMessage<P, R>, params: P): Promise<R>;
+  on<P>(message: NotificationMessage<P>, take: (params: P) => void): void;
+  /** Deltas of a chat and its result. */
+  chat(
+    params: Omit<ChatParams, 'streamId'>,
+    options?: ChatOptions,
+  ): Promise<{ result: ChatResult; deltas: ChatDelta[] }>;
+  readonly logs: LogParams[];
+  close(): Promise<void>;
+}
+
+export interface ChatOptions {
+  /** Cancels once this says so of a delta. */
+  readonly cancelAt?: (delta: ChatDelta) => boolean;
+  readonly onDelta?: (delta: ChatDelta) => void;
+}
+
+export function connectClient(
+  reader: StreamMessageReader,
+  writer: StreamMessageWriter,
+): Omit<DaemonClient, 'close'> {
+  const connection = createMessageConnection(reader, writer);
+  const logs: LogParams[] = [];
+  const streams = new Map<string, (delta: ChatDelta) => void>();
+  let streamId = 0;
+  connection.onNotification('runner/log', (log: LogParams) => void logs.push(log));
+  connection.onNotification(chatDelta.method, (delta: ChatDelta) => streams.get(delta.streamId)?.(delta));
+  connection.listen();
+  return {
+    connection,
+    logs,
+    request: <P, R>(message: RequestMessage<P, R>, params: P) =>
+      connection.sendRequest<R>(message.method, params),
+    on: (message, take) => void connection.onNotification(message.method, take as (params: unknown) => void),
+    async chat(params, { cancelAt, onDelta } = {}) {
+      const id = `stream-${streamId++}`;
+      const source = new CancellationTokenSource();
+      const deltas: ChatDelta[] = [];
+      streams.set(id, (delta) => {
+        deltas.push(delta);
+        onDelta?.(delta);
+        if (cancelAt?.(delta)) source.cancel();
+      });
+      const result = await connection.sendRequest<ChatResult>(
+        chatRequest.method,
+        { streamId: id, ...params },
+        source.token,
+      );
+      return { result, deltas };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { Transform } from 'node:stream';
+import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import { startDaemon } from '../../daemon/server.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { SecretLine } from '../../protocol/secrets.ts';
+import { connectClient, type DaemonClient } from './daemonClient.ts';
+
+export interface PairOptions {
+  readonly secrets?: readonly SecretLine[];
+  readonly host?: string;
+  /** The client tells that it answers `workspace/configuration` with these settings. */
+  readonly settings?: unknown;
+}
+
+/** Both real ends in one process, with what goes between them cut into pieces of a few bytes. */
+export async function startPair(
+  options: RunnerOptions,
+  { secrets = [], host, settings }: PairOptions = {},
+): Promise<DaemonClient> {
+  const toDaemon = inPieces();
+  const toClient = inPieces();
+  const daemon = startDaemon({
+    input: toDaemon,
+    output: toClient,
+    version: '0.0.0-test',
+    ...(host === undefined ? {} : { host }),
+    readSecrets: async (store) => secrets.forEach(store.set),
+    now: Date.now,
+    random: Math.random,
+  });
+  const client = connectClient(new StreamMessageReader(toClient), new StreamMessageWriter(toDaemon));
+  client.connection.onRequest('workspace/configuration', () => [settings]);
+  await client.connection.sendRequest('initialize', {
+    processId: null,
+    rootUri: null,
+    capabilities: settings === undefined ? {} : { workspace: { configuration: true } },
+    initializationOptions: options,
+  });
+  await client.connection.sendNotification('initialized', {});
+  return {
+    ...client,
+    async close() {
+      await daemon.close();
+      client.connection.dispose();
+      toDaemon.destroy();
+      toClient.destroy();
+    },
+  };
+}
+
+function inPieces(): Transform {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let at = 0; at < chunk.length; ) {
+        // 1 to 97 bytes, in a fixed order.
+        size = (size * 31 + 7) % 97;
+        this.push(chunk.subarray(at, at + size + 1));
+        at += size + 1;
+      }
+      done();
+    },
+  });
+}

@@ -1,0 +1,98 @@
+import {
+  type PracticeRunner,
+  type PracticeRunnerOptions,
+  type RecordedRequest,
+  startPracticeRunner,
+} from '../../daemon/practice/practiceRunner.ts';
+import { type Answer, answerToScript, createVocabulary, type Vocabulary } from './answers.ts';
+
+/**
+ * The practice runner under orders: what is said first is answered first, to chat and generate requests that ask for
+ * text; then, and to everything else, it answers as it would without orders.
+ */
+export interface RunnerStandIn extends PracticeRunner, Vocabulary {
+  /** The same vocabulary for the next `times` requests of one path, whatever they ask for. */
+  on(path: string, times?: number): Vocabulary;
+  /** A request that fits, past or to come; asked again when a body has been read and when an answer is over. */
+  waitFor(fits: (request: RecordedRequest) => boolean, timeout?: number): Promise<RecordedRequest>;
+  /** The bodies of the requests of one path, in their order. */
+  bodies(path: string): readonly unknown[];
+}
+
+export type StandInOptions = Omit<PracticeRunnerOptions, 'script'>;
+
+interface Order {
+  readonly path?: string;
+  readonly answer: Answer;
+  left: number;
+}
+
+/** As fast as it can be read where the options say nothing else. */
+export async function startStandIn(options: StandInOptions = {}): Promise<RunnerStandIn> {
+  const orders: Order[] = [];
+  const waiters = new Set<(request: RecordedRequest) => void>();
+  const runner = await startPracticeRunner({
+    tokensPerSecond: Number.POSITIVE_INFINITY,
+    pullStep: 0,
+    unloadTakes: 20,
+    ...options,
+    script: (request) => nextAnswer(orders, request),
+    onRequest(request) {
+      options.onRequest?.(request);
+      for (const waiter of [...waiters]) waiter(request);
+    },
+  });
+  return {
+    ...runner,
+    ...createVocabulary((answer) => orders.push({ answer, left: 1 })),
+    on: (path, times = 1) => createVocabulary((answer) => orders.push({ path, answer, left: times })),
+    waitFor: (fits, timeout = 2_000) => waitForRequest({ runner, waiters }, fits, timeout),
+    bodies: (path) => runner.requests.filter((request) => request.path === path).map(({ body }) => body),
+  };
+}
+
+function nextAnswer(orders: Order[], request: RecordedRequest) {
+  const path = request.path.split('?')[0];
+  const index = orders.findIndex((order) => (order.path ? order.path === path : asksForText(request)));
+  const order = orders[index];
+  if (!order) return undefined;
+  order.left -= 1;
+  if (order.left <= 0) orders.splice(index, 1);
+  return answerToScript(order.answer);
+}
+
+/** Loading and unloading ask for nothing, and use up no answer. */
+function asksForText({ path, body }: RecordedRequest): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  if (path === '/api/chat')
+    return 'messages' in body && Array.isArray(body.messages) && body.messages.length > 0;
+  if (path !== '/api/generate') return false;
+  return ['prompt' in body && body.prompt, 'suffix' in body && body.suffix].some(Boolean);
+}
+
+function waitForRequest(
+  {
+    runner,
+    waiters,
+  }: { readonly runner: PracticeRunner; readonly waiters: Set<(request: RecordedRequest) => void> },
+  fits: (request: RecordedRequest) => boolean,
+  timeout: number,
+): Promise<RecordedRequest> {
+  const past = runner.requests.find(fits);
+  if (past) return Promise.resolve(past);
+  return new Promise((resolve, reject) => {
+    const seen = () =>
+      runner.requests.map(({ method, path, aborted }) => `${method} ${path}${aborted ? ' aborted' : ''}`);
+    const timer = setTimeout(() => {
+      waiters.delete(check);
+      reject(new Error(`No such request within ${timeout} ms. There were: ${seen().join(', ') || 'none'}.`));
+    }, timeout);
+    const check = (request: RecordedRequest) => {
+      if (!fits(request)) return;
+      clearTimeout(timer);
+      waiters.delete(check);
+      resolve(request);
+    };
+    waiters.add(check);
+  });
+}
