@@ -16,39 +16,48 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
   let section: 'none' | 'thinking' | 'text' = 'none';
   let isLineOpen = false;
 
-  const show = (text: string) => {
+  /** Notes whether what is shown ends its line, whatever style it gets. */
+  const show = (text: string, styled = text) => {
     if (text !== '') isLineOpen = !text.endsWith('\n');
-    return text;
+    return text === '' ? '' : styled;
   };
   const closeLine = () => (isLineOpen ? show('\n') : '');
-  const enter = (next: 'thinking' | 'text') => {
-    if (section === next) return '';
-    const before = section === 'none' ? '' : leave() + '\n';
-    section = next;
-    return before + (next === 'thinking' ? show(`${style.dim('thinking')}\n`) : '');
-  };
+  const dimmed = (text: string) => show(text, style.dim(text));
+  const rendered = (text: string) => show(text.replace(sgr, ''), text) || text;
   const leave = () => {
     const rest =
       section === 'thinking'
-        ? show(style.dim(filters.thinking.end()))
-        : show(markdown.write(filters.text.end()) + markdown.end());
+        ? dimmed(filters.thinking.end())
+        : rendered(markdown.write(filters.text.end()) + markdown.end());
     return rest + closeLine();
   };
-  const line = (text: string) => closeLine() + show(`${text}\n`);
+  const enter = (next: 'thinking' | 'text') => {
+    if (section === next) return '';
+    const before = section === 'none' ? '' : `${leave()}\n`;
+    section = next;
+    return before + (next === 'thinking' ? dimmed('thinking\n') : '');
+  };
+  const line = (text: string, styled: string) => closeLine() + show(`${text}\n`, `${styled}\n`);
 
   return {
     delta(delta) {
-      if (delta.kind === 'text') return enter('text') + show(markdown.write(filters.text.write(delta.text)));
-      if (delta.kind === 'thinking')
-        return enter('thinking') + show(style.dim(filters.thinking.write(delta.text)));
-      if (delta.kind === 'notice') return line(style.yellow(showControls(delta.notice.message)));
+      if (delta.kind === 'text')
+        return enter('text') + rendered(markdown.write(filters.text.write(delta.text)));
+      if (delta.kind === 'thinking') return enter('thinking') + dimmed(filters.thinking.write(delta.text));
+      if (delta.kind === 'notice') {
+        const message = showControls(delta.notice.message);
+        return line(message, style.yellow(message));
+      }
       if (delta.kind !== 'toolCall') return '';
-      const { name, arguments: given } = delta.toolCall;
-      return line(style.cyan(`tool call: ${showControls(name)} ${showControls(JSON.stringify(given))}`));
+      const call = `tool call: ${showControls(delta.toolCall.name)} ${showControls(JSON.stringify(delta.toolCall.arguments))}`;
+      return line(call, style.cyan(call));
     },
     end: () => (section === 'none' ? closeLine() : leave()),
   };
 }
+
+/** Sequences that set a style and show nothing. */
+const sgr = /\u001b\[[0-9;]*m/g;
 
 /** Without styles the Markdown itself is the most readable. */
 const asItIs = { write: (text: string) => text, end: () => '' };

@@ -12,19 +12,27 @@ export function moveLeadingContext(
   messages: readonly Message[],
   names: ReadonlySet<string>,
 ): readonly Message[] {
-  const newest = new Map<string, string>();
   const { start, end } = leadingUserMessages(messages);
-  const rest = messages.map((message, index) => {
-    if (index < start || index >= end) return message;
-    const taken = takeLeadingBlocks(message.content, names);
-    for (const block of taken.blocks) {
-      newest.delete(block.name);
-      newest.set(block.name, block.text);
-    }
-    return taken.blocks.length === 0 ? message : { ...message, content: taken.rest };
-  });
+  const taken = messages
+    .slice(start, end)
+    .map((message) => ({ message, ...takeLeadingBlocks(message.content, names) }));
+  const newest = new Map<string, string>();
+  for (const { name, text } of taken.flatMap(({ blocks }) => blocks)) {
+    newest.delete(name);
+    newest.set(name, text);
+  }
   if (newest.size === 0) return messages;
-  return [{ role: 'system', content: [...newest.values()].join('\n') }, ...rest];
+  const users = taken.map(({ message, blocks, rest }) =>
+    blocks.length === 0 ? message : { ...message, content: rest },
+  );
+  const said = users.filter(({ content, images }) => content.trim() !== '' || images?.length);
+  return [
+    { role: 'system', content: [...newest.values()].join('\n') },
+    ...messages.slice(0, start),
+    // A message of nothing but blocks has said all it had to; alone it stays, because a model answers a user.
+    ...(said.length > 0 ? said : users.slice(-1)),
+    ...messages.slice(end),
+  ];
 }
 
 function leadingUserMessages(messages: readonly Message[]): { start: number; end: number } {

@@ -25,7 +25,7 @@ export function embed(exchange: Exchange): void {
   const counts = inputs.map(countTokens);
   if (!request.truncate && counts.some((count) => count > window))
     throw badRequest('the input length exceeds the context length');
-  const length = typeof fields['dimensions'] === 'number' ? fields['dimensions'] : 320;
+  const length = typeof fields['dimensions'] === 'number' ? Math.min(320, fields['dimensions']) : 320;
   const count = counts.reduce((sum, one) => sum + one, 0);
   answerJson(exchange.response, {
     model: request.name,

@@ -7,6 +7,8 @@ export interface Screen {
   type(text: string): void;
   /** What the screen shows once it matches; fails after ten seconds with what it showed. */
   until(pattern: RegExp): Promise<string>;
+  /** The exit code of the program, once it has ended. */
+  ended(): Promise<number>;
   close(): void;
 }
 
@@ -28,6 +30,16 @@ export function openScreen(command: readonly string[], env: Readonly<Record<stri
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
       throw new Error(`The screen never showed ${pattern}:\n${show()}`);
+    },
+    async ended() {
+      for (let tries = 0; tries < 200; tries++) {
+        const [isDead, status] = tmux('display-message', '-p', '#{pane_dead} #{pane_dead_status}')
+          .trim()
+          .split(' ');
+        if (isDead === '1') return Number(status);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      throw new Error(`The program never ended:\n${show()}`);
     },
     close() {
       tmux('kill-server');

@@ -1,0 +1,106 @@
+import { createStreamParser } from '../../daemon/stream/stream.ts';
+
+/**
+ * The stream library against a bare linear scanner that walks the same pieces: it looks at each character for a `<`
+ * or a line break, counts both and appends the text, and does nothing else.
+ */
+const tools = [
+  { name: 'get_weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } },
+];
+const contextTags = ['context', 'selection', 'vscode_context'];
+const megabyte = 1024 * 1024;
+const pieceLength = 3;
+
+const inputs: Readonly<Record<string, (length: number) => string>> = {
+  prose: (n) =>
+    fill('The answer is that a < b holds for `x` and\nfor every y that we have seen so far.\n\n', n),
+  thinking: (n) => `<think>${fill('First I look at the question, then at its parts\nand the rest. ', n - 7)}`,
+  'a tag every ten tokens': (n) => fill('ten tokens of plain text come and go <b>so</b> ', n),
+  'hostile: open angles': (n) => fill('<', n),
+  'hostile: an unterminated tag': (n) => `<think ${fill('a="b" ', n - 7)}`,
+  'hostile: a million braces': (n) => fill('{', n),
+  'hostile: an unclosed context block': (n) => `<context>${fill('<context', n - 9)}`,
+};
+
+main();
+
+function main(): void {
+  console.log(
+    `\nThe stream library at ${pieceLength}-byte pieces, against a bare linear scanner of the same pieces (medians)`,
+  );
+  for (const [name, make] of Object.entries(inputs)) {
+    const figures = [1, 4, 16].map((size) => measure(make(size * megabyte), size));
+    const [one, four, sixteen] = figures;
+    if (!one || !four || !sixteen) continue;
+    const ratios = figures.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(', ');
+    const speeds = figures.map(({ ours, size }) => Math.round(size / (ours / 1000))).join(', ');
+    const growth = doubling(make);
+    console.log(
+      `  ${name.padEnd(36)} ${speeds} MB/s at 1, 4, 16 MB; ${ratios} times the scanner's time  [goal: at most 2]; time(2n)/time(n) ${growth.toFixed(2)}  [goal: at most 2.5]`,
+    );
+  }
+}
+
+function measure(input: string, size: number): { ours: number; bare: number; size: number } {
+  const pieces = cut(input);
+  const runs = size === 16 ? 3 : 5;
+  const [ours, bare]: [number[], number[]] = [[], []];
+  for (let run = 0; run < runs; run++) {
+    bare.push(timed(() => scan(pieces)));
+    ours.push(timed(() => parse(pieces)));
+  }
+  return { ours: median(ours), bare: median(bare), size };
+}
+
+function doubling(make: (length: number) => string): number {
+  const [small, large] = [cut(make(2 * megabyte)), cut(make(4 * megabyte))];
+  const ratios = Array.from({ length: 5 }, () => {
+    const first = timed(() => parse(small));
+    return timed(() => parse(large)) / first;
+  });
+  return median(ratios);
+}
+
+function parse(pieces: readonly string[]): number {
+  const parser = createStreamParser({ tools, contextTags });
+  let shown = 0;
+  for (const piece of pieces)
+    for (const event of parser.push(piece)) if ('text' in event) shown += event.text.length;
+  for (const event of parser.finish()) if ('text' in event) shown += event.text.length;
+  return shown;
+}
+
+function scan(pieces: readonly string[]): number {
+  let text = '';
+  let tags = 0;
+  let lines = 0;
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (code === 60) tags++;
+      else if (code === 10) lines++;
+    }
+    text += piece;
+  }
+  return text.length + tags + lines;
+}
+
+function cut(input: string): string[] {
+  return Array.from({ length: Math.ceil(input.length / pieceLength) }, (_, n) =>
+    input.slice(n * pieceLength, (n + 1) * pieceLength),
+  );
+}
+
+function fill(text: string, length: number): string {
+  return text.repeat(Math.ceil(length / text.length)).slice(0, length);
+}
+
+function timed(work: () => number): number {
+  const start = performance.now();
+  if (work() < 0) throw new Error('Nothing was read.');
+  return performance.now() - start;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

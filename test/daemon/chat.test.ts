@@ -1,0 +1,635 @@
+import t from 'tap';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import { listModelsRequest, runningModelsRequest, showModelRequest } from '../../protocol/models.ts';
+import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
+import { type PairOptions, startPair } from '../support/daemonPair.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+
+const models: readonly PracticeModel[] = [
+  { name: 'plain:latest', capabilities: ['completion'] },
+  { name: 'thinker:latest', capabilities: ['completion', 'thinking', 'tools'] },
+  { name: 'seer:latest', capabilities: ['completion', 'vision', 'tools'] },
+  { name: 'embedder:latest', capabilities: ['embedding'] },
+];
+
+const tool = {
+  name: 'get_weather',
+  description: 'The weather of a city',
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+const ask = (content: string) => [{ role: 'user' as const, content }];
+
+async function setUp(
+  test: Teardown,
+  options: RunnerOptions = {},
+  more: { standIn?: StandInOptions; pair?: PairOptions } = {},
+) {
+  const runner = await startStandIn({ models, ...more.standIn });
+  const daemon = await startPair({ host: runner.url, ...options }, more.pair);
+  test.teardown(async () => {
+    await daemon.close();
+    await runner.close();
+  });
+  return { runner, daemon };
+}
+
+/** What a test hands to `setUp`. */
+interface Teardown {
+  teardown(done: () => Promise<void>): void;
+}
+
+function joined(deltas: readonly ChatDelta[], kind: 'text' | 'thinking'): string {
+  return deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
+}
+
+function noticesOf({ notices }: ChatResult): string[] {
+  return notices.map(({ code }) => code);
+}
+
+function lastBody(runner: RunnerStandIn): Record<string, unknown> {
+  return runner.bodies('/api/chat').at(-1) as Record<string, unknown>;
+}
+
+t.test('an answer streams, and its result holds the whole', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.say(['Hello ', 'a < b ', '日本', '語 and ', '𝄞.'], { thinking: ['Let me ', 'see.'] });
+  const { result, deltas } = await daemon.chat({ model: 'plain', messages: ask('hi') });
+  t.equal(result.finishReason, 'stop');
+  t.strictSame(result.message, {
+    role: 'assistant',
+    content: 'Hello a < b 日本語 and 𝄞.',
+    thinking: 'Let me see.',
+  });
+  t.equal(joined(deltas, 'text'), result.message.content);
+  t.equal(joined(deltas, 'thinking'), 'Let me see.');
+  t.strictSame(
+    deltas.map(({ seq }) => seq),
+    deltas.map((_, index) => index),
+    'numbered from 0',
+  );
+  t.ok(result.usage.promptTokens > 0 && result.usage.completionTokens > 0);
+  t.equal(result.usage.contextLength, 4096, 'the window that the runner allocated');
+  t.strictSame(result.notices, []);
+  t.match(lastBody(runner), {
+    model: 'plain',
+    stream: true,
+    truncate: false,
+    messages: [{ role: 'user', content: 'hi' }],
+  });
+  t.notOk('think' in lastBody(runner) || 'tools' in lastBody(runner) || 'options' in lastBody(runner));
+});
+
+t.test('a message goes to the runner whole', async (t) => {
+  const { runner, daemon } = await setUp(t, { keepAlive: '300', contextLength: 8192 });
+  runner.say('ok');
+  await daemon.chat({
+    model: 'seer',
+    messages: [
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'u', images: ['AAAA'] },
+      {
+        role: 'assistant',
+        content: 'a',
+        thinking: 't',
+        toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: { city: 'Oslo' } }],
+      },
+      { role: 'tool', content: '11 C', toolCallId: 'call_1', toolName: 'get_weather' },
+    ],
+    tools: [tool],
+    options: { temperature: 0 },
+    format: 'json',
+  });
+  t.strictSame(lastBody(runner), {
+    model: 'seer',
+    messages: [
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'u', images: ['AAAA'] },
+      {
+        role: 'assistant',
+        content: 'a',
+        thinking: 't',
+        tool_calls: [
+          { id: 'call_1', function: { index: 0, name: 'get_weather', arguments: { city: 'Oslo' } } },
+        ],
+      },
+      { role: 'tool', content: '11 C', tool_name: 'get_weather', tool_call_id: 'call_1' },
+    ],
+    truncate: false,
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'get_weather', description: tool.description, parameters: tool.inputSchema },
+      },
+    ],
+    options: { num_ctx: 8192, temperature: 0 },
+    keep_alive: 300,
+    format: 'json',
+    stream: true,
+  });
+});
+
+t.test('thinking that the model writes as tags is told apart, whatever the runner reports', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.say(['<thi', 'nk>I pon', 'der</th', 'ink>\n\nThe `<think>` tag.']);
+  const { result } = await daemon.chat({ model: 'plain', messages: ask('hi') });
+  t.equal(result.message.content, 'The `<think>` tag.');
+  t.equal(result.message.thinking, 'I ponder');
+  runner.say(['<context>echo</context>\nSo: ', 'x <context> y']);
+  t.equal(
+    (await daemon.chat({ model: 'plain', messages: ask('hi') })).result.message.content,
+    'So: x <context> y',
+  );
+});
+
+t.test('thinking as a block quote, and back', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.think('I ponder.\nTwice.', 'The answer.');
+  const { result, deltas } = await daemon.chat({
+    model: 'thinker',
+    messages: ask('hi'),
+    thinkingFormat: 'quote',
+  });
+  t.match(
+    result.message.content,
+    /^> <details><summary>Thinking<\/summary>\n>\n> I ponder\.\n> Twice\.\n>\n> <\/details>\n\nThe answer\.$/,
+  );
+  t.equal(result.message.thinking, undefined);
+  t.equal(joined(deltas, 'text'), result.message.content);
+  runner.say('ok');
+  await daemon.chat({
+    model: 'thinker',
+    messages: [...ask('hi'), result.message, ...ask('more')],
+    thinkingFormat: 'quote',
+  });
+  t.match(lastBody(runner), { messages: [{}, { content: 'The answer.' }, {}] });
+});
+
+t.test('think goes only to a model that has it', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  for (const { model, think, sent, notices } of [
+    { model: 'thinker', think: true, sent: true, notices: [] },
+    { model: 'thinker', think: 'high', sent: 'high', notices: [] },
+    { model: 'thinker', think: false, sent: false, notices: [] },
+    { model: 'plain', think: true, sent: undefined, notices: ['thinking-unsupported'] },
+    { model: 'plain', think: false, sent: undefined, notices: [] },
+  ] as const) {
+    runner.say('ok');
+    const { result } = await daemon.chat({ model, messages: ask('hi'), think });
+    t.equal(lastBody(runner)['think'], sent, `${model} ${think}`);
+    t.strictSame(noticesOf(result), notices);
+  }
+  t.equal(runner.bodies('/api/show').length, 2, 'what a model can do is asked once');
+  runner.failWith(400, { error: '"thinker" does not support thinking' });
+  runner.say('without');
+  const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: true });
+  t.equal(result.message.content, 'without', 'a runner that refuses after all is asked without');
+  t.strictSame(noticesOf(result), ['thinking-unsupported']);
+});
+
+t.test('images are left out only where the model is known to be blind', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
+  runner.say('a cat');
+  const seen = await daemon.chat({ model: 'seer', messages });
+  t.match(lastBody(runner), { messages: [{ images: ['AAAA'] }] });
+  t.strictSame(noticesOf(seen.result), []);
+  runner.say('what?');
+  const blind = await daemon.chat({ model: 'plain', messages });
+  t.strictSame(lastBody(runner)['messages'], ask('what is this?'));
+  t.strictSame(noticesOf(blind.result), ['images-dropped']);
+  t.equal(blind.deltas[0]?.kind, 'notice', 'said before the answer');
+});
+
+t.test('tool calls come with ids, wherever the runner puts them', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.toolCalls([{ id: 'call_abc', name: 'get_weather', arguments: { city: 'Köln' } }]);
+  const own = await daemon.chat({ model: 'thinker', messages: ask('weather?'), tools: [tool] });
+  t.equal(own.result.finishReason, 'toolCalls');
+  t.strictSame(own.result.message.toolCalls, [
+    { id: 'call_abc', name: 'get_weather', arguments: { city: 'Köln' } },
+  ]);
+  runner.toolCalls(
+    [
+      { name: 'get_weather', arguments: { city: 'Oslo' } },
+      { name: 'get_weather', arguments: { city: 'Rom' } },
+    ],
+    { callsInLastLine: true },
+  );
+  const last = await daemon.chat({ model: 'thinker', messages: ask('weather?'), tools: [tool] });
+  t.strictSame(
+    last.result.message.toolCalls?.map((call) => call.arguments),
+    [{ city: 'Oslo' }, { city: 'Rom' }],
+  );
+  t.equal(new Set(last.result.message.toolCalls?.map(({ id }) => id)).size, 2);
+  t.strictSame(
+    last.deltas.flatMap((delta) => (delta.kind === 'toolCall' ? [delta.toolCall] : [])),
+    last.result.message.toolCalls,
+  );
+});
+
+t.test('a tool call written as text is taken only when the tool was offered', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const written = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Köln"}}\n</tool_call>';
+  runner.say(written);
+  const taken = await daemon
+    .chat({ model: 'plain:latest', messages: ask('weather?'), tools: [tool] })
+    .catch((error) => error);
+  t.ok(taken, 'whatever the model supports');
+  runner.say(written);
+  const offered = await daemon.chat({ model: 'thinker', messages: ask('weather?'), tools: [tool] });
+  t.match(offered.result, {
+    finishReason: 'toolCalls',
+    message: { content: '', toolCalls: [{ name: 'get_weather', arguments: { city: 'Köln' } }] },
+  });
+  t.strictSame(noticesOf(offered.result), ['tool-call-recovered']);
+  runner.say(written);
+  const not = await daemon.chat({ model: 'thinker', messages: ask('weather?') });
+  t.match(not.result, { finishReason: 'stop', message: { content: written } });
+});
+
+t.test('a model that refuses tools is asked without, now and from then on', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const refusal = { error: 'registry.ollama.ai/library/plain:latest does not support tools' };
+  runner.failWith(400, refusal);
+  for (const text of ['one', 'two', 'three', 'four']) runner.say(text, { firstByteAfter: 20 });
+  const chats = await Promise.all(
+    [1, 2, 3].map(() => daemon.chat({ model: 'plain', messages: ask('hi'), tools: [tool] })),
+  );
+  t.strictSame(
+    chats.map(({ result }) => noticesOf(result)),
+    [['tools-disabled'], ['tools-disabled'], ['tools-disabled']],
+  );
+  t.equal(runner.bodies('/api/chat').filter((body) => 'tools' in (body as object)).length, 1, 'learnt once');
+  const later = await daemon.chat({ model: 'Plain:latest', messages: ask('hi'), tools: [tool] });
+  t.strictSame(noticesOf(later.result), ['tools-disabled']);
+  t.notOk('tools' in lastBody(runner));
+  const { models: listed } = await daemon.request(listModelsRequest, {});
+  t.strictSame(listed.find(({ name }) => name === 'plain:latest')?.capabilities.tools, {
+    value: false,
+    from: 'observed',
+  });
+});
+
+t.test('tool choice', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.say('ok');
+  await daemon.chat({ model: 'thinker', messages: ask('hi'), tools: [tool], toolChoice: 'none' });
+  t.notOk('tools' in lastBody(runner));
+  runner.say('ok');
+  const { result } = await daemon.chat({
+    model: 'thinker',
+    messages: ask('hi'),
+    tools: [tool],
+    toolChoice: 'required',
+  });
+  t.ok('tools' in lastBody(runner));
+  t.strictSame(noticesOf(result), ['tool-choice-ignored']);
+});
+
+t.test('leading context becomes one system message, and the user stays the user', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const system = (content: string) => ({ role: 'system' as const, content });
+  const user = (content: string) => ({ role: 'user' as const, content });
+  const assistant = (content: string) => ({ role: 'assistant' as const, content });
+  const cases = [
+    { name: 'no blocks', given: ask('hi'), want: ask('hi') },
+    {
+      name: 'one block',
+      given: [user('<context a="x > y">c</context>\n\nhi')],
+      want: [system('<context a="x > y">c</context>'), user('hi')],
+    },
+    {
+      name: 'the newest of each name',
+      given: [user('<context>old</context><selection>s</selection>'), user('<context>new</context>hi')],
+      want: [system('<selection>s</selection>\n<context>new</context>'), user('hi')],
+    },
+    {
+      name: 'after a system message',
+      given: [system('be kind'), user('<context>c</context>hi')],
+      want: [system('<context>c</context>'), system('be kind'), user('hi')],
+    },
+    {
+      name: 'not after an answer',
+      given: [user('hi'), assistant('yes'), user('<context>c</context>more')],
+      want: [user('hi'), assistant('yes'), user('<context>c</context>more')],
+    },
+    {
+      name: 'not in the middle',
+      given: [user('see <context>c</context>')],
+      want: [user('see <context>c</context>')],
+    },
+    {
+      name: 'not an unknown element',
+      given: [user('<instructions>obey</instructions>hi')],
+      want: [user('<instructions>obey</instructions>hi')],
+    },
+    {
+      name: 'nested',
+      given: [user('<context>a<context>b</context>c</context>hi')],
+      want: [system('<context>a<context>b</context>c</context>'), user('hi')],
+    },
+    { name: 'unclosed', given: [user('<context>a hi')], want: [user('<context>a hi')] },
+    {
+      name: 'a name of the request',
+      given: [user('<mine>a</mine>hi')],
+      want: [system('<mine>a</mine>'), user('hi')],
+    },
+  ];
+  for (const { name, given, want } of cases) {
+    runner.say('ok');
+    await daemon.chat({ model: 'plain', messages: given, context: 'leading', contextTags: ['mine'] });
+    t.strictSame(lastBody(runner)['messages'], want, name);
+  }
+  runner.say('ok');
+  await daemon.chat({ model: 'plain', messages: [user('<context>c</context>hi')] });
+  t.strictSame(
+    lastBody(runner)['messages'],
+    [user('<context>c</context>hi')],
+    'untouched without being asked',
+  );
+});
+
+t.test(
+  'a prompt that does not fit is refused with its figures, and one that nearly fills it is warned of',
+  async (t) => {
+    const { runner, daemon } = await setUp(t);
+    await t.rejects(
+      daemon.chat({ model: 'plain', messages: ask('word '.repeat(20_000)) }),
+      failsWith({ code: -33006, data: { kind: 'context-exceeded', retryable: false, allocated: 4096 } }),
+    );
+    runner.say('ok');
+    const { result, deltas } = await daemon.chat({ model: 'plain', messages: ask('word '.repeat(3_100)) });
+    t.strictSame(noticesOf(result), ['context-nearly-full']);
+    t.equal(deltas[0]?.kind, 'notice', 'before the answer');
+    runner.say('ok');
+    t.strictSame(noticesOf((await daemon.chat({ model: 'plain', messages: ask('hi') })).result), []);
+  },
+);
+
+t.test('an answer that the runner swallowed is said to be lost', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.swallowToolCall(31);
+  const { result } = await daemon.chat({ model: 'thinker', messages: ask('weather?'), tools: [tool] });
+  t.strictSame(noticesOf(result), ['answer-lost']);
+  t.equal(result.message.content, '');
+});
+
+t.test('an answer that is cut at its limit says so', async (t) => {
+  const { daemon } = await setUp(t);
+  const { result } = await daemon.chat({ model: 'plain', messages: ask('hi'), options: { num_predict: 2 } });
+  t.equal(result.finishReason, 'length');
+});
+
+t.test('a cancel is a normal result, and the runner sees it', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.tokens(100_000, { perSecond: 500 });
+  const { result } = await daemon.chat(
+    { model: 'plain', messages: ask('hi') },
+    { cancelAt: ({ kind }) => kind === 'text' },
+  );
+  t.equal(result.finishReason, 'cancelled');
+  t.not(result.message.content, '');
+  await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted);
+  runner.hang();
+  const before = runner.requests.length;
+  const { CancellationTokenSource } = await import('vscode-jsonrpc/node');
+  const source = new CancellationTokenSource();
+  const silent = daemon.connection.sendRequest<ChatResult>(
+    'runner/chat',
+    { streamId: 'x', model: 'plain', messages: ask('hi') },
+    source.token,
+  );
+  await runner.waitFor(
+    (request) => request.path === '/api/chat' && runner.requests.indexOf(request) >= before,
+  );
+  source.cancel();
+  t.equal((await silent).finishReason, 'cancelled', 'also before the first byte');
+  await runner.waitFor((request) => request.aborted && runner.requests.indexOf(request) >= before);
+});
+
+t.test('what fails has its error, and what had come is kept', async (t) => {
+  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 300, idle: 300 } });
+  const cases: readonly { name: string; script: () => void; code: number; kind: string; partial?: string }[] =
+    [
+      {
+        name: 'a runner that dies',
+        script: () => runner.dieMidAnswer(2),
+        code: -33008,
+        kind: 'bad-response',
+        partial: 'some',
+      },
+      {
+        name: 'an end without done',
+        script: () => runner.endWithoutDone('half '),
+        code: -33008,
+        kind: 'bad-response',
+        partial: 'half ',
+      },
+      {
+        name: 'an error line',
+        script: () => runner.errorLine('engine gone', 'half '),
+        code: -33009,
+        kind: 'runner-failed',
+        partial: 'half ',
+      },
+      { name: 'HTML from a proxy', script: () => runner.html(), code: -33008, kind: 'bad-response' },
+      {
+        name: 'a redirect',
+        script: () => runner.redirect('http://127.0.0.1:9/'),
+        code: -33008,
+        kind: 'bad-response',
+      },
+      {
+        name: 'a line of 40 MB',
+        script: () => runner.giantLine(40 * 1024 * 1024),
+        code: -33008,
+        kind: 'bad-response',
+      },
+      { name: 'silence', script: () => runner.hang(), code: -33002, kind: 'timeout' },
+      {
+        name: 'a queue that is full',
+        script: () => runner.failWith(503, { error: 'server busy' }, { headers: { 'retry-after': '3' } }),
+        code: -33007,
+        kind: 'busy',
+      },
+      {
+        name: 'no token',
+        script: () => runner.failWith(401, { error: 'unauthorized' }),
+        code: -33003,
+        kind: 'unauthorized',
+      },
+      {
+        name: 'a load that fails',
+        script: () => runner.failWith(500, { error: 'out of memory' }),
+        code: -33009,
+        kind: 'runner-failed',
+      },
+      {
+        name: 'a line that is no JSON',
+        script: () => runner.rawLines('{"message":{"content":"half "},"done":false}\nnope\n'),
+        code: -33008,
+        kind: 'bad-response',
+      },
+    ];
+  for (const { name, script, code, kind, partial } of cases) {
+    script();
+    const error = await daemon.chat({ model: 'plain', messages: ask('hi') }).catch((caught) => caught);
+    t.equal(error.code, code, name);
+    t.match(error.data, { kind, server: 'default', model: 'plain' });
+    t.match(error.message, /[.!]$/);
+    if (partial === undefined) t.notOk(error.data.partial, `${name}: nothing had come`);
+    else t.ok(error.data.partial?.content.length > 0, `${name}: ${JSON.stringify(error.data.partial)}`);
+  }
+  await t.rejects(daemon.chat({ model: 'no-such', messages: ask('hi') }), failsWith({ code: -33004 }));
+  runner.say('still here');
+  t.equal((await daemon.chat({ model: 'plain', messages: ask('hi') })).result.message.content, 'still here');
+});
+
+t.test('bytes that are cut anywhere and invalid UTF-8 come out right', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const lines = [
+    '{"message":{"role":"assistant","content":"a€"},"done":false}',
+    '{"message":{"content":"𝄞b"},"done":false}',
+    '{"message":{"content":""},"done":true,"done_reason":"stop"}',
+  ];
+  for (const size of [1, 2, 3, 7]) {
+    runner.rawLines(`${lines.join('\n')}\n`, { cut: size });
+    t.equal(
+      (await daemon.chat({ model: 'plain', messages: ask('hi') })).result.message.content,
+      'a€𝄞b',
+      `${size} bytes at a time`,
+    );
+  }
+  runner.rawLines(
+    Buffer.concat([
+      Buffer.from('{"message":{"content":"a'),
+      Buffer.from([0xff]),
+      Buffer.from(`"},"done":false}\n${lines[2]}\n`),
+    ]),
+  );
+  t.equal((await daemon.chat({ model: 'plain', messages: ask('hi') })).result.message.content, 'a\ufffd');
+});
+
+t.test('many chats at once never mix', async (t) => {
+  const { daemon } = await setUp(t);
+  const chats = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      daemon.chat({ model: 'practice-x', messages: ask(`${n}`) }).catch(() => n),
+    ),
+  );
+  t.equal(chats.length, 30);
+  const { runner, daemon: other } = await setUp(t);
+  for (let n = 0; n < 30; n++) runner.say(Array.from({ length: 50 }, () => `${n} `));
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => other.chat({ model: 'plain', messages: ask('hi') })),
+  );
+  const words = answers.map(({ result, deltas }) => {
+    t.equal(joined(deltas, 'text'), result.message.content);
+    return [...new Set(result.message.content.trim().split(' '))];
+  });
+  t.ok(
+    words.every((own) => own.length === 1),
+    'each answer is of one stream',
+  );
+  t.equal(new Set(words.flat()).size, 30);
+});
+
+t.test('a stream id that is in use is refused', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.say('slow', { firstByteAfter: 100 });
+  const params = { streamId: 'same', model: 'plain', messages: ask('hi') };
+  const first = daemon.connection.sendRequest('runner/chat', params);
+  await t.rejects(
+    daemon.connection.sendRequest('runner/chat', params),
+    failsWith({ code: -32602, data: { path: 'streamId' } }),
+  );
+  await first;
+});
+
+t.test('several servers, each by its name', async (t) => {
+  const other = await startStandIn({ models: [{ name: 'elsewhere:latest', capabilities: ['completion'] }] });
+  t.teardown(() => other.close());
+  const { runner, daemon } = await setUp(t, { servers: [{ name: 'other', url: other.url }] });
+  other.say('from the other');
+  const { result } = await daemon.chat({ model: 'elsewhere', messages: ask('hi'), server: 'other' });
+  t.equal(result.message.content, 'from the other');
+  t.equal(runner.bodies('/api/chat').length, 0);
+  t.match(await daemon.request(listModelsRequest, { server: 'other' }), {
+    models: [{ name: 'elsewhere:latest', server: 'other', family: 'elsewhere' }],
+  });
+});
+
+t.test('models: listed, running, shown, and known while the runner is down', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const { models: listed } = await daemon.request(listModelsRequest, {});
+  t.equal(listed.length, models.length);
+  t.match(
+    listed.find(({ name }) => name === 'seer:latest'),
+    {
+      server: 'default',
+      capabilities: { vision: { value: true, from: 'server' } },
+      context: { maximum: Number },
+    },
+  );
+  t.strictSame(await daemon.request(runningModelsRequest, {}), { models: [] });
+  runner.say('ok');
+  await daemon.chat({ model: 'seer', messages: ask('hi') });
+  t.match(await daemon.request(runningModelsRequest, {}), {
+    models: [{ name: 'seer:latest', running: { expiresAt: /Z$/ }, context: { allocated: 4096 } }],
+  });
+  const shown = await daemon.request(showModelRequest, { model: 'seer' });
+  t.match(shown, {
+    model: {
+      name: 'seer:latest',
+      digest: /^[0-9a-f]{64}$/,
+      capabilities: { tools: { value: true, from: 'server' }, insert: { value: false, from: 'server' } },
+    },
+  });
+  await t.rejects(daemon.request(showModelRequest, { model: 'nobody' }), failsWith({ code: -33004 }));
+  await t.rejects(daemon.request(showModelRequest, { model: '../x' }), failsWith({ code: -33011 }));
+  await runner.close();
+  t.match(await daemon.request(listModelsRequest, { refresh: true }), {
+    stale: true,
+    models: [{}, {}, {}, {}],
+  });
+});
+
+t.test('status is told when it changes', async (t) => {
+  const statuses: Status[] = [];
+  const { runner, daemon } = await setUp(t);
+  daemon.on(statusDidChange, (status) => statuses.push(status));
+  t.match(await daemon.request(statusRequest, {}), { state: 'online', kind: 'ok', version: String });
+  runner.say('ok', { firstByteAfter: 30 });
+  await daemon.chat({ model: 'plain', messages: ask('hi') });
+  await runner.close();
+  await t.rejects(daemon.chat({ model: 'plain', messages: ask('hi') }), failsWith({ code: -33001 }));
+  t.match(await daemon.request(statusRequest, {}), { state: 'offline', kind: 'error' });
+  t.ok(statuses.some(({ state }) => state === 'busy'));
+  t.equal(statuses.at(-1)?.state, 'offline');
+});
+
+t.test('settings change while the daemon runs', async (t) => {
+  const other = await startStandIn({ models });
+  t.teardown(() => other.close());
+  const { daemon } = await setUp(t, {}, { pair: { settings: { host: other.url } } });
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  other.say('from the new host');
+  for (let tries = 0; other.requests.length === 0 && tries < 200; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const { result } = await daemon.chat({ model: 'plain', messages: ask('hi') });
+  t.equal(result.message.content, 'from the new host');
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+    settings: { runner: { host: 'ftp://nowhere' } },
+  });
+  other.say('still there');
+  t.equal(
+    (await daemon.chat({ model: 'plain', messages: ask('hi') })).result.message.content,
+    'still there',
+    'a wrong setting is left out',
+  );
+  t.ok(daemon.logs.some(({ message }) => /settings/.test(message)));
+});

@@ -1,0 +1,469 @@
+import t from 'tap';
+import { interleavedProfile, prefilledProfile, type StreamProfile } from '../../daemon/stream/profile.ts';
+import {
+  createStreamParser,
+  createThinkingQuote,
+  type StreamEvent,
+  stripThinkingQuotes,
+  takeLeadingBlocks,
+} from '../../daemon/stream/stream.ts';
+
+const weather = {
+  name: 'get_weather',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      city: { type: 'string' },
+      days: { type: 'integer' },
+      hot: { type: 'boolean' },
+      tags: { type: 'array' },
+      more: { type: ['object', 'null'] },
+    },
+    required: ['city'],
+  },
+};
+const tools = [
+  weather,
+  { name: 'get', inputSchema: {} },
+  {
+    name: 'write file',
+    inputSchema: { type: 'object', properties: { content: { type: 'string' }, path: { type: 'string' } } },
+  },
+];
+const contextTags = ['context', 'selection', 'environment_info'];
+
+/** What a reply says: its parts in order, without markup; warnings by their code. */
+type Said =
+  | string
+  | { think: string }
+  | { context: string }
+  | { call: string; with: unknown }
+  | { warn: string };
+
+interface Case {
+  readonly name: string;
+  readonly input: string;
+  readonly want: readonly Said[];
+  readonly profile?: StreamProfile;
+  readonly withoutTools?: true;
+}
+
+const call = (name: string, given: unknown): Said => ({ call: name, with: given });
+const cologne = call('get_weather', { city: 'Köln' });
+const json = '{"name": "get_weather", "arguments": {"city": "Köln"}}';
+
+const cases: readonly Case[] = [
+  { name: 'prose', input: 'Hello there.\n\nMore.', want: ['Hello there.\n\nMore.'] },
+  {
+    name: 'code without a fence',
+    input: 'if (a < b) { return 1; }\nfor (; i < n; i++)',
+    want: ['if (a < b) { return 1; }\nfor (; i < n; i++)'],
+  },
+  {
+    name: 'a placeholder',
+    input: 'git clone git@host:<user>/<repo>.git\nThen',
+    want: ['git clone git@host:<user>/<repo>.git\nThen'],
+  },
+  {
+    name: 'HTML',
+    input: '<!DOCTYPE html><div><br><p>hi</p></div> after',
+    want: ['<!DOCTYPE html><div><br><p>hi</p></div> after'],
+  },
+  {
+    name: 'tags are not rewritten',
+    input: '<a href="x"><br/> x <- c(1)',
+    want: ['<a href="x"><br/> x <- c(1)'],
+  },
+  { name: 'a < at the end', input: 'a <', want: ['a <'] },
+  { name: 'surrogate pairs and CRLF', input: 'é𝄞\r\n日本', want: ['é𝄞\r\n日本'] },
+
+  { name: 'thinking', input: '<think>abc</think>def', want: [{ think: 'abc' }, 'def'] },
+  { name: 'each thinking tag', input: '<reasoning>abc</reasoning>def', want: [{ think: 'abc' }, 'def'] },
+  {
+    name: 'white space around the tags goes with them',
+    input: ' \n<think>\n abc</think>\n\n def',
+    want: [{ think: 'abc' }, 'def'],
+  },
+  {
+    name: 'Unicode white space goes with them too',
+    input: '\u00a0<think>\u3000a</think>\u00a0b',
+    want: [{ think: 'a' }, 'b'],
+  },
+  {
+    name: 'a tag with attributes, blanks and capitals',
+    input: '<THINK type="a>b" >x</Think >y',
+    want: [{ think: 'x' }, 'y'],
+  },
+  { name: 'a false end', input: '<think>a</thing>b</think>c', want: [{ think: 'a</thing>b' }, 'c'] },
+  {
+    name: 'content before the tag makes it prose',
+    input: '  abc <think>def</think>',
+    want: ['  abc <think>def</think>'],
+  },
+  { name: 'leading white space without a tag', input: '  abc', want: ['  abc'] },
+  { name: 'empty thinking', input: '<think></think>a', want: ['a'] },
+  {
+    name: 'a mention inside does not nest',
+    input: '<think>the <think> tag</think>answer',
+    want: [{ think: 'the <think> tag' }, 'answer'],
+  },
+  {
+    name: 'a quoted close tag inside is a mention',
+    input: '<think>use `</think>` last</think>answer',
+    want: [{ think: 'use `</think>` last' }, 'answer'],
+  },
+  {
+    name: 'a quoted tag in the answer is a mention',
+    input: 'Write `<think>` first.',
+    want: ['Write `<think>` first.'],
+  },
+  {
+    name: 'a second block before the answer',
+    input: '<think>a</think>\n<think>b</think>c',
+    want: [{ think: 'ab' }, 'c'],
+  },
+  {
+    name: 'a second block after the answer is text',
+    input: '<think>a</think>b\n<think>c</think>',
+    want: [{ think: 'a' }, 'b\n<think>c</think>'],
+  },
+  {
+    name: 'a second block after the answer, interleaved',
+    input: '<think>a</think>b\n<think>c</think>d',
+    want: [{ think: 'a' }, 'b\n', { think: 'c' }, 'd'],
+    profile: interleavedProfile,
+  },
+  {
+    name: 'thinking that never closes',
+    input: '<think>abc',
+    want: [{ think: 'abc' }, { warn: 'unclosed-thinking' }],
+  },
+  {
+    name: 'thinking that ends in half a tag',
+    input: '<think>abc</thi',
+    want: [{ think: 'abc</thi' }, { warn: 'unclosed-thinking' }],
+  },
+  {
+    name: 'a fence inside thinking hides nothing',
+    input: '<think>```\ncode</think>answer',
+    want: [{ think: '```\ncode' }, 'answer'],
+  },
+  {
+    name: 'a prefilled start',
+    input: 'abc</think>\n\ndef',
+    want: [{ think: 'abc' }, 'def'],
+    profile: prefilledProfile,
+  },
+  {
+    name: 'only a close tag, which begins a line',
+    input: 'abc\n</think>\ndef',
+    want: ['abc\n', { warn: 'stray-thinking-close' }, 'def'],
+  },
+  {
+    name: 'only a close tag in mid-line is a mention',
+    input: 'the </think> tag',
+    want: ['the </think> tag'],
+  },
+  { name: 'a tag in a table cell', input: '| `<think>` | <think> |\n', want: ['| `<think>` | <think> |\n'] },
+  { name: 'a tag that is none', input: '<thinker>x</thinker>', want: ['<thinker>x</thinker>'] },
+  { name: 'a tag that never ends', input: '<think a="', want: ['<think a="'] },
+
+  {
+    name: 'an echoed context block',
+    input: '<context a="x>y">c</context>\nanswer',
+    want: [{ context: '<context a="x>y">c</context>' }, 'answer'],
+  },
+  {
+    name: 'a context block in the middle takes its line',
+    input: 'a\n<selection>s</selection>\nb',
+    want: ['a\n', { context: '<selection>s</selection>' }, 'b'],
+  },
+  {
+    name: 'a context block in a fence is code',
+    input: '```xml\n<context>foo</context>\n```',
+    want: ['```xml\n<context>foo</context>\n```'],
+  },
+  {
+    name: 'a context block in a tilde fence',
+    input: '~~~\n<context>foo</context>\n~~~\n',
+    want: ['~~~\n<context>foo</context>\n~~~\n'],
+  },
+  {
+    name: 'a short fence does not end a long one',
+    input: '````\n```\n<context>a</context>\n````\n',
+    want: ['````\n```\n<context>a</context>\n````\n'],
+  },
+  {
+    name: 'indented code',
+    input: 'a\n\n    <context>a</context>\n',
+    want: ['a\n\n    <context>a</context>\n'],
+  },
+  {
+    name: 'a context block in mid-line stays',
+    input: 'see <context>c</context>',
+    want: ['see <context>c</context>'],
+  },
+  {
+    name: 'an unclosed context block is given back',
+    input: '<context>abc',
+    want: [{ warn: 'unclosed-context' }, '<context>abc'],
+  },
+  {
+    name: 'a nested context block is one',
+    input: '<context>a<context>b</context>c</context>d',
+    want: [{ context: '<context>a<context>b</context>c</context>' }, 'd'],
+  },
+  { name: 'an element of another name stays', input: '<beans>a</beans>', want: ['<beans>a</beans>'] },
+  {
+    name: 'an unclosed tick hides nothing beyond its paragraph',
+    input: 'a ` b\n\n<context>c</context>\nd',
+    want: ['a ` b\n\n', { context: '<context>c</context>' }, 'd'],
+  },
+  {
+    name: 'an echoed tool result is not shown',
+    input: '<tool_response>11 C</tool_response>\nIt is 11 C.',
+    want: [{ context: '<tool_response>11 C</tool_response>' }, 'It is 11 C.'],
+  },
+
+  { name: 'a tagged call', input: `<tool_call>\n${json}\n</tool_call>`, want: [cologne] },
+  {
+    name: 'text around a call',
+    input: `Let me see.\n<tool_call>${json}</tool_call>\nDone.`,
+    want: ['Let me see.\n', cologne, '\nDone.'],
+  },
+  {
+    name: 'two calls',
+    input: `<tool_call>${json}</tool_call>\n<tool_call>{"name":"get"}</tool_call>`,
+    want: [cologne, call('get', {})],
+  },
+  {
+    name: 'two calls in one tag',
+    input: `<tool_call>${json}\n{"name":"get"}</tool_call>`,
+    want: [cologne, call('get', {})],
+  },
+  {
+    name: 'thinking, then a call',
+    input: `<think>hm</think><tool_call>${json}</tool_call>`,
+    want: [{ think: 'hm' }, cologne],
+  },
+  {
+    name: 'a call inside thinking is thinking',
+    input: `<think><tool_call>${json}</tool_call></think>a`,
+    want: [{ think: `<tool_call>${json}</tool_call>` }, 'a'],
+  },
+  {
+    name: 'a tool that was not offered',
+    input: '<tool_call>{"name":"rm","arguments":{}}</tool_call>',
+    want: [{ warn: 'unclosed-tool-call' }, '<tool_call>{"name":"rm","arguments":{}}</tool_call>'],
+  },
+  {
+    name: 'no tools offered',
+    input: `<tool_call>${json}</tool_call>`,
+    want: [`<tool_call>${json}</tool_call>`],
+    withoutTools: true,
+  },
+  {
+    name: 'a call in a fence within prose',
+    input: `Like so:\n\`\`\`json\n${json}\n\`\`\`\n`,
+    want: [`Like so:\n\`\`\`json\n${json}\n\`\`\`\n`],
+  },
+  {
+    name: 'a tagged call in inline code',
+    input: `\`<tool_call>${json}</tool_call>\``,
+    want: [`\`<tool_call>${json}</tool_call>\``],
+  },
+  { name: 'a reply that is one fenced call', input: `\`\`\`json\n${json}\n\`\`\``, want: [cologne] },
+  { name: 'a bare call', input: json, want: [cologne] },
+  { name: 'a bare list', input: `[${json}, {"name":"get"}]`, want: [cologne, call('get', {})] },
+  {
+    name: 'a bare call with text after it',
+    input: `${json} is what I would call.`,
+    want: [`${json} is what I would call.`],
+  },
+  {
+    name: 'an object that is no call',
+    input: '{"answer": 42, "name": "get"}',
+    want: ['{"answer": 42, "name": "get"}'],
+  },
+  {
+    name: 'a call of a tool whose name begins another',
+    input: '{"name": "get", "arguments": {"a": 1}}',
+    want: [call('get', { a: 1 })],
+  },
+  { name: 'a list after its mark', input: `[TOOL_CALLS][${json}]`, want: [cologne] },
+  {
+    name: 'Python calls',
+    input: '[get_weather(city="Köln", days=2), get()]',
+    want: [call('get_weather', { city: 'Köln', days: 2 }), call('get', {})],
+  },
+  {
+    name: 'arguments before the name',
+    input: '{"arguments": {"city": "Köln"}, "name": "get_weather"}',
+    want: [cologne],
+  },
+  {
+    name: 'parameters instead of arguments',
+    input: '{"name":"get_weather","parameters":{"city":"Köln"}}',
+    want: [cologne],
+  },
+  {
+    name: 'arguments as a string',
+    input: '{"name":"get_weather","arguments":"{\\"city\\":\\"Köln\\"}"}',
+    want: [cologne],
+  },
+  {
+    name: 'arguments that are no object',
+    input: '{"name":"get","arguments":[1]}',
+    want: [{ warn: 'malformed-tool-call' }, '{"name":"get","arguments":[1]}'],
+  },
+  {
+    name: 'braces, quotes and escapes inside strings',
+    input: '{"name":"get","arguments":{"a":"}]\\"{\\\\ \\u007d"}}',
+    want: [call('get', { a: '}]"{\\ }' })],
+  },
+  {
+    name: 'a raw newline inside a string',
+    input: '{"name":"get","arguments":{"a":"x\ny"}}',
+    want: [call('get', { a: 'x\ny' })],
+  },
+  {
+    name: 'a Windows path',
+    input: '{"name":"get","arguments":{"a":"C:\\new\\table"}}',
+    want: [call('get', { a: 'C:\\new\\table' })],
+  },
+  {
+    name: 'truncated JSON',
+    input: '{"name":"get","arguments":{"a":',
+    want: ['{"name":"get","arguments":{"a":'],
+  },
+  { name: 'a tagged call without its end', input: `<tool_call>${json}`, want: [cologne] },
+  {
+    name: 'a tagged call that is cut',
+    input: '<tool_call>{"name":"get_weather","argum',
+    want: [{ warn: 'unclosed-tool-call' }, '<tool_call>{"name":"get_weather","argum'],
+  },
+  { name: 'a tag that is no call', input: '<tool_call>me</tool_call>', want: ['<tool_call>me</tool_call>'] },
+  {
+    name: 'an XML call with types',
+    input:
+      '<function=get_weather>\n<parameter=city>\nKöln & <b>\n</parameter>\n<parameter=days>\n-2\n</parameter>\n<parameter=hot>true</parameter>\n<parameter=tags>["a"]</parameter>\n<parameter=more>null</parameter>\n</function>',
+    want: [call('get_weather', { city: 'Köln & <b>', days: -2, hot: true, tags: ['a'], more: null })],
+  },
+  {
+    name: 'a close tag inside an XML value',
+    input:
+      '<function=write file><parameter=content>a</parameter>b</content></parameter><parameter=path>x</parameter></function>',
+    want: [call('write file', { content: 'a</parameter>b</content>', path: 'x' })],
+  },
+  {
+    name: 'a word that is not of its type stays text',
+    input:
+      '<function=get_weather><parameter=city>Köln</parameter><parameter=days>many</parameter></function>',
+    want: [call('get_weather', { city: 'Köln', days: 'many' })],
+  },
+  {
+    name: 'a required argument is missing',
+    input: '<function=get_weather></function>',
+    want: [call('get_weather', {}), { warn: 'missing-argument' }],
+  },
+  {
+    name: 'pairs',
+    input: '<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Köln</arg_value>\n</tool_call>',
+    want: [cologne],
+  },
+  {
+    name: 'a renamed tool',
+    input: '{"name":"functions.write_file","arguments":{"path":"x"}}',
+    want: [call('write file', { path: 'x' })],
+  },
+  {
+    name: 'a python tag',
+    input: '<|python_tag|>{"name":"get_weather","parameters":{"city":"Köln"}}',
+    want: [cologne],
+  },
+];
+
+function say(events: readonly StreamEvent[]): Said[] {
+  const said: Said[] = [];
+  for (const event of events) {
+    const last = said.at(-1);
+    if (event.type === 'text' && typeof last === 'string') said[said.length - 1] = last + event.text;
+    else if (event.type === 'text') said.push(event.text);
+    else if (event.type === 'thinking' && typeof last === 'object' && 'think' in last)
+      said[said.length - 1] = { think: last.think + event.text };
+    else if (event.type === 'thinking') said.push({ think: event.text });
+    else if (event.type === 'context') said.push({ context: event.text });
+    else if (event.type === 'toolCall') said.push({ call: event.call.name, with: event.call.arguments });
+    else if (event.type === 'warning') said.push({ warn: event.code });
+  }
+  return said;
+}
+
+function parse({ input, profile, withoutTools }: Case, size: number): StreamEvent[] {
+  const parser = createStreamParser({
+    contextTags,
+    tools: withoutTools ? [] : tools,
+    ...(profile ? { profile } : {}),
+  });
+  const events: StreamEvent[] = [];
+  for (let at = 0; at < input.length; at += size)
+    events.push(...parser.push(input.slice(at, at + size)), ...parser.push(''));
+  return [...events, ...parser.finish()];
+}
+
+for (const one of cases) {
+  t.test(one.name, async (t) => {
+    for (const size of [one.input.length, 1, 2, 3, 5]) {
+      const events = parse(one, size);
+      t.strictSame(say(events), one.want, `${size} at a time`);
+      t.equal(
+        events.map((event) => ('text' in event ? event.text : '')).join(''),
+        one.input,
+        'nothing is lost',
+      );
+    }
+  });
+}
+
+t.test('a stream that ends for another reason gives back the same', async (t) => {
+  for (const reason of ['cancelled', 'error', 'length']) {
+    const parser = createStreamParser({ tools, contextTags });
+    const events = [...parser.push('<tool_c'), ...parser.finish(reason)];
+    t.strictSame(say(events), ['<tool_c'], reason);
+  }
+});
+
+t.test('thinking becomes a block quote, in every alternation', async (t) => {
+  const quote = createThinkingQuote();
+  const parts = [
+    quote.thinking('a\n'),
+    quote.thinking('\nb\n'),
+    quote.text('text'),
+    quote.thinking('c'),
+    quote.text('\nend'),
+    quote.finish(),
+  ];
+  const head = '> <details><summary>Thinking</summary>\n>\n> ';
+  const tail = '\n>\n> </details>\n\n';
+  t.equal(parts.join(''), `${head}a\n> \n> b${tail}text\n\n${head}c${tail}\nend`);
+  t.equal(stripThinkingQuotes(`${head}a${tail}b`), 'b');
+  t.equal(stripThinkingQuotes(`${head}a${tail.trimEnd()}`), '', 'also without its last blank line');
+  for (const kept of ['> a quote\n\nb', `x ${head}a${tail}`, `${head}a\nno quote${tail}`, head])
+    t.equal(stripThinkingQuotes(kept), kept, JSON.stringify(kept));
+});
+
+t.test('leading blocks', async (t) => {
+  const names = new Set(['context', 'selection']);
+  const take = (text: string) => {
+    const { blocks, rest } = takeLeadingBlocks(text, names);
+    return [blocks.map((block) => block.name), rest];
+  };
+  t.strictSame(take('<context>a</context>\n <selection a=">">b</selection>\n\nhi <context>c</context>'), [
+    ['context', 'selection'],
+    'hi <context>c</context>',
+  ]);
+  t.strictSame(take('<context/>hi'), [['context'], 'hi']);
+  t.strictSame(take('<contexts>a</contexts>hi'), [[], '<contexts>a</contexts>hi']);
+  t.strictSame(take('<context>a'), [[], '<context>a']);
+  t.strictSame(take('  plain'), [[], '  plain']);
+});
