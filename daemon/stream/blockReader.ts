@@ -1,17 +1,21 @@
+import { less, slash } from './characters.ts';
 import { endsName } from './openings.ts';
 import { TagEnd } from './tagEnd.ts';
 
+/** Which tag the characters that were read may be: undecided after the `<` alone. */
+type Candidate = 'none' | 'either' | 'open' | 'close';
+
 /** Finds the end of an element whose open tag has been read; elements of the same name inside nest. */
 export class BlockReader {
-  readonly #open: string;
-  readonly #close: string;
+  readonly #name: string;
   #depth = 1;
-  #mark = '';
+  #candidate: Candidate = 'none';
+  /** How many characters of the name have matched. */
+  #matched = 0;
   #inTag: TagEnd | undefined;
 
   constructor(name: string) {
-    this.#open = `<${name}`;
-    this.#close = `</${name}`;
+    this.#name = name;
   }
 
   /** The index after the element's close tag, or -1 when all was read and it has not come. */
@@ -19,37 +23,47 @@ export class BlockReader {
     let at = from;
     while (at >= 0 && at < text.length && this.#depth > 0) {
       if (this.#inTag !== undefined) at = this.#readTag(this.#inTag, text, at);
-      else if (this.#mark !== '') at = this.#readName(text, at);
+      else if (this.#candidate !== 'none') at = this.#readName(text, at);
       else at = this.#findTag(text, at);
     }
     return this.#depth === 0 ? at : -1;
   }
 
   #findTag(text: string, from: number): number {
-    const at = text.indexOf('<', from);
-    if (at < 0) return -1;
-    this.#mark = '<';
-    return at + 1;
+    for (let at = from; at < text.length; at++) {
+      if (text.charCodeAt(at) !== less) continue;
+      this.#candidate = 'either';
+      this.#matched = 0;
+      return at + 1;
+    }
+    return -1;
   }
 
-  #readName(text: string, at: number): number {
-    const whole = this.#mark === this.#open || this.#mark === this.#close;
-    if (whole && endsName(text.charCodeAt(at))) {
-      this.#inTag = new TagEnd();
+  #readName(text: string, from: number): number {
+    let at = from;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (this.#candidate === 'either') {
+        this.#candidate = code === slash ? 'close' : 'open';
+        if (code === slash) continue;
+      }
+      if (this.#matched < this.#name.length && code === this.#name.charCodeAt(this.#matched)) {
+        this.#matched++;
+        continue;
+      }
+      if (this.#matched === this.#name.length && endsName(code)) this.#inTag = new TagEnd();
+      else this.#candidate = 'none';
       return at;
     }
-    const next = this.#mark + text[at];
-    const fits = this.#open.startsWith(next) || this.#close.startsWith(next);
-    this.#mark = fits ? next : '';
-    return fits ? at + 1 : at;
+    return at;
   }
 
   #readTag(tag: TagEnd, text: string, from: number): number {
     const at = tag.read(text, from);
     if (at < 0) return -1;
-    if (!tag.failed && this.#mark === this.#close) this.#depth--;
+    if (!tag.failed && this.#candidate === 'close') this.#depth--;
     else if (!tag.failed && !tag.selfClosing) this.#depth++;
-    this.#mark = '';
+    this.#candidate = 'none';
     this.#inTag = undefined;
     return at;
   }

@@ -39,7 +39,8 @@ export class ContextBlock implements Mode {
       code: 'unclosed-context',
       message: `${endedBy(reason)} inside <${this.#name}>, which never closed; it is shown as text.`,
     });
-    this.#scan.giveBack(this.#lead + this.#held);
+    // Nothing follows, so it need not be known whether it would be in code.
+    this.#scan.sink.text(this.#lead + this.#held);
     this.#held = '';
   }
 }

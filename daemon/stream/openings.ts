@@ -23,22 +23,28 @@ export interface OpeningNames {
 export class Openings {
   /** No opening, with the character that ends its name, is longer. */
   readonly longest: number;
-  readonly #bySecond = new Map<number, Opening[]>();
+  /** By character code; the names of elements may go beyond ASCII, so the list may have holes. */
+  readonly #bySecond: (Opening[] | undefined)[] = [];
 
   constructor(names: OpeningNames) {
     const all = openingsOf(names);
     this.longest = Math.max(0, ...all.map((opening) => opening.literal.length)) + 1;
     for (const opening of all) {
       for (const code of secondCodes(opening)) {
-        this.#bySecond.set(code, [...(this.#bySecond.get(code) ?? []), opening]);
+        this.#bySecond[code] = [...(this.#bySecond[code] ?? []), opening];
       }
     }
+  }
+
+  /** Whether any opening goes on with this character after its `<`. */
+  mayFollow(code: number): boolean {
+    return this.#bySecond[code] !== undefined;
   }
 
   /** Reads the tag that may begin at `at`, where a `<` is. Context blocks count only where a line begins. */
   match(text: string, at: number, beginsLine: boolean): Match {
     if (at + 1 >= text.length) return 'more';
-    const candidates = this.#bySecond.get(text.charCodeAt(at + 1));
+    const candidates = this.#bySecond[text.charCodeAt(at + 1)];
     if (candidates === undefined) return 'none';
     let answer: Match = 'none';
     for (const opening of candidates) {

@@ -68,6 +68,10 @@ class Parser implements StreamParser, Scan {
   }
 
   push(chunk: string): StreamEvent[] {
+    if (chunk === '') return [];
+    if (this.#mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
+    if (this.#mode === this.#thinking && this.#thinking.isPlain(chunk))
+      return [{ type: 'thinking', text: chunk }];
     let at = 0;
     while (at < chunk.length) at = this.#mode.read(chunk, at);
     return this.sink.take();

@@ -9,6 +9,20 @@ export class Prose implements Mode {
     this.#scan = scan;
   }
 
+  /** Whether a chunk is text and changes nothing, so that it needs no more reading. Most chunks of an answer are. */
+  isPlain(chunk: string): boolean {
+    const scan = this.#scan;
+    if (scan.code.busy) return false;
+    for (let at = 0; at < chunk.length; at++) {
+      const character = chunk.charCodeAt(at);
+      if (character > tick) continue;
+      if (character === less || character === newline || character === tick || character === backslash)
+        return false;
+    }
+    scan.steps += chunk.length;
+    return true;
+  }
+
   read(text: string, from: number): number {
     const { code, sink } = this.#scan;
     const { length } = text;
@@ -33,6 +47,7 @@ export class Prose implements Mode {
 
   #mayBeTag(text: string, at: number): boolean {
     const { code, openings } = this.#scan;
+    if (at + 1 < text.length && !openings.mayFollow(text.charCodeAt(at + 1))) return false;
     code.settle();
     if (code.inside) return false;
     const match = openings.match(text, at, code.beginsLine);

@@ -41,6 +41,7 @@ export class Tag implements Mode {
 
   #readName(text: string, from: number): number {
     const { openings } = this.#scan;
+    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuse(from);
     const piece = this.#held + text.slice(from, from + openings.longest);
     const match = openings.match(piece, 0, this.#beginsLine);
     this.#scan.steps += piece.length;

@@ -27,6 +27,15 @@ export class Thinking implements Mode {
     this.#afterTick = false;
   }
 
+  /** Whether a chunk is thinking and changes nothing, so that it needs no more reading. */
+  isPlain(chunk: string): boolean {
+    if (this.#held !== '' || this.#atStart) return false;
+    for (let at = 0; at < chunk.length; at++) if (chunk.charCodeAt(at) === less) return false;
+    this.#afterTick = chunk.charCodeAt(chunk.length - 1) === tick;
+    this.#scan.steps += chunk.length;
+    return true;
+  }
+
   read(text: string, from: number): number {
     if (this.#held !== '') return this.#readTag(text, from);
     if (this.#atStart) return this.#readStart(text, from);

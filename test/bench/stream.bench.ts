@@ -1,8 +1,9 @@
 import { createStreamParser } from '../../daemon/stream/stream.ts';
 
 /**
- * The stream library against a bare linear scanner that walks the same pieces: it looks at each character for a `<`
- * or a line break, counts both and appends the text, and does nothing else.
+ * The stream library against the least that a scanner with the same interface can do: it walks each piece once, tells
+ * what stands between `<` and `>` from what does not, and returns both as events. It knows no tags, no code and no
+ * tool calls.
  */
 const tools = [
   { name: 'get_weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } },
@@ -21,8 +22,6 @@ const inputs: Readonly<Record<string, (length: number) => string>> = {
   'hostile: a million braces': (n) => fill('{', n),
   'hostile: an unclosed context block': (n) => `<context>${fill('<context', n - 9)}`,
 };
-
-main();
 
 function main(): void {
   console.log(
@@ -71,18 +70,29 @@ function parse(pieces: readonly string[]): number {
 }
 
 function scan(pieces: readonly string[]): number {
-  let text = '';
-  let tags = 0;
-  let lines = 0;
-  for (const piece of pieces) {
+  const scanner = new BareScanner();
+  let shown = 0;
+  for (const piece of pieces) for (const event of scanner.push(piece)) shown += event.text.length;
+  return shown;
+}
+
+class BareScanner {
+  #inTag = false;
+
+  push(piece: string): { type: string; text: string }[] {
+    const events: { type: string; text: string }[] = [];
+    let start = 0;
     for (let at = 0; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
-      if (code === 60) tags++;
-      else if (code === 10) lines++;
+      if (code !== (this.#inTag ? 62 : 60)) continue;
+      const end = this.#inTag ? at + 1 : at;
+      if (end > start) events.push({ type: this.#inTag ? 'tag' : 'text', text: piece.slice(start, end) });
+      this.#inTag = !this.#inTag;
+      start = end;
     }
-    text += piece;
+    if (start < piece.length) events.push({ type: this.#inTag ? 'tag' : 'text', text: piece.slice(start) });
+    return events;
   }
-  return text.length + tags + lines;
 }
 
 function cut(input: string): string[] {
@@ -104,3 +114,5 @@ function timed(work: () => number): number {
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
+
+main();
