@@ -48,10 +48,3 @@ export class InvalidParamsError extends Error {
     this.path = path;
   }
 }
-
-/** True for the error that an aborted `AbortSignal` makes others throw. */
-export function isAbort(error: unknown, signal: AbortSignal): boolean {
-  return (
-    signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
-  );
-}

@@ -25,8 +25,7 @@ export async function readHistory(path: string): Promise<string[]> {
 
 /** Prompts are private: only their owner can read the file. A folder that cannot be written loses the history alone. */
 export async function writeHistory(path: string, newestFirst: readonly string[]): Promise<void> {
-  const lines =
-    newestFirst.slice(0, historySize).toReversed?.() ?? [...newestFirst.slice(0, historySize)].reverse();
+  const lines = newestFirst.slice(0, historySize).reverse();
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });

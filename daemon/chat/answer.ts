@@ -3,7 +3,7 @@ import { RunnerError } from '../errors.ts';
 import type { ChatLine, WireToolCall } from '../runner/wire.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote } from './formatting.ts';
-import { createStreamParser, type StreamEvent } from './thinkingParser.ts';
+import { createStreamParser, profileForModel, type StreamEvent } from './thinkingParser.ts';
 import { toolShapes } from './toolUtilities.ts';
 
 /** A model that never ends is stopped here, in characters. */
@@ -34,7 +34,11 @@ export interface AnswerOptions {
 
 export function createAnswer(options: AnswerOptions): Answer {
   const { params, tools, contextTags, pump, notice, createId } = options;
-  const parser = createStreamParser({ tools: toolShapes(tools), contextTags });
+  const parser = createStreamParser({
+    profile: profileForModel(params.model),
+    tools: toolShapes(tools),
+    contextTags,
+  });
   const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
   const toolCalls: ToolCall[] = [];
   let text = '';

@@ -31,7 +31,7 @@ export function chatRequestBody(params: ChatParams, parts: DecidedParts): ChatRe
 }
 
 /** The runner takes numbers as seconds, and refuses text without a unit. */
-export function keepAliveToWire(keepAlive: string | number): string | number {
+function keepAliveToWire(keepAlive: string | number): string | number {
   return typeof keepAlive === 'string' && /^-?\d+$/.test(keepAlive) ? Number(keepAlive) : keepAlive;
 }
 

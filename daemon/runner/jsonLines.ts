@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { RunnerError } from '../errors.ts';
 
 /** A line longer than this is no line of a chat; the cap is that of the runner's own client. */
-export const maxLineBytes = 8 * 1024 * 1024;
+const maxLineBytes = 8 * 1024 * 1024;
 
 /**
  * Reads newline-delimited JSON, each read of the socket as one batch, in time linear in its length. Characters that

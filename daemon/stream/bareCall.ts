@@ -55,6 +55,7 @@ export class BareCall implements Mode {
       source: this.#held.slice(this.#start),
       pieces: reader.pieces,
       text: this.#held,
+      isTagged: false,
     });
   }
 

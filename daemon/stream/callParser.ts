@@ -9,7 +9,12 @@ import { functionBody, parsePairCall, tryParseXmlCall } from './xmlCalls.ts';
 /** What a source turned out to hold: its calls, or why it stays text. */
 export type ParsedCalls =
   | { readonly calls: readonly ToolCall[]; readonly missing: readonly string[] }
-  | { readonly problem: WarningCode & ('malformed-tool-call' | 'unknown-tool'); readonly message: string };
+  | {
+      readonly problem: WarningCode & ('malformed-tool-call' | 'unknown-tool');
+      readonly message: string;
+      /** It has the shape of a call, whatever is wrong with it. */
+      readonly isCall: boolean;
+    };
 
 /** Parses the pieces that a reader found. One piece that is no call leaves the whole source text. */
 export function parseCalls(source: string, pieces: readonly CallPiece[], tools: OfferedTools): ParsedCalls {
@@ -17,28 +22,28 @@ export function parseCalls(source: string, pieces: readonly CallPiece[], tools: 
   const missing: string[] = [];
   for (const piece of pieces) {
     const written = writtenCalls(piece.kind, source.slice(piece.start, piece.end));
-    if (written === undefined) return malformed;
+    if (written === undefined) return malformed(false);
     for (const one of written) {
       const tool = tools.find(one.name);
       const words = argumentsOf(one.arguments);
       if (tool === undefined) return unknownTool(one.name);
-      if (words === undefined) return malformed;
+      if (words === undefined) return malformed(true);
       const values = one.untyped === true ? coerceArguments(words, tool.inputSchema) : words;
       missing.push(...missingArguments(values, tool.inputSchema).map((name) => `${tool.name}.${name}`));
       calls.push({ name: tool.name, arguments: values });
     }
   }
-  return calls.length === 0 ? malformed : { calls, missing };
+  return calls.length === 0 ? malformed(false) : { calls, missing };
 }
 
-const malformed: ParsedCalls = {
-  problem: 'malformed-tool-call',
-  message: 'The model wrote a tool call that cannot be read; it is shown as text.',
-};
+function malformed(isCall: boolean): ParsedCalls {
+  const message = 'The model wrote a tool call that cannot be read; it is shown as text.';
+  return { problem: 'malformed-tool-call', message, isCall };
+}
 
 function unknownTool(name: string): ParsedCalls {
   const message = `The model called ${JSON.stringify(name)}, a tool that was not offered; it is shown as text.`;
-  return { problem: 'unknown-tool', message };
+  return { problem: 'unknown-tool', message, isCall: true };
 }
 
 function writtenCalls(kind: CallPiece['kind'], text: string): WrittenCall[] | undefined {
@@ -66,7 +71,15 @@ function tryFlatten(value: unknown, depth: number): WrittenCall[] | undefined {
     isName,
   );
   const words = value['arguments'] ?? value['parameters'] ?? value['args'] ?? value['input'];
-  return name === undefined ? undefined : [{ name, arguments: words }];
+  if (name === undefined || (words === undefined && !isBareName(value))) return undefined;
+  return [{ name, arguments: words }];
+}
+
+/** Without arguments only an object that says nothing else is a call: `{"name": "Ann", "age": 3}` is none. */
+function isBareName(value: Record<string, unknown>): boolean {
+  return Object.keys(value).every((key) =>
+    /^(?:name|type|id|tool|tool_name|function|function_name)$/.test(key),
+  );
 }
 
 function tryFlattenAll(values: readonly unknown[], depth: number): WrittenCall[] | undefined {

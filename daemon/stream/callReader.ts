@@ -30,6 +30,8 @@ export class CallReader {
   #base = 0;
   #start = 0;
   #mark = '';
+  /** The name before argument pairs, until it is complete. */
+  #name: string | undefined = '';
 
   constructor(tools: OfferedTools, close: string) {
     this.#tools = tools;
@@ -39,6 +41,11 @@ export class CallReader {
   /** Whether what was read looked like a call before it failed. */
   get begun(): boolean {
     return this.pieces.length > 0 || this.#inner?.begun === true;
+  }
+
+  /** Whether it failed because a tool was not offered. */
+  get isUnknown(): boolean {
+    return this.#inner?.isUnknown === true;
   }
 
   /** Whether all that was read is whole calls, so that only a close tag can be missing. */
@@ -125,8 +132,6 @@ export class CallReader {
     }
     return at + 1;
   }
-
-  #name: string | undefined = '';
 
   #readName(character: string): void {
     const name = this.#name ?? '';

@@ -1,15 +1,28 @@
 import { backslash, isBlank, newline, tick, tilde } from './characters.ts';
 
 /**
+ * How far the beginning of a line has been read: its blanks, the digits of a list marker, the marker, the blanks
+ * after it (where a line begins anew), or beyond all these.
+ */
+const inIndent = 0;
+const inDigits = 1;
+const afterMarker = 2;
+const inItem = 3;
+const inBody = 4;
+
+/**
  * Knows, character by character, whether Markdown text is inside code: a fence of ticks or tildes (indented by
- * at most three spaces, closed by at least as many of the same mark) or an inline run (closed by a run of the
- * same length). An inline run that nobody closes ends at the blank line that ends its paragraph, so one stray
- * tick never hides the rest of a stream.
+ * at most three columns, counted from the text of the list item that it is in; closed by at least as many of the
+ * same mark) or an inline run (closed by a run of the same length). An inline run that nobody closes ends at the
+ * blank line that ends its paragraph, so one stray tick never hides the rest of a stream.
  */
 export class CodeTracker {
-  /** Nothing but blanks came on this line so far. */
-  #blank = true;
-  #indent = 0;
+  /** While this is false only line breaks, ticks and backslashes change anything. */
+  busy = true;
+  #phase = inIndent;
+  #column = 0;
+  /** The column at which the text of the innermost list item begins; 0 outside of lists. */
+  #margin = 0;
   #mark = 0;
   #run = 0;
   #runBeganLine = false;
@@ -21,18 +34,13 @@ export class CodeTracker {
   #fenceMark = 0;
   #closing = false;
 
-  /** While this is false only line breaks, ticks and backslashes change anything. */
-  get busy(): boolean {
-    return this.#blank || this.#run > 0 || this.#closing || this.#escaped;
-  }
-
   get inside(): boolean {
     return this.#fence > 0 || this.#opening > 0 || this.#inline > 0;
   }
 
   /** Whether a block could begin here: four or more columns would make it indented code. */
   get beginsLine(): boolean {
-    return this.#blank && this.#indent <= 3;
+    return this.#phase === inIndent && this.#column <= 3;
   }
 
   /** Ends a run of ticks, because the next character is known not to be one. */
@@ -46,13 +54,38 @@ export class CodeTracker {
     else {
       this.settle();
       this.#escaped = code === backslash && !this.#escaped && !this.inside;
-      if (!isBlank(code)) this.#blank = this.#closing = false;
-      else if (this.#blank) this.#indent += code === 9 ? 4 : 1;
+      if (this.#phase < inBody) this.#beginStep(code);
+      else if (this.#closing && !isBlank(code)) this.#closing = false;
     }
+    this.busy = this.#phase < inBody || this.#run > 0 || this.#closing || this.#escaped;
   }
 
   track(text: string): void {
     for (let at = 0; at < text.length; at++) this.step(text.charCodeAt(at));
+  }
+
+  #beginStep(code: number): void {
+    if (!isBlank(code)) this.#phase = this.#nextPhase(code);
+    else if (this.#phase === afterMarker) this.#phase = inItem;
+    else if (this.#phase === inDigits) this.#phase = inBody;
+    this.#column += code === 9 ? 4 : 1;
+  }
+
+  /** At a visible character near the beginning of a line. */
+  #nextPhase(code: number): number {
+    const isDigit = code >= 48 && code <= 57;
+    if (this.#phase === inDigits && !isDigit) return code === 46 || code === 41 ? afterMarker : inBody;
+    if (this.#phase === afterMarker) return inBody;
+    if (this.#phase !== inDigits) this.#beginText();
+    if (this.#fence > 0) return inBody;
+    if (isDigit) return inDigits;
+    return code === 45 || code === 42 || code === 43 ? afterMarker : inBody;
+  }
+
+  /** A line that is indented less than the text of its list item ends the item. */
+  #beginText(): void {
+    if (this.#fence > 0) return;
+    this.#margin = this.#phase === inItem ? this.#column : Math.min(this.#margin, this.#column);
   }
 
   #markStep(code: number): void {
@@ -65,10 +98,13 @@ export class CodeTracker {
       this.#escaped = false;
       return;
     }
-    this.#runBeganLine = this.beginsLine;
+    const isFirst = this.#phase === inIndent || this.#phase === inItem;
+    if (isFirst) this.#beginText();
+    this.#runBeganLine = isFirst && this.#column <= this.#margin + 3;
     this.#mark = code;
     this.#run = 1;
-    this.#blank = this.#closing = false;
+    this.#phase = inBody;
+    this.#closing = false;
   }
 
   #endRun(): void {
@@ -106,11 +142,11 @@ export class CodeTracker {
     } else if (this.#opening > 0) {
       this.#fence = this.#opening;
       this.#opening = this.#inline = 0;
-    } else if (this.#blank) {
+    } else if (this.#phase === inIndent) {
       this.#inline = 0;
     }
-    this.#blank = true;
-    this.#indent = 0;
+    this.#phase = inIndent;
+    this.#column = 0;
     this.#closing = this.#escaped = false;
   }
 }

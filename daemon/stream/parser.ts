@@ -84,6 +84,7 @@ class Parser implements StreamParser, Scan {
   }
 
   giveBack(text: string): void {
+    this.steps += text.length;
     this.sink.text(text);
     this.code.track(text);
   }

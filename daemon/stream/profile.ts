@@ -31,6 +31,7 @@ const callTags: readonly CallTag[] = [
   { open: '<tool_call>', close: '</tool_call>', body: 'any' },
   { open: '<function_call>', close: '</function_call>', body: 'any' },
   { open: '<tool_calls>', close: '</tool_calls>', body: 'any' },
+  { open: '<function_calls>', close: '</function_calls>', body: 'any' },
   { open: '<|tool_call|>', close: '<|/tool_call|>', body: 'any' },
   { open: '<|tool_call_start|>', close: '<|tool_call_end|>', body: 'any' },
   { open: '<function=', close: '</function>', body: 'xml' },

@@ -11,13 +11,16 @@ export interface FoundCalls {
   readonly pieces: readonly CallPiece[];
   /** All that is taken out of the answer. */
   readonly text: string;
+  /** A tag says that a call was meant; an untagged object that is no call is an answer. */
+  readonly isTagged: boolean;
 }
 
 /** Tells the calls, or gives the text back where one of them cannot be read or names no offered tool. */
-export function reportCalls(scan: Scan, { lead, source, pieces, text }: FoundCalls): void {
+export function reportCalls(scan: Scan, { lead, source, pieces, text, isTagged }: FoundCalls): void {
   const parsed = parseCalls(source, pieces, scan.tools);
   if ('problem' in parsed) {
-    scan.sink.add({ type: 'warning', code: parsed.problem, message: parsed.message });
+    if (isTagged || parsed.isCall)
+      scan.sink.add({ type: 'warning', code: parsed.problem, message: parsed.message });
     scan.giveBack(lead + text);
     scan.toProse();
     return;

@@ -1,4 +1,5 @@
 import { type CallPiece, CallReader } from './callReader.ts';
+import type { WarningCode } from './events.ts';
 import type { Opening } from './openings.ts';
 import { reportCalls } from './reportCalls.ts';
 import type { Mode, Scan } from './scan.ts';
@@ -36,7 +37,7 @@ export class TaggedCall implements Mode {
     this.#scan.steps += next - from + 1;
     this.#body += text.slice(from, next);
     if (end < 0) return next;
-    if (reader.failed) this.#giveBack(reader.begun);
+    if (reader.failed) this.#refuse(reader);
     else this.#report();
     return next;
   }
@@ -44,7 +45,22 @@ export class TaggedCall implements Mode {
   /** A call whose close tag did not come counts when it is whole without it. */
   finish(): void {
     if (this.#reader instanceof CallReader && this.#reader.isWhole) this.#report();
-    else this.#giveBack(this.#reader?.begun === true);
+    else {
+      if (this.#reader?.begun === true) this.#warn('unclosed-tool-call', 'is cut off');
+      this.#giveBack();
+    }
+  }
+
+  /** A tag that nothing like a call followed was a mention of it. */
+  #refuse(reader: CallReader | XmlReader): void {
+    if (reader.isUnknown) this.#warn('unknown-tool', 'is of a tool that was not offered');
+    else if (reader.begun) this.#warn('malformed-tool-call', 'cannot be read');
+    this.#giveBack();
+  }
+
+  #warn(code: WarningCode, what: string): void {
+    const message = `The model wrote a tool call that ${what}; it is shown as text.`;
+    this.#scan.sink.add({ type: 'warning', code, message });
   }
 
   #report(): void {
@@ -52,17 +68,16 @@ export class TaggedCall implements Mode {
     const source = isXml ? this.#opening + this.#body : this.#body;
     const whole: CallPiece = { kind: 'xml', start: 0, end: source.length };
     const pieces = this.#reader instanceof CallReader ? this.#reader.pieces : [whole];
-    reportCalls(this.#scan, { lead: this.#lead, source, pieces, text: this.#opening + this.#body });
+    reportCalls(this.#scan, {
+      lead: this.#lead,
+      source,
+      pieces,
+      text: this.#opening + this.#body,
+      isTagged: true,
+    });
   }
 
-  #giveBack(isBegun: boolean): void {
-    if (isBegun) {
-      this.#scan.sink.add({
-        type: 'warning',
-        code: 'unclosed-tool-call',
-        message: 'The model began a tool call that cannot be read; it is shown as text.',
-      });
-    }
+  #giveBack(): void {
     this.#scan.giveBack(this.#lead + this.#opening + this.#body);
     this.#scan.toProse();
   }

@@ -58,24 +58,31 @@ export function stripThinkingQuotes(text: string): string {
   for (;;) {
     const start = text.indexOf(opening, at);
     if (start < 0) break;
-    const end = start === 0 || text[start - 1] === '\n' ? quoteEnd(text, start) : -1;
-    kept.push(text.slice(at, end < 0 ? start + opening.length : start));
-    at = end < 0 ? start + opening.length : end;
+    const beginsLine = start === 0 || text[start - 1] === '\n';
+    const { end, isClosed } = beginsLine
+      ? readQuote(text, start)
+      : { end: start + opening.length, isClosed: false };
+    kept.push(text.slice(at, isClosed ? start : end));
+    at = end;
   }
   kept.push(text.slice(at));
   return kept.join('');
 }
 
-/** The index after a quote, all of whose lines are quoted; -1 where it is not closed. */
-function quoteEnd(text: string, start: number): number {
+/**
+ * Where a quote ends, all of whose lines are quoted. Where it is not closed, `end` is how far its lines go: a quote
+ * that opens among them is not closed either, so that nothing has to be read twice.
+ */
+function readQuote(text: string, start: number): { readonly end: number; readonly isClosed: boolean } {
   let at = start + opening.length;
   for (;;) {
     const newline = text.indexOf('\n', at);
-    if (newline < 0) return -1;
-    if (text.startsWith(closing, newline)) return newline + closing.length;
+    if (newline < 0) return { end: text.length, isClosed: false };
+    if (text.startsWith(closing, newline)) return { end: newline + closing.length, isClosed: true };
     // An editor may have cut the blank line at the end of a message.
-    if (text.slice(newline) === closing.trimEnd()) return text.length;
-    if (text[newline + 1] !== '>') return -1;
+    if (newline + closing.length > text.length && text.slice(newline) === closing.trimEnd())
+      return { end: text.length, isClosed: true };
+    if (text[newline + 1] !== '>') return { end: newline, isClosed: false };
     at = newline + 1;
   }
 }

@@ -4,10 +4,12 @@ import {
   closeBracket,
   doubleQuote,
   isBlank,
+  less,
   openBrace,
   openBracket,
   singleQuote,
 } from './characters.ts';
+import { tryParseJson } from './jsonRepair.ts';
 import type { OfferedTools } from './offeredTools.ts';
 
 /** Keys that an object has which is a tool call; the first key of another kind ends the suspicion. */
@@ -30,6 +32,8 @@ export class ValueReader {
   failed = false;
   /** Whether what was read looked like a call before it failed. */
   begun = false;
+  /** Whether it failed because the tool that it names was not offered. */
+  isUnknown = false;
   readonly #tools: OfferedTools;
   /** Depth at which the objects are that should be calls: 1, or 2 in a list. */
   #callDepth = 1;
@@ -115,12 +119,15 @@ export class ValueReader {
     else if (code === 44) {
       this.#wantsKey = true;
       this.#wantsValue = false;
-    } else if (code === closeBrace) this.#depth--;
-    else if (code === openBrace || code === openBracket) {
+    } else if (code === closeBrace) {
+      // An object without a key is an answer, not a call.
+      this.failed = this.#firstKey;
+      this.#depth--;
+    } else if (code === openBrace || code === openBracket) {
       this.failed = this.#wantsKey || (this.#wantsValue && code === openBrace && this.#key === 'name');
       this.#wantsValue = false;
       this.#depth++;
-    } else this.failed = this.#wantsKey || code === closeBracket;
+    } else this.failed = this.#wantsKey || code === closeBracket || code === less;
   }
 
   #endKey(): void {
@@ -131,13 +138,14 @@ export class ValueReader {
 
   #endString(): void {
     if (this.#depth !== this.#callDepth || this.#python) return;
+    const word = this.#word.includes('\\') ? decoded(this.#word) : this.#word;
     if (this.#wantsKey) {
-      this.#key = this.#word;
+      this.#key = word;
       this.failed = this.#firstKey && !callKeys.has(this.#key);
       this.#firstKey = false;
       this.begun ||= !this.failed;
     } else if (this.#wantsValue) {
-      this.failed = this.#tools.find(this.#word) === undefined;
+      this.isUnknown = this.failed = this.#tools.find(word) === undefined;
       this.#wantsValue = false;
     }
     this.#word = '';
@@ -147,6 +155,7 @@ export class ValueReader {
     if (code === doubleQuote) this.#quote = code;
     else if (code === openBrace || code === openBracket) this.#depth++;
     else if (code === closeBrace || code === closeBracket) this.#depth--;
+    else this.failed = code === less;
   }
 
   #pythonStep(code: number): void {
@@ -154,4 +163,10 @@ export class ValueReader {
     else if (code === 40 || code === openBrace || code === openBracket) this.#depth++;
     else if (code === 41 || code === closeBrace || code === closeBracket) this.#depth--;
   }
+}
+
+/** Some templates write every letter beyond ASCII as an escape, in names too. */
+function decoded(word: string): string {
+  const plain = tryParseJson(`"${word}"`);
+  return typeof plain === 'string' ? plain : word;
 }

@@ -14,6 +14,8 @@ type State = 'name' | 'between' | 'parameterName' | 'value' | 'object';
 export class XmlReader {
   failed = false;
   begun = false;
+  /** Whether it failed because the tool that it names was not offered. */
+  isUnknown = false;
   readonly #close: string;
   readonly #knows: (name: string) => boolean;
   #state: State = 'name';
@@ -62,7 +64,7 @@ export class XmlReader {
       this.failed = this.#name.length > longestName || character === '<' || character === '\n';
       return false;
     }
-    this.failed = !this.#knows(this.#name.trim().replace(/^(["'])(.*)\1$/s, '$2'));
+    this.isUnknown = this.failed = !this.#knows(this.#name.trim().replace(/^(["'])(.*)\1$/s, '$2'));
     this.begun = !this.failed;
     this.#state = 'between';
     return false;

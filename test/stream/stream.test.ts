@@ -254,7 +254,7 @@ const cases: readonly Case[] = [
   {
     name: 'a tool that was not offered',
     input: '<tool_call>{"name":"rm","arguments":{}}</tool_call>',
-    want: [{ warn: 'unclosed-tool-call' }, '<tool_call>{"name":"rm","arguments":{}}</tool_call>'],
+    want: [{ warn: 'unknown-tool' }, '<tool_call>{"name":"rm","arguments":{}}</tool_call>'],
   },
   {
     name: 'no tools offered',
@@ -381,6 +381,108 @@ const cases: readonly Case[] = [
     input: '<|python_tag|>{"name":"get_weather","parameters":{"city":"Köln"}}',
     want: [cologne],
   },
+  {
+    name: 'only a close tag, which ends a line',
+    input: 'first this, then that.</think>\n\nanswer',
+    want: ['first this, then that.', { warn: 'stray-thinking-close' }, '\n\nanswer'],
+  },
+  {
+    name: 'a close tag too many',
+    input: '<think>a<think>b</think>c</think>d',
+    want: [{ think: 'a<think>b' }, 'c</think>d'],
+  },
+  { name: 'thinking that closes itself', input: '<think/>a', want: ['a'] },
+  {
+    name: 'a tag far into the answer',
+    input: `${'word '.repeat(4000)}\n<context>c</context>\nend`,
+    want: [`${'word '.repeat(4000)}\n`, { context: '<context>c</context>' }, 'end'],
+  },
+  {
+    name: 'a fence with CRLF',
+    input: '```\r\n<context>x</context>\r\n```\r\n<context>y</context>\r\nend',
+    want: ['```\r\n<context>x</context>\r\n```\r\n', { context: '<context>y</context>' }, 'end'],
+  },
+  {
+    name: 'a fence deep in a list is code beyond its blank lines',
+    input: `1. do\n\n     \`\`\`xml\n\n     <tool_call>${json}</tool_call>\n     \`\`\`\n`,
+    want: [`1. do\n\n     \`\`\`xml\n\n     <tool_call>${json}</tool_call>\n     \`\`\`\n`],
+  },
+  {
+    name: 'a fence on the line of its list marker',
+    input: `- \`\`\`\n\n  <tool_call>${json}</tool_call>\n  \`\`\`\n<context>c</context>\nend`,
+    want: [
+      `- \`\`\`\n\n  <tool_call>${json}</tool_call>\n  \`\`\`\n`,
+      { context: '<context>c</context>' },
+      'end',
+    ],
+  },
+  {
+    name: 'a fence in a quote',
+    input: `> \`\`\`\n>\n> <tool_call>${json}</tool_call>\n> \`\`\`\n`,
+    want: [`> \`\`\`\n>\n> <tool_call>${json}</tool_call>\n> \`\`\`\n`],
+  },
+  {
+    name: 'four columns after a list has ended are no fence',
+    input: '- a\n\nb\n\n    ```\n\n<context>c</context>\nend',
+    want: ['- a\n\nb\n\n    ```\n\n', { context: '<context>c</context>' }, 'end'],
+  },
+  {
+    name: 'an escaped tick opens nothing',
+    input: 'a \\` b\n<context>c</context>\nend',
+    want: ['a \\` b\n', { context: '<context>c</context>' }, 'end'],
+  },
+  { name: 'an empty object', input: '{}', want: ['{}'] },
+  {
+    name: 'an object that has only the name of a tool',
+    input: '{"name": "get", "age": 3}',
+    want: ['{"name": "get", "age": 3}'],
+  },
+  { name: 'single quotes', input: "{'name': 'get'}", want: ["{'name': 'get'}"] },
+  { name: 'comments', input: '{"name": "get" /* it */}', want: ['{"name": "get" /* it */}'] },
+  { name: 'a stray bracket after a call', input: `${json}]`, want: [cologne] },
+  { name: 'a link at the start', input: '[get it](http://x)', want: ['[get it](http://x)'] },
+  {
+    name: 'quotes that nobody escaped',
+    input: '{"name":"get","arguments":{"a":"say "hi" now"}}',
+    want: [call('get', { a: 'say "hi" now' })],
+  },
+  {
+    name: 'a name in escapes',
+    input: '{"name":"g\\u0065t","arguments":{}}',
+    want: [call('get', {})],
+  },
+  {
+    name: 'a close tag inside a value',
+    input: '<tool_call>{"name":"get","arguments":{"a":"</tool_call>"}}</tool_call>b',
+    want: [call('get', { a: '</tool_call>' }), 'b'],
+  },
+  {
+    name: 'a brace too few',
+    input: '<tool_call>{"name":"get","arguments":{"a":1}</tool_call>more',
+    want: [{ warn: 'malformed-tool-call' }, '<tool_call>{"name":"get","arguments":{"a":1}</tool_call>more'],
+  },
+  {
+    name: 'a brace too many',
+    input: '<tool_call>{"name":"get"}}</tool_call>',
+    want: [{ warn: 'malformed-tool-call' }, '<tool_call>{"name":"get"}}</tool_call>'],
+  },
+  {
+    name: 'Unicode white space around a call',
+    input: `a\u3000<tool_call>${json}</tool_call>\u00a0b`,
+    want: ['a\u3000', cologne, '\u00a0b'],
+  },
+  {
+    name: 'a call in two wrappers',
+    input:
+      '<function_calls>\n<invoke name="get_weather"><parameter name="city">Köln</parameter></invoke>\n</function_calls>',
+    want: [cologne],
+  },
+  {
+    name: 'XML parameters in a tool tag',
+    input:
+      '<tool_call>\n<function=get_weather>\n<parameter=city>\nKöln\n</parameter>\n</function>\n</tool_call>',
+    want: [cologne],
+  },
 ];
 
 function say(events: readonly StreamEvent[]): Said[] {
@@ -448,6 +550,9 @@ t.test('thinking becomes a block quote, in every alternation', async (t) => {
   t.equal(parts.join(''), `${head}a\n> \n> b${tail}text\n\n${head}c${tail}\nend`);
   t.equal(stripThinkingQuotes(`${head}a${tail}b`), 'b');
   t.equal(stripThinkingQuotes(`${head}a${tail.trimEnd()}`), '', 'also without its last blank line');
+  const start = performance.now();
+  stripThinkingQuotes(head.repeat(20_000));
+  t.ok(performance.now() - start < 1000, 'in linear time, also where no quote closes');
   for (const kept of ['> a quote\n\nb', `x ${head}a${tail}`, `${head}a\nno quote${tail}`, head])
     t.equal(stripThinkingQuotes(kept), kept, JSON.stringify(kept));
 });

@@ -83,6 +83,10 @@ const fragment = fc.constantFrom(
     '<arg_value>',
     '<|python_tag|>',
     '    ',
+    '- ',
+    '1. ',
+    '> ',
+    '\\`',
   ],
 );
 const text = fc.oneof(
@@ -183,6 +187,10 @@ t.test('the work is linear, also for hostile input', async (t) => {
     'tool tags': (n) => '<tool_call>{"name":"get"}</tool_call>'.repeat(n / 37),
     'broken tool tags': (n) => '<tool_call>{"nam'.repeat(n / 16),
     'close tags inside a value': (n) => `<function=get><parameter=a>${'</parameter>'.repeat(n / 12)}`,
+    mentions: (n) => `x${'<think>'.repeat(n / 7)}`,
+    'close tags that nothing opened': (n) => `x\n${'</think>\n'.repeat(n / 9)}`,
+    'argument pairs': (n) => `<tool_call>get\n${'<arg_key>'.repeat(n / 9)}</tool_call>`,
+    'list markers': (n) => '- 1. '.repeat(n / 5),
     ticks: (n) => '`'.repeat(n),
     'tick runs': (n) => '` `` ``` '.repeat(n / 9),
     'blank lines': (n) => '\n'.repeat(n),

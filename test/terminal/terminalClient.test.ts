@@ -1,0 +1,370 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import t from 'tap';
+import { createAnswerPrinter, describeUsage } from '../../client/terminal/answerPrinter.ts';
+import { chooseModel, findModel } from '../../client/terminal/chooseModel.ts';
+import { columnsOf } from '../../client/terminal/columns.ts';
+import { parseCommandLine } from '../../client/terminal/commandLine.ts';
+import { createControlFilter } from '../../client/terminal/controlCharacters.ts';
+import type { Daemon } from '../../client/terminal/daemon.ts';
+import { readHistory, writeHistory } from '../../client/terminal/history.ts';
+import { createLineEditor } from '../../client/terminal/lineEditor.ts';
+import { createMarkdownRenderer } from '../../client/terminal/markdown.ts';
+import { modelsTable } from '../../client/terminal/models.ts';
+import { nearest } from '../../client/terminal/nearest.ts';
+import { type ConversationState, runSlashCommand } from '../../client/terminal/slashCommands.ts';
+import { type Surroundings, UsageError } from '../../client/terminal/streams.ts';
+import { createStyle } from '../../client/terminal/style.ts';
+import { formatBytes } from '../../client/terminal/table.ts';
+import type { ChatDelta } from '../../protocol/chat.ts';
+import type { Model } from '../../protocol/models.ts';
+
+const unknown = { value: 'unknown', from: 'server' } as const;
+const yes = { value: true, from: 'server' } as const;
+const no = { value: false, from: 'server' } as const;
+
+function model(name: string, more: Partial<Model> = {}): Model {
+  const capabilities = { completion: yes, tools: no, vision: no, thinking: no, insert: no, embedding: no };
+  return { name, server: 'default', family: name, capabilities, context: {}, ...more };
+}
+
+function render(text: string, width = 40, size = text.length): string {
+  const renderer = createMarkdownRenderer(width);
+  let out = '';
+  for (let at = 0; at < text.length; at += size) out += renderer.write(text.slice(at, at + size));
+  return out + renderer.end();
+}
+
+/** What a person sees: without styles. */
+function plain(text: string): string {
+  return text.replace(/\u001b\[[0-9;]*m/g, '');
+}
+
+t.test('the command line', async (t) => {
+  const cases: readonly (readonly [readonly string[], object])[] = [
+    [[], { command: 'chat', words: [], json: false }],
+    [['chat', 'a', 'b'], { command: 'chat', words: ['a', 'b'] }],
+    [
+      ['chat', '--model', 'm', '--json', 'why?'],
+      { command: 'chat', model: 'm', json: true, words: ['why?'] },
+    ],
+    [['--server', 'http://x', 'models'], { command: 'models', server: 'http://x' }],
+    [['-h'], { help: true }],
+    [['chat', '--', '--not-a-flag'], { words: ['--not-a-flag'] }],
+  ];
+  for (const [args, want] of cases) t.match(parseCommandLine(args), want, args.join(' '));
+  for (const args of [['--nonsense'], ['--model'], ['--json=1']])
+    t.throws(() => parseCommandLine(args), UsageError, args.join(' '));
+});
+
+t.test('Markdown is rendered', async (t) => {
+  const cases = [
+    { name: 'plain', input: 'Hello there.\n', want: 'Hello there.\n' },
+    { name: 'a heading', input: '## Title\ntext', want: 'Title\ntext' },
+    { name: 'bold, italic and code', input: 'a **b** *c* `d*e` f', want: 'a b c d*e f' },
+    {
+      name: 'stars that are none',
+      input: '2 * 3 * 4 and 2**3 and a_b_c',
+      want: '2 * 3 * 4 and 2**3 and a_b_c',
+    },
+    { name: 'an escaped star', input: '\\*not italic\\*', want: '*not italic*' },
+    { name: 'a list', input: '- one\n* two\n  + three\n10. four', want: '• one\n• two\n  • three\n10. four' },
+    {
+      name: 'a list that wraps hangs',
+      input: `- ${'word '.repeat(10)}`,
+      want: '• word word word word word word word \n  word word word ',
+    },
+    { name: 'a quote', input: '> said\n>\n> more', want: '│ said\n│ \n│ more' },
+    {
+      name: 'a link',
+      input: '[the page](https://x.org/a) and [https://y.org](https://y.org)',
+      want: 'the page (https://x.org/a) and \nhttps://y.org',
+    },
+    { name: 'brackets that are no link', input: 'a[0] [x] [y](', want: 'a[0] [x] [y](' },
+    {
+      name: 'a fence is exact',
+      input: '```ts\nconst x = a < b;   \n\n    **deep** `x`\n```\nafter',
+      want: '```ts\nconst x = a < b;   \n\n    **deep** `x`\n```\nafter',
+    },
+    { name: 'a short fence in a long one', input: '````\n```\n````\n', want: '````\n```\n````\n' },
+    {
+      name: 'code is not wrapped',
+      input: `\`\`\`\n${'x'.repeat(60)} y\n\`\`\``,
+      want: `\`\`\`\n${'x'.repeat(60)} y\n\`\`\``,
+    },
+    {
+      name: 'a table is left as it is',
+      input: `| a | ${'b '.repeat(30)} |\n`,
+      want: `| a | ${'b '.repeat(30)} |\n`,
+    },
+    { name: 'a rule', input: 'a\n---\nb', want: `a\n${'─'.repeat(40)}\nb` },
+    {
+      name: 'text wraps at words',
+      input: 'The quick brown fox jumps over the lazy dog again',
+      want: 'The quick brown fox jumps over the lazy \ndog again',
+    },
+    {
+      name: 'wide characters count twice',
+      input: '日本語 '.repeat(8),
+      want: `${'日本語 '.repeat(5)}\n${'日本語 '.repeat(3)}`,
+    },
+    { name: 'an unclosed tick does not hide the next line', input: 'a ` b\n**c**', want: 'a  b\nc' },
+  ];
+  for (const { name, input, want } of cases) {
+    t.equal(plain(render(input)).replace(/ +$/gm, ''), want.replace(/ +$/gm, ''), name);
+  }
+});
+
+const markdownText = fc
+  .array(
+    fc.constantFrom(
+      ...[
+        '**',
+        '*',
+        '`',
+        '```',
+        '```ts\n',
+        '~~~',
+        '\n',
+        '\n\n',
+        '# ',
+        '- ',
+        '1. ',
+        '> ',
+        '| ',
+        '[a](b)',
+        '[',
+        '](',
+        ')',
+        '\\',
+        ' ',
+        'word',
+        'a',
+        '日本',
+        '𝄞',
+        '---',
+        '    ',
+        '\t',
+        '_',
+        '<b>',
+      ],
+    ),
+    { maxLength: 40 },
+  )
+  .map((parts) => parts.join(''));
+
+t.test('Markdown comes out the same however it is cut, and no letter is lost', async (t) => {
+  fc.assert(
+    fc.property(markdownText, fc.integer({ min: 1, max: 7 }), (text, size) => {
+      const whole = render(text);
+      if (render(text, 40, size) !== whole) throw new Error(`cut at ${size}: ${JSON.stringify(text)}`);
+      const letters = (all: string) => plain(all).replace(/[^\p{L}\p{N}]/gu, '');
+      if (letters(whole) !== letters(text).replace(/^$/, '')) {
+        // A link shows its text and its address, in that order; all else keeps every letter.
+        throw new Error(`${JSON.stringify(text)} -> ${JSON.stringify(plain(whole))}`);
+      }
+    }),
+    { numRuns: 5000 },
+  );
+  const time = (length: number) => {
+    const text = '[**`'.repeat(length / 4);
+    const start = performance.now();
+    render(text, 80, 3);
+    return performance.now() - start;
+  };
+  time(1000);
+  t.ok(time(200_000) < 20_000, 'hostile input ends');
+});
+
+t.test('an answer cannot drive the terminal', async (t) => {
+  const filter = createControlFilter();
+  const shown =
+    filter.write('a\u001b[31mb\u0007\u0008\u009bc\u202ed\u2066\r') +
+    filter.write('\ne\rf\u007f') +
+    filter.end();
+  t.notMatch(shown, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+  t.equal(shown, 'a␛[31mb␇␈<U+009B>c<U+202E>d<U+2066>\ne␍f␡');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, at) => {
+      const one = createControlFilter();
+      const two = createControlFilter();
+      const cut = one.write(text.slice(0, at)) + one.write(text.slice(at)) + one.end();
+      return cut === two.write(text) + two.end() && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(cut);
+    }),
+  );
+  t.pass();
+});
+
+t.test('an answer is printed with its thinking apart', async (t) => {
+  const deltas: readonly Omit<ChatDelta, 'streamId' | 'seq'>[] = [
+    { kind: 'thinking', text: 'hm\n' },
+    { kind: 'thinking', text: 'so' },
+    { kind: 'text', text: 'The **answer**' },
+    { kind: 'notice', notice: { code: 'answer-lost', message: 'Look.' } },
+    { kind: 'toolCall', toolCall: { id: 'a', name: 'get\u001b', arguments: { a: 1 } } },
+  ] as never;
+  for (const on of [true, false]) {
+    const printer = createAnswerPrinter(createStyle(on), 80);
+    const out =
+      deltas.map((delta, seq) => printer.delta({ streamId: 's', seq, ...delta } as ChatDelta)).join('') +
+      printer.end();
+    const answer = on ? 'The answer' : 'The **answer**';
+    // The last word is shown when the line is known to end.
+    t.match(plain(out).replace(/\s+/g, ' '), new RegExp(`^thinking hm so .*The ${on ? '' : '\\*\\*'}`));
+    t.match(plain(out), /tool call: get␛ \{"a":1\}/);
+    t.ok(plain(out).includes(answer.slice(0, 3)) && out.endsWith('\n'));
+    if (!on) t.notMatch(out, /\u001b/);
+  }
+  t.equal(
+    describeUsage(
+      {
+        finishReason: 'length',
+        usage: { promptTokens: 3, completionTokens: 20, contextLength: 4096 },
+        message: { role: 'assistant', content: '' },
+        notices: [],
+      },
+      2000,
+    ),
+    '3 + 20 tokens of a window of 4096, 10.0 a second; cut at the limit',
+  );
+});
+
+t.test('the table of models', async (t) => {
+  const table = modelsTable(
+    [
+      model('m:latest', {
+        size: 4e9,
+        context: { allocated: 4096, maximum: 32768 },
+        running: { expiresAt: '', size: 4e9, sizeVram: 1e9 },
+      }),
+      model('日本:1b', {
+        size: 640,
+        capabilities: {
+          completion: yes,
+          tools: yes,
+          vision: no,
+          thinking: { value: true, from: 'name' },
+          insert: no,
+          embedding: no,
+        },
+      }),
+      model('far:cloud', { remote: { host: 'https://x', model: 'far' } }),
+    ],
+    createStyle(false),
+  );
+  const cells = table.split('\n').map((line) => line.split(/ {2,}/));
+  t.strictSame(cells, [
+    ['MODEL', 'SIZE', 'CAN', 'CONTEXT', 'LOADED'],
+    ['m:latest', '4.0 GB', 'chat', '4096 of 32768', '4.0 GB, 25 % on the GPU'],
+    ['日本:1b', '640 B', 'chat tools thinking?'],
+    ['far:cloud', 'remote', 'chat'],
+    [''],
+  ]);
+  t.strictSame([0, 999, 1000, 1_500_000, 123e9].map(formatBytes), [
+    '0 B',
+    '999 B',
+    '1.0 kB',
+    '1.5 MB',
+    '123 GB',
+  ]);
+  t.equal(columnsOf('a日é\u0301𝄞'), 5);
+});
+
+t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
+  const choose = (models: readonly Model[], named?: string) =>
+    chooseModel({ request: async () => ({ models }) } as unknown as Daemon, named);
+  const embedder = model('embedder', {
+    capabilities: { completion: no, tools: no, vision: no, thinking: no, insert: no, embedding: yes },
+  });
+  const old = model('old', {
+    capabilities: {
+      completion: unknown,
+      tools: unknown,
+      vision: unknown,
+      thinking: unknown,
+      insert: unknown,
+      embedding: unknown,
+    },
+  });
+  const loaded = model('loaded', { running: { expiresAt: '', size: 1, sizeVram: 0 } });
+  t.equal(await choose([embedder, model('a'), loaded]), 'loaded');
+  t.equal(await choose([embedder, old, model('a')]), 'old');
+  t.equal(await choose([model('a')], 'named'), 'named');
+  await t.rejects(choose([]), { message: /no model yet/ });
+  await t.rejects(choose([embedder]), { message: /can chat/ });
+  t.equal((findModel([model('qwen3:4b'), model('a:latest')], 'A') as Model).name, 'a:latest');
+  t.equal((findModel([model('qwen3:4b'), model('a:latest')], '1') as Model).name, 'qwen3:4b');
+  t.match(findModel([model('qwen3:4b')], 'qwen3'), /Near: qwen3:4b/);
+  t.strictSame(nearest('modles', ['models', 'doctor', 'chat']), ['models']);
+});
+
+t.test('slash commands', async (t) => {
+  const cleared: string[] = [];
+  const state: ConversationState = {
+    model: 'a',
+    think: undefined,
+    clear: () => cleared.push('yes'),
+    models: async () => [model('a'), model('b')],
+  };
+  t.match((await runSlashCommand('/model', state)).text, /\* 1 {2}a\n {2}2 {2}b/);
+  await runSlashCommand('/model b', state);
+  t.equal(state.model, 'b');
+  await runSlashCommand('/think high', state);
+  t.equal(state.think, 'high');
+  t.match((await runSlashCommand('/think lots', state)).text, /none of on, off/);
+  t.equal(state.think, 'high');
+  await runSlashCommand('/think auto', state);
+  t.equal(state.think, undefined);
+  await runSlashCommand('/clear', state);
+  t.strictSame(cleared, ['yes']);
+  t.match((await runSlashCommand('/modle', state)).text, /Did you mean \/model\?/);
+  t.match((await runSlashCommand('/help', state)).text, /\/think/);
+  for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
+});
+
+t.test('history is private, bounded and in order', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'deep', 'history');
+  t.strictSame(await readHistory(path), []);
+  await writeHistory(
+    path,
+    Array.from({ length: 1200 }, (_, n) => `line ${n}`),
+  );
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  const lines = await readHistory(path);
+  t.equal(lines.length, 1000);
+  t.equal(lines[0], 'line 0', 'the newest first');
+  await writeHistory(join(path, 'below', 'a-file'), ['x']);
+  t.pass('a folder that cannot be written is no failure');
+});
+
+t.test('the line editor takes lines, continued lines and pasted lines', async (t) => {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  stdout.resume();
+  const editor = createLineEditor({ stdin, stdout } as unknown as Surroundings, []);
+  const type = async (text: string) => {
+    const asked = editor.ask('> ');
+    stdin.write(text);
+    return asked;
+  };
+  t.strictSame(await type('hello\r'), { kind: 'text', text: 'hello' });
+  t.strictSame(await type('one\rtwo\rthree\r'), { kind: 'text', text: 'one\ntwo\nthree' }, 'pasted together');
+  const continued = editor.ask('> ');
+  stdin.write('first \\\r');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stdin.write('second\r');
+  t.strictSame(await continued, { kind: 'text', text: 'first \nsecond' });
+  let interrupts = 0;
+  editor.onInterrupt(() => interrupts++);
+  stdin.write('\u0003');
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  t.equal(interrupts, 1, 'Ctrl-C while nothing is asked');
+  t.strictSame(await type('\u0003'), { kind: 'leave' }, 'Ctrl-C at an empty prompt');
+  t.strictSame(editor.history.slice(-1), ['hello']);
+  editor.close();
+});
