@@ -1,5 +1,6 @@
 import { CallReader } from './callReader.ts';
 import { isBlank } from './characters.ts';
+import { HeldText } from './heldText.ts';
 import { reportCalls } from './reportCalls.ts';
 import type { Mode, Scan } from './scan.ts';
 
@@ -17,7 +18,9 @@ const longestFence = 40;
 export class BareCall implements Mode {
   readonly #scan: Scan;
   #lead = '';
+  /** What came before it was known what stands before the calls, and all after. */
   #held = '';
+  #rest = new HeldText();
   /** Where the calls begin in what is held. */
   #start = 0;
   #reader: CallReader | undefined;
@@ -30,6 +33,7 @@ export class BareCall implements Mode {
   begin(lead: string): void {
     this.#lead = lead;
     this.#held = '';
+    this.#rest = new HeldText();
     this.#start = 0;
     this.#reader = undefined;
     this.#isOver = false;
@@ -50,11 +54,12 @@ export class BareCall implements Mode {
   finish(): void {
     const reader = this.#reader;
     if (!reader || !(this.#isOver || reader.isWhole)) return this.#refuse();
+    const text = this.#held + this.#rest.toString();
     reportCalls(this.#scan, {
       lead: this.#lead,
-      source: this.#held.slice(this.#start),
+      source: text.slice(this.#start),
       pieces: reader.pieces,
-      text: this.#held,
+      text,
       isTagged: false,
     });
   }
@@ -98,7 +103,7 @@ export class BareCall implements Mode {
     if (this.#isOver) return this.#readAfterFence(text, at);
     const end = reader.read(text, at);
     const next = end < 0 ? text.length : end;
-    this.#held += text.slice(at, next);
+    this.#rest.add(text.slice(at, next));
     if (end < 0) return next;
     if (reader.failed) return this.#refuseAt(next);
     this.#isOver = true;
@@ -108,7 +113,8 @@ export class BareCall implements Mode {
   /** Only blanks may follow the block, or it stands in prose. */
   #readAfterFence(text: string, at: number): number {
     if (!isBlank(text.charCodeAt(at))) return this.#refuseAt(at);
-    return this.#hold(this.#held + text.charAt(at), at);
+    this.#rest.add(text.charAt(at));
+    return at + 1;
   }
 
   #refuseAt(at: number): number {
@@ -117,8 +123,8 @@ export class BareCall implements Mode {
   }
 
   #refuse(): void {
-    this.#scan.giveBack(this.#lead + this.#held);
-    this.#held = '';
+    this.#scan.giveBack(this.#lead + this.#held + this.#rest.toString());
+    this.#rest = new HeldText();
     this.#scan.toProse();
   }
 }

@@ -1,4 +1,5 @@
 import { BlockReader } from './blockReader.ts';
+import { HeldText } from './heldText.ts';
 import { endedBy, type Mode, type Scan } from './scan.ts';
 
 /** Withholds an echoed context block until it closes; one that never closes is given back whole, as text. */
@@ -6,7 +7,7 @@ export class ContextBlock implements Mode {
   readonly #scan: Scan;
   #name = '';
   #lead = '';
-  #held = '';
+  #held = new HeldText();
   #reader = new BlockReader('');
 
   constructor(scan: Scan) {
@@ -16,7 +17,7 @@ export class ContextBlock implements Mode {
   begin(name: string, lead: string, source: string): void {
     this.#name = name;
     this.#lead = lead;
-    this.#held = source;
+    this.#held = new HeldText(source);
     this.#reader = new BlockReader(name);
   }
 
@@ -24,11 +25,11 @@ export class ContextBlock implements Mode {
     const end = this.#reader.read(text, from);
     const next = end < 0 ? text.length : end;
     this.#scan.steps += next - from + 1;
-    this.#held += text.slice(from, next);
+    this.#held.add(text.slice(from, next));
     if (end < 0) return next;
     this.#scan.sink.markup(this.#lead);
-    this.#scan.sink.add({ type: 'context', name: this.#name, text: this.#held });
-    this.#held = '';
+    this.#scan.sink.add({ type: 'context', name: this.#name, text: this.#held.toString() });
+    this.#held = new HeldText();
     this.#scan.toLineRest();
     return next;
   }
@@ -40,7 +41,7 @@ export class ContextBlock implements Mode {
       message: `${endedBy(reason)} inside <${this.#name}>, which never closed; it is shown as text.`,
     });
     // Nothing follows, so it need not be known whether it would be in code.
-    this.#scan.sink.text(this.#lead + this.#held);
-    this.#held = '';
+    this.#scan.sink.text(this.#lead + this.#held.toString());
+    this.#held = new HeldText();
   }
 }

@@ -1,5 +1,6 @@
 import { type CallPiece, CallReader } from './callReader.ts';
 import type { WarningCode } from './events.ts';
+import { HeldText } from './heldText.ts';
 import type { Opening } from './openings.ts';
 import { reportCalls } from './reportCalls.ts';
 import type { Mode, Scan } from './scan.ts';
@@ -11,7 +12,7 @@ export class TaggedCall implements Mode {
   #opening = '';
   #lead = '';
   /** What came after the opening. */
-  #body = '';
+  #body = new HeldText();
   #reader: CallReader | XmlReader | undefined;
 
   constructor(scan: Scan) {
@@ -22,7 +23,7 @@ export class TaggedCall implements Mode {
     const { tools } = this.#scan;
     this.#opening = literal;
     this.#lead = lead;
-    this.#body = '';
+    this.#body = new HeldText();
     this.#reader =
       tag.body === 'xml'
         ? new XmlReader(tag.close, (name) => tools.find(name) !== undefined)
@@ -35,7 +36,7 @@ export class TaggedCall implements Mode {
     const end = reader.read(text, from);
     const next = end < 0 ? text.length : end;
     this.#scan.steps += next - from + 1;
-    this.#body += text.slice(from, next);
+    this.#body.add(text.slice(from, next));
     if (end < 0) return next;
     if (reader.failed) this.#refuse(reader);
     else this.#report();
@@ -65,20 +66,21 @@ export class TaggedCall implements Mode {
 
   #report(): void {
     const isXml = this.#reader instanceof XmlReader;
-    const source = isXml ? this.#opening + this.#body : this.#body;
+    const body = this.#body.toString();
+    const source = isXml ? this.#opening + body : body;
     const whole: CallPiece = { kind: 'xml', start: 0, end: source.length };
     const pieces = this.#reader instanceof CallReader ? this.#reader.pieces : [whole];
     reportCalls(this.#scan, {
       lead: this.#lead,
       source,
       pieces,
-      text: this.#opening + this.#body,
+      text: this.#opening + body,
       isTagged: true,
     });
   }
 
   #giveBack(): void {
-    this.#scan.giveBack(this.#lead + this.#opening + this.#body);
+    this.#scan.giveBack(this.#lead + this.#opening + this.#body.toString());
     this.#scan.toProse();
   }
 }

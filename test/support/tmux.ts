@@ -17,7 +17,7 @@ export function openScreen(command: readonly string[], env: Readonly<Record<stri
   const tmux = (...args: readonly string[]) =>
     execFileSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  tmux('new-session', '-d', '-x', '100', '-y', '30', 'env', ...variables, ...command);
+  tmux('new-session', '-d', '-x', '100', '-y', '30', 'env', '-i', 'TERM=screen', ...variables, ...command);
   tmux('set-option', '-g', 'remain-on-exit', 'on');
   const show = () => tmux('capture-pane', '-p', '-S', '-200');
   return {

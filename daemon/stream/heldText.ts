@@ -1,0 +1,25 @@
+/** Pieces are put together whenever this many characters wait: a string of a million tiny pieces is dear to keep. */
+const pageLength = 4096;
+
+/** Text that is withheld, in pieces that may be tiny and many. */
+export class HeldText {
+  #pages: string[] = [];
+  #page = '';
+
+  constructor(text = '') {
+    this.#page = text;
+  }
+
+  add(piece: string): void {
+    this.#page += piece;
+    if (this.#page.length < pageLength) return;
+    // Reading one character makes the engine join the pieces and let go of them.
+    this.#page.charCodeAt(0);
+    this.#pages.push(this.#page);
+    this.#page = '';
+  }
+
+  toString(): string {
+    return this.#pages.length === 0 ? this.#page : this.#pages.join('') + this.#page;
+  }
+}
