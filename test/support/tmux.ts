@@ -12,34 +12,46 @@ export interface Screen {
   close(): void;
 }
 
+/** Runs the program, says how it ended, and keeps the screen for as long as a test may look at it. */
+const afterwards = '"$@"; echo "exit code $?"; exec sleep 60';
+
 export function openScreen(command: readonly string[], env: Readonly<Record<string, string>>): Screen {
   const socket = `runner-test-${process.pid}-${Math.random().toString(36).slice(2)}`;
   const tmux = (...args: readonly string[]) =>
     execFileSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  tmux('new-session', '-d', '-x', '100', '-y', '30', 'env', '-i', 'TERM=screen', ...variables, ...command);
-  tmux('set-option', '-g', 'remain-on-exit', 'on');
+  tmux(
+    'new-session',
+    '-d',
+    '-x',
+    '100',
+    '-y',
+    '30',
+    'env',
+    '-i',
+    'TERM=screen',
+    ...variables,
+    'sh',
+    '-c',
+    afterwards,
+    'sh',
+    ...command,
+  );
   const show = () => tmux('capture-pane', '-p', '-S', '-200');
+  const until = async (pattern: RegExp): Promise<string> => {
+    for (let tries = 0; tries < 200; tries++) {
+      const shown = show();
+      if (pattern.test(shown)) return shown;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`The screen never showed ${pattern}:\n${show()}`);
+  };
   return {
     press: (...keys) => void tmux('send-keys', ...keys),
     type: (text) => void tmux('send-keys', '-l', text),
-    async until(pattern) {
-      for (let tries = 0; tries < 200; tries++) {
-        const shown = show();
-        if (pattern.test(shown)) return shown;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      throw new Error(`The screen never showed ${pattern}:\n${show()}`);
-    },
+    until,
     async ended() {
-      for (let tries = 0; tries < 200; tries++) {
-        const [isDead, status] = tmux('display-message', '-p', '#{pane_dead} #{pane_dead_status}')
-          .trim()
-          .split(' ');
-        if (isDead === '1') return Number(status);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      throw new Error(`The program never ended:\n${show()}`);
+      return Number(/exit code (\d+)/.exec(await until(/exit code \d+/))?.[1]);
     },
     close() {
       tmux('kill-server');
