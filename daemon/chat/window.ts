@@ -50,7 +50,9 @@ export function createContextWindow({
 
 /** The refusal with its figures: what the prompt needs, what the window holds, and the way out. */
 export function withFigures(error: RunnerError, estimated: number, window: number | undefined): RunnerError {
-  const { needed = estimated, allocated = window } = error.details;
+  const { allocated = window } = error.details;
+  // An estimate that would fit was wrong: the runner has counted.
+  const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
   return new RunnerError(

@@ -36,7 +36,10 @@ export interface EndpointOptions {
 export function createEndpoint({ connection, log, redact, closed, refusal }: EndpointOptions): Endpoint {
   return {
     onRequest(message, schema, answer) {
-      connection.onRequest(message.method, async (params: unknown, token: CancellationToken) => {
+      // The library spreads an array of parameters; ours are always one object, so that more is a mistake.
+      connection.onRequest(message.method, async (...received: unknown[]) => {
+        const token = received.at(-1) as CancellationToken;
+        const params = received.length === 2 ? received[0] : received.slice(0, -1);
         const cancel = followToken(token, closed);
         try {
           const refused = refusal();

@@ -150,6 +150,8 @@ t.test(
     t.match(await answer(7, -33001), {
       error: { data: { kind: 'server-unreachable', retryable: true, server: 'default' } },
     });
+    send('{"jsonrpc":"2.0","id":9,"method":"runner/status","params":[{},null]}');
+    await answer(9, -32602);
     send('{"jsonrpc":"2.0","id":8,"method":"shutdown"}');
     await answer(8);
     send('{"jsonrpc":"2.0","method":"exit"}');
