@@ -1,42 +1,47 @@
 import type { StreamEvent } from './events.ts';
 
+type RunningKind = 'text' | 'thinking' | 'markup';
+
 /** Collects the events of one push; neighbours of one kind become one event. */
 export class EventSink {
   #events: StreamEvent[] = [];
+  /** The event that may still grow. */
+  #kind: RunningKind = 'text';
+  #running = '';
 
   text(text: string): void {
-    const last = this.#last(text);
-    if (last?.type === 'text') this.#replace({ type: 'text', text: last.text + text });
-    else if (text !== '') this.#events.push({ type: 'text', text });
+    this.#add('text', text);
   }
 
   thinking(text: string): void {
-    const last = this.#last(text);
-    if (last?.type === 'thinking') this.#replace({ type: 'thinking', text: last.text + text });
-    else if (text !== '') this.#events.push({ type: 'thinking', text });
+    this.#add('thinking', text);
   }
 
   markup(text: string): void {
-    const last = this.#last(text);
-    if (last?.type === 'markup') this.#replace({ type: 'markup', text: last.text + text });
-    else if (text !== '') this.#events.push({ type: 'markup', text });
+    this.#add('markup', text);
   }
 
   add(event: StreamEvent): void {
+    this.#close();
     this.#events.push(event);
   }
 
   take(): StreamEvent[] {
+    this.#close();
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
-  #last(text: string): StreamEvent | undefined {
-    return text === '' ? undefined : this.#events[this.#events.length - 1];
+  #add(kind: RunningKind, text: string): void {
+    if (this.#kind !== kind) this.#close();
+    this.#kind = kind;
+    this.#running = this.#running === '' ? text : this.#running + text;
   }
 
-  #replace(event: StreamEvent): void {
-    this.#events[this.#events.length - 1] = event;
+  #close(): void {
+    if (this.#running === '') return;
+    this.#events.push({ type: this.#kind, text: this.#running });
+    this.#running = '';
   }
 }

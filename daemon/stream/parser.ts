@@ -86,7 +86,8 @@ class Parser implements StreamParser, Scan {
   giveBack(text: string): void {
     this.steps += text.length;
     this.sink.text(text);
-    this.code.track(text);
+    if (text.length === 1) this.code.step(text.charCodeAt(0));
+    else this.code.track(text);
   }
 
   toProse(): void {

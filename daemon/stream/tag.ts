@@ -42,6 +42,12 @@ export class Tag implements Mode {
   #readName(text: string, from: number): number {
     const { openings } = this.#scan;
     if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuse(from);
+    if (this.#held === '' && from === text.length - 1) {
+      // Only the `<` itself has come.
+      this.#held = '<';
+      this.#scan.steps++;
+      return text.length;
+    }
     const piece = this.#held + text.slice(from, from + openings.longest);
     const match = openings.match(piece, 0, this.#beginsLine);
     this.#scan.steps += piece.length;
@@ -147,7 +153,7 @@ export class Tag implements Mode {
   }
 
   #refuse(next: number): number {
-    this.#scan.giveBack(this.#lead + this.#held);
+    this.#scan.giveBack(this.#lead === '' ? this.#held : this.#lead + this.#held);
     this.#scan.toProse();
     return next;
   }

@@ -2,8 +2,8 @@ import { createStreamParser } from '../../daemon/stream/stream.ts';
 
 /**
  * The stream library against the least that a scanner with the same interface can do: it walks each piece once, tells
- * what stands between `<` and `>` from what does not, and returns both as events. It knows no tags, no code and no
- * tool calls.
+ * what stands between `<` and `>` from what does not (each `<` begins anew), and returns both as events. It knows no
+ * tags, no code and no tool calls.
  */
 const tools = [
   { name: 'get_weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } },
@@ -82,15 +82,21 @@ class BareScanner {
   push(piece: string): { type: string; text: string }[] {
     const events: { type: string; text: string }[] = [];
     let start = 0;
+    const close = (end: number) => {
+      if (end > start) events.push({ type: this.#inTag ? 'tag' : 'text', text: piece.slice(start, end) });
+      start = end;
+    };
     for (let at = 0; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
-      if (code !== (this.#inTag ? 62 : 60)) continue;
-      const end = this.#inTag ? at + 1 : at;
-      if (end > start) events.push({ type: this.#inTag ? 'tag' : 'text', text: piece.slice(start, end) });
-      this.#inTag = !this.#inTag;
-      start = end;
+      if (code === 60) {
+        close(at);
+        this.#inTag = true;
+      } else if (code === 62 && this.#inTag) {
+        close(at + 1);
+        this.#inTag = false;
+      }
     }
-    if (start < piece.length) events.push({ type: this.#inTag ? 'tag' : 'text', text: piece.slice(start) });
+    close(piece.length);
     return events;
   }
 }
