@@ -8,6 +8,7 @@ export type Opening =
       readonly literal: string;
       readonly name: string;
     }
+  | { readonly kind: 'channel'; readonly literal: string }
   | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag };
 
 /** What the characters at one place are: an opening, the beginning of one, or neither. */
@@ -64,9 +65,16 @@ function openingsOf({ profile, contextTags, withCalls }: OpeningNames): Opening[
     ...thinking.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
     ...thinking.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
     ...[...blocks].map((name) => ({ kind: 'context' as const, literal: `<${name}`, name })),
+    ...(profile.channels ? channelOpenings : []),
     ...(withCalls ? profile.callTags : []).map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
   ];
 }
+
+/** How a reply in channels begins. */
+const channelOpenings: readonly Opening[] = [
+  { kind: 'channel', literal: '<|channel|>' },
+  { kind: 'channel', literal: '<|start|>' },
+];
 
 /** Names come from requests: one that could not be an element would match what is not a tag. */
 function isElementName(name: string): boolean {
@@ -89,7 +97,7 @@ function matchOne(text: string, at: number, opening: Opening): 'whole' | 'part' 
     if (code !== literal.charCodeAt(index) && !(fold && lower(code) === literal.charCodeAt(index)))
       return 'none';
   }
-  if (opening.kind === 'call') return 'whole';
+  if (opening.kind === 'call' || opening.kind === 'channel') return 'whole';
   if (at + literal.length >= text.length) return 'part';
   return endsName(text.charCodeAt(at + literal.length)) ? 'whole' : 'none';
 }

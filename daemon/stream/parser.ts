@@ -1,5 +1,6 @@
 import { Blanks, LineRest } from './afterTag.ts';
 import { BareCall } from './bareCall.ts';
+import { Channels } from './channels.ts';
 import { CodeTracker } from './codeTracker.ts';
 import { ContextBlock } from './contextBlock.ts';
 import { EventSink } from './eventSink.ts';
@@ -58,6 +59,7 @@ class Parser implements StreamParser, Scan {
   readonly #block = new ContextBlock(this);
   readonly #taggedCall = new TaggedCall(this);
   readonly #bareCall = new BareCall(this);
+  readonly #channels = new Channels(this);
   #mode: Mode = this.#lead;
 
   constructor({ profile = defaultProfile, tools = [], contextTags = [] }: StreamParserOptions) {
@@ -129,6 +131,11 @@ class Parser implements StreamParser, Scan {
   toCall(opening: Opening & { readonly kind: 'call' }, lead: string): void {
     this.#taggedCall.begin(opening, lead);
     this.#mode = this.#taggedCall;
+  }
+
+  toChannels(header: string): void {
+    this.#channels.begin(header);
+    this.#mode = this.#channels;
   }
 
   toBareCall(lead: string): void {

@@ -13,6 +13,8 @@ export interface StreamProfile {
   readonly thinkingReopens: 'never' | 'beforeText' | 'lineStart';
   /** The template has opened thinking already: the stream starts in it and only the close tag comes. */
   readonly prefilled: boolean;
+  /** A reply may come in the channels of the harmony format. */
+  readonly channels: boolean;
   /** Tags around tool calls. */
   readonly callTags: readonly CallTag[];
   /** Elements that hold a tool's result: never shown when the model echoes one, like a context block. */
@@ -45,6 +47,7 @@ export const defaultProfile: StreamProfile = {
   thinkingTags: ['think', 'thinking', 'thought', 'reasoning'],
   thinkingReopens: 'beforeText',
   prefilled: false,
+  channels: true,
   callTags,
   resultTags: ['tool_response', 'tool_output', 'tool_outputs'],
 };

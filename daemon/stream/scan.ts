@@ -45,6 +45,8 @@ export interface Scan {
   toLineRest(): void;
   toBlock(name: string, lead: string, source: string): void;
   toCall(opening: Opening & { readonly kind: 'call' }, lead: string): void;
+  /** The reply is in channels; `header` is how it began. */
+  toChannels(header: string): void;
   /** At a character that may begin a reply that is nothing but tool calls. */
   toBareCall(lead: string): void;
 }

@@ -65,6 +65,9 @@ export class Tag implements Mode {
   #take(opening: Opening): void {
     if (opening.kind === 'call') {
       this.#scan.toCall(opening, this.#lead);
+    } else if (opening.kind === 'channel') {
+      if (this.#scan.shown) this.#refuse(0);
+      else this.#scan.toChannels(this.#lead + opening.literal);
     } else if (opening.kind === 'thinking' && !this.#mayThink()) {
       this.#scan.mentions++;
       this.#refuse(0);

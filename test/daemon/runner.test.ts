@@ -14,6 +14,7 @@ import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure
 import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../daemon/runner/transport.ts';
 import type { parseChatLine } from '../../daemon/runner/wire.ts';
+import { skipWithout } from '../support/debian.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
@@ -405,55 +406,59 @@ t.test('a cancel closes the socket, before the first byte and in the middle', as
   }
 });
 
-t.test('a self-signed certificate is trusted where its file is named, and only there', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-tls-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-      '-days',
-      '2',
-      '-subj',
-      '/CN=localhost',
-      '-addext',
-      'subjectAltName=DNS:localhost',
-    ],
-    { stdio: 'ignore' },
-  );
-  const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => {
-    response.end('{"version":"9"}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const address = server.address();
-  const url = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
-  const ask = async (options: Partial<TransportOptions>) => {
-    const transport = transportTo(url, options);
-    try {
-      return await createRunnerClient({ name: 'default', url }, transport).version(
-        new AbortController().signal,
-      );
-    } finally {
-      await transport.close();
-    }
-  };
-  await t.rejects(ask({}), failsWith({ kind: 'server-unreachable', message: /CA file/ }));
-  await t.rejects(ask({ caFile: join(folder, 'none.pem') }), { message: /none\.pem cannot be read/ });
-  t.equal(await ask({ caFile: cert }), '9');
-  server.closeAllConnections();
-});
+t.test(
+  'a self-signed certificate is trusted where its file is named, and only there',
+  { skip: skipWithout('openssl') },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'runner-tls-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost',
+      ],
+      { stdio: 'ignore' },
+    );
+    const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => {
+      response.end('{"version":"9"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const address = server.address();
+    const url = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
+    const ask = async (options: Partial<TransportOptions>) => {
+      const transport = transportTo(url, options);
+      try {
+        return await createRunnerClient({ name: 'default', url }, transport).version(
+          new AbortController().signal,
+        );
+      } finally {
+        await transport.close();
+      }
+    };
+    await t.rejects(ask({}), failsWith({ kind: 'server-unreachable', message: /CA file/ }));
+    await t.rejects(ask({ caFile: join(folder, 'none.pem') }), { message: /none\.pem cannot be read/ });
+    t.equal(await ask({ caFile: cert }), '9');
+    server.closeAllConnections();
+  },
+);
 
 async function drain(values: AsyncGenerator<unknown>): Promise<void> {
   for await (const _ of values);

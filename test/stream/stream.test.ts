@@ -483,6 +483,59 @@ const cases: readonly Case[] = [
       '<tool_call>\n<function=get_weather>\n<parameter=city>\nKöln\n</parameter>\n</function>\n</tool_call>',
     want: [cologne],
   },
+  {
+    name: 'channels',
+    input:
+      '<|channel|>analysis<|message|>I look.<|end|><|start|>assistant<|channel|>final<|message|>It is 42.<|return|>',
+    want: [{ think: 'I look.' }, 'It is 42.'],
+  },
+  {
+    name: 'channels from an explicit start',
+    input: ' <|start|>assistant<|channel|>final<|message|>a < b',
+    want: ['a < b'],
+  },
+  {
+    name: 'a channel with a recipient is a call',
+    input:
+      '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Köln"}<|call|>',
+    want: [cologne],
+  },
+  {
+    name: 'a channel with a recipient, cut at its end',
+    input: '<|start|>assistant to=functions.get<|channel|>commentary<|message|>{}',
+    want: [call('get', {})],
+  },
+  {
+    name: 'a channel to a tool that was not offered',
+    input: '<|channel|>commentary to=functions.rm<|message|>{}<|call|>',
+    want: ['{}'],
+  },
+  {
+    name: 'a call in a channel that cannot be read',
+    input: '<|channel|>commentary to=get<|message|>[1<|call|>',
+    want: [{ warn: 'malformed-tool-call' }, '<|channel|>commentary to=get<|message|>[1<|call|>'],
+  },
+  {
+    name: 'a tag that only looks like an end',
+    input: '<|channel|>final<|message|>a <|ending|> b<|end',
+    want: ['a <|ending|> b<|end'],
+  },
+  {
+    name: 'a message without a header',
+    input: '<|channel|>analysis<|message|>hm<|end|>\nanswer',
+    want: [{ think: 'hm' }, 'answer'],
+  },
+  {
+    name: 'a header that never ends',
+    input: `<|channel|>${'x'.repeat(300)}`,
+    want: [`<|channel|>${'x'.repeat(300)}`],
+  },
+  { name: 'a header that is cut', input: '<|channel|>fin', want: ['<|channel|>fin'] },
+  {
+    name: 'channel tags in prose are prose',
+    input: 'The tag <|channel|>final<|message|> is one.',
+    want: ['The tag <|channel|>final<|message|> is one.'],
+  },
 ];
 
 function say(events: readonly StreamEvent[]): Said[] {

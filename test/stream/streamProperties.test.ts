@@ -81,6 +81,13 @@ const fragment = fc.constantFrom(
     '<arg_key>',
     '</arg_key>',
     '<arg_value>',
+    '<|channel|>',
+    '<|start|>',
+    '<|message|>',
+    '<|end|>',
+    '<|call|>',
+    'analysis',
+    'to=get',
     '<|python_tag|>',
     '    ',
     '- ',
@@ -193,6 +200,7 @@ t.test('the work is linear, also for hostile input', async (t) => {
     'list markers': (n) => '- 1. '.repeat(n / 5),
     ticks: (n) => '`'.repeat(n),
     'tick runs': (n) => '` `` ``` '.repeat(n / 9),
+    channels: (n) => '<|channel|>final<|message|>a<|end|>'.repeat(n / 35),
     'blank lines': (n) => '\n'.repeat(n),
   };
   for (const [name, make] of Object.entries(inputs)) {
