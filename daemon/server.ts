@@ -104,7 +104,15 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     lifecycle.start();
     secretsRead = options.readSecrets(secrets, servers.client().server.url, log);
   };
+  const pullSettings = serveConfiguration(connection, endpoint, {
+    configuration,
+    status,
+    servers,
+    log,
+    closed: closed.signal,
+  });
   serveLifecycle(connection, {
+    pullSettings,
     version: options.version,
     ...(problem === undefined ? {} : { problem }),
     onInitialize,
@@ -115,7 +123,6 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     log,
     closed: closed.signal,
   });
-  serveConfiguration(connection, endpoint, { configuration, status, servers, log, closed: closed.signal });
   serveModels(endpoint, models, servers);
   serveChat(endpoint, { chat, servers, status });
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>

@@ -51,6 +51,8 @@ export interface LifecycleParts {
   readonly problem?: string;
   /** The configuration is known now. */
   readonly onInitialize: () => void;
+  /** Asks the editor for its settings, where it answers that. */
+  readonly pullSettings: () => Promise<void>;
   readonly lifecycle: Lifecycle;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
@@ -61,6 +63,7 @@ export interface LifecycleParts {
 
 export function serveLifecycle(connection: Connection, parts: LifecycleParts): void {
   const { lifecycle, configuration, status, servers, log, closed } = parts;
+  let answersSettings = false;
   connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
     try {
       configuration.start(validate(optionsSchema, params.initializationOptions, 'initializationOptions'));
@@ -72,6 +75,7 @@ export function serveLifecycle(connection: Connection, parts: LifecycleParts): v
         redact: (text) => text,
       }) as ResponseError<never>;
     }
+    answersSettings = params.capabilities.workspace?.configuration === true;
     parts.onInitialize();
     const runner: RunnerCapabilities = { protocolVersion };
     return {
@@ -81,6 +85,7 @@ export function serveLifecycle(connection: Connection, parts: LifecycleParts): v
   });
   connection.onInitialized(async () => {
     if (parts.problem !== undefined) log.warn(parts.problem);
+    if (answersSettings) await parts.pullSettings();
     log.info(`runnerd ${parts.version} talks to ${servers.client().server.url}.`);
     await status
       .check(servers.client(), closed)
@@ -97,12 +102,15 @@ export interface ConfigurationParts {
   readonly closed: AbortSignal;
 }
 
-/** Changes come with the notification, or are asked for where the editor answers `workspace/configuration`. */
+/**
+ * Changes come with the notification, or are asked for where the editor answers `workspace/configuration`. Returns how
+ * to ask.
+ */
 export function serveConfiguration(
   connection: Connection,
   endpoint: Endpoint,
   parts: ConfigurationParts,
-): void {
+): () => Promise<void> {
   const { configuration, status, servers, log, closed } = parts;
   const change = (settings: unknown) => {
     try {
@@ -115,13 +123,19 @@ export function serveConfiguration(
   const changed = () => {
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
   };
+  const pull = async () => {
+    const settings: unknown = await connection.workspace.getConfiguration('runner').catch(() => undefined);
+    change(settings);
+  };
   connection.onDidChangeConfiguration(async ({ settings }) => {
-    const pushed = settings?.runner;
-    change(pushed ?? (await connection.workspace.getConfiguration('runner').catch(() => undefined)));
+    const pushed: unknown = settings?.runner;
+    if (pushed === undefined || pushed === null) await pull();
+    else change(pushed);
     changed();
   });
   endpoint.onNotification(trustDidChange, z.object({ trusted: z.boolean() }), ({ trusted }) => {
     configuration.trust(trusted);
     changed();
   });
+  return pull;
 }
