@@ -1,7 +1,8 @@
-import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
-import { createControlFilter, showControls } from './controlCharacters.ts';
-import { createMarkdownRenderer } from './markdown.ts';
+import type { ChatDelta, ChatResult, ToolCall } from '../../protocol/chat.ts';
+import { createControlFilter, showLine } from './controlCharacters.ts';
+import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
 import type { Style } from './style.ts';
+import { WordWrap } from './wordWrap.ts';
 
 /** Turns the deltas of one answer into what a terminal shows. */
 export interface AnswerPrinter {
@@ -10,67 +11,90 @@ export interface AnswerPrinter {
   end(): string;
 }
 
+/** Text is hard to read in longer lines. */
+const widest = 100;
+
 export function createAnswerPrinter(style: Style, columns: number): AnswerPrinter {
+  const width = Math.min(columns, widest);
   const filters = { text: createControlFilter(), thinking: createControlFilter() };
-  const markdown = style.on ? createMarkdownRenderer(Math.min(columns, 100)) : asItIs;
+  const renderers = {
+    text: createMarkdownRenderer(width, style.on),
+    thinking: createThinkingRenderer(style, width),
+  };
   let section: 'none' | 'thinking' | 'text' = 'none';
   let isLineOpen = false;
 
-  /** Notes whether what is shown ends its line, whatever style it gets. */
-  const show = (text: string, styled = text) => {
-    if (text !== '') isLineOpen = !text.endsWith('\n');
-    return text === '' ? '' : styled;
+  /** Notes whether what is shown ends its line, whatever style it has. */
+  const show = (text: string) => {
+    const plain = text.replace(sgr, '');
+    if (plain !== '') isLineOpen = !plain.endsWith('\n');
+    return text;
   };
   const closeLine = () => (isLineOpen ? show('\n') : '');
-  const dimmed = (text: string) => show(text, style.dim(text));
-  const rendered = (text: string) => show(text.replace(sgr, ''), text) || text;
   const leave = () => {
-    const rest =
-      section === 'thinking'
-        ? dimmed(filters.thinking.end())
-        : rendered(markdown.write(filters.text.end()) + markdown.end());
-    return rest + closeLine();
+    if (section === 'none') return closeLine();
+    const { [section]: renderer } = renderers;
+    const rest = renderer.write(filters[section].end()) + renderer.end();
+    return show(rest) + closeLine();
   };
   const enter = (next: 'thinking' | 'text') => {
     if (section === next) return '';
     const before = section === 'none' ? '' : `${leave()}\n`;
+    // Without a style, words tell where the thinking ends.
+    const header = next === 'thinking' ? 'thinking\n' : section === 'thinking' && !style.on ? 'answer\n' : '';
     section = next;
-    return before + (next === 'thinking' ? dimmed('thinking\n') : '');
+    return before + show(style.dim(header));
   };
-  const line = (text: string, styled: string) => closeLine() + show(`${text}\n`, `${styled}\n`);
+  const line = (text: string) => {
+    const before = section === 'none' ? '' : show(renderers[section].flush());
+    return before + closeLine() + show(`${text}\n`);
+  };
 
   return {
     delta(delta) {
-      if (delta.kind === 'text')
-        return enter('text') + rendered(markdown.write(filters.text.write(delta.text)));
-      if (delta.kind === 'thinking') return enter('thinking') + dimmed(filters.thinking.write(delta.text));
-      if (delta.kind === 'notice') {
-        const message = showControls(delta.notice.message);
-        return line(message, style.yellow(message));
-      }
-      if (delta.kind !== 'toolCall') return '';
-      const call = `tool call: ${showControls(delta.toolCall.name)} ${showControls(JSON.stringify(delta.toolCall.arguments))}`;
-      return line(call, style.cyan(call));
+      if (delta.kind === 'notice') return line(style.yellow(showLine(delta.notice.message)));
+      if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
+      const { kind, text } = delta;
+      return enter(kind) + show(renderers[kind].write(filters[kind].write(text)));
     },
-    end: () => (section === 'none' ? closeLine() : leave()),
+    end: leave,
   };
 }
 
 /** Sequences that set a style and show nothing. */
 const sgr = /\u001b\[[0-9;]*m/g;
 
-/** Without styles the Markdown itself is the most readable. */
-const asItIs = { write: (text: string) => text, end: () => '' };
+/** Thinking is running text: wrapped, dimmed, its Markdown left as it is. */
+function createThinkingRenderer(style: Style, width: number): MarkdownRenderer {
+  const wrap = new WordWrap(width);
+  const flush = () => {
+    wrap.flush();
+    return style.dim(wrap.take());
+  };
+  return {
+    write(text) {
+      for (const character of text) character === '\n' ? wrap.newline() : wrap.character(character);
+      return style.dim(wrap.take());
+    },
+    flush,
+    end: flush,
+  };
+}
 
-/** One line on what an answer took. */
+export function describeCall({ name, arguments: given }: ToolCall): string {
+  return showLine(`tool call: ${name} ${JSON.stringify(given)}`);
+}
+
+/** One line on what an answer took; `milliseconds` since its first piece. */
 export function describeUsage({ usage, finishReason }: ChatResult, milliseconds: number): string {
   if (finishReason === 'cancelled') return 'cancelled';
   const { promptTokens, completionTokens, contextLength } = usage;
-  const window = contextLength === undefined ? '' : ` of a window of ${contextLength}`;
-  const speed =
-    milliseconds > 0 && completionTokens > 1
-      ? `, ${(completionTokens / (milliseconds / 1000)).toFixed(1)} a second`
-      : '';
-  const cut = finishReason === 'length' ? '; cut at the limit' : '';
-  return `${promptTokens} + ${completionTokens} tokens${window}${speed}${cut}`;
+  const parts = [completionTokens === 1 ? '1 token' : `${completionTokens} tokens`];
+  // What came at once has no speed.
+  if (milliseconds > 50 && completionTokens > 1)
+    parts.push(`${(completionTokens / (milliseconds / 1000)).toFixed(1)} tokens/s`);
+  if (contextLength !== undefined)
+    parts.push(`context ${promptTokens + completionTokens} of ${contextLength}`);
+  if (finishReason === 'length') parts.push('cut at the limit (length)');
+  return parts.join(' · ');
 }

@@ -1,18 +1,26 @@
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
+import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
+import { failureOf, TerminalError } from './failure.ts';
 import { nearest } from './nearest.ts';
 
 /**
  * The model to talk to: the one that was named, else one that is loaded, else the newest that can chat.
- * @throws {Error} with a sentence, when there is none.
+ * @throws {TerminalError} with a sentence, when there is none.
  */
 export async function chooseModel(daemon: Daemon, named: string | undefined): Promise<string> {
-  if (named !== undefined) return named;
-  const { models } = await daemon.request(listModelsRequest, {});
+  const { models, stale } = await daemon.request(listModelsRequest, {});
   const able = models.filter(canChat);
+  if (named !== undefined) {
+    const found = findModel(models, named);
+    if (typeof found !== 'string') return found.name;
+    if (stale) return named;
+    throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
+  }
   const chosen = able.find(({ running }) => running !== undefined) ?? able[0];
   if (chosen) return chosen.name;
-  throw new Error(
+  throw new TerminalError(
+    'model-not-found',
     models.length === 0
       ? 'The runner has no model yet. Pull one, for example with "ollama pull qwen3:4b".'
       : 'None of the installed models can chat. Pull one that can, for example with "ollama pull qwen3:4b".',
@@ -26,17 +34,32 @@ export function canChat({ capabilities }: Model): boolean {
   );
 }
 
-/** The model that a user means by a number of the shown list or a name; else a sentence with near names. */
+/** The model that a name means; else a sentence with near names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
-  const byNumber = /^\d+$/.test(text) ? models[Number(text) - 1] : undefined;
   const wanted = text.toLowerCase();
-  const byName = models.find(
-    ({ name }) => name.toLowerCase() === wanted || name.toLowerCase() === `${wanted}:latest`,
-  );
-  if (byNumber ?? byName) return (byNumber ?? byName) as Model;
+  const found = models.find(({ name }) => [wanted, `${wanted}:latest`].includes(name.toLowerCase()));
+  if (found) return found;
   const near = nearest(
     text,
     models.map(({ name }) => name),
   );
-  return `There is no model "${text}".${near.length > 0 ? ` Near: ${near.join(', ')}.` : ''} "/model" lists them.`;
+  const hint = near.length > 0 ? ` Did you mean ${near.map(showLine).join(' or ')}?` : '';
+  return `There is no model "${showLine(text)}".${hint}`;
+}
+
+/** The same error with near names in it, where a model that was named does not exist. */
+export async function withNearModels(daemon: Daemon, named: string, error: unknown): Promise<unknown> {
+  if (failureOf(error).kind !== 'model-not-found') return error;
+  try {
+    await chooseModel(daemon, named);
+    return error;
+  } catch (better) {
+    return better instanceof TerminalError ? better : error;
+  }
+}
+
+function namesOf(models: readonly Model[]): string {
+  if (models.length === 0) return 'None that can chat is installed. Pull one with "ollama pull".';
+  const some = models.slice(0, 5).map(({ name }) => showLine(name));
+  return `Installed: ${some.join(', ')}${models.length > some.length ? ', …' : ''}.`;
 }

@@ -2,6 +2,7 @@
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const none = /^(?:\p{Mark}|[\u200b\u200c\u200d])$/u;
+const ideograph = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f]/u;
 
 /** How many columns of a terminal a text takes; it has no control characters. */
 export function columnsOf(text: string): number {
@@ -9,6 +10,11 @@ export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += none.test(character) ? 0 : wide.test(character) ? 2 : 1;
   return columns;
+}
+
+/** Whether a character belongs to a script that is written without blanks: a line may be broken around it. */
+export function isIdeograph(character: string): boolean {
+  return character > '\u10ff' && ideograph.test(character);
 }
 
 export function padEnd(text: string, columns: number): string {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from './streams.ts';
+import { TerminalError } from './failure.ts';
 
 export interface CommandLine {
   readonly command: string;
@@ -14,12 +14,15 @@ export interface CommandLine {
 
 /**
  * Reads the arguments; without a command it is `chat`.
- * @throws {UsageError} for a flag that does not exist.
+ * @throws {TerminalError} of the kind `usage`.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
   const [command = 'chat', ...words] = positionals;
   const { json, help, version, server, model } = values;
+  for (const [flag, value] of Object.entries({ server, model }))
+    if (value?.trim() === '')
+      throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
   return {
     command,
     words,
@@ -44,9 +47,8 @@ function parse(args: readonly string[]) {
         version: { type: 'boolean', default: false },
       },
     });
-  } catch (error) {
-    throw new UsageError(
-      `${error instanceof Error ? error.message.split('. ')[0] : String(error)}. "runner --help" lists the flags.`,
-    );
+  } catch (cause) {
+    const [first = ''] = cause instanceof Error ? cause.message.split(/\.(?:\s|$)/) : [];
+    throw new TerminalError('usage', `${first}. "runner --help" lists the flags.`, { cause });
   }
 }

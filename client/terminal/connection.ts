@@ -1,16 +1,40 @@
+import type { RunnerOptions } from '../../protocol/initialize.ts';
 import { type Status, statusRequest } from '../../protocol/status.ts';
 import type { CommandLine } from './commandLine.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
+import { refusedParameter, TerminalError } from './failure.ts';
 import { type Surroundings, writeLine } from './streams.ts';
 
 /** A daemon, and whether the runner behind it is the practice runner. */
 export interface Connection {
   readonly daemon: Daemon;
   readonly isPractice: boolean;
+  /** Takes a new daemon in the place of one that died. */
+  renew(): Promise<void>;
 }
 
-export async function connect(surroundings: Surroundings, { server }: CommandLine): Promise<Daemon> {
-  return startDaemon(surroundings, { ...(server === undefined ? {} : { host: server }), logLevel: 'error' });
+/**
+ * A daemon for the runner that the command line or the environment names, else for the default one. `OLLAMA_HOST` is
+ * handed on like `--server`, so that one that cannot be read is told and never passed over for the default address.
+ */
+export async function connect(
+  surroundings: Surroundings,
+  commandLine: CommandLine,
+  options: RunnerOptions = { logLevel: 'error' },
+): Promise<Daemon> {
+  const named = namedRunner(surroundings, commandLine);
+  try {
+    const host = named === undefined ? {} : { host: named.host };
+    return await startDaemon(surroundings.spawnDaemon([]), { ...options, ...host });
+  } catch (error) {
+    if (named === undefined || refusedParameter(error) !== 'initializationOptions.host') throw error;
+    const why = error instanceof Error ? error.message.split(': ').slice(1).join(': ') : '';
+    throw new TerminalError(
+      named.by === '--server' ? 'usage' : 'invalid-request',
+      `The address in ${named.by} cannot be used: ${why}`,
+      { cause: error },
+    );
+  }
 }
 
 /**
@@ -21,24 +45,50 @@ export async function connectForChat(
   surroundings: Surroundings,
   commandLine: CommandLine,
 ): Promise<Connection> {
-  const daemon = await connect(surroundings, commandLine);
-  if (isNamed(surroundings, commandLine)) return { daemon, isPractice: false };
+  const start = () => connect(surroundings, commandLine);
+  const daemon = await start();
+  if (namedRunner(surroundings, commandLine) !== undefined) return createConnection(daemon, start, false);
   const status = await daemon.request(statusRequest, {});
-  if (status.state !== 'offline') return { daemon, isPractice: false };
+  if (status.state !== 'offline') return createConnection(daemon, start, false);
   await daemon.close();
   for (const line of noRunner(status)) await writeLine(surroundings.stderr, line);
-  return { daemon: await startDaemon(surroundings, { logLevel: 'error' }, ['--practice']), isPractice: true };
+  const practise = () => startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'error' });
+  return createConnection(await practise(), practise, true);
 }
 
-function isNamed({ env }: Surroundings, { server }: CommandLine): boolean {
-  return server !== undefined || (env['OLLAMA_HOST'] ?? '').trim() !== '';
+function createConnection(first: Daemon, start: () => Promise<Daemon>, isPractice: boolean): Connection {
+  let daemon = first;
+  return {
+    get daemon() {
+      return daemon;
+    },
+    isPractice,
+    async renew() {
+      daemon = await start();
+    },
+  };
 }
 
+interface NamedRunner {
+  readonly by: '--server' | 'OLLAMA_HOST';
+  readonly host: string;
+}
+
+/** The runner that somebody named, and how. */
+export function namedRunner({ env }: Surroundings, { server }: CommandLine): NamedRunner | undefined {
+  if (server !== undefined) return { by: '--server', host: server };
+  const host = (env['OLLAMA_HOST'] ?? '').trim();
+  return host === '' ? undefined : { by: 'OLLAMA_HOST', host };
+}
+
+/** In lines that fit a narrow terminal. */
 function noRunner({ kind, message }: Status): readonly string[] {
   const first = kind === 'error' ? (message.split('. ')[0] ?? message) : 'No runner answers';
   return [
-    `${first}, so this is the practice runner, which is no language model.`,
-    'To get a real one: install Ollama from https://ollama.com/download and run "ollama pull qwen3:4b".',
+    `${first}.`,
+    'So this is the practice runner, which is built in and no language model.',
+    'To get a real one: install Ollama from https://ollama.com/download,',
+    'then run "ollama pull qwen3:4b". If yours is elsewhere: set OLLAMA_HOST.',
     '',
   ];
 }

@@ -26,8 +26,12 @@ export function createControlFilter(): ControlFilter {
   };
 }
 
-/** The whole of a short text, such as a model's name. */
-export function showControls(text: string): string {
+/** Of what is a line by its nature, such as a name or a sentence: a line feed or a tab is a blank. */
+export function showLine(text: string): string {
+  return showControls(text).replace(/[\n\t]+/g, ' ');
+}
+
+function showControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unsafe, visible);
 }
 

@@ -1,17 +1,17 @@
 import type { ChatParams, Message } from '../../protocol/chat.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
-import { createAnswerPrinter, describeUsage } from './answerPrinter.ts';
 import { canChat, chooseModel } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
-import { showControls } from './controlCharacters.ts';
+import { showLine } from './controlCharacters.ts';
+import { type ConversationTurn, createConversationTurns } from './conversationTurn.ts';
 import { failureOf } from './failure.ts';
 import { historyPath, readHistory, writeHistory } from './history.ts';
+import { createInterrupts, Insisted, type Interrupts } from './interrupts.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { type ConversationState, runSlashCommand } from './slashCommands.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
-import { createStyle, type Style } from './style.ts';
-import { type AskForTurn, createTurns } from './turn.ts';
+import { type Surroundings, writeLine } from './streams.ts';
+import { type Style, styleFor } from './style.ts';
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
@@ -20,15 +20,16 @@ export async function converse(
   connection: Connection,
 ): Promise<number> {
   const model = await chooseModel(connection.daemon, commandLine.model);
-  const history = await readHistory(historyPath(surroundings.env));
-  const editor = createLineEditor(surroundings, history);
+  const editor = createLineEditor(surroundings, await readHistory(historyPath(surroundings.env)));
   try {
     await new Conversation(surroundings, connection, { editor, model }).run();
-    return 0;
+  } catch (error) {
+    if (!(error instanceof Insisted)) throw error;
+    await writeLine(surroundings.stdout, '');
   } finally {
     editor.close();
-    await writeHistory(historyPath(surroundings.env), editor.history);
   }
+  return 0;
 }
 
 /** The state of a conversation between its turns. */
@@ -37,8 +38,8 @@ class Conversation implements ConversationState {
   readonly #connection: Connection;
   readonly #editor: LineEditor;
   readonly #style: Style;
-  readonly #ask: AskForTurn;
-  #messages: Message[] = [];
+  readonly #takeTurn: ConversationTurn;
+  #messages: readonly Message[] = [];
   model: string;
   think: ChatParams['think'];
 
@@ -50,26 +51,27 @@ class Conversation implements ConversationState {
     this.#surroundings = surroundings;
     this.#connection = connection;
     this.#editor = editor;
-    this.#style = createStyle(!surroundings.env['NO_COLOR']);
-    this.#ask = createTurns(connection.daemon);
+    this.#style = styleFor(surroundings.stdout, surroundings.env);
+    this.#takeTurn = createConversationTurns(surroundings, connection);
     this.model = model;
   }
 
   async run(): Promise<void> {
     await this.#say(
-      this.#style.dim(`Talking to ${showControls(this.model)}. /help lists the commands, Ctrl-D leaves.`),
+      this.#style.dim(`Talking to ${showLine(this.model)}. /help lists the commands, Ctrl-D leaves.`),
     );
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
+      // At each entry: a window that is closed ends the program without a word.
+      await writeHistory(historyPath(this.#surroundings.env), this.#editor.history);
       if (entry.kind === 'leave') return this.#say('');
       const text = entry.text.trim();
       if (text === '') continue;
-      if (!text.startsWith('/') || text.startsWith('//')) {
-        await this.#turn(text.startsWith('//') ? text.slice(1) : text);
-        continue;
-      }
-      const { text: shown, leave } = await this.#slash(text);
-      if (shown !== '') await this.#say(shown);
+      const leave = await this.#underInterrupts((interrupts) =>
+        text.startsWith('/') && !text.startsWith('//')
+          ? this.#slash(text)
+          : this.#turn(text.startsWith('//') ? text.slice(1) : text, interrupts),
+      );
       if (leave) return;
     }
   }
@@ -86,45 +88,40 @@ class Conversation implements ConversationState {
   /** The practice runner is named at every turn. */
   #prompt(): string {
     const practice = this.#connection.isPractice ? this.#style.yellow('practice ') : '';
-    return `${practice}${this.#style.cyan(`${showControls(this.model)} ›`)} `;
+    return `${practice}${this.#style.cyan(`${showLine(this.model)} ›`)} `;
   }
 
-  async #slash(text: string) {
+  /** Ctrl-C comes from the editor, and as a signal where the editor is closed. */
+  async #underInterrupts<T>(work: (interrupts: Interrupts) => Promise<T>): Promise<T> {
+    const interrupts = createInterrupts();
+    this.#editor.onInterrupt(interrupts.press);
+    const stopListening = this.#surroundings.onInterrupt(interrupts.press);
     try {
-      return await runSlashCommand(text, this);
-    } catch (error) {
-      return { text: this.#style.red(failureOf(error).message) };
-    }
-  }
-
-  async #turn(prompt: string): Promise<void> {
-    const { stdout } = this.#surroundings;
-    const abort = new AbortController();
-    const cancel = () => abort.abort();
-    this.#editor.onInterrupt(cancel);
-    const stopListening = this.#surroundings.onInterrupt(cancel);
-    const printer = createAnswerPrinter(this.#style, stdout.columns ?? 80);
-    const messages: readonly Message[] = [...this.#messages, { role: 'user', content: prompt }];
-    const start = performance.now();
-    await write(stdout, '\n');
-    try {
-      const params = {
-        model: this.model,
-        messages,
-        ...(this.think === undefined ? {} : { think: this.think }),
-      };
-      const result = await this.#ask(params, (delta) => write(stdout, printer.delta(delta)), abort.signal);
-      await write(stdout, printer.end());
-      await this.#say(this.#style.dim(`${describeUsage(result, performance.now() - start)}\n`));
-      this.#messages = [...messages, result.message];
-    } catch (error) {
-      const { message, partial } = failureOf(error);
-      await write(stdout, printer.end());
-      await this.#say(`${this.#style.red(message)}\n`);
-      if (partial) this.#messages = [...messages, partial];
+      return await interrupts.orInsisted(work(interrupts));
     } finally {
       stopListening();
     }
+  }
+
+  /** Returns whether to leave. */
+  async #slash(text: string): Promise<boolean> {
+    try {
+      const { text: shown, leave = false } = await runSlashCommand(text, this);
+      if (shown !== '') await this.#say(shown);
+      return leave;
+    } catch (error) {
+      await this.#say(this.#style.red(failureOf(error).message));
+      return false;
+    }
+  }
+
+  async #turn(prompt: string, { signal }: Interrupts): Promise<boolean> {
+    const messages: readonly Message[] = [...this.#messages, { role: 'user', content: prompt }];
+    const think = this.think === undefined ? {} : { think: this.think };
+    const answer = await this.#takeTurn({ model: this.model, messages, ...think }, signal);
+    // A question without an answer is forgotten: two in a row confuse models.
+    if (answer) this.#messages = [...messages, answer];
+    return false;
   }
 
   #say(text: string): Promise<void> {

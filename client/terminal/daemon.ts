@@ -1,50 +1,90 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import {
   CancellationTokenSource,
   createMessageConnection,
+  type MessageConnection,
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
-import type { Surroundings } from './streams.ts';
+import type { DaemonProcess } from './daemonProcess.ts';
+import { TerminalError } from './failure.ts';
 
 /** The terminal's end of the connection to `runnerd`. */
 export interface Daemon {
   readonly version: string;
   /** Rejects with the daemon's error, or a sentence when the daemon is gone. An aborted signal cancels. */
   request<P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R>;
-  onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): void;
+  /** Takes notifications until the returned function is called. */
+  onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): () => void;
+  /** Stops reading what the daemon sends, which makes it wait, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** What it said on standard error, the last of it. */
+  said(): string;
   /** Ends the daemon and waits until it is gone. */
   close(): Promise<void>;
 }
 
-/** How much of what the daemon says on standard error is kept for the case that it dies. */
-const keptStderr = 4096;
+/** How long the daemon may take to end once it was told to, in ms. */
+const closeLimit = 1_000;
 
-export async function startDaemon(
-  { runnerd, env }: Surroundings,
-  options: RunnerOptions,
-  flags: readonly string[] = [],
-): Promise<Daemon> {
-  const child = spawn(process.execPath, [runnerd, '--stdio', ...flags], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...env },
-  });
-  const gone = whenGone(child);
-  const connection = createMessageConnection(
-    new StreamMessageReader(child.stdout),
-    new StreamMessageWriter(child.stdin),
-  );
+const initializeRequest: RequestMessage<object, { serverInfo?: { version?: string } }> = {
+  method: 'initialize',
+};
+const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
+
+/** Connects to a daemon that was started, and says hello. On failure the process is ended. */
+export async function startDaemon(child: DaemonProcess, options: RunnerOptions): Promise<Daemon> {
+  const connection = connect(child);
+  const request = createRequest(connection, child);
+  const close = () => closeDaemon(connection, child, request);
+  try {
+    const { serverInfo } = await request(initializeRequest, {
+      processId: process.pid,
+      clientInfo: { name: 'runner' },
+      rootUri: null,
+      capabilities: {},
+      initializationOptions: options,
+    });
+    await connection.sendNotification('initialized', {});
+    return {
+      version: serverInfo?.version ?? 'unknown',
+      request,
+      onNotification: ({ method }, take) => {
+        const registered = connection.onNotification(method, (params) => take(params));
+        return () => registered.dispose();
+      },
+      pause: () => void child.output.pause(),
+      resume: () => void child.output.resume(),
+      said: child.said,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function connect({ input, output }: DaemonProcess): MessageConnection {
+  const connection = createMessageConnection(new StreamMessageReader(output), new StreamMessageWriter(input));
+  // A lost connection is told once, by the requests that wait for an answer.
   connection.onError(() => undefined);
-  child.stdin.on('error', () => undefined);
+  input.on('error', () => undefined);
   connection.listen();
+  return connection;
+}
 
-  const request = async <P, R>(
-    message: RequestMessage<P, R>,
-    params: P,
-    signal?: AbortSignal,
-  ): Promise<R> => {
+function createRequest(connection: MessageConnection, child: DaemonProcess): Daemon['request'] {
+  const gone = whenGone(child);
+  // Nobody may be waiting when it ends as it should.
+  gone.catch(() => undefined);
+  let isGone = false;
+  void child.ended.finally(() => {
+    isGone = true;
+  });
+  return async <P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R> => {
+    if (isGone) return gone;
     const source = new CancellationTokenSource();
     const cancel = () => source.cancel();
     signal?.addEventListener('abort', cancel, { once: true });
@@ -53,45 +93,40 @@ export async function startDaemon(
       return await Promise.race([connection.sendRequest<R>(message.method, params, source.token), gone]);
     } finally {
       signal?.removeEventListener('abort', cancel);
+      source.dispose();
     }
-  };
-
-  const initialize: RequestMessage<object, { serverInfo?: { version?: string } }> = { method: 'initialize' };
-  const { serverInfo } = await request(initialize, {
-    processId: process.pid,
-    clientInfo: { name: 'runner' },
-    rootUri: null,
-    capabilities: {},
-    initializationOptions: options,
-  });
-  await connection.sendNotification('initialized', {});
-  return {
-    version: serverInfo?.version ?? 'unknown',
-    request,
-    onNotification: (message, take) =>
-      void connection.onNotification(message.method, (params) => take(params)),
-    async close() {
-      connection.end();
-      child.stdin.end();
-      await gone.catch(() => undefined);
-      connection.dispose();
-    },
   };
 }
 
 /** Rejects, with what the daemon said last, when its process ends. */
-function whenGone(child: ChildProcess): Promise<never> {
-  let said = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-keptStderr);
-  });
-  const gone = new Promise<never>((_, reject) => {
-    child.on('error', (error) => reject(new Error(`runnerd could not be started: ${error.message}`)));
-    child.on('close', (code) =>
-      reject(new Error(`runnerd ended (${code ?? 'killed'}). ${said.trim()}`.trim())),
-    );
-  });
-  // Nobody may be waiting when it ends as it should.
-  gone.catch(() => undefined);
-  return gone;
+async function whenGone({ ended, said }: DaemonProcess): Promise<never> {
+  const how = await ended;
+  const lines = said()
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  // Of a stack trace, the line that names the error says most.
+  const reason = (lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '').trim().slice(0, 300);
+  throw new TerminalError(
+    'daemon-failed',
+    `The daemon runnerd ended unexpectedly (${how}). ${reason}`.trim(),
+  );
+}
+
+async function closeDaemon(
+  connection: MessageConnection,
+  child: DaemonProcess,
+  request: Daemon['request'],
+): Promise<void> {
+  const limit = setTimeout(child.kill, closeLimit);
+  child.output.resume();
+  try {
+    await request(shutdownRequest, undefined);
+    await connection.sendNotification('exit');
+  } catch {
+    // It is gone or will not listen: the end of its input, or the limit, ends it.
+  }
+  child.input.end();
+  await child.ended;
+  clearTimeout(limit);
+  connection.dispose();
 }

@@ -1,29 +1,66 @@
 import type { Message } from '../../protocol/chat.ts';
-import type { ErrorData } from '../../protocol/errors.ts';
-import { showControls } from './controlCharacters.ts';
+import type { ErrorData, ErrorKind } from '../../protocol/errors.ts';
+import { showLine } from './controlCharacters.ts';
+
+/** The kinds of the wire, and those that only a terminal can tell. */
+export type FailureKind =
+  | ErrorKind
+  /** The words of the command line, or what was piped in, are not as they must be: exit code 2. */
+  | 'usage'
+  /** `runnerd` could not be started, or ended before it was told to. */
+  | 'daemon-failed'
+  /** A defect of ours. */
+  | 'internal';
 
 /** An error as the terminal tells it. */
 export interface Failure {
-  readonly kind: string;
+  readonly kind: FailureKind;
   readonly message: string;
   readonly retryable: boolean;
   readonly partial?: Message;
 }
 
+/** An error that never was on the wire. Its message is a sentence for the user. */
+export class TerminalError extends Error {
+  override readonly name = 'TerminalError';
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
 /** What the daemon said of a failure, or what became of the daemon. */
 export function failureOf(error: unknown): Failure {
-  const message = showControls(error instanceof Error ? error.message : String(error));
-  const data = dataOf(error);
+  const message = showLine(error instanceof Error ? error.message : String(error));
+  const data = wireDataOf(error);
+  const local = error instanceof TerminalError ? error.kind : 'internal';
   return {
-    kind: data?.kind ?? 'daemon-failed',
+    kind: data?.kind ?? (isInvalidParams(error) ? 'invalid-request' : local),
     message,
     retryable: data?.retryable ?? false,
     ...(data?.partial === undefined ? {} : { partial: data.partial as Message }),
   };
 }
 
-function dataOf(error: unknown): ErrorData | undefined {
-  if (typeof error !== 'object' || error === null || !('data' in error)) return undefined;
+/** The parameter that the daemon refused, such as `initializationOptions.host`. */
+export function refusedParameter(error: unknown): string | undefined {
+  const data = dataOf(error);
+  return isInvalidParams(error) && typeof data?.['path'] === 'string' ? data['path'] : undefined;
+}
+
+function isInvalidParams(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === -32602;
+}
+
+function wireDataOf(error: unknown): ErrorData | undefined {
+  const data = dataOf(error);
+  return typeof data?.['kind'] === 'string' ? (data as unknown as ErrorData) : undefined;
+}
+
+function dataOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!(error instanceof Error) || !('data' in error)) return undefined;
   const { data } = error;
-  return typeof data === 'object' && data !== null && 'kind' in data ? (data as ErrorData) : undefined;
+  return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined;
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -28,6 +28,8 @@ export async function writeHistory(path: string, newestFirst: readonly string[])
   const lines = newestFirst.slice(0, historySize).reverse();
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    // The mode of a file that is there already is not changed by writing it.
+    await chmod(path, 0o600).catch(() => undefined);
     await writeFile(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   } catch {
     return;

@@ -1,12 +1,12 @@
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { createInterface, type Interface } from 'node:readline';
 import { historySize } from './history.ts';
+import { MutedOutput } from './mutedOutput.ts';
 import type { Surroundings } from './streams.ts';
 
 /** What a person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
 
-/** A prompt with history. While it is not asking, what is typed is kept for the next prompt, unseen. */
+/** A prompt with history. While it is not asking, what is typed is kept for the next prompt, unseen until then. */
 export interface LineEditor {
   /** The next prompt: a line, lines joined by a backslash at their end, or lines that were pasted together. */
   ask(prompt: string): Promise<Entry>;
@@ -16,98 +16,143 @@ export interface LineEditor {
   close(): void;
 }
 
-/** Lines that arrive within this many ms of each other were pasted. */
+/** Where the terminal does not mark what is pasted, lines that arrive within this many ms of each other were. */
 const pasteWindow = 15;
+const continuation = '… ';
+/** The terminal marks what is pasted from here on, and no longer (xterm's bracketed paste). */
+const markPastes = '\u001b[?2004h';
+const markPastesNoLonger = '\u001b[?2004l';
 
 export function createLineEditor({ stdin, stdout }: Surroundings, history: string[]): LineEditor {
   const output = new MutedOutput(stdout);
-  const editor = createInterface({
+  const readline = createInterface({
     input: stdin,
     output,
     terminal: true,
     history,
     historySize,
     removeHistoryDuplicates: true,
+    crlfDelay: Number.POSITIVE_INFINITY,
   });
-  const waiting: Entry[] = [];
-  let lines: string[] = [];
-  let answer: ((entry: Entry) => void) | undefined;
-  let interrupt: () => void = () => undefined;
-  let paste: NodeJS.Timeout | undefined;
-  let known = history;
-
-  const give = (entry: Entry) => {
-    output.isMuted = true;
-    if (answer) answer(entry);
-    else waiting.push(entry);
-    answer = undefined;
-  };
-  const giveLines = () => {
-    paste = undefined;
-    const text = lines.join('\n');
-    if (text.endsWith('\\')) return;
-    lines = [];
-    give({ kind: 'text', text: text.replace(/\\\n/g, '\n') });
-  };
-
-  editor.on('history', (now: string[]) => {
-    known = now;
+  const editor = new Editor(readline, output, history);
+  const onKeypress = (_: unknown, key: { readonly name?: string } | undefined) => editor.key(key?.name);
+  stdin.on('keypress', onKeypress);
+  readline.on('history', (lines: string[]) => editor.noteHistory(lines));
+  readline.on('line', (line) => editor.line(line));
+  readline.on('SIGINT', () => editor.controlC());
+  readline.on('close', () => {
+    stdin.off('keypress', onKeypress);
+    stdout.write(markPastesNoLonger);
+    editor.closed();
   });
-  editor.on('line', (line) => {
-    lines.push(line);
-    clearTimeout(paste);
-    paste = setTimeout(giveLines, pasteWindow);
-  });
-  editor.on('SIGINT', () => {
-    if (!answer) return interrupt();
-    if (editor.line === '' && lines.length === 0) return give({ kind: 'leave' });
-    lines = [];
-    editor.write(null, { ctrl: true, name: 'e' });
-    editor.write(null, { ctrl: true, name: 'u' });
-  });
-  editor.on('close', () => {
-    clearTimeout(paste);
-    give({ kind: 'leave' });
-  });
-
-  return {
-    ask(prompt) {
-      const next = waiting.shift();
-      if (next) return Promise.resolve(next);
-      output.isMuted = false;
-      editor.setPrompt(prompt);
-      editor.prompt(true);
-      return new Promise((resolve) => {
-        answer = resolve;
-      });
-    },
-    onInterrupt(take) {
-      interrupt = take;
-    },
-    get history() {
-      return known;
-    },
-    close: () => editor.close(),
-  };
+  stdout.write(markPastes);
+  return editor;
 }
 
-/** Passes on what the editor draws, except while an answer is being written. */
-class MutedOutput extends Writable {
-  isMuted = false;
-  readonly #target: Surroundings['stdout'];
+class Editor implements LineEditor {
+  readonly #readline: Interface;
+  readonly #output: MutedOutput;
+  readonly #waiting: Entry[] = [];
+  #history: readonly string[];
+  #prompt = '';
+  /** The lines of an entry that goes on. */
+  #lines: string[] = [];
+  #isPasting = false;
+  #timer: NodeJS.Timeout | undefined;
+  #answer: ((entry: Entry) => void) | undefined;
+  #interrupt: () => void = () => undefined;
 
-  constructor(target: Surroundings['stdout']) {
-    super();
-    this.#target = target;
-    target.on('resize', () => this.emit('resize'));
+  constructor(readline: Interface, output: MutedOutput, history: readonly string[]) {
+    this.#readline = readline;
+    this.#output = output;
+    this.#history = history;
   }
 
-  get columns(): number {
-    return this.#target.columns ?? 80;
+  get history(): readonly string[] {
+    return this.#history;
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (!this.isMuted) this.#target.write(chunk);
-    done();
+  ask(prompt: string): Promise<Entry> {
+    this.#prompt = prompt;
+    this.#output.isMuted = false;
+    const next = this.#waiting.shift();
+    if (next) {
+      if (next.kind === 'text') this.#show([...next.text.split('\n'), '']);
+      return Promise.resolve(next);
+    }
+    this.#show([...this.#lines, '']);
+    // Whether a line that has just come ends its entry is not known yet.
+    if (this.#timer === undefined) this.#promptAgain();
+    return new Promise((resolve) => {
+      this.#answer = resolve;
+    });
+  }
+
+  onInterrupt(take: () => void): void {
+    this.#interrupt = take;
+  }
+
+  close(): void {
+    this.#readline.close();
+  }
+
+  noteHistory(lines: readonly string[]): void {
+    this.#history = lines;
+  }
+
+  key(name: string | undefined): void {
+    if (name === 'paste-start') this.#isPasting = true;
+    if (name === 'paste-end') this.#isPasting = false;
+  }
+
+  line(line: string): void {
+    this.#lines.push(line);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#isPasting) this.#promptAgain();
+    else this.#timer = setTimeout(() => this.#endEntry(), pasteWindow);
+  }
+
+  controlC(): void {
+    if (!this.#answer) return this.#interrupt();
+    if (this.#readline.line === '' && this.#lines.length === 0) return this.#give({ kind: 'leave' });
+    const isContinued = this.#lines.length > 0;
+    this.#lines = [];
+    this.#readline.write(null, { ctrl: true, name: 'e' });
+    this.#readline.write(null, { ctrl: true, name: 'u' });
+    if (isContinued) this.#output.write('\n');
+    this.#promptAgain();
+  }
+
+  closed(): void {
+    clearTimeout(this.#timer);
+    this.#give({ kind: 'leave' });
+  }
+
+  /** The entry goes on where a backslash says so, or where the rest of a paste stands in the line. */
+  #endEntry(): void {
+    this.#timer = undefined;
+    const text = this.#lines.join('\n');
+    if (text.endsWith('\\') || this.#readline.line !== '') return this.#promptAgain();
+    this.#lines = [];
+    this.#give({ kind: 'text', text: text.replace(/\\\n/g, '\n') });
+  }
+
+  #give(entry: Entry): void {
+    this.#output.isMuted = true;
+    if (this.#answer) this.#answer(entry);
+    else this.#waiting.push(entry);
+    this.#answer = undefined;
+  }
+
+  #promptAgain(): void {
+    this.#readline.setPrompt(this.#lines.length === 0 ? this.#prompt : continuation);
+    this.#readline.prompt(true);
+  }
+
+  /** Lines that were typed unseen, as if they had been typed at the prompt; the last is left to the editor. */
+  #show(lines: readonly string[]): void {
+    for (const [index, line] of lines.slice(0, -1).entries())
+      this.#output.write(`${index === 0 ? this.#prompt : continuation}${line}\n`);
   }
 }

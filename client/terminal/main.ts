@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { parseCommandLine } from './commandLine.ts';
-import { runCommand } from './commands.ts';
-import { failureOf } from './failure.ts';
-import { type Surroundings, UsageError } from './streams.ts';
+import { spawnDaemon } from './daemonProcess.ts';
+import { runProgram } from './program.ts';
+import type { Surroundings } from './streams.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -14,23 +13,24 @@ async function main(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    runnerd: join(__dirname, 'runnerd.cjs'),
     version: RUNNER_VERSION,
+    now: () => performance.now(),
+    spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
     onInterrupt(take) {
       process.on('SIGINT', take);
       return () => process.off('SIGINT', take);
     },
   };
-  // A reader that went away, such as "head", is no error.
-  process.stdout.on('error', () => process.exit(0));
-  process.exit(await exitCode(surroundings));
+  process.stdout.on('error', leaveWithoutOutput);
+  process.stderr.on('error', leaveWithoutOutput);
+  const code = await runProgram(surroundings, process.argv.slice(2));
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  process.exit(code);
 }
 
-async function exitCode(surroundings: Surroundings): Promise<number> {
-  try {
-    return await runCommand(surroundings, parseCommandLine(process.argv.slice(2)));
-  } catch (error) {
-    process.stderr.write(`${failureOf(error).message}\n`);
-    return error instanceof UsageError ? 2 : 1;
-  }
+/** A reader that went away, such as "head", is no error; a full disk is. */
+function leaveWithoutOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`The output cannot be written: ${error.message}.\n`);
+  process.exit(1);
 }

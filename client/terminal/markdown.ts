@@ -1,164 +1,194 @@
+import { type CodeFence, readCodeStart } from './codeFence.ts';
 import { columnsOf } from './columns.ts';
-import { type InlineState, inlineEnd, inlineStep, newInline } from './markdownInline.ts';
+import { type BlockStart, mayBecomeMarker, readBlockStart, readWholeLine } from './markdownBlock.ts';
+import { inlineEnd, inlineStep, newInline } from './markdownInline.ts';
 import { WordWrap } from './wordWrap.ts';
 
 /** Renders Markdown for a terminal while it comes; the result does not depend on how the text was cut. */
 export interface MarkdownRenderer {
   /** What can be shown now: all but the current word and a marker that is not decided yet. */
   write(text: string): string;
+  /** The current word too, because something else is shown next. */
+  flush(): string;
   end(): string;
 }
-
-/** What a line is, decided by its beginning. */
-type Block = { readonly kind: 'undecided' } | { readonly kind: 'text' } | { readonly kind: 'verbatim' };
 
 const bold = '\u001b[1m';
 const dim = '\u001b[2m';
 const cyan = '\u001b[36m';
 const reset = '\u001b[0m';
+const bar = `${reset}${dim}│${reset} `;
+const ruleWidth = 40;
 
-/** The longest beginning of a line that may still be a marker: an indented list item with its number. */
-const longestMarker = 24;
-
-export function createMarkdownRenderer(width: number): MarkdownRenderer {
-  return new Renderer(Math.max(20, width));
+/** Without styles the Markdown itself is the most readable: it is wrapped, and its markers stay. */
+export function createMarkdownRenderer(width: number, isStyled = true): MarkdownRenderer {
+  return new Renderer(Math.max(20, width), isStyled);
 }
 
 class Renderer implements MarkdownRenderer {
   readonly #wrap: WordWrap;
   readonly #width: number;
-  #block: Block = { kind: 'undecided' };
-  #marker = '';
-  #inline: InlineState = newInline();
-  /** The fence that is open, such as three ticks. */
-  #fence = '';
-  #surrogate = '';
+  readonly #isStyled: boolean;
+  #line: 'undecided' | 'text' | 'verbatim' | 'code' = 'undecided';
+  /** The beginning of a line, while it may become a marker. */
+  #held = '';
+  /** How many quotes' bars the line has had. */
+  #depth = 0;
+  /** The line has an item's marker; the line may belong to an item above. */
+  #isItem = false;
+  #isInList = false;
+  #fence: CodeFence | undefined;
+  #inline = newInline();
+  /** The first half of a character that was cut in two. */
+  #half = '';
 
-  constructor(width: number) {
+  constructor(width: number, isStyled: boolean) {
     this.#width = width;
+    this.#isStyled = isStyled;
     this.#wrap = new WordWrap(width);
   }
 
   write(text: string): string {
-    const whole = this.#surrogate + text;
+    const whole = this.#half + text;
     const last = whole.charCodeAt(whole.length - 1);
-    this.#surrogate = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
-    for (const character of this.#surrogate === '' ? whole : whole.slice(0, -1)) this.#step(character);
+    this.#half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
+    this.#steps(this.#half === '' ? whole : whole.slice(0, -1));
+    return this.#wrap.take();
+  }
+
+  flush(): string {
+    this.#wrap.flush();
     return this.#wrap.take();
   }
 
   end(): string {
-    for (const character of this.#surrogate) this.#step(character);
-    if (this.#block.kind === 'undecided' && this.#marker !== '') this.#decide('');
-    inlineEnd(this.#inline, this.#wrap);
-    if (this.#fence !== '') this.#wrap.raw(reset);
-    return this.#wrap.end();
+    this.#steps(this.#half);
+    this.#half = '';
+    this.#closeLine();
+    return this.flush();
+  }
+
+  #steps(text: string): void {
+    for (const character of text) this.#step(character);
   }
 
   #step(character: string): void {
     if (character === '\n') this.#endLine();
-    else if (this.#block.kind === 'undecided') this.#decide(character);
-    else if (this.#block.kind === 'verbatim') this.#wrap.raw(character);
-    else inlineStep(this.#inline, character, this.#wrap);
-  }
-
-  /** The beginning of a line is held while it may become a marker. */
-  #decide(character: string): void {
-    this.#marker += character;
-    const isOpen =
-      character !== '' &&
-      this.#marker.length < longestMarker &&
-      mayBeMarker(this.#marker, this.#fence !== '');
-    if (!isOpen) this.#open();
-  }
-
-  #open(): void {
-    const line = this.#marker;
-    this.#marker = '';
-    if (this.#fence !== '') return this.#verbatim(line);
-    const heading = /^(#{1,6}) (.*)$/s.exec(line);
-    const item = /^(\s*)([-*+]|\d{1,9}[.)]) (.*)$/s.exec(line);
-    const quote = /^\s{0,3}> ?(.*)$/s.exec(line);
-    this.#block = { kind: 'text' };
-    if (heading) {
-      this.#wrap.style(bold);
-      this.#inline.lineStyle = bold;
-      this.#text(heading[2] ?? '');
-    } else if (item) {
-      const [, indent = '', mark = '', rest = ''] = item;
-      const shown = `${indent}${/\d/.test(mark) ? mark : '•'} `;
-      const columns = columnsOf(shown);
-      this.#wrap.prefix(shown, columns, { text: ' '.repeat(columns), columns });
-      this.#text(rest);
-    } else if (quote) {
-      const bar = `${dim}│${reset} `;
-      this.#wrap.prefix(bar, 2, { text: bar, columns: 2 });
-      this.#text(quote[1] ?? '');
-    } else if (/^\s*\|/.test(line) || /^(?: {4,}|\t)/.test(line)) {
-      this.#verbatim(line);
-    } else {
-      this.#text(line);
+    else if (this.#line === 'text') this.#inlineStep(character);
+    else if (this.#line !== 'undecided') this.#wrap.raw(character);
+    else {
+      this.#held += character;
+      if (this.#fence) this.#beginCode(this.#fence, false);
+      else if (!mayBecomeMarker(this.#held))
+        this.#begin(readBlockStart(this.#held, this.#isInList), this.#takeHeld());
     }
   }
 
-  #verbatim(line: string): void {
-    this.#block = { kind: 'verbatim' };
-    this.#wrap.raw(line);
-  }
-
-  #text(text: string): void {
-    for (const character of text) inlineStep(this.#inline, character, this.#wrap);
+  #inlineStep(character: string): void {
+    if (this.#isStyled) inlineStep(this.#inline, character, this.#wrap);
+    else this.#wrap.character(character);
   }
 
   #endLine(): void {
-    if (this.#block.kind === 'undecided' && this.#isWholeMarker()) return;
-    if (this.#block.kind === 'undecided' && this.#marker !== '') this.#open();
-    inlineEnd(this.#inline, this.#wrap);
-    this.#inline = newInline();
-    this.#nextLine();
-  }
-
-  /** A line that is nothing but a marker: a fence or a rule. */
-  #isWholeMarker(): boolean {
-    const fence = /^\s{0,3}(`{3,}|~{3,})([^`]*)$/.exec(this.#marker);
-    if (fence && this.#isFenceEdge(fence[1] ?? '', fence[2] ?? '')) {
-      const opens = this.#fence === '';
-      this.#fence = opens ? (fence[1] ?? '') : '';
-      this.#wrap.raw(`${reset}${dim}${this.#marker}${reset}`);
-      this.#nextLine();
-      if (opens) this.#wrap.raw(cyan);
-      return true;
-    }
-    if (this.#fence === '' && /^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(this.#marker)) {
-      this.#wrap.raw(`${dim}${'─'.repeat(Math.min(this.#width, 40))}${reset}`);
-      this.#nextLine();
-      return true;
-    }
-    return false;
-  }
-
-  #isFenceEdge(mark: string, label: string): boolean {
-    if (this.#fence === '') return true;
-    return label.trim() === '' && mark.startsWith(this.#fence);
-  }
-
-  #nextLine(): void {
-    this.#marker = '';
-    this.#block = { kind: 'undecided' };
+    this.#closeLine();
     this.#wrap.newline();
+    this.#line = 'undecided';
+    this.#depth = 0;
+    this.#isItem = false;
+    this.#inline = newInline();
   }
-}
 
-/** Whether more characters can make, or belong to, a marker. A fence's label is part of it. */
-function mayBeMarker(text: string, inFence: boolean): boolean {
-  if (inFence) return /^\s{0,3}(`*|~*)\s*$/.test(text);
-  return (
-    /^\s*$/.test(text) ||
-    /^#{1,6}$/.test(text) ||
-    /^\s*([-*+]|\d{1,9}[.)]?)$/.test(text) ||
-    /^\s{0,3}(`{1,2}|~{1,2})$/.test(text) ||
-    /^\s{0,3}(`{3,}|~{3,})[^`\n]*$/.test(text) ||
-    /^\s{0,3}>$/.test(text) ||
-    /^\s{0,3}([-*_])(\s*\1)*\s*$/.test(text)
-  );
+  /** Decides a beginning that was held, and closes what is open within the line. */
+  #closeLine(): void {
+    if (this.#line === 'undecided' && this.#fence) this.#beginCode(this.#fence, true);
+    // Not `else`: the line may just have left the fence. Not `if`: an item may hold another marker.
+    while (this.#line === 'undecided' && !this.#fence && this.#held !== '') {
+      const held = this.#takeHeld();
+      this.#begin(readWholeLine(held) ?? readBlockStart(held, this.#isInList), held);
+    }
+    if (this.#line === 'code') this.#wrap.raw(this.#styled(reset));
+    inlineEnd(this.#inline, this.#wrap);
+  }
+
+  /** What follows a quote's or an item's marker begins like a line of its own. */
+  #begin(start: BlockStart, source: string): void {
+    switch (start.kind) {
+      case 'quote':
+        return this.#openQuote(start.rest);
+      case 'item':
+        return this.#openItem(start);
+      case 'fence':
+        return this.#openFence(start);
+      case 'rule':
+        this.#isInList = false;
+        return this.#wrap.raw(
+          this.#isStyled ? `${dim}${'─'.repeat(Math.min(this.#width, ruleWidth))}${reset}` : source,
+        );
+      case 'heading':
+        this.#isInList = false;
+        if (!this.#isStyled) return this.#text(source);
+        this.#inline = newInline(bold);
+        this.#wrap.style(bold);
+        return this.#text(start.rest);
+      case 'verbatim':
+        this.#line = 'verbatim';
+        return this.#wrap.raw(start.indent + start.rest);
+      case 'text':
+        if (start.indent === '' && start.rest !== '' && !this.#isItem) this.#isInList = false;
+        this.#wrap.lead(start.indent, start.indent.length);
+        return this.#text(start.rest);
+    }
+  }
+
+  #text(text: string): void {
+    this.#line = 'text';
+    this.#steps(text);
+  }
+
+  #openQuote(rest: string): void {
+    this.#depth++;
+    this.#wrap.lead(this.#isStyled ? bar : '> ', 2);
+    this.#steps(rest);
+  }
+
+  #openItem({ indent, mark, rest }: BlockStart & { kind: 'item' }): void {
+    this.#isItem = true;
+    this.#isInList = true;
+    const shown = `${indent}${/\d/.test(mark) || !this.#isStyled ? mark : '•'} `;
+    this.#wrap.lead(shown, columnsOf(shown), ' '.repeat(columnsOf(shown)));
+    this.#steps(rest);
+  }
+
+  /** Code is shown from the left edge, so that it can be copied as it is. */
+  #openFence({ indent, mark, label }: BlockStart & { kind: 'fence' }): void {
+    this.#fence = { mark, indent: indent.length, depth: this.#depth };
+    this.#wrap.raw(this.#styled(dim) + mark + label + this.#styled(reset));
+  }
+
+  #beginCode(fence: CodeFence, isWhole: boolean): void {
+    const start = readCodeStart(fence, { text: this.#held, depth: this.#depth, isWhole });
+    if (start.kind === 'undecided') return;
+    const held = this.#takeHeld();
+    if (start.kind === 'closed' || start.kind === 'left') this.#fence = undefined;
+    if (start.kind === 'closed') this.#wrap.raw(this.#styled(dim) + held.trim() + this.#styled(reset));
+    if (start.kind === 'left') this.#steps(held);
+    if (start.kind === 'quote') {
+      this.#openQuote(start.rest);
+      if (isWhole && this.#line === 'undecided') this.#beginCode(fence, true);
+    }
+    if (start.kind === 'code' && start.rest !== '') {
+      this.#line = 'code';
+      this.#wrap.raw(this.#styled(cyan) + start.rest);
+    }
+  }
+
+  #styled(sequence: string): string {
+    return this.#isStyled ? sequence : '';
+  }
+
+  #takeHeld(): string {
+    const held = this.#held;
+    this.#held = '';
+    return held;
+  }
 }

@@ -1,3 +1,4 @@
+import { isIdeograph } from './columns.ts';
 import type { WordWrap } from './wordWrap.ts';
 
 /** What is open within a line. */
@@ -8,64 +9,77 @@ export interface InlineState {
   code: number;
   /** The style of the whole line, such as a heading's. */
   lineStyle: string;
-  /** A marker that the next character decides: a run of `*` or of ticks, a backslash, or a link. */
+  /** A marker that the next character decides: a run of `*` or of ticks, or a backslash. */
   held: string;
+  link: Link | undefined;
   previous: string;
 }
 
-const reset = '\u001b[0m';
-const longestLink = 400;
+/** `[text](address)`, as far as it has come. */
+interface Link {
+  readonly part: 'text' | 'between' | 'address';
+  readonly text: string;
+  readonly address: string;
+}
 
-export function newInline(): InlineState {
-  return { bold: false, italic: false, code: 0, lineStyle: '', held: '', previous: ' ' };
+const reset = '\u001b[0m';
+/** What is longer is shown as it was written, so that no more than this is ever held. */
+const longestLink = 400;
+const escapable = /[\\`*_[\]()#+.!<>|~-]/;
+/** Before these a star is one of a glob, a product or the end of a clause, and opens nothing. */
+const neverEmphasised = /[\s*/.,;:=)\]}|<>]/;
+
+export function newInline(lineStyle = ''): InlineState {
+  return { bold: false, italic: false, code: 0, lineStyle, held: '', link: undefined, previous: ' ' };
 }
 
 export function inlineStep(state: InlineState, character: string, wrap: WordWrap): void {
-  if (state.held.startsWith('[')) return stepLink(state, character, wrap);
+  if (state.link) return stepLink(state, { link: state.link, character }, wrap);
   if (state.held !== '' && state.held[0] === character && character !== '\\') {
     state.held += character;
     return;
   }
-  if (state.held !== '') {
-    const held = state.held;
+  if (state.held === '\\' && escapable.test(character)) {
     state.held = '';
-    if (held === '\\' && /[\\`*_[\]()#+.!<>|~-]/.test(character)) return put(state, character, wrap);
-    closeMarker(state, { marker: held, next: character }, wrap);
+    return put(state, character, wrap);
   }
+  resolveHeld(state, character, wrap);
   const isMarker = state.code > 0 ? character === '`' : '`*\\['.includes(character);
-  if (isMarker) state.held = character;
-  else put(state, character, wrap);
+  if (!isMarker) put(state, character, wrap);
+  else if (character === '[') state.link = { part: 'text', text: '', address: '' };
+  else state.held = character;
 }
 
 /** At the end of a line what is held is decided, and what is open is closed. */
 export function inlineEnd(state: InlineState, wrap: WordWrap): void {
-  const held = state.held;
-  state.held = '';
-  if (held.startsWith('[')) putAll(state, held, wrap);
-  else if (held !== '') closeMarker(state, { marker: held, next: ' ' }, wrap);
+  if (state.link) giveUpLink(state, state.link, wrap);
+  resolveHeld(state, ' ', wrap);
   if (state.bold || state.italic || state.code > 0 || state.lineStyle !== '') wrap.style(reset);
 }
 
-function closeMarker(
-  state: InlineState,
-  { marker, next }: { marker: string; next: string },
-  wrap: WordWrap,
-): void {
+/** Decides the marker that is held by the character after it. */
+function resolveHeld(state: InlineState, next: string, wrap: WordWrap): void {
+  const marker = state.held;
+  state.held = '';
+  if (marker === '') return;
   if (marker[0] === '`') return tick(state, marker, wrap);
-  if (marker[0] !== '*') return putAll(state, marker, wrap);
-  const opens = !/\s/.test(next) && !/[\p{L}\p{N}]/u.test(state.previous);
+  if (marker[0] !== '*' || !turnEmphasis(state, marker, next)) return putAll(state, marker, wrap);
+  restyle(state, wrap);
+}
+
+/** Whether a run of stars opened or closed what it stands for; else it is text. */
+function turnEmphasis(state: InlineState, marker: string, next: string): boolean {
+  if (marker.length > 3) return false;
+  const isInWord = /[\p{L}\p{N}]/u.test(state.previous) && !isIdeograph(state.previous);
+  const opens = !neverEmphasised.test(next) && !isInWord;
   const closes = !/\s/.test(state.previous);
   const wantsBold = marker.length >= 2;
   const wantsItalic = marker.length % 2 === 1;
-  const canTurn = marker.length <= 3 && turns(state.bold, wantsBold) && turns(state.italic, wantsItalic);
-  if (!canTurn) return putAll(state, marker, wrap);
+  if (wantsBold && !(state.bold ? closes : opens)) return false;
+  if (wantsItalic && !(state.italic ? closes : opens)) return false;
   if (wantsBold) state.bold = !state.bold;
   if (wantsItalic) state.italic = !state.italic;
-  restyle(state, wrap);
-
-  function turns(isOn: boolean, isWanted: boolean): boolean {
-    return !isWanted || (isOn ? closes : opens);
-  }
+  return true;
 }
 
 function tick(state: InlineState, marker: string, wrap: WordWrap): void {
@@ -76,21 +90,41 @@ function tick(state: InlineState, marker: string, wrap: WordWrap): void {
 }
 
 /** A link is shown as its text and its address, once it is whole. */
-function stepLink(state: InlineState, character: string, wrap: WordWrap): void {
-  state.held += character;
-  const link = /^\[([^[\]]*)\]\(([^)\s]*)\)$/.exec(state.held);
-  if (link) {
-    const [, text = '', address = ''] = link;
-    state.held = '';
-    putAll(state, text === address || text === '' ? address : `${text} (${address})`, wrap);
-    return;
+function stepLink(
+  state: InlineState,
+  { link, character }: { link: Link; character: string },
+  wrap: WordWrap,
+): void {
+  const { part, text, address } = link;
+  if (text.length + address.length >= longestLink) {
+    giveUpLink(state, link, wrap);
+    return inlineStep(state, character, wrap);
   }
-  const mayBe = /^\[[^[\]]*(\](\([^)\s]*)?)?$/.test(state.held) && state.held.length < longestLink;
-  if (mayBe) return;
-  const held = state.held;
-  state.held = '';
+  if (part === 'text' && character === ']') state.link = { ...link, part: 'between' };
+  else if (part === 'text' && character !== '[') state.link = { ...link, text: text + character };
+  else if (part === 'between' && character === '(') state.link = { ...link, part: 'address' };
+  else if (part === 'address' && character === ')') showLink(state, link, wrap);
+  else if (part === 'address' && !/[\s[]/.test(character))
+    state.link = { ...link, address: address + character };
+  else {
+    giveUpLink(state, link, wrap);
+    inlineStep(state, character, wrap);
+  }
+}
+
+function showLink(state: InlineState, { text, address }: Link, wrap: WordWrap): void {
+  state.link = undefined;
+  if (text === '' || text === address) return putAll(state, address, wrap);
+  for (const character of `${text} `) inlineStep(state, character, wrap);
+  putAll(state, `(${address})`, wrap);
+}
+
+/** It is none: what was held is text. It has no further bracket that could open one, so this is done once. */
+function giveUpLink(state: InlineState, { part, text, address }: Link, wrap: WordWrap): void {
+  state.link = undefined;
   put(state, '[', wrap);
-  for (const one of held.slice(1)) inlineStep(state, one, wrap);
+  const rest = text + (part === 'text' ? '' : ']') + (part === 'address' ? `(${address}` : '');
+  for (const character of rest) inlineStep(state, character, wrap);
 }
 
 function restyle(state: InlineState, wrap: WordWrap): void {

@@ -1,9 +1,9 @@
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import type { CommandLine } from './commandLine.ts';
 import { connect } from './connection.ts';
-import { showControls } from './controlCharacters.ts';
+import { showLine } from './controlCharacters.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
-import { createStyle, type Style } from './style.ts';
+import { type Style, styleFor } from './style.ts';
 import { formatBytes, formatTable } from './table.ts';
 
 /** What is installed: as a table, or one object a row. */
@@ -14,8 +14,7 @@ export async function showModels(surroundings: Surroundings, commandLine: Comman
     const { models, stale } = await daemon.request(listModelsRequest, { refresh: true });
     if (stale) await writeLine(stderr, 'The runner does not answer; this is the last known list.');
     if (commandLine.json) for (const model of models) await writeLine(stdout, JSON.stringify(model));
-    else if (models.length > 0)
-      await write(stdout, modelsTable(models, createStyle(stdout.isTTY === true && !env['NO_COLOR'])));
+    else if (models.length > 0) await write(stdout, modelsTable(models, styleFor(stdout, env)));
     else await writeLine(stderr, 'No model is installed. Pull one, for example with "ollama pull qwen3:4b".');
     return 0;
   } finally {
@@ -37,7 +36,7 @@ export function modelsTable(models: readonly Model[], style: Style): string {
 function rowOf(model: Model): readonly string[] {
   const { name, size, running, remote } = model;
   return [
-    showControls(name),
+    showLine(name),
     remote ? 'remote' : size === undefined ? '' : formatBytes(size),
     capabilitiesOf(model),
     contextOf(model),

@@ -1,96 +1,62 @@
-import { createAnswerPrinter } from './answerPrinter.ts';
-import { chooseModel } from './chooseModel.ts';
+import { createAnswerOutput } from './answerOutput.ts';
+import { chooseModel, withNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
-import { type Failure, failureOf } from './failure.ts';
-import { readAll, type Surroundings, UsageError, write, writeLine } from './streams.ts';
-import { createStyle } from './style.ts';
-import { createTurns, type TakeDelta } from './turn.ts';
+import { TerminalError } from './failure.ts';
+import { createInterrupts } from './interrupts.ts';
+import { readAll, type Surroundings } from './streams.ts';
+import { createTurns } from './turn.ts';
 
-/** A prompt from standard input may be this large. */
+/** A prompt from standard input may have this many bytes. */
 const maxPrompt = 10 * 1024 * 1024;
 
-/** The prompt from the command line and from standard input where that is no terminal: first the one, then the other. */
+/**
+ * The prompt from the command line and from standard input where that is no terminal: first the one, then the other.
+ * @throws {TerminalError} when there is neither, or too much.
+ */
 export async function readPrompt({ stdin }: Surroundings, { words }: CommandLine): Promise<string> {
   const typed = words.join(' ').trim();
-  const piped = stdin.isTTY ? '' : (await readAll(stdin, maxPrompt)).trim();
+  // Only its end is trimmed: the blanks before the first line may be the code's own.
+  const piped = stdin.isTTY ? '' : (await readAll(stdin, maxPrompt)).trimEnd();
   const prompt = [typed, piped].filter((part) => part !== '').join('\n\n');
   if (prompt !== '') return prompt;
-  throw new UsageError('There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner chat');
+  throw new TerminalError(
+    'usage',
+    'There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner chat',
+  );
+}
+
+export interface OneAnswer {
+  readonly commandLine: CommandLine;
+  readonly connection: Connection;
+  readonly prompt: string;
 }
 
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 export async function giveOneAnswer(
   surroundings: Surroundings,
-  commandLine: CommandLine,
-  connection: Connection,
-  prompt: string,
+  { commandLine, connection, prompt }: OneAnswer,
 ): Promise<number> {
-  const abort = new AbortController();
-  const stopListening = surroundings.onInterrupt(() => abort.abort());
-  const output = commandLine.json ? jsonOutput(surroundings) : textOutput(surroundings);
+  const { daemon } = connection;
+  const interrupts = createInterrupts();
+  const stopListening = surroundings.onInterrupt(interrupts.press);
+  const output = createAnswerOutput(surroundings, commandLine.json);
+  // A name needs no list: the runner itself knows whether it is one.
+  const model = commandLine.model ?? (await chooseModel(daemon, undefined));
+  const ask = createTurns(() => daemon);
   try {
-    const model = await chooseModel(connection.daemon, commandLine.model);
-    const ask = createTurns(connection.daemon);
-    const result = await ask(
+    const turn = ask(
       { model, messages: [{ role: 'user', content: prompt }] },
       output.take,
-      abort.signal,
+      interrupts.signal,
     );
-    await output.done({ ...result, model });
+    const result = await interrupts.orInsisted(turn);
+    await output.done(result, model);
     return result.finishReason === 'cancelled' ? 130 : 0;
   } catch (error) {
-    const failure = failureOf(error);
-    await output.failed(failure);
-    await writeLine(surroundings.stderr, failure.message);
-    return 1;
+    await output.failed();
+    throw await withNearModels(daemon, model, error);
   } finally {
     stopListening();
   }
-}
-
-interface Output {
-  readonly take: TakeDelta;
-  readonly done: (result: object) => Promise<void>;
-  readonly failed: (failure: Failure) => Promise<void>;
-}
-
-/** One object a line. */
-function jsonOutput({ stdout }: Surroundings): Output {
-  const event = (name: string, rest: object) => writeLine(stdout, JSON.stringify({ event: name, ...rest }));
-  return {
-    take: ({ streamId: _, seq: __, kind, ...rest }) => event(kind, 'notice' in rest ? rest.notice : rest),
-    done: (result) => event('done', result),
-    failed: (failure) => event('error', failure),
-  };
-}
-
-/** The answer alone on standard output: as it is for a pipe, rendered for a terminal. */
-function textOutput(surroundings: Surroundings): Output {
-  const { stdout, stderr } = surroundings;
-  if (stdout.isTTY) return renderedOutput(surroundings);
-  let isLineOpen = false;
-  const endLine = async () => {
-    if (isLineOpen) await write(stdout, '\n');
-  };
-  return {
-    async take(delta) {
-      if (delta.kind === 'notice') await writeLine(stderr, delta.notice.message);
-      if (delta.kind === 'toolCall') await writeLine(stderr, `The model called ${delta.toolCall.name}.`);
-      if (delta.kind !== 'text' || delta.text === '') return;
-      isLineOpen = !delta.text.endsWith('\n');
-      await write(stdout, delta.text);
-    },
-    done: endLine,
-    failed: endLine,
-  };
-}
-
-function renderedOutput({ stdout, env }: Surroundings): Output {
-  const printer = createAnswerPrinter(createStyle(!env['NO_COLOR']), stdout.columns ?? 80);
-  return {
-    take: (delta) => write(stdout, printer.delta(delta)),
-    done: () => write(stdout, printer.end()),
-    failed: () => write(stdout, printer.end()),
-  };
 }

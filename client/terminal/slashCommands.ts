@@ -1,7 +1,7 @@
 import type { ChatParams } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 import { findModel } from './chooseModel.ts';
-import { showControls } from './controlCharacters.ts';
+import { showLine } from './controlCharacters.ts';
 import { nearest } from './nearest.ts';
 
 /** What a slash command may look at and change. */
@@ -34,57 +34,56 @@ const thinkWords = new Map<string, ChatParams['think']>([
   ['auto', undefined],
 ]);
 
-const leave = async (): Promise<SlashResult> => ({ text: '', leave: true });
-
-const commands: Readonly<Record<string, SlashCommand>> = {
-  model: { usage: '/model [NAME]', summary: 'shows the models, or changes to one', run: changeModel },
-  think: {
-    usage: '/think [on|off|low|medium|high|max|auto]',
-    summary: 'how much a thinking model thinks',
-    run: changeThink,
-  },
-  clear: {
-    usage: '/clear',
-    summary: 'forgets the conversation',
-    run: async (state) => {
-      state.clear();
-      return { text: 'The conversation is forgotten.' };
-    },
-  },
-  help: { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) },
-  bye: { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave },
-};
-const otherNames: Readonly<Record<string, string>> = {
-  exit: 'bye',
-  quit: 'bye',
-  '?': 'help',
-  models: 'model',
-};
+const thinkUsage = '/think [on|off|low|medium|high|max|auto]';
+const commands: ReadonlyMap<string, SlashCommand> = new Map([
+  ['model', { usage: '/model [NAME]', summary: 'shows the models, or changes to one', run: changeModel }],
+  ['think', { usage: thinkUsage, summary: 'how much a thinking model thinks', run: changeThink }],
+  ['clear', { usage: '/clear', summary: 'forgets the conversation', run: forget }],
+  ['help', { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) }],
+  ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
+]);
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['exit', 'bye'],
+  ['quit', 'bye'],
+  ['?', 'help'],
+  ['models', 'model'],
+]);
 
 /** Runs a line that begins with a slash; `//` begins a prompt with one slash, and is none. */
 export async function runSlashCommand(line: string, state: ConversationState): Promise<SlashResult> {
   const [, name = '', word = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
-  const command = commands[otherNames[name] ?? name];
+  const command = commands.get(otherNames.get(name) ?? name);
   if (command) return command.run(state, word.trim());
-  const near = nearest(name, Object.keys(commands), 1)[0];
+  const near = nearest(name, [...commands.keys()], 1)[0];
   const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
   return {
-    text: `There is no command /${showControls(name)}. ${hint} To begin a prompt with a slash, type two.`,
+    text: `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`,
   };
+}
+
+async function leave(): Promise<SlashResult> {
+  return { text: '', leave: true };
+}
+
+async function forget(state: ConversationState): Promise<SlashResult> {
+  state.clear();
+  return { text: 'The conversation is forgotten.' };
 }
 
 async function changeModel(state: ConversationState, word: string): Promise<SlashResult> {
   const models = await state.models();
   if (word === '') {
+    if (models.length === 0)
+      return { text: 'No model that can chat is installed. Pull one with "ollama pull".' };
     const list = models.map(
-      ({ name }, index) => `${name === state.model ? '*' : ' '} ${index + 1}  ${showControls(name)}`,
+      ({ name }, index) => `${name === state.model ? '*' : ' '} ${index + 1}  ${showLine(name)}`,
     );
     return { text: [...list, 'Choose with "/model" and a number or a name.'].join('\n') };
   }
-  const found = findModel(models, word);
-  if (typeof found === 'string') return { text: found };
+  const found = (/^\d+$/.test(word) ? models[Number(word) - 1] : undefined) ?? findModel(models, word);
+  if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
   state.model = found.name;
-  return { text: `Now talking to ${showControls(found.name)}.` };
+  return { text: `Now talking to ${showLine(found.name)}.` };
 }
 
 async function changeThink(state: ConversationState, word: string): Promise<SlashResult> {
@@ -93,7 +92,7 @@ async function changeThink(state: ConversationState, word: string): Promise<Slas
       text: `Thinking is ${nameOf(state.think)}. Choose one of ${[...thinkWords.keys()].join(', ')}.`,
     };
   if (!thinkWords.has(word))
-    return { text: `"${showControls(word)}" is none of ${[...thinkWords.keys()].join(', ')}.` };
+    return { text: `"${showLine(word)}" is none of ${[...thinkWords.keys()].join(', ')}.` };
   state.think = thinkWords.get(word);
   return { text: word === 'auto' ? 'Thinking is left to the model.' : `Thinking is ${word}.` };
 }
@@ -103,9 +102,11 @@ function nameOf(think: ChatParams['think']): string {
 }
 
 function helpText(): string {
-  const rows = Object.values(commands).map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
+  const rows = [...commands.values()].map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
   return [
     ...rows,
-    'Ctrl-C cancels an answer; at an empty prompt it leaves. A backslash at the end continues on the next line.',
+    '',
+    'Ctrl-C cancels an answer; at an empty prompt it leaves.',
+    'A backslash at the end of a line continues on the next.',
   ].join('\n');
 }

@@ -1,5 +1,6 @@
-import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import type { DaemonProcess } from './daemonProcess.ts';
+import { TerminalError } from './failure.ts';
 
 /** What a program has of its surroundings, handed in so that tests run it in process. */
 export interface Surroundings {
@@ -7,9 +8,11 @@ export interface Surroundings {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The path of `runnerd.cjs`. */
-  readonly runnerd: string;
   readonly version: string;
+  /** Milliseconds from any start. */
+  readonly now: () => number;
+  /** Starts `runnerd --stdio` with further flags. */
+  readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
   /** Calls back at each SIGINT until the returned function is called. */
   readonly onInterrupt: (take: () => void) => () => void;
 }
@@ -17,28 +20,35 @@ export interface Surroundings {
 /** Writes and waits until there is room for more. A reader that went away (EPIPE) is no error. */
 export async function write(stream: Writable, text: string): Promise<void> {
   if (text === '' || stream.destroyed || stream.write(text)) return;
-  await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined);
+  const events = ['drain', 'close', 'error'];
+  await new Promise<void>((resolve) => {
+    const goOn = () => {
+      for (const event of events) stream.off(event, goOn);
+      resolve();
+    };
+    for (const event of events) stream.on(event, goOn);
+  });
 }
 
 export async function writeLine(stream: Writable, text: string): Promise<void> {
   await write(stream, `${text}\n`);
 }
 
-/** All of a stream as text, up to a limit of bytes. */
+/**
+ * All of a stream as text, up to a limit of bytes.
+ * @throws {TerminalError} beyond the limit.
+ */
 export async function readAll(stream: Readable, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > limit)
-      throw new UsageError(`The prompt on standard input is larger than ${limit / 1024 / 1024} MB.`);
+    if (size > limit) {
+      const megabytes = limit / 1024 / 1024;
+      throw new TerminalError('usage', `The prompt on standard input is larger than ${megabytes} MB.`);
+    }
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The words of the command line, or what was piped in, are not as they must be: exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }

@@ -22,3 +22,11 @@ export function createStyle(on: boolean): Style {
     cyan: wrap(36, 39),
   };
 }
+
+/** The style for a stream: off where it is no terminal, or the user wants none (https://no-color.org). */
+export function styleFor(
+  { isTTY }: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): Style {
+  return createStyle(isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb');
+}

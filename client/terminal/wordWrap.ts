@@ -1,57 +1,85 @@
-import { columnsOf } from './columns.ts';
+import { columnsOf, isIdeograph } from './columns.ts';
 
 /**
- * Wraps running text at a width, a word at a time: a word is held until it ends. Styles take no columns. Each line may
- * begin with a prefix, and each line that is wrapped with another.
+ * Wraps running text at a width, a word at a time: a word is held until it ends, and the blanks before it with it, so
+ * that none is left at the end of a line. Styles take no columns. A word that is wider than a line, such as a long
+ * address, is passed on as it comes and never broken: it could not be copied otherwise.
  */
 export class WordWrap {
   readonly #width: number;
   #out = '';
-  /** The word that is held, and the columns it takes. */
+  #blanks = '';
+  /** The word that is held, with its styles, and the columns it takes. */
   #word = '';
   #wordColumns = 0;
+  /** The beginning of the word has been passed on already. */
+  #isBegun = false;
   #column = 0;
   #hanging = '';
   #hangingColumns = 0;
+  /** The style that holds where the text is shown, and at the end of what is held. */
+  #style = '';
+  #nextStyle = '';
 
   constructor(width: number) {
     this.#width = width;
   }
 
-  /** Begins a line: `prefix` now, and `hanging` on each line that it is wrapped to; the columns of both. */
-  prefix(prefix: string, columns: number, hanging = { text: '', columns: 0 }): void {
-    this.#out += prefix;
-    this.#column = columns;
-    this.#hanging = hanging.text;
-    this.#hangingColumns = hanging.columns;
+  /** Adds to the beginning of a line: `text` now, and `hanging` on each line that it is wrapped to. */
+  lead(text: string, columns: number, hanging = text): void {
+    this.#out += text;
+    this.#column += columns;
+    this.#hanging += hanging;
+    this.#hangingColumns += columns;
   }
 
   character(character: string): void {
-    if (character === ' ') {
-      this.#flush();
-      this.#out += ' ';
-      this.#column++;
+    if (character === ' ' || character === '\t') {
+      this.flush();
+      this.#blanks += character;
       return;
     }
+    if (isIdeograph(character)) this.flush();
     this.#word += character;
     this.#wordColumns += columnsOf(character);
-    if (this.#wordColumns >= this.#width) this.#flush();
+    if (isIdeograph(character)) this.flush();
+    else if (this.#isBegun || this.#wordColumns >= this.#width) {
+      this.flush();
+      this.#isBegun = true;
+    }
   }
 
+  /** `sequence` sets the whole style: what held before does no longer. */
   style(sequence: string): void {
     this.#word += sequence;
+    this.#nextStyle = sequence;
   }
 
   newline(): void {
-    this.#flush();
+    this.flush();
     this.#out += '\n';
-    this.prefix('', 0);
+    this.#blanks = '';
+    this.#column = 0;
+    this.#hanging = '';
+    this.#hangingColumns = 0;
   }
 
   /** Text that is not wrapped, such as code. */
   raw(text: string): void {
-    this.#flush();
-    this.#out += text;
+    this.flush();
+    this.#out += this.#blanks + text;
+    this.#blanks = '';
+  }
+
+  /** The word is at its end. */
+  flush(): void {
+    if (this.#wordColumns > 0) this.#place();
+    this.#out += this.#word;
+    this.#column += this.#wordColumns;
+    this.#style = this.#nextStyle;
+    this.#word = '';
+    this.#wordColumns = 0;
+    this.#isBegun = false;
   }
 
   /** What is ready to be shown. */
@@ -61,19 +89,17 @@ export class WordWrap {
     return out;
   }
 
-  end(): string {
-    this.#flush();
-    return this.take();
-  }
-
-  #flush(): void {
-    if (this.#column + this.#wordColumns > this.#width && this.#column > this.#hangingColumns) {
-      this.#out = `${this.#out.replace(/ +$/, '')}\n${this.#hanging}`;
+  /** Puts the blanks, or a new line, before the word. */
+  #place(): void {
+    const end = this.#column + this.#blanks.length + this.#wordColumns;
+    if (!this.#isBegun && end > this.#width && this.#column > this.#hangingColumns) {
+      // What hangs may have a style of its own.
+      this.#out += `\n${this.#hanging}${this.#hanging === '' ? '' : this.#style}`;
       this.#column = this.#hangingColumns;
+    } else {
+      this.#out += this.#blanks;
+      this.#column += this.#blanks.length;
     }
-    this.#out += this.#word;
-    this.#column += this.#wordColumns;
-    this.#word = '';
-    this.#wordColumns = 0;
+    this.#blanks = '';
   }
 }

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { createAnswerPrinter, describeUsage } from '../../client/terminal/answerPrinter.ts';
@@ -11,15 +10,12 @@ import { parseCommandLine } from '../../client/terminal/commandLine.ts';
 import { createControlFilter } from '../../client/terminal/controlCharacters.ts';
 import type { Daemon } from '../../client/terminal/daemon.ts';
 import { readHistory, writeHistory } from '../../client/terminal/history.ts';
-import { createLineEditor } from '../../client/terminal/lineEditor.ts';
 import { createMarkdownRenderer } from '../../client/terminal/markdown.ts';
 import { modelsTable } from '../../client/terminal/models.ts';
 import { nearest } from '../../client/terminal/nearest.ts';
 import { type ConversationState, runSlashCommand } from '../../client/terminal/slashCommands.ts';
-import { type Surroundings, UsageError } from '../../client/terminal/streams.ts';
 import { createStyle } from '../../client/terminal/style.ts';
 import { formatBytes } from '../../client/terminal/table.ts';
-import type { ChatDelta } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;
@@ -31,8 +27,15 @@ function model(name: string, more: Partial<Model> = {}): Model {
   return { name, server: 'default', family: name, capabilities, context: {}, ...more };
 }
 
-function render(text: string, width = 40, size = text.length): string {
-  const renderer = createMarkdownRenderer(width);
+interface Rendering {
+  readonly width?: number;
+  /** How many UTF-16 units come at once. */
+  readonly size?: number;
+  readonly styled?: boolean;
+}
+
+function render(text: string, { width = 40, size = text.length, styled = true }: Rendering = {}): string {
+  const renderer = createMarkdownRenderer(width, styled);
   let out = '';
   for (let at = 0; at < text.length; at += size) out += renderer.write(text.slice(at, at + size));
   return out + renderer.end();
@@ -56,8 +59,16 @@ t.test('the command line', async (t) => {
     [['chat', '--', '--not-a-flag'], { words: ['--not-a-flag'] }],
   ];
   for (const [args, want] of cases) t.match(parseCommandLine(args), want, args.join(' '));
-  for (const args of [['--nonsense'], ['--model'], ['--json=1']])
-    t.throws(() => parseCommandLine(args), UsageError, args.join(' '));
+  for (const args of [['--nonsense'], ['--model'], ['--json=1'], ['--server', ' '], ['--model', '--json']]) {
+    t.throws(
+      () => parseCommandLine(args),
+      {
+        kind: 'usage',
+        message: /^[^\n]*[^.]\.( "runner --help" lists the flags\.| Say which, or leave it out\.)$/,
+      },
+      args.join(' '),
+    );
+  }
 });
 
 t.test('Markdown is rendered', async (t) => {
@@ -78,6 +89,41 @@ t.test('Markdown is rendered', async (t) => {
       want: '• word word word word word word word \n  word word word ',
     },
     { name: 'a quote', input: '> said\n>\n> more', want: '│ said\n│ \n│ more' },
+    {
+      name: 'a quote that wraps keeps its bar',
+      input: `> ${'word '.repeat(10)}`,
+      want: '│ word word word word word word word\n│ word word word',
+    },
+    {
+      name: 'code, lists and headings in a quote',
+      input: '> # T\n> - a\n> ```sh\n> echo *x*\n>\n>   two\n> ```\n> **b**\nafter `c`',
+      want: '│ T\n│ • a\n│ ```sh\n│ echo *x*\n│\n│   two\n│ ```\n│ b\nafter c',
+    },
+    { name: 'a fence ends with its quote', input: '> ```\n> x\n\n**b**', want: '│ ```\n│ x\n\nb' },
+    {
+      name: 'code in a list is shown from the left edge',
+      input: '1. Do:\n   ```py\n   if a:\n       b\n   ```\n    then *this*\n2. Go',
+      want: '1. Do:\n```py\nif a:\n    b\n```\n    then this\n2. Go',
+    },
+    { name: 'code on the line of an item', input: '- ```\n  x\n  ```\n- y', want: '• ```\n  x\n```\n• y' },
+    {
+      name: 'indented code is as it is, but not in a list',
+      input: '    a **b**\n\n- x\n\n      c **d**\n\nend\n    e **f**',
+      want: '    a **b**\n\n• x\n\n      c d\n\nend\n    e **f**',
+    },
+    {
+      name: 'a fence with a long label',
+      input: '```json title=a/long/name/of/a/file.json\n**x**\n```\n**y**',
+      want: '```json title=a/long/name/of/a/file.json\n**x**\n```\ny',
+    },
+    { name: 'globs', input: 'see src/**/*.ts, *.js and **/x', want: 'see src/**/*.ts, *.js and **/x' },
+    { name: 'bold in a script without blanks', input: 'これは**太字**です', want: 'これは太字です' },
+    { name: 'a link with styled text', input: '[**a** `b`](u)', want: 'a b (u)' },
+    {
+      name: 'a long address is not broken',
+      input: `see https://example.org/${'a'.repeat(60)} there`,
+      want: `see\nhttps://example.org/${'a'.repeat(60)}\nthere`,
+    },
     {
       name: 'a link',
       input: '[the page](https://x.org/a) and [https://y.org](https://y.org)',
@@ -109,13 +155,19 @@ t.test('Markdown is rendered', async (t) => {
     {
       name: 'wide characters count twice',
       input: '日本語 '.repeat(8),
-      want: `${'日本語 '.repeat(5)}\n${'日本語 '.repeat(3)}`,
+      want: `${'日本語 '.repeat(5)}日本\n語 日本語 日本語`,
     },
     { name: 'an unclosed tick does not hide the next line', input: 'a ` b\n**c**', want: 'a  b\nc' },
   ];
   for (const { name, input, want } of cases) {
     t.equal(plain(render(input)).replace(/ +$/gm, ''), want.replace(/ +$/gm, ''), name);
   }
+  t.equal(render('> **a**', { width: 40 }).split('\u001b[1m').length, 2, 'bold is bold');
+  const wrapped = render(`> **${'word '.repeat(12)}end**`);
+  t.ok(
+    wrapped.split('\n').every((line) => line.includes('\u001b[1m')),
+    'the style goes on after a bar',
+  );
 });
 
 const markdownText = fc
@@ -157,26 +209,67 @@ const markdownText = fc
   .map((parts) => parts.join(''));
 
 t.test('Markdown comes out the same however it is cut, and no letter is lost', async (t) => {
+  const letters = (all: string) => plain(all).replace(/[^\p{L}\p{N}]/gu, '');
+  const cut = fc.record({ size: fc.integer({ min: 1, max: 7 }), width: fc.integer({ min: 20, max: 50 }) });
+  fc.assert(
+    fc.property(markdownText, cut, fc.boolean(), (text, { size, width }, styled) => {
+      const whole = render(text, { width, styled });
+      if (render(text, { width, styled, size }) !== whole)
+        throw new Error(`cut at ${size}: ${JSON.stringify(text)}`);
+      // A link shows its text and its address, in that order; all else keeps every letter.
+      if (letters(whole) !== letters(text))
+        throw new Error(`${JSON.stringify(text)} -> ${JSON.stringify(whole)}`);
+    }),
+    { numRuns: 3000 },
+  );
+  t.pass();
+});
+
+t.test('without styles nothing but blanks changes', async (t) => {
+  const marks = (text: string) => text.replace(/\s+/g, '');
   fc.assert(
     fc.property(markdownText, fc.integer({ min: 1, max: 7 }), (text, size) => {
-      const whole = render(text);
-      if (render(text, 40, size) !== whole) throw new Error(`cut at ${size}: ${JSON.stringify(text)}`);
-      const letters = (all: string) => plain(all).replace(/[^\p{L}\p{N}]/gu, '');
-      if (letters(whole) !== letters(text).replace(/^$/, '')) {
-        // A link shows its text and its address, in that order; all else keeps every letter.
-        throw new Error(`${JSON.stringify(text)} -> ${JSON.stringify(plain(whole))}`);
-      }
+      const shown = render(text, { styled: false, size });
+      return (
+        !shown.includes('\u001b') &&
+        marks(shown.replaceAll('\n> ', '\n')) === marks(text.replaceAll('\n> ', '\n'))
+      );
     }),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   );
-  const time = (length: number) => {
-    const text = '[**`'.repeat(length / 4);
+  t.pass();
+});
+
+t.test('code comes out exactly', async (t) => {
+  const codeLine = fc
+    .array(fc.constantFrom('a', ' ', '*', '`', '  ', '# ', '> ', '- ', '|', '日', '\t', '~'))
+    .map((parts) => parts.join(''));
+  const isFence = (line: string) => /^\s*~{3,}\s*$/.test(line);
+  fc.assert(
+    fc.property(fc.array(codeLine), fc.integer({ min: 1, max: 7 }), (lines, size) => {
+      const code = lines
+        .filter((line) => !isFence(line))
+        .map((line) => `${line}\n`)
+        .join('');
+      return plain(render(`~~~sh\n${code}~~~\n`, { size })) === `~~~sh\n${code}~~~\n`;
+    }),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});
+
+t.test('rendering takes time in proportion to the length', async (t) => {
+  const time = (unit: string, length: number) => {
+    const text = unit.repeat(length / unit.length);
     const start = performance.now();
-    render(text, 80, 3);
+    render(text, { width: 80, size: 1000 });
     return performance.now() - start;
   };
-  time(1000);
-  t.ok(time(200_000) < 20_000, 'hostile input ends');
+  for (const unit of ['[**`', '[a](', 'word ', ' ', 'a', '``` x\n', '> > - ', '日']) {
+    time(unit, 20_000);
+    // Quadratic work takes many seconds here; proportional work a tenth of one.
+    t.ok(time(unit, 400_000) < 3_000, JSON.stringify(unit));
+  }
 });
 
 t.test('an answer cannot drive the terminal', async (t) => {
@@ -199,37 +292,37 @@ t.test('an answer cannot drive the terminal', async (t) => {
 });
 
 t.test('an answer is printed with its thinking apart', async (t) => {
-  const deltas: readonly Omit<ChatDelta, 'streamId' | 'seq'>[] = [
+  const pieces = [
     { kind: 'thinking', text: 'hm\n' },
     { kind: 'thinking', text: 'so' },
     { kind: 'text', text: 'The **answer**' },
-    { kind: 'notice', notice: { code: 'answer-lost', message: 'Look.' } },
+    { kind: 'notice', notice: { code: 'answer-lost', message: 'Look\u001b[2J\nhere.' } },
     { kind: 'toolCall', toolCall: { id: 'a', name: 'get\u001b', arguments: { a: 1 } } },
-  ] as never;
-  for (const on of [true, false]) {
+    { kind: 'text', text: 'more\u0007' },
+  ] as const;
+  const print = (on: boolean) => {
     const printer = createAnswerPrinter(createStyle(on), 80);
-    const out =
-      deltas.map((delta, seq) => printer.delta({ streamId: 's', seq, ...delta } as ChatDelta)).join('') +
-      printer.end();
-    const answer = on ? 'The answer' : 'The **answer**';
-    // The last word is shown when the line is known to end.
-    t.match(plain(out).replace(/\s+/g, ' '), new RegExp(`^thinking hm so .*The ${on ? '' : '\\*\\*'}`));
-    t.match(plain(out), /tool call: get␛ \{"a":1\}/);
-    t.ok(plain(out).includes(answer.slice(0, 3)) && out.endsWith('\n'));
-    if (!on) t.notMatch(out, /\u001b/);
-  }
+    const shown = pieces.map((piece, seq) => printer.delta({ streamId: 's', seq, ...piece }));
+    return shown.join('') + printer.end();
+  };
+  const rest = 'Look␛[2J here.\ntool call: get␛ {"a":1}\nmore␇\n';
+  t.equal(plain(print(true)), `thinking\nhm\nso\n\nThe answer\n${rest}`);
+  t.equal(print(false), `thinking\nhm\nso\n\nanswer\nThe **answer**\n${rest}`);
+});
+
+t.test('what an answer took is told in a line', async (t) => {
+  const result = {
+    finishReason: 'length',
+    usage: { promptTokens: 3, completionTokens: 20, contextLength: 4096 },
+    message: { role: 'assistant', content: '' },
+    notices: [],
+  } as const;
   t.equal(
-    describeUsage(
-      {
-        finishReason: 'length',
-        usage: { promptTokens: 3, completionTokens: 20, contextLength: 4096 },
-        message: { role: 'assistant', content: '' },
-        notices: [],
-      },
-      2000,
-    ),
-    '3 + 20 tokens of a window of 4096, 10.0 a second; cut at the limit',
+    describeUsage(result, 2000),
+    '20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',
   );
+  t.equal(describeUsage({ ...result, finishReason: 'stop' }, 1), '20 tokens · context 23 of 4096');
+  t.equal(describeUsage({ ...result, finishReason: 'cancelled' }, 1), 'cancelled');
 });
 
 t.test('the table of models', async (t) => {
@@ -292,12 +385,15 @@ t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
   const loaded = model('loaded', { running: { expiresAt: '', size: 1, sizeVram: 0 } });
   t.equal(await choose([embedder, model('a'), loaded]), 'loaded');
   t.equal(await choose([embedder, old, model('a')]), 'old');
-  t.equal(await choose([model('a')], 'named'), 'named');
+  t.equal(await choose([model('a'), embedder], 'Embedder'), 'embedder', 'one that is named is not doubted');
+  await t.rejects(choose([model('qwen3:4b')], 'qwen3'), {
+    kind: 'model-not-found',
+    message: 'There is no model "qwen3". Did you mean qwen3:4b? Installed: qwen3:4b.',
+  });
   await t.rejects(choose([]), { message: /no model yet/ });
   await t.rejects(choose([embedder]), { message: /can chat/ });
   t.equal((findModel([model('qwen3:4b'), model('a:latest')], 'A') as Model).name, 'a:latest');
-  t.equal((findModel([model('qwen3:4b'), model('a:latest')], '1') as Model).name, 'qwen3:4b');
-  t.match(findModel([model('qwen3:4b')], 'qwen3'), /Near: qwen3:4b/);
+  t.match(findModel([model('qwen3:4b')], 'qwen3'), /Did you mean qwen3:4b\?/);
   t.strictSame(nearest('modles', ['models', 'doctor', 'chat']), ['models']);
 });
 
@@ -321,6 +417,11 @@ t.test('slash commands', async (t) => {
   await runSlashCommand('/clear', state);
   t.strictSame(cleared, ['yes']);
   t.match((await runSlashCommand('/modle', state)).text, /Did you mean \/model\?/);
+  await runSlashCommand('/model 1', state);
+  t.equal(state.model, 'a', 'by its number in the list');
+  t.match((await runSlashCommand('/model 3', state)).text, /no model "3"/);
+  for (const name of ['constructor', '__proto__', 'home/x'])
+    t.match((await runSlashCommand(`/${name}`, state)).text, /There is no command/, name);
   t.match((await runSlashCommand('/help', state)).text, /\/think/);
   for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
 });
@@ -335,36 +436,15 @@ t.test('history is private, bounded and in order', async (t) => {
     Array.from({ length: 1200 }, (_, n) => `line ${n}`),
   );
   t.equal(statSync(path).mode & 0o777, 0o600);
+  chmodSync(path, 0o644);
+  await writeHistory(
+    path,
+    Array.from({ length: 1200 }, (_, n) => `line ${n}`),
+  );
+  t.equal(statSync(path).mode & 0o777, 0o600, 'also when it was there with another');
   const lines = await readHistory(path);
   t.equal(lines.length, 1000);
   t.equal(lines[0], 'line 0', 'the newest first');
   await writeHistory(join(path, 'below', 'a-file'), ['x']);
   t.pass('a folder that cannot be written is no failure');
-});
-
-t.test('the line editor takes lines, continued lines and pasted lines', async (t) => {
-  const stdin = new PassThrough();
-  const stdout = new PassThrough();
-  stdout.resume();
-  const editor = createLineEditor({ stdin, stdout } as unknown as Surroundings, []);
-  const type = async (text: string) => {
-    const asked = editor.ask('> ');
-    stdin.write(text);
-    return asked;
-  };
-  t.strictSame(await type('hello\r'), { kind: 'text', text: 'hello' });
-  t.strictSame(await type('one\rtwo\rthree\r'), { kind: 'text', text: 'one\ntwo\nthree' }, 'pasted together');
-  const continued = editor.ask('> ');
-  stdin.write('first \\\r');
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  stdin.write('second\r');
-  t.strictSame(await continued, { kind: 'text', text: 'first \nsecond' });
-  let interrupts = 0;
-  editor.onInterrupt(() => interrupts++);
-  stdin.write('\u0003');
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  t.equal(interrupts, 1, 'Ctrl-C while nothing is asked');
-  t.strictSame(await type('\u0003'), { kind: 'leave' }, 'Ctrl-C at an empty prompt');
-  t.strictSame(editor.history.slice(-1), ['hello']);
-  editor.close();
 });

@@ -1,0 +1,101 @@
+import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
+import { createAnswerPrinter, describeCall } from './answerPrinter.ts';
+import { showLine } from './controlCharacters.ts';
+import { type Surroundings, write, writeLine } from './streams.ts';
+import { styleFor } from './style.ts';
+import type { TakeDelta } from './turn.ts';
+
+/** Where the one answer of a command goes. */
+export interface AnswerOutput {
+  readonly take: TakeDelta;
+  readonly done: (result: ChatResult, model: string) => Promise<void>;
+  /** It failed: what had come stays. */
+  readonly failed: () => Promise<void>;
+}
+
+export function createAnswerOutput(surroundings: Surroundings, json: boolean): AnswerOutput {
+  if (json) return jsonOutput(surroundings);
+  return surroundings.stdout.isTTY ? renderedOutput(surroundings) : rawOutput(surroundings);
+}
+
+/** One object a line. */
+function jsonOutput({ stdout }: Surroundings): AnswerOutput {
+  const event = (name: string, rest: object) => writeLine(stdout, JSON.stringify({ event: name, ...rest }));
+  return {
+    take: ({ streamId: _, seq: __, kind, ...rest }) => event(kind, 'notice' in rest ? rest.notice : rest),
+    done: (result, model) => event('done', { ...result, model }),
+    failed: async () => undefined,
+  };
+}
+
+/** For a pipe: the answer's text as it is, and an end to its last line. */
+function rawOutput(surroundings: Surroundings): AnswerOutput {
+  const { stdout } = surroundings;
+  let isLineOpen = false;
+  const endLine = async () => {
+    if (isLineOpen) await write(stdout, '\n');
+    isLineOpen = false;
+  };
+  return {
+    async take(delta) {
+      if (delta.kind === 'notice' || delta.kind === 'toolCall') return tell(surroundings, delta);
+      if (delta.kind !== 'text' || delta.text === '') return;
+      isLineOpen = !delta.text.endsWith('\n');
+      await write(stdout, delta.text);
+    },
+    async done(result) {
+      await endLine();
+      await tellCut(surroundings, result);
+    },
+    failed: endLine,
+  };
+}
+
+/** For a person: the answer rendered; the thinking beside it, where standard error is on the screen too. */
+function renderedOutput(surroundings: Surroundings): AnswerOutput {
+  const { stdout, stderr, env } = surroundings;
+  const columns = stdout.columns ?? 80;
+  const answer = createAnswerPrinter(styleFor(stdout, env), columns);
+  const thinking = createAnswerPrinter(styleFor(stderr, env), columns);
+  let isThinking = false;
+  const endThinking = async () => {
+    if (isThinking) await write(stderr, `${thinking.end()}\n`);
+    isThinking = false;
+  };
+  const end = async () => {
+    await endThinking();
+    await write(stdout, answer.end());
+  };
+  return {
+    async take(delta) {
+      if (delta.kind === 'notice' || delta.kind === 'toolCall') {
+        await end();
+        await tell(surroundings, delta);
+      } else if (delta.kind === 'text') {
+        await endThinking();
+        await write(stdout, answer.delta(delta));
+      } else if (stderr.isTTY) {
+        isThinking = true;
+        await write(stderr, thinking.delta(delta));
+      }
+    },
+    async done(result) {
+      await end();
+      await tellCut(surroundings, result);
+    },
+    failed: end,
+  };
+}
+
+type Remark = Extract<ChatDelta, { readonly kind: 'notice' } | { readonly kind: 'toolCall' }>;
+
+/** What is no part of the answer, as a line on standard error. */
+async function tell({ stderr, env }: Surroundings, remark: Remark): Promise<void> {
+  const text = remark.kind === 'notice' ? showLine(remark.notice.message) : describeCall(remark.toolCall);
+  await writeLine(stderr, styleFor(stderr, env).yellow(text));
+}
+
+async function tellCut({ stderr }: Surroundings, { finishReason }: ChatResult): Promise<void> {
+  if (finishReason === 'length')
+    await writeLine(stderr, 'The answer was cut: it reached its limit of tokens.');
+}

@@ -1,0 +1,65 @@
+import type { ChatDelta, ChatParams, Message } from '../../protocol/chat.ts';
+import { createAnswerPrinter, describeUsage } from './answerPrinter.ts';
+import { withNearModels } from './chooseModel.ts';
+import type { Connection } from './connection.ts';
+import { failureOf } from './failure.ts';
+import { type Surroundings, write, writeLine } from './streams.ts';
+import { styleFor } from './style.ts';
+import { createTurns } from './turn.ts';
+
+/** Shows one answer as it comes. Returns what came of it, also of a failed one; `undefined` is nothing. */
+export type ConversationTurn = (
+  params: Omit<ChatParams, 'streamId'>,
+  signal: AbortSignal,
+) => Promise<Message | undefined>;
+
+export function createConversationTurns(
+  surroundings: Surroundings,
+  connection: Connection,
+): ConversationTurn {
+  const { stdout, env, now } = surroundings;
+  const style = styleFor(stdout, env);
+  const ask = createTurns(() => connection.daemon);
+
+  return async (params, signal) => {
+    const printer = createAnswerPrinter(style, stdout.columns ?? 80);
+    let start: number | undefined;
+    const take = (delta: ChatDelta) => {
+      // The time to load the model is not the answer's.
+      start ??= now();
+      return write(stdout, printer.delta(delta));
+    };
+    await write(stdout, '\n');
+    try {
+      const result = await ask(params, take, signal);
+      const milliseconds = now() - (start ?? now());
+      await write(stdout, printer.end());
+      await writeLine(stdout, style.dim(`${describeUsage(result, milliseconds)}`) + '\n');
+      return whatCame(result.message);
+    } catch (cause) {
+      // The user did not wait for the cancel, and is on the way out.
+      if (signal.aborted && failureOf(cause).kind === 'daemon-failed') return undefined;
+      await write(stdout, printer.end());
+      const error = await withNearModels(connection.daemon, params.model, cause);
+      const { kind, message, partial } = failureOf(error);
+      await writeLine(stdout, `${style.red(message)}\n`);
+      if (kind === 'daemon-failed') await renew();
+      return partial && whatCame(partial);
+    }
+  };
+
+  /** The conversation outlives its daemon. */
+  async function renew(): Promise<void> {
+    try {
+      await connection.renew();
+      await writeLine(stdout, style.dim('It was started again: the conversation can go on.\n'));
+    } catch (error) {
+      await writeLine(stdout, `${style.red(failureOf(error).message)}\n`);
+    }
+  }
+}
+
+function whatCame(message: Message): Message | undefined {
+  const isEmpty = message.content === '' && !message.thinking && !message.toolCalls?.length;
+  return isEmpty ? undefined : message;
+}

@@ -1,0 +1,42 @@
+/** What a line, or what is left of it after a quote's or an item's marker, begins with. */
+export type BlockStart =
+  | { readonly kind: 'text' | 'verbatim'; readonly indent: string; readonly rest: string }
+  | { readonly kind: 'heading' | 'quote'; readonly rest: string }
+  | { readonly kind: 'item'; readonly indent: string; readonly mark: string; readonly rest: string }
+  | { readonly kind: 'fence'; readonly indent: string; readonly mark: string; readonly label: string }
+  | { readonly kind: 'rule' };
+
+/** The longest beginning of a line that may still become a marker, without and with the label of a fence. */
+const longestMarker = 24;
+const longestFence = 200;
+
+const rule = /^\s*([-*_])(?:\s*\1){2,}\s*$/;
+const fence = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
+const undecided =
+  /^\s*(?:#{0,6}|[-*+]|\d{1,9}[.)]?|`{1,2}|~{1,2}|>)$|^\s*([-*_])(?:\s*\1)*\s*$|^\s*(?:`{3,}|~{3,})[^`]*$/;
+
+/** Whether further characters can make, or belong to, a marker. */
+export function mayBecomeMarker(text: string): boolean {
+  const longest = /^\s*(?:```|~~~)/.test(text) ? longestFence : longestMarker;
+  return text.length < longest && undecided.test(text);
+}
+
+/** Whether the whole of a line is a marker, which its end alone can tell. */
+export function readWholeLine(text: string): BlockStart | undefined {
+  const [, indent = '', mark, label = ''] = fence.exec(text) ?? [];
+  if (mark !== undefined) return { kind: 'fence', indent, mark, label };
+  return rule.test(text) ? { kind: 'rule' } : undefined;
+}
+
+/** In a list, indented text belongs to its item; elsewhere it is code. */
+export function readBlockStart(text: string, isInList: boolean): BlockStart {
+  const [, indent = '', body = ''] = /^(\s*)(.*)$/s.exec(text) ?? [];
+  const item = /^([-*+]|\d{1,9}[.)]) (.*)$/s.exec(body);
+  if (item) return { kind: 'item', indent, mark: item[1] ?? '', rest: item[2] ?? '' };
+  if (!isInList && /^(?: {4}|\t)/.test(text)) return { kind: 'verbatim', indent, rest: body };
+  const heading = /^#{1,6} (.*)$/s.exec(body);
+  if (heading) return { kind: 'heading', rest: heading[1] ?? '' };
+  const quote = /^> ?(.*)$/s.exec(body);
+  if (quote) return { kind: 'quote', rest: quote[1] ?? '' };
+  return { kind: body.startsWith('|') ? 'verbatim' : 'text', indent, rest: body };
+}

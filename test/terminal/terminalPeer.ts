@@ -1,0 +1,161 @@
+import { PassThrough } from 'node:stream';
+import {
+  type CancellationToken,
+  createMessageConnection,
+  ResponseError,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
+import type { DaemonProcess } from '../../client/terminal/daemonProcess.ts';
+import { runProgram } from '../../client/terminal/program.ts';
+import type { Surroundings } from '../../client/terminal/streams.ts';
+import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/chat.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import { listModelsRequest, type Model } from '../../protocol/models.ts';
+import { type Status, statusRequest } from '../../protocol/status.ts';
+
+type Unnumbered<T> = T extends unknown ? Omit<T, 'streamId' | 'seq'> : never;
+/** A delta without what the peer adds. */
+export type Piece = Unnumbered<ChatDelta>;
+
+export interface Turn {
+  readonly params: ChatParams;
+  readonly token: CancellationToken;
+  readonly send: (piece: Piece) => Promise<void>;
+  /** The daemon dies here. */
+  readonly die: (said: string) => void;
+}
+
+/** What the daemon of a test answers. */
+export interface PeerScript {
+  readonly models?: readonly Model[];
+  readonly status?: Status;
+  readonly chat?: (turn: Turn) => Promise<unknown>;
+}
+
+export interface Started {
+  readonly flags: readonly string[];
+  options: RunnerOptions;
+  isPaused(): boolean;
+  wasKilled: boolean;
+}
+
+/** A daemon in memory: both ends are vscode-jsonrpc, and the frames go through streams. */
+function startPeer(script: PeerScript, started: Started[], flags: readonly string[]): DaemonProcess {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const connection = createMessageConnection(new StreamMessageReader(input), new StreamMessageWriter(output));
+  let end: (how: string) => void = () => undefined;
+  let said = '';
+  const ended = new Promise<string>((resolve) => {
+    end = resolve;
+  });
+  const self: Started = { flags, options: {}, isPaused: () => output.isPaused(), wasKilled: false };
+  started.push(self);
+  connection.onRequest('initialize', ({ initializationOptions }) => {
+    self.options = initializationOptions;
+    if (self.options.host?.includes(' ')) {
+      const message = 'The parameter "initializationOptions.host" is not valid: it is not an address.';
+      return new ResponseError(-32602, message, { path: 'initializationOptions.host' });
+    }
+    return { capabilities: {}, serverInfo: { name: 'runnerd', version: '9.9.9' } };
+  });
+  connection.onRequest(statusRequest.method, () => script.status ?? online);
+  connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));
+  connection.onRequest(chatRequest.method, (params: ChatParams, token) => {
+    let seq = 0;
+    const { streamId } = params;
+    const send = (piece: Piece) =>
+      connection.sendNotification(chatDelta.method, { streamId, seq: seq++, ...piece });
+    const die = (last: string) => {
+      said = last;
+      end('exit code 3');
+    };
+    return script.chat?.({ params, token, send, die });
+  });
+  connection.onRequest('shutdown', () => null);
+  connection.onNotification('exit', () => end('exit code 0'));
+  connection.listen();
+  const kill = () => {
+    self.wasKilled = true;
+    end('SIGKILL');
+  };
+  return { input, output, said: () => said, ended, kill };
+}
+
+const online: Status = { state: 'online', kind: 'ok', message: 'The runner answers.', version: '1.2.3' };
+export const offline: Status = {
+  state: 'offline',
+  kind: 'error',
+  message: 'No runner answers at X. Start it.',
+};
+
+export interface TerminalOptions extends PeerScript {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Piped in; without it standard input is a terminal. */
+  readonly input?: string;
+  /** Standard output and standard error are terminals. */
+  readonly isScreen?: boolean;
+}
+
+/** The whole program in this process, with what it wrote and a keyboard. */
+export function startTerminal({ args = [], env = {}, input, isScreen = false, ...script }: TerminalOptions) {
+  const started: Started[] = [];
+  const stdin = Object.assign(new PassThrough(), { isTTY: input === undefined, setRawMode: () => undefined });
+  if (input !== undefined) stdin.end(input);
+  const [stdout, stderr] = [createSink(isScreen), createSink(isScreen)];
+  const interrupts = new Set<() => void>();
+  let clock = 0;
+  const surroundings: Surroundings = {
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: { HOME: '/dev/null', ...env },
+    version: '0.0.0',
+    now: () => (clock += 1000),
+    spawnDaemon: (flags) => startPeer(script, started, flags),
+    onInterrupt(take) {
+      interrupts.add(take);
+      return () => interrupts.delete(take);
+    },
+  };
+  return {
+    ended: runProgram(surroundings, args),
+    started,
+    stdout,
+    stderr,
+    type: (text: string) => void stdin.write(text),
+    interrupt: () => {
+      for (const take of interrupts) take();
+    },
+  };
+}
+
+function createSink(isTTY: boolean) {
+  const stream = Object.assign(new PassThrough({ highWaterMark: 1024 }), { isTTY, columns: 80 });
+  let text = '';
+  const waiting = new Set<() => void>();
+  const plain = () => text.replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '');
+  stream.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+    for (const look of waiting) look();
+  });
+  return {
+    stream,
+    text: () => text,
+    /** As a person sees it. */
+    plain,
+    events: () => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])),
+    async until(pattern: RegExp): Promise<void> {
+      while (!pattern.test(plain())) {
+        await new Promise<void>((resolve) => {
+          const look = () => {
+            waiting.delete(look);
+            resolve();
+          };
+          waiting.add(look);
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,412 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { ResponseError } from 'vscode-jsonrpc';
+import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
+import type { ChatResult, Message } from '../../protocol/chat.ts';
+import type { Model } from '../../protocol/models.ts';
+import { offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'runner-session-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+const yes = { value: true, from: 'server' } as const;
+const no = { value: false, from: 'server' } as const;
+const capabilities = { completion: yes, tools: no, vision: no, thinking: no, insert: no, embedding: no };
+const model: Model = { name: 'm:1b', server: 'default', family: 'm', capabilities, context: {} };
+const models = [model];
+
+function resultOf(content: string, more: Partial<ChatResult> = {}): ChatResult {
+  const usage = { promptTokens: 3, completionTokens: 20 };
+  return { finishReason: 'stop', message: { role: 'assistant', content }, usage, notices: [], ...more };
+}
+
+const toolCall = { id: 'c1', name: 'look', arguments: { at: 'x' } };
+const notice = { code: 'context-nearly-full', message: 'Nearly\u001b[2J full.' } as const;
+const pieces: readonly Piece[] = [
+  { kind: 'notice', notice },
+  { kind: 'thinking', text: 'hm' },
+  { kind: 'text', text: '# Hi\n' },
+  { kind: 'text', text: 'a **b**' },
+  { kind: 'toolCall', toolCall },
+];
+
+async function say({ send }: Turn): Promise<ChatResult> {
+  for (const piece of pieces) await send(piece);
+  return resultOf('# Hi\na **b**', { finishReason: 'length', notices: [notice] });
+}
+
+async function failHalfway({ send }: Turn): Promise<ChatResult> {
+  await send({ kind: 'text', text: 'half' });
+  const partial: Message = { role: 'assistant', content: 'half' };
+  throw new ResponseError(-33009, 'The runner stopped. Ask again.', {
+    kind: 'runner-failed',
+    retryable: true,
+    partial,
+  });
+}
+
+/** Says a word and waits for the cancel. */
+async function sayUntilCancelled({ send, token }: Turn): Promise<ChatResult> {
+  await send({ kind: 'text', text: 'begun ' });
+  if (!token.isCancellationRequested)
+    await new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()));
+  return resultOf('begun ', { finishReason: 'cancelled' });
+}
+
+t.test('an answer in a script is its text, and the rest goes to standard error', async (t) => {
+  let asked: unknown;
+  const run = startTerminal({
+    args: ['chat', 'Explain', 'this:'],
+    input: '  code\n',
+    models,
+    chat: (turn) => {
+      asked = turn.params;
+      return say(turn);
+    },
+  });
+  t.equal(await run.ended, 0);
+  t.match(asked, { model: 'm:1b', messages: [{ role: 'user', content: 'Explain this:\n\n  code' }] });
+  t.equal(run.stdout.text(), '# Hi\na **b**\n');
+  t.equal(
+    run.stderr.text(),
+    'Nearly␛[2J full.\ntool call: look {"at":"x"}\nThe answer was cut: it reached its limit of tokens.\n',
+  );
+});
+
+t.test('an answer on a screen is rendered, with the thinking beside it', async (t) => {
+  const run = startTerminal({ args: ['chat', 'hello'], isScreen: true, models, chat: say });
+  t.equal(await run.ended, 0);
+  t.equal(run.stdout.plain(), 'Hi\na b\n');
+  t.match(run.stdout.text(), '\u001b[1mb');
+  t.match(run.stderr.plain(), /^Nearly␛\[2J full\.\nthinking\nhm\n\ntool call/);
+  const quiet = startTerminal({
+    args: ['chat', 'hello'],
+    isScreen: true,
+    models,
+    chat: say,
+    env: { NO_COLOR: '1' },
+  });
+  await quiet.ended;
+  t.equal(quiet.stdout.text(), '# Hi\na **b**\n');
+  t.notMatch(quiet.stderr.text(), '\u001b');
+});
+
+t.test('with --json there is one event a line', async (t) => {
+  const run = startTerminal({ args: ['chat', '--json'], input: 'hello', models, chat: say });
+  t.equal(await run.ended, 0);
+  t.strictSame(run.stdout.events(), [
+    { event: 'notice', ...notice },
+    { event: 'thinking', text: 'hm' },
+    { event: 'text', text: '# Hi\n' },
+    { event: 'text', text: 'a **b**' },
+    { event: 'toolCall', toolCall },
+    {
+      event: 'done',
+      finishReason: 'length',
+      message: { role: 'assistant', content: '# Hi\na **b**' },
+      usage: { promptTokens: 3, completionTokens: 20 },
+      notices: [notice],
+      model: 'm:1b',
+    },
+  ]);
+  t.equal(run.stderr.text(), '');
+});
+
+t.test('an error is a sentence, an exit code and the last event', async (t) => {
+  const plain = startTerminal({ args: ['chat'], input: 'hello', models, chat: failHalfway });
+  t.equal(await plain.ended, 1);
+  t.equal(plain.stdout.text(), 'half\n');
+  t.equal(plain.stderr.text(), 'The runner stopped. Ask again.\n');
+  const failed = {
+    event: 'error',
+    kind: 'runner-failed',
+    message: 'The runner stopped. Ask again.',
+    retryable: true,
+    partial: { role: 'assistant', content: 'half' },
+  };
+  const json = startTerminal({ args: ['chat', '--json'], input: 'hello', models, chat: failHalfway });
+  t.equal(await json.ended, 1);
+  t.strictSame(json.stdout.events().at(-1), failed);
+  t.equal(json.stderr.text(), 'The runner stopped. Ask again.\n');
+  const cases = [
+    { args: ['chat'], input: ' \n', code: 2, kind: 'usage', says: /no prompt/ },
+    {
+      args: ['chat'],
+      input: 'x'.repeat(10 * 1024 * 1024 + 1),
+      code: 2,
+      kind: 'usage',
+      says: /larger than 10 MB/,
+    },
+    { args: ['modls'], input: '', code: 2, kind: 'usage', says: /mean "models".*chat, models, doctor/ },
+    { args: ['constructor'], input: '', code: 2, kind: 'usage', says: /no command/ },
+    { args: ['doctor', 'now'], input: '', code: 2, kind: 'usage', says: /no further words/ },
+    {
+      args: ['models', '--server', 'a b'],
+      input: '',
+      code: 2,
+      kind: 'usage',
+      says: /--server cannot be used: it is/,
+    },
+    { args: ['chat'], input: 'hi', code: 1, kind: 'model-not-found', says: /no model yet.*ollama pull/ },
+  ];
+  for (const { args, input, code, kind, says } of cases) {
+    const run = startTerminal({ args: [...args, '--json'], input });
+    t.equal(await run.ended, code, args.join(' '));
+    t.match(run.stdout.events(), [{ event: 'error', kind, message: says, retryable: false }]);
+    t.match(run.stderr.text(), says);
+  }
+});
+
+t.test('a model that does not exist is told with those that do', async (t) => {
+  const chat = async () => {
+    throw new ResponseError(-33004, 'It is not installed.', { kind: 'model-not-found', retryable: false });
+  };
+  const run = startTerminal({ args: ['chat', '-m', 'm', 'hello'], input: '', models, chat });
+  t.equal(await run.ended, 1);
+  t.equal(run.stderr.text(), 'There is no model "m". Did you mean m:1b? Installed: m:1b.\n');
+});
+
+t.test('an interrupt cuts the answer; a second does not wait', async (t) => {
+  const cut = startTerminal({ args: ['chat', 'go'], input: '', models, chat: sayUntilCancelled });
+  await cut.stdout.until(/begun/);
+  cut.interrupt();
+  t.equal(await cut.ended, 130);
+  t.equal(cut.stdout.text(), 'begun \n');
+  const deaf = async ({ send }: Turn) => {
+    await send({ kind: 'text', text: 'begun ' });
+    return new Promise(() => undefined);
+  };
+  const stuck = startTerminal({ args: ['chat', 'go'], input: '', models, chat: deaf });
+  await stuck.stdout.until(/begun/);
+  stuck.interrupt();
+  stuck.interrupt();
+  t.equal(await stuck.ended, 130);
+  t.equal(stuck.stdout.text(), 'begun \n');
+});
+
+t.test('a slow reader of standard output holds the daemon back', async (t) => {
+  const count = 400;
+  const run = startTerminal({
+    args: ['chat', 'go'],
+    input: '',
+    models,
+    async chat({ send }) {
+      for (let n = 0; n < count; n++) await send({ kind: 'text', text: `${n} ${'x'.repeat(200)}\n` });
+      return resultOf('');
+    },
+  });
+  run.stdout.stream.pause();
+  // The frames wait in the stream from the daemon, which is not read.
+  while (!run.started[0]?.isPaused()) await new Promise((resolve) => setImmediate(resolve));
+  t.ok(run.stdout.stream.writableLength + run.stdout.stream.readableLength < 8_192, 'little is buffered');
+  run.stdout.stream.resume();
+  t.equal(await run.ended, 0);
+  const numbers = run.stdout
+    .text()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => Number(line.split(' ')[0]));
+  t.strictSame(
+    numbers,
+    Array.from({ length: count }, (_, n) => n),
+    'all came, in order',
+  );
+});
+
+t.test('the practice runner serves only where nobody named one and none answers', async (t) => {
+  const practice = startTerminal({ args: ['chat', 'hello'], input: '', status: offline, models, chat: say });
+  t.equal(await practice.ended, 0);
+  t.strictSame(
+    practice.started.map(({ flags }) => flags),
+    [[], ['--practice']],
+  );
+  t.match(
+    practice.stderr.text(),
+    /^No runner answers at X\.\nSo this is the practice runner.*ollama\.com\/download/s,
+  );
+  t.equal(practice.stdout.text(), '# Hi\na **b**\n');
+  const chat = async () => {
+    throw new ResponseError(-33001, 'No runner answers.', { kind: 'server-unreachable', retryable: true });
+  };
+  for (const named of [{ args: ['--server', 'http://x'] }, { env: { OLLAMA_HOST: 'http://x' } }]) {
+    const run = startTerminal({
+      ...named,
+      args: ['chat', '-m', 'm', 'hello', ...(named.args ?? [])],
+      input: '',
+      status: offline,
+      chat,
+    });
+    t.equal(await run.ended, 1);
+    t.equal(run.stderr.text(), 'No runner answers.\n');
+    t.strictSame(
+      run.started.map(({ flags }) => flags),
+      [[]],
+    );
+    t.equal(run.started[0]?.options.host, 'http://x');
+  }
+  const odd = startTerminal({ args: ['chat', 'hello'], input: '', env: { OLLAMA_HOST: 'a b' } });
+  t.equal(await odd.ended, 1, 'one that cannot be read is not passed over');
+  t.equal(odd.stderr.text(), 'The address in OLLAMA_HOST cannot be used: it is not an address.\n');
+});
+
+t.test('a conversation goes on through a cancel, an error and the death of the daemon', async (t) => {
+  const asked: (readonly Message[])[] = [];
+  const run = startTerminal({
+    isScreen: true,
+    models,
+    env: { XDG_STATE_HOME: folder },
+    async chat(turn) {
+      asked.push(turn.params.messages);
+      const question = turn.params.messages.at(-1)?.content;
+      if (question === 'long') return sayUntilCancelled(turn);
+      if (question === 'bad') return failHalfway(turn);
+      if (question === 'die') {
+        turn.die('node:internal\n  throw err;\nTypeError: broken\n    at x\n');
+        return new Promise(() => undefined);
+      }
+      await turn.send({ kind: 'text', text: `You said **${question}**` });
+      return resultOf(`You said **${question}**`);
+    },
+  });
+  await run.stdout.until(/m:1b ›/);
+  run.type('long\r');
+  await run.stdout.until(/begun/);
+  run.type('\u0003');
+  await run.stdout.until(/cancelled/);
+  run.type('bad\r');
+  await run.stdout.until(/The runner stopped\. Ask again\./);
+  t.match(run.stdout.plain(), /half\nThe runner stopped/, 'what had come stays');
+  run.type('die\r');
+  await run.stdout.until(/started again/);
+  t.match(run.stdout.plain(), /The daemon runnerd ended unexpectedly \(exit code 3\)\. TypeError: broken\n/);
+  run.type('last\r');
+  await run.stdout.until(/You said last/);
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+  t.strictSame(asked.at(-1), [
+    { role: 'user', content: 'long' },
+    { role: 'assistant', content: 'begun ' },
+    { role: 'user', content: 'bad' },
+    { role: 'assistant', content: 'half' },
+    { role: 'user', content: 'last' },
+  ]);
+  t.match(
+    run.stdout.text(),
+    /\u001b\[\?2004h.*\u001b\[\?2004l/s,
+    'marked pastes are asked for, and given back',
+  );
+  t.equal(readFileSync(join(folder, 'runner', 'history'), 'utf8'), 'long\nbad\ndie\nlast\n/bye\n');
+});
+
+t.test('what is typed and pasted', async (t) => {
+  const asked: (string | undefined)[] = [];
+  let goOn: () => void = () => undefined;
+  const run = startTerminal({
+    isScreen: true,
+    models,
+    async chat({ params, send }) {
+      const question = params.messages.at(-1)?.content;
+      asked.push(question);
+      if (question === 'wait') {
+        await send({ kind: 'text', text: 'waiting\n' });
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+      }
+      return resultOf('', { usage: { promptTokens: 0, completionTokens: asked.length } });
+    },
+  });
+  const ask = async (...typed: readonly string[]) => {
+    const count = asked.length + 1;
+    for (const text of typed) {
+      run.type(text);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await run.stdout.until(new RegExp(`${count} tokens?\\n[^›]*›`));
+  };
+  await run.stdout.until(/m:1b ›/);
+  await ask('hello\r');
+  await ask('one\rtwo\r');
+  await ask('first \\\r', 'second\r');
+  await ask('\u001b[200~a\rb\r\rc\u001b[201~', 'd\r');
+  await ask('//etc is a folder\r');
+  await ask('not this\u0003but this\r');
+  run.type('wait\r');
+  await run.stdout.until(/waiting/);
+  run.type('typed ahead\r');
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  goOn();
+  await run.stdout.until(/› [^›]*typed ahead/);
+  t.match(run.stdout.plain(), /m:1b › typed ahead\n/, 'it is seen where it is answered');
+  await run.stdout.until(/8 tokens[^›]*›/s);
+  run.type('\u0003');
+  t.equal(await run.ended, 0, 'Ctrl-C at an empty prompt leaves');
+  t.strictSame(asked, [
+    'hello',
+    'one\ntwo',
+    'first \nsecond',
+    'a\nb\n\ncd',
+    '/etc is a folder',
+    'but this',
+    'wait',
+    'typed ahead',
+  ]);
+});
+
+t.test('a conversation with a runner that was named and does not answer does not begin', async (t) => {
+  const run = startTerminal({ args: ['--server', 'http://x', '--model', 'gone'], isScreen: true, models });
+  t.equal(await run.ended, 1);
+  t.match(run.stderr.text(), /no model "gone".*Installed: m:1b/);
+  t.equal(run.stdout.text(), '');
+});
+
+t.test('doctor', async (t) => {
+  const well = startTerminal({ args: ['doctor', '--json'], input: '', models });
+  t.equal(await well.ended, 0);
+  t.match(well.stdout.events(), [
+    { check: 'runner', state: 'ok', found: '0.0.0' },
+    { check: 'node', state: 'ok' },
+    { check: 'configuration', state: 'ok' },
+    { check: 'runnerd', state: 'ok', found: '9.9.9' },
+    { check: 'server', state: 'ok', found: 'The runner answers. Its version is 1.2.3.' },
+    { check: 'models', state: 'ok', found: '1 installed, 1 can chat, 0 loaded' },
+  ]);
+  const ill = startTerminal({ args: ['doctor', '--server', 'http://x'], input: '', status: offline });
+  t.equal(await ill.ended, 1);
+  t.match(
+    ill.stdout.text(),
+    /fail {2}server: No runner answers at X\. Start it\.\n {6}-> Start it there, or correct the address in --server\.\n$/,
+  );
+  const odd = startTerminal({ args: ['doctor', '--json'], input: '', env: { OLLAMA_HOST: 'a b' } });
+  t.equal(await odd.ended, 1);
+  t.match(odd.stdout.events().at(-1), { check: 'address', state: 'fail', found: /OLLAMA_HOST/ });
+});
+
+t.test('what the doctor finds', async (t) => {
+  t.strictSame([...examineProxy({})], []);
+  t.match([...examineProxy({ HTTP_PROXY: 'http://p' })], [{ state: 'warn', mend: /NO_PROXY/ }]);
+  t.match([...examineProxy({ http_proxy: 'http://p', no_proxy: 'localhost' })], [{ state: 'ok' }]);
+  const folderOf = { XDG_CONFIG_HOME: join(folder, 'config') };
+  const path = join(folder, 'config', 'runner', 'config.json');
+  t.match(await examineConfiguration(folderOf), { state: 'ok', found: /none at/ });
+  mkdirSync(join(folder, 'config', 'runner'), { recursive: true });
+  writeFileSync(path, '{}');
+  for (const [mode, want] of [
+    [0o600, { state: 'ok', found: path }],
+    [0o644, { state: 'warn', found: /others can read/, mend: `Run: chmod 600 ${path}` }],
+    [0o666, { state: 'warn', found: /others can change/ }],
+  ] as const) {
+    chmodSync(path, mode);
+    t.match(await examineConfiguration(folderOf), want, mode.toString(8));
+  }
+  const embedder: Model = { ...model, capabilities: { ...capabilities, completion: no, embedding: yes } };
+  t.match([...examineModels([embedder])], [{ state: 'fail', found: '1 installed, 0 can chat, 0 loaded' }]);
+  const running = { expiresAt: '', size: 1, sizeVram: 0 };
+  const narrow: Model = { ...model, running, context: { allocated: 4096, maximum: 32768 } };
+  t.match(
+    [...examineModels([narrow])],
+    [{ state: 'ok' }, { state: 'warn', found: 'm:1b has 4096 tokens of 32768; longer prompts are refused' }],
+  );
+});
