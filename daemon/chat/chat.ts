@@ -123,8 +123,7 @@ class Turn {
         error instanceof RunnerError && !this.#answer.begun ? error.details.capability : undefined;
       if (refused === 'tools' && tools.length > 0) {
         report('disabled');
-        this.#noticeWithoutTools();
-        return await this.#ask({ ...plan, tools: [] }, () => undefined);
+        return await this.#converse(plan);
       }
       if (refused === 'thinking' && plan.think) {
         knowledge.observe(client.server, params.model, { capability: 'thinking', value: false });
