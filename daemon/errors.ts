@@ -10,11 +10,18 @@ export class RunnerError extends Error {
   override readonly name = 'RunnerError';
   readonly kind: ErrorKind;
   readonly details: ErrorDetails;
+  /** Of the HTTP answer that it was, where it was one; it does not cross the wire. */
+  readonly status: number | undefined;
 
-  constructor(kind: ErrorKind, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    options: { details?: ErrorDetails; cause?: unknown; status?: number | undefined } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.details = options.details ?? {};
+    this.status = options.status;
   }
 
   get code(): number {
@@ -30,7 +37,13 @@ export class RunnerError extends Error {
     return new RunnerError(this.kind, this.message, {
       details: { ...details, ...this.details },
       cause: this.cause,
+      status: this.status,
     });
+  }
+
+  /** The same failure with the status of the HTTP answer that it was. */
+  ofStatus(status: number): RunnerError {
+    return new RunnerError(this.kind, this.message, { details: this.details, cause: this.cause, status });
   }
 }
 

@@ -1,29 +1,36 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc/node';
-import { createConnection } from 'vscode-languageserver/node';
-import { chatDelta, chatRequest } from '../protocol/chat.ts';
+import { createConnection, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
 import { logNotification } from '../protocol/log.ts';
-import { listModelsRequest, runningModelsRequest, showModelRequest } from '../protocol/models.ts';
+import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
-import { type Chat, createChat } from './chat/chat.ts';
-import { chatParamsSchema } from './chat/params.ts';
+import { createChat } from './chat/chat.ts';
+import { serveChat } from './chat/serveChat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { createConfiguration } from './config/configuration.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
-import { InvalidParamsError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
+import { modelfileCapabilities, serveModelfileLanguage } from './modelfile/language.ts';
+import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createModelKnowledge } from './models/knowledge.ts';
-import { createModels, type Models } from './models/models.ts';
-import { listParamsSchema, modelParamsSchema, serverParamsSchema } from './models/params.ts';
+import { createLifecycle } from './models/lifecycle.ts';
+import { createModelChanges } from './models/modelChanges.ts';
+import { createModels } from './models/models.ts';
+import { serverParamsSchema } from './models/params.ts';
+import { createPulls } from './models/pulls.ts';
+import { modelCommands, serveModels } from './models/serveModels.ts';
 import { createToolSupport } from './models/toolSupport.ts';
-import { createEndpoint, type Endpoint } from './rpc/endpoint.ts';
+import { createEndpoint } from './rpc/endpoint.ts';
 import { type FrameProblem, FrameReader } from './rpc/frameReader.ts';
-import { createLifecycle, serveConfiguration, serveLifecycle } from './rpc/lifecycle.ts';
+import { createSession, serveConfiguration, serveSession } from './rpc/session.ts';
 import { createTrace, TracedWriter } from './rpc/trace.ts';
+import { createWorks } from './rpc/work.ts';
 import { parseAddress } from './runner/address.ts';
-import { createServers, type Servers } from './runner/servers.ts';
-import { createStatus, type StatusMonitor } from './status/status.ts';
+import type { RunnerClient } from './runner/client.ts';
+import { createServers } from './runner/servers.ts';
+import { createStatus } from './status/status.ts';
 
 export interface DaemonOptions {
   readonly input: Readable;
@@ -55,12 +62,12 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     void writer.write({ jsonrpc: '2.0', id: null, error } as Message).catch(() => closed.abort());
   const reader = new FrameReader(options.input, refuse, trace);
   const connection = createConnection(reader, writer);
-  const lifecycle = createLifecycle();
+  const session = createSession();
   const log = createLog({
     level: () => configuration.current.logLevel,
     redact: secrets.redact,
     write: (level, message) => {
-      if (lifecycle.isReady())
+      if (session.isReady())
         endpoint.notify(logNotification, { level, source: 'daemon', message }).catch(() => closed.abort());
     },
   });
@@ -69,7 +76,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     log,
     redact: secrets.redact,
     closed: closed.signal,
-    refusal: lifecycle.refusal,
+    refusal: session.refusal,
   });
   let secretsRead = Promise.resolve();
   const servers = createServers({
@@ -89,8 +96,19 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const toolSupport = createToolSupport((server, model, works) => {
     knowledge.observe(server, model, { capability: 'tools', value: works });
   });
-  const knowledge = createModelKnowledge((id) => toolSupport.forget(id));
+  const tellChanges = createModelChanges(() => {
+    endpoint.notify(modelsDidChange, {}).catch(() => closed.abort());
+  }, closed.signal);
+  const knowledge = createModelKnowledge({ onReplaced: toolSupport.forget, onDidLoad: tellChanges });
   const models = createModels(knowledge, options.now);
+  const onDidChange = (client: RunnerClient) => {
+    models.forgetList(client);
+    tellChanges();
+  };
+  const lifecycle = createLifecycle({ models, onDidChange, now: options.now });
+  const pulls = createPulls(onDidChange);
+  const works = createWorks(connection);
+  const documents = new TextDocuments(TextDocument);
   const chat = createChat({
     knowledge,
     toolSupport,
@@ -100,10 +118,6 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     createId: () => createToolCallId(options.random),
   });
 
-  const onInitialize = () => {
-    lifecycle.start();
-    secretsRead = options.readSecrets(secrets, servers.client().server.url, log);
-  };
   const pullSettings = serveConfiguration(connection, endpoint, {
     configuration,
     status,
@@ -111,24 +125,41 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     log,
     closed: closed.signal,
   });
-  serveLifecycle(connection, {
+  serveSession(connection, {
     pullSettings,
     version: options.version,
     ...(problem === undefined ? {} : { problem }),
-    onInitialize,
-    lifecycle,
+    capabilities: {
+      textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
+      executeCommandProvider: { commands: [...modelCommands], workDoneProgress: true },
+      ...modelfileCapabilities,
+    },
+    onInitialize({ window }) {
+      works.start(window?.workDoneProgress === true);
+      secretsRead = options.readSecrets(secrets, servers.client().server.url, log);
+    },
+    session,
     configuration,
     status,
     servers,
     log,
     closed: closed.signal,
   });
-  serveModels(endpoint, models, servers);
+  const loadOptions = () => configuration.current;
+  serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions });
+  serveModelfile(endpoint, { servers, works, onDidChange });
+  serveModelfileLanguage(connection, {
+    documents,
+    installed: (signal) => models.names(servers.client(), signal),
+    log,
+    closed: closed.signal,
+  });
   serveChat(endpoint, { chat, servers, status });
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.client(server), signal),
   );
 
+  documents.listen(connection);
   reader.onClose(() => closed.abort());
   connection.listen();
   return {
@@ -147,39 +178,4 @@ function readHost(host: string | undefined): { readonly host?: string; readonly 
     const reason = error instanceof Error ? error.message : String(error);
     return { problem: `OLLAMA_HOST is left out: ${reason}. The default address is used.` };
   }
-}
-
-function serveModels(endpoint: Endpoint, models: Models, servers: Servers): void {
-  endpoint.onRequest(listModelsRequest, listParamsSchema, ({ server, refresh = false }, signal) =>
-    models.list(servers.client(server), { refresh }, signal),
-  );
-  endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
-    models: await models.running(servers.client(server), signal),
-  }));
-  endpoint.onRequest(showModelRequest, modelParamsSchema, ({ server, model }, signal) =>
-    models.show(servers.client(server), model, signal),
-  );
-}
-
-function serveChat(
-  endpoint: Endpoint,
-  { chat, servers, status }: { chat: Chat; servers: Servers; status: StatusMonitor },
-): void {
-  const streams = new Set<string>();
-  endpoint.onRequest(chatRequest, chatParamsSchema, async (params, signal) => {
-    const client = servers.client(params.server);
-    if (streams.has(params.streamId))
-      throw new InvalidParamsError('streamId', 'another chat that is under way has it');
-    streams.add(params.streamId);
-    const done = client.server.name === servers.client().server.name ? status.work() : () => undefined;
-    try {
-      return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);
-    } catch (error) {
-      status.failed(error);
-      throw error;
-    } finally {
-      done();
-      streams.delete(params.streamId);
-    }
-  });
 }

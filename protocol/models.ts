@@ -106,7 +106,10 @@ export interface CatalogParams extends ServerParams {
 }
 
 export interface CatalogEntry {
+  /** As the catalog has it. */
   readonly name: string;
+  /** What to pull to have it: the name, for a cloud model with the runner's suffix, such as `gpt-oss:120b-cloud`. */
+  readonly model: string;
   readonly description?: string;
   readonly capabilities?: readonly string[];
   /** Such as `8b`. */

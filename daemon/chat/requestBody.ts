@@ -1,5 +1,6 @@
 import type { ChatParams, Message, Tool, ToolCall } from '../../protocol/chat.ts';
 import type { ChatRequestBody } from '../runner/client.ts';
+import { keepAliveToWire } from '../runner/keepAlive.ts';
 
 /** What of a chat's parameters the capabilities of the model and the configuration decided. */
 export interface DecidedParts {
@@ -28,11 +29,6 @@ export function chatRequestBody(params: ChatParams, parts: DecidedParts): ChatRe
     ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
     ...(params.format === undefined ? {} : { format: params.format }),
   };
-}
-
-/** The runner takes numbers as seconds, and refuses text without a unit. */
-function keepAliveToWire(keepAlive: string | number): string | number {
-  return typeof keepAlive === 'string' && /^-?\d+$/.test(keepAlive) ? Number(keepAlive) : keepAlive;
 }
 
 function messageToWire(message: Message): object {

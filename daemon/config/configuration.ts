@@ -1,4 +1,5 @@
 import {
+  defaultCatalogUrl,
   defaultServerName,
   type LogLevel,
   type RunnerOptions,
@@ -16,6 +17,11 @@ export interface Configuration {
   readonly trusted: boolean;
   readonly keepAlive?: string | number;
   readonly contextLength?: number;
+  /** Base address of the public catalog. */
+  readonly catalogUrl: string;
+  /** An absolute folder for what may be kept between runs. */
+  readonly cacheDir?: string;
+  readonly streamLogs: boolean;
 }
 
 const defaultTimeouts: Required<Timeouts> = {
@@ -75,6 +81,9 @@ function resolve(options: RunnerOptions, environmentHost: string | undefined): C
     timeouts,
     logLevel = 'info',
     trusted = true,
+    catalogUrl = defaultCatalogUrl,
+    cacheDir,
+    streamLogs = false,
   } = options;
   return {
     servers: [
@@ -87,6 +96,9 @@ function resolve(options: RunnerOptions, environmentHost: string | undefined): C
     ...(options.keepAlive === undefined ? {} : { keepAlive: options.keepAlive }),
     // 0 is the editor's way to say that the runner decides.
     ...(options.contextLength ? { contextLength: options.contextLength } : {}),
+    catalogUrl: parseAddress(catalogUrl),
+    ...(cacheDir ? { cacheDir } : {}),
+    streamLogs,
   };
 }
 

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { Schema } from '../rpc/validate.ts';
@@ -15,6 +16,10 @@ const address = z.string().check(
     }
   }),
 );
+
+const absolutePath = z
+  .string()
+  .check(z.refine((path) => path === '' || isAbsolute(path), 'it is not an absolute path'));
 
 const milliseconds = z.exactOptional(z.number().check(z.gte(0)));
 
@@ -47,11 +52,11 @@ export const optionsSchema: Schema<RunnerOptions> = z.object({
   streamLogs: z.exactOptional(z.boolean()),
   trusted: z.exactOptional(z.boolean()),
   logLevel: z.exactOptional(z.enum(['debug', 'info', 'warn', 'error'])),
-  cacheDir: z.exactOptional(z.string()),
+  cacheDir: z.exactOptional(absolutePath),
   modelfilesPath: z.exactOptional(z.string()),
   keepAlive: z.exactOptional(keepAlive),
   contextLength: z.exactOptional(z.int().check(z.gte(0))),
-  catalogUrl: z.exactOptional(z.string()),
+  catalogUrl: z.exactOptional(address),
   exclude: z.exactOptional(z.array(z.string())),
   caFile: z.exactOptional(z.string()),
   timeouts: z.exactOptional(

@@ -50,9 +50,17 @@ export function modelId(server: Server, model: string): string {
   return `${server.url} ${modelKey(model)}`;
 }
 
-/** `onReplaced` is told the identifier of a model whose digest changed: what else is kept of it is stale. */
-export function createModelKnowledge(onReplaced: (id: string) => void): ModelKnowledge {
+export interface KnowledgeEvents {
+  /** The digest of the model with this identifier changed: what else is kept of it is stale. */
+  readonly onReplaced: (id: string) => void;
+  /** Other models are loaded than when the server was last asked. */
+  readonly onDidLoad: (server: Server) => void;
+}
+
+export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents): ModelKnowledge {
   const known = new Map<string, Known>();
+  /** By the server's address: which models were loaded. */
+  const loaded = new Map<string, string>();
   const visionByModelId = new Map<string, boolean>();
 
   const entry = (server: Server, model: string): Known => {
@@ -112,6 +120,10 @@ export function createModelKnowledge(onReplaced: (id: string) => void): ModelKno
       for (const model of models) {
         if (model.allocatedContext) entryOf(server, model).allocatedContext = model.allocatedContext;
       }
+      const before = loaded.get(server.url);
+      const now = [...running.keys()].sort().join('\n');
+      loaded.set(server.url, now);
+      if (before !== undefined && before !== now) onDidLoad(server);
     },
     learnShown(server, model, show) {
       const found = entry(server, model);

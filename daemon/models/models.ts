@@ -17,6 +17,17 @@ export interface Models {
   list(client: RunnerClient, options: { refresh: boolean }, signal: AbortSignal): Promise<ListModelsResult>;
   running(client: RunnerClient, signal: AbortSignal): Promise<readonly Model[]>;
   show(client: RunnerClient, model: string, signal: AbortSignal): Promise<ShowModelResult>;
+  /**
+   * The model with this name as the runner has it now.
+   * @throws {RunnerError} `model-not-found`.
+   */
+  find(client: RunnerClient, model: string, signal: AbortSignal): Promise<Model>;
+  /** The names of the installed models; none where the server does not answer and never did. */
+  names(client: RunnerClient, signal: AbortSignal): Promise<readonly string[]>;
+  /** Whether it is known to embed and not to chat. */
+  onlyEmbeds(client: RunnerClient, model: string): boolean;
+  /** The list is another one now. */
+  forgetList(client: RunnerClient): void;
   /** Makes sure that these capabilities are known, as far as the runner tells them; a failure leaves them unknown. */
   learn(
     client: RunnerClient,
@@ -75,16 +86,49 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     );
   };
 
+  const list: Models['list'] = async (client, { refresh }, signal) => {
+    const known = lists.get(client.server.url);
+    if (known && !refresh && now() - known.at < freshFor) return { models: toModels(client, known) };
+    try {
+      return { models: toModels(client, await fetchList(client, signal)) };
+    } catch (error) {
+      if (!known || signal.aborted || !isDown(error)) throw error;
+      return { models: toModels(client, { models: known.models, running: [] }), stale: true };
+    }
+  };
+
   return {
-    async list(client, { refresh }, signal) {
-      const known = lists.get(client.server.url);
-      if (known && !refresh && now() - known.at < freshFor) return { models: toModels(client, known) };
+    list,
+
+    async find(client, model, signal) {
+      const models = toModels(client, await fetchList(client, signal));
+      const found = models.find(({ name }) => modelKey(name) === modelKey(model));
+      if (found) return found;
+      throw new RunnerError(
+        'model-not-found',
+        `The model ${model} is not installed on ${client.server.url}. Pull it, or choose one of the installed models.`,
+        { details: { server: client.server.name, model } },
+      );
+    },
+
+    async names(client, signal) {
       try {
-        return { models: toModels(client, await fetchList(client, signal)) };
+        const { models } = await list(client, { refresh: false }, signal);
+        return models.map(({ name }) => name);
       } catch (error) {
-        if (!known || signal.aborted || !isDown(error)) throw error;
-        return { models: toModels(client, { models: known.models, running: [] }), stale: true };
+        if (signal.aborted || !(error instanceof RunnerError)) throw error;
+        return [];
       }
+    },
+
+    onlyEmbeds(client, model) {
+      const { completion, embedding } = knowledge.capabilities(client.server, model);
+      return embedding.value === true && completion.value !== true;
+    },
+
+    forgetList(client) {
+      const known = lists.get(client.server.url);
+      if (known) lists.set(client.server.url, { ...known, at: Number.NEGATIVE_INFINITY });
     },
 
     async running(client, signal) {

@@ -38,7 +38,8 @@ export function modelKey(name: string): string {
     .toLowerCase();
 }
 
-function tryModelName(name: string): ModelName | undefined {
+/** The parts of a name, or undefined where it is outside of the grammar. */
+export function tryModelName(name: string): ModelName | undefined {
   const text = name.replace(/^https?:\/\//i, '');
   const { path, tag } = splitTag(withoutSource(text));
   const parts = path.split('/');

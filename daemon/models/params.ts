@@ -1,9 +1,19 @@
 import * as z from 'zod/mini';
 import type { ServerParams } from '../../protocol/messageTypes.ts';
-import type { ListModelsParams, ModelParams } from '../../protocol/models.ts';
+import type {
+  CatalogParams,
+  CreateModelParams,
+  DeleteModelParams,
+  ListModelsParams,
+  ModelParams,
+  PullModelParams,
+  RunModelParams,
+} from '../../protocol/models.ts';
+import { keepAlive } from '../config/options.ts';
 import type { Schema } from '../rpc/validate.ts';
 
 const server = z.exactOptional(z.string());
+const workDoneToken = z.exactOptional(z.union([z.string(), z.number()]));
 
 export const serverParamsSchema: Schema<ServerParams> = z.object({ server });
 
@@ -13,3 +23,35 @@ export const listParamsSchema: Schema<ListModelsParams> = z.object({
 });
 
 export const modelParamsSchema: Schema<ModelParams> = z.object({ server, model: z.string() });
+
+export const pullParamsSchema: Schema<PullModelParams> = z.object({
+  server,
+  model: z.string(),
+  workDoneToken,
+});
+
+export const runParamsSchema: Schema<RunModelParams> = z.object({
+  server,
+  model: z.string(),
+  keepAlive: z.exactOptional(keepAlive),
+});
+
+export const deleteParamsSchema: Schema<DeleteModelParams> = z.object({
+  server,
+  model: z.string(),
+  stop: z.exactOptional(z.boolean()),
+});
+
+export const createParamsSchema: Schema<CreateModelParams> = z.object({
+  server,
+  model: z.string(),
+  path: z.exactOptional(z.string()),
+  text: z.exactOptional(z.string()),
+  workDoneToken,
+});
+
+export const catalogParamsSchema: Schema<CatalogParams> = z.object({
+  server,
+  query: z.exactOptional(z.string()),
+  refresh: z.exactOptional(z.boolean()),
+});

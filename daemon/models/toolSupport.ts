@@ -1,4 +1,5 @@
 import type { Server } from '../runner/client.ts';
+import { orAborted } from '../sharedWork.ts';
 import { modelId } from './knowledge.ts';
 
 type ToolState = 'untested' | 'enabled' | 'disabled';
@@ -70,14 +71,4 @@ export function createToolSupport(
       models.delete(id);
     },
   };
-}
-
-async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  await Promise.race([promise, aborted]).finally(() => stop && signal.removeEventListener('abort', stop));
 }

@@ -1,5 +1,7 @@
+import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import { failureOfErrorLine } from './failure.ts';
+import { keepAliveToWire } from './keepAlive.ts';
 import type { Transport } from './transport.ts';
 import {
   type ChatLine,
@@ -7,8 +9,10 @@ import {
   parseModels,
   parseShow,
   parseVersion,
+  parseWorkLine,
   type WireModel,
   type WireShow,
+  type WorkLine,
 } from './wire.ts';
 
 /** A runner server is a value: its name and its address. The secret is looked up by origin. */
@@ -26,6 +30,25 @@ export interface ChatRequestBody {
   readonly [key: string]: unknown;
 }
 
+/** The body of `/api/create`, in the runner's own words. */
+export interface CreateRequestBody {
+  readonly model: string;
+  readonly [key: string]: unknown;
+}
+
+export interface LoadOptions {
+  /** Seconds or a duration; 0 unloads. */
+  readonly keepAlive?: string | number;
+  /** Tokens of the window to allocate. */
+  readonly contextLength?: number;
+}
+
+/** A file's bytes on their way to the runner. */
+export interface Upload {
+  readonly bytes: number;
+  readonly stream: Readable;
+}
+
 /** The runner's API, one method a route, answers validated. Failures are `RunnerError`s; an abort is thrown as it is. */
 export interface RunnerClient {
   readonly server: Server;
@@ -35,25 +58,38 @@ export interface RunnerClient {
   show(model: string, signal: AbortSignal): Promise<WireShow>;
   /** Streams an answer, one batch of lines a read; the last line is `done`, else it throws. */
   chat(body: ChatRequestBody, signal: AbortSignal): AsyncGenerator<readonly ChatLine[]>;
+  /** Loads a model by a chat without messages, and unloads it with a `keepAlive` of 0. */
+  load(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
+  /** The same for a model that only embeds. */
+  loadEmbedding(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
+  /** `DELETE /api/ps/<model>`, which not every server knows. */
+  stop(model: string, signal: AbortSignal): Promise<void>;
+  delete(model: string, signal: AbortSignal): Promise<void>;
+  /** Streams the progress of a download; the last line is `success`, else it throws. */
+  pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkLine[]>;
+  /** Streams the progress of a creation; the last line is `success`, else it throws. */
+  create(body: CreateRequestBody, signal: AbortSignal): AsyncGenerator<readonly WorkLine[]>;
+  /** Whether the runner has the bytes of this digest (`sha256:` and 64 hexadecimal digits). */
+  hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
+  uploadBlob(digest: string, upload: Upload, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createRunnerClient(server: Server, transport: Transport): RunnerClient {
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
+  const subject = (model: string) => ({ url: server.url, server: server.name, model });
 
-  async function* chat(body: ChatRequestBody, signal: AbortSignal): AsyncGenerator<readonly ChatLine[]> {
+  /** Lines until the one that ends the stream; an error line, and an end without that line, are failures. */
+  async function* linesUntil<T extends { readonly error?: string }>(
+    { path, body, wait }: { path: string; body: { model: string }; wait: 'firstByte' | 'work' },
+    { parse, isLast }: { parse: (value: unknown) => T; isLast: (line: T) => boolean },
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly T[]> {
     const { model } = body;
-    const subject = { url: server.url, server: server.name, model };
-    for await (const batch of transport.lines({
-      method: 'POST',
-      path: '/api/chat',
-      body: { ...body, stream: true },
-      model,
-      signal,
-      wait: 'firstByte',
-    })) {
-      const lines = batch.map(parseChatLine);
-      const last = lines.findIndex((line) => line.done || line.error !== undefined);
+    const request = { method: 'POST' as const, path, body: { ...body, stream: true }, model, signal, wait };
+    for await (const batch of transport.lines(request)) {
+      const lines = batch.map(parse);
+      const last = lines.findIndex((line) => isLast(line) || line.error !== undefined);
       const ending = lines[last];
       if (!ending) {
         yield lines;
@@ -64,10 +100,26 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
         return;
       }
       if (last > 0) yield lines.slice(0, last);
-      throw failureOfErrorLine(ending.error, subject);
+      throw failureOfErrorLine(ending.error, subject(model));
     }
     throw new RunnerError('bad-response', endedEarly, { details: { server: server.name, model } });
   }
+
+  const work = (path: string, body: CreateRequestBody, signal: AbortSignal) =>
+    linesUntil(
+      { path, body, wait: 'work' },
+      { parse: parseWorkLine, isLast: ({ status }) => status === 'success' },
+      signal,
+    );
+
+  /** A request about a model that is answered once, whatever with. */
+  const tell = async (
+    request: { method: 'POST' | 'DELETE'; path: string; body?: object; wait?: 'firstByte' },
+    model: string,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    await transport.text({ ...request, model, signal });
+  };
 
   return {
     server,
@@ -76,9 +128,54 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
     ps: async (signal) => parseModels(await get('/api/ps', signal)),
     show: async (model, signal) =>
       parseShow(await transport.json({ method: 'POST', path: '/api/show', body: { model }, model, signal })),
-    chat,
+    chat: (body, signal) =>
+      linesUntil(
+        { path: '/api/chat', body, wait: 'firstByte' },
+        { parse: parseChatLine, isLast: ({ done }) => done },
+        signal,
+      ),
+    load: async (model, options, signal) => {
+      const body = { model, messages: [], stream: false, ...loadOptionsToWire(options) };
+      await transport.json({ method: 'POST', path: '/api/chat', body, wait: 'firstByte', model, signal });
+    },
+    loadEmbedding: async (model, options, signal) => {
+      const body = { model, input: '', ...loadOptionsToWire(options) };
+      await transport.json({ method: 'POST', path: '/api/embed', body, wait: 'firstByte', model, signal });
+    },
+    stop: (model, signal) =>
+      tell({ method: 'DELETE', path: `/api/ps/${encodeURIComponent(model)}` }, model, signal),
+    delete: (model, signal) =>
+      tell({ method: 'DELETE', path: '/api/delete', body: { model } }, model, signal),
+    pull: (model, signal) => work('/api/pull', pullBody(model), signal),
+    create: (body, signal) => work('/api/create', body, signal),
+    async hasBlob(digest, signal) {
+      try {
+        await transport.text({ method: 'HEAD', path: `/api/blobs/${digest}`, signal });
+        return true;
+      } catch (error) {
+        if (error instanceof RunnerError && error.status === 404) return false;
+        throw error;
+      }
+    },
+    async uploadBlob(digest, upload, signal) {
+      const path = `/api/blobs/${digest}`;
+      await transport.text({ method: 'POST', path, upload, wait: 'work', signal });
+    },
     close: () => transport.close(),
   };
+}
+
+function loadOptionsToWire({ keepAlive, contextLength }: LoadOptions): object {
+  return {
+    ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
+    ...(contextLength === undefined ? {} : { options: { num_ctx: contextLength } }),
+  };
+}
+
+/** A registry on this machine may speak plain http, where the name says so. */
+function pullBody(model: string): CreateRequestBody {
+  const isLocal = /^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?\//i.test(model);
+  return isLocal ? { model, insecure: true } : { model };
 }
 
 const endedEarly =

@@ -30,6 +30,15 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
       cause,
     });
   }
+  if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
+    return new RunnerError(
+      'invalid-request',
+      'A file changed while it was sent. Try again once it is at rest.',
+      {
+        cause,
+      },
+    );
+  }
   if (answered) {
     return new RunnerError(
       'bad-response',

@@ -1,4 +1,5 @@
 import { RunnerError } from '../errors.ts';
+import { failureOfDownload } from './downloadFailure.ts';
 
 /** What is known of an answer that is not what was asked for. */
 export interface FailedAnswer {
@@ -28,7 +29,7 @@ export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerE
     ...(subject.model === undefined ? {} : { model: subject.model }),
   };
   const said = parseErrorBody(answer.body);
-  return failureOfStatus(answer, said, subject).with(details);
+  return failureOfStatus(answer, said, subject).with(details).ofStatus(answer.status);
 }
 
 /** The error for an error line in a stream whose status was 200. */
@@ -37,13 +38,16 @@ export function failureOfErrorLine(text: string, subject: Subject): RunnerError 
     server: subject.server,
     ...(subject.model === undefined ? {} : { model: subject.model }),
   };
-  return (failureOfText(text, subject) ?? runnerFailed(text)).with(details);
+  const known = failureOfText(text, subject) ?? failureOfDownload(text, subject);
+  return (known ?? runnerFailed(text)).with(details);
 }
 
 function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subject: Subject): RunnerError {
   const { status } = answer;
   const known = said && status >= 400 && status < 500 ? failureOfText(said.error, subject) : undefined;
-  if (known) return known;
+  const download = said && status >= 400 ? failureOfDownload(said.error, subject) : undefined;
+  const told = known ?? download;
+  if (told) return told;
   if (status >= 300 && status < 400) return redirected(answer, subject);
   if (status === 401 || status === 403) return unauthorized(said, subject);
   if (status === 503 || status === 429) return busy(answer, said);

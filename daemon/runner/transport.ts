@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import type { Timeouts } from '../../protocol/initialize.ts';
 import { RunnerError } from '../errors.ts';
@@ -8,8 +9,8 @@ import { readJsonLines } from './jsonLines.ts';
 
 /** What of an error answer is read: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
-/** What of a whole JSON answer is read: ten thousand models fit. */
-const maxJsonBytes = 32 * 1024 * 1024;
+/** What of a whole answer is read: ten thousand models fit. */
+const maxBytes = 32 * 1024 * 1024;
 
 export interface TransportOptions {
   /** The server's name, for errors. */
@@ -23,14 +24,26 @@ export interface TransportOptions {
 }
 
 export interface TransportRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   readonly path: string;
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, in the place of `body`; it is read no faster than the runner takes it. */
+  readonly upload?: { readonly bytes: number; readonly stream: Readable };
   /** The model it is about, for errors. */
   readonly model?: string;
   readonly signal: AbortSignal;
-  /** Which time limit holds until the first byte; default `list`. */
-  readonly wait?: 'list' | 'firstByte';
+  /** Which time limit holds until the first byte; default `list`. `work` is as `firstByte`, also between two reads. */
+  readonly wait?: 'list' | 'firstByte' | 'work';
+  /** The least bytes of an answer that are too many; default 32 MB. */
+  readonly limit?: number;
+}
+
+/** A whole answer that need not be JSON. */
+export interface TextAnswer {
+  /** In lower case. */
+  readonly contentType: string;
+  readonly text: string;
 }
 
 /**
@@ -39,7 +52,9 @@ export interface TransportRequest {
  * itself, which is thrown as it is.
  */
 export interface Transport {
-  /** A whole JSON answer. */
+  /** A whole answer as text. */
+  text(request: TransportRequest): Promise<TextAnswer>;
+  /** A whole JSON answer; undefined where it is empty. */
   json(request: TransportRequest): Promise<unknown>;
   /** A stream of JSON lines, one batch a read. */
   lines(request: TransportRequest): AsyncGenerator<readonly unknown[]>;
@@ -68,21 +83,26 @@ export function createTransport(options: TransportOptions): Transport {
     throw failureOfAnswer(failed, subject);
   }
 
-  async function json(request: TransportRequest): Promise<unknown> {
+  async function text(request: TransportRequest): Promise<TextAnswer> {
     const response = await send(request);
-    const subject = subjectOf(options, request);
     try {
-      return parseBody(response, await readText(response.body, maxJsonBytes, true), subject);
+      const whole = await readText(response.body, request.limit ?? maxBytes, true);
+      return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: whole };
     } catch (error) {
-      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
+      throw request.signal.aborted ? error : failureOfConnection(error, subjectOf(options, request), true);
     }
+  }
+
+  async function json(request: TransportRequest): Promise<unknown> {
+    const answer = await text(request);
+    return parseBody(answer, subjectOf(options, request));
   }
 
   async function* lines(request: TransportRequest): AsyncGenerator<readonly unknown[]> {
     const response = await send(request);
     const subject = subjectOf(options, request);
     try {
-      refuseHtml(response, subject);
+      refuseHtml(headerOf(response, 'content-type')?.toLowerCase() ?? '', subject);
       yield* readJsonLines(response.body.iterator({ destroyOnReturn: false }));
     } catch (error) {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
@@ -95,7 +115,7 @@ export function createTransport(options: TransportOptions): Transport {
     const opened = await agent?.catch(() => undefined);
     await opened?.close();
   };
-  return { json, lines, close };
+  return { text, json, lines, close };
 }
 
 /** Undici takes longer to load than all else together, so it is loaded when first needed. */
@@ -131,14 +151,27 @@ async function respond(agent: Agent, options: TransportOptions, request: Transpo
     method: request.method,
     headers: {
       accept: 'application/json',
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...contentHeaders(request),
       ...(await options.headers(options.url)),
     },
-    body: request.body === undefined ? null : JSON.stringify(request.body),
+    body: request.upload?.stream ?? (request.body === undefined ? null : JSON.stringify(request.body)),
     signal: request.signal,
-    headersTimeout: options.timeouts[request.wait ?? 'list'],
-    bodyTimeout: request.wait === 'firstByte' ? options.timeouts.idle : options.timeouts.list,
+    ...limitsOf(request, options.timeouts),
   });
+}
+
+function contentHeaders({ body, upload }: TransportRequest): Readonly<Record<string, string>> {
+  if (upload) return { 'content-type': 'application/octet-stream', 'content-length': String(upload.bytes) };
+  return body === undefined ? {} : { 'content-type': 'application/json' };
+}
+
+function limitsOf({ wait = 'list' }: TransportRequest, { list, firstByte, idle }: Required<Timeouts>) {
+  const limits = {
+    list: { headersTimeout: list, bodyTimeout: list },
+    firstByte: { headersTimeout: firstByte, bodyTimeout: idle },
+    work: { headersTimeout: firstByte, bodyTimeout: Math.max(firstByte, idle) },
+  };
+  return limits[wait];
 }
 
 /**
@@ -188,8 +221,8 @@ async function readText(
   return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
 }
 
-function parseBody(response: Dispatcher.ResponseData, text: string, subject: Subject): unknown {
-  refuseHtml(response, subject);
+function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown {
+  refuseHtml(contentType, subject);
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text);
@@ -203,8 +236,8 @@ function parseBody(response: Dispatcher.ResponseData, text: string, subject: Sub
 }
 
 /** A page that a proxy or a web server sends with status 200 is never parsed as JSON. */
-function refuseHtml(response: Dispatcher.ResponseData, subject: Subject): void {
-  if (!headerOf(response, 'content-type')?.toLowerCase().includes('text/html')) return;
+function refuseHtml(contentType: string, subject: Subject): void {
+  if (!contentType.includes('text/html')) return;
   throw new RunnerError(
     'bad-response',
     `${subject.url} answered with a web page instead of a runner's answer. ` +

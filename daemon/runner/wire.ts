@@ -55,12 +55,24 @@ export interface WireShow {
   readonly remoteModel?: string;
 }
 
+/** A line of `/api/pull` or `/api/create`, validated. */
+export interface WorkLine {
+  readonly status: string;
+  /** Of a line about one layer. */
+  readonly digest?: string;
+  /** Bytes. */
+  readonly total?: number;
+  readonly completed?: number;
+  /** Of an error line. */
+  readonly error?: string;
+}
+
 const noToolCalls: readonly WireToolCall[] = [];
 
 export function parseChatLine(value: unknown): ChatLine {
   const line = asRecord(value);
   const message = isRecord(line['message']) ? line['message'] : {};
-  const error = line['error'];
+  const error = errorOf(line);
   const doneReason = asString(line['done_reason']);
   return {
     content: asString(message['content']) ?? '',
@@ -70,10 +82,25 @@ export function parseChatLine(value: unknown): ChatLine {
     ...(doneReason === undefined ? {} : { doneReason }),
     promptTokens: asCount(line['prompt_eval_count']) ?? 0,
     completionTokens: asCount(line['eval_count']) ?? 0,
-    ...(error === undefined || error === null
-      ? {}
-      : { error: typeof error === 'string' ? error : JSON.stringify(error) }),
+    ...(error === undefined ? {} : { error }),
   };
+}
+
+export function parseWorkLine(value: unknown): WorkLine {
+  const line = asRecord(value);
+  return withoutUndefined<WorkLine>({
+    status: asString(line['status']) ?? '',
+    digest: asString(line['digest']),
+    total: asCount(line['total']),
+    completed: asCount(line['completed']),
+    error: errorOf(line),
+  });
+}
+
+function errorOf(line: Readonly<Record<string, unknown>>): string | undefined {
+  const error = line['error'];
+  if (error === undefined || error === null) return undefined;
+  return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
 export function parseModels(value: unknown): WireModel[] {

@@ -4,7 +4,8 @@ import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import { listModelsRequest, runningModelsRequest, showModelRequest } from '../../protocol/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
-import { type PairOptions, startPair } from '../support/daemonPair.ts';
+import type { PairOptions } from '../support/daemonPair.ts';
+import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 
@@ -23,24 +24,11 @@ const tool = {
 
 const ask = (content: string) => [{ role: 'user' as const, content }];
 
-async function setUp(
+const setUp = (
   test: Teardown,
   options: RunnerOptions = {},
-  more: { standIn?: StandInOptions; pair?: PairOptions } = {},
-) {
-  const runner = await startStandIn({ models, ...more.standIn });
-  const daemon = await startPair({ host: runner.url, ...options }, more.pair);
-  test.teardown(async () => {
-    await daemon.close();
-    await runner.close();
-  });
-  return { runner, daemon };
-}
-
-/** What a test hands to `setUp`. */
-interface Teardown {
-  teardown(done: () => Promise<void>): void;
-}
+  { standIn, pair }: { standIn?: StandInOptions; pair?: PairOptions } = {},
+) => startDaemonWithRunner(test, options, { standIn: { models, ...standIn }, ...(pair ? { pair } : {}) });
 
 function joined(deltas: readonly ChatDelta[], kind: 'text' | 'thinking'): string {
   return deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');

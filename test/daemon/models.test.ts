@@ -105,7 +105,10 @@ t.test('a name tells a thinking model only where it is one', async (t) => {
 
 t.test('what a model can do says where it was learnt, and is dropped with its digest', async (t) => {
   const replaced: string[] = [];
-  const knowledge = createModelKnowledge((id) => replaced.push(id));
+  const knowledge = createModelKnowledge({
+    onReplaced: (id) => replaced.push(id),
+    onDidLoad: () => undefined,
+  });
   const is = (name: 'tools' | 'thinking' | 'vision', value: boolean | 'unknown', from: string) =>
     t.strictSame(
       knowledge.capability(server, 'm', name),
@@ -138,8 +141,9 @@ t.test('what a model can do says where it was learnt, and is dropped with its di
   });
 });
 
-t.test('a window is forgotten when its model is unloaded', async (t) => {
-  const knowledge = createModelKnowledge(() => undefined);
+t.test('a window is forgotten when its model is unloaded, and that is told', async (t) => {
+  let loaded = 0;
+  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => loaded++ });
   knowledge.learnShown(server, 'm', {
     maximumContext: 131072,
     parameters: 'temperature    1\nnum_ctx     8192\n',
@@ -150,6 +154,9 @@ t.test('a window is forgotten when its model is unloaded', async (t) => {
   t.equal(knowledge.context(server, 'm').allocated, 4096);
   knowledge.learnRunning(server, []);
   t.strictSame(knowledge.context(server, 'm'), { configured: 8192, maximum: 131072 });
+  t.equal(loaded, 1, 'the first look at a server is no change');
+  knowledge.learnRunning(server, [{ name: 'M' }]);
+  t.equal(loaded, 2);
 });
 
 t.test('tool support is learnt once, by the first request', async (t) => {

@@ -18,7 +18,8 @@ import type { NotificationMessage, RequestMessage } from '../../protocol/message
 /** A client of the daemon's protocol, typed by the protocol's own messages. */
 export interface DaemonClient {
   readonly connection: MessageConnection;
-  request<P, R>(message: RequestMessage<P, R>, params: P): Promise<R>;
+  /** An aborted signal cancels. */
+  request<P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R>;
   on<P>(message: NotificationMessage<P>, take: (params: P) => void): void;
   /** Deltas of a chat and its result. */
   chat(
@@ -49,8 +50,11 @@ export function connectClient(
   return {
     connection,
     logs,
-    request: <P, R>(message: RequestMessage<P, R>, params: P) =>
-      connection.sendRequest<R>(message.method, params),
+    request: <P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal) => {
+      const source = new CancellationTokenSource();
+      signal?.addEventListener('abort', () => source.cancel(), { once: true });
+      return connection.sendRequest<R>(message.method, params, source.token);
+    },
     on: (message, take) => void connection.onNotification(message.method, take as (params: unknown) => void),
     async chat(params, { cancelAt, onDelta } = {}) {
       const id = `stream-${streamId++}`;

@@ -10,12 +10,14 @@ export interface PairOptions {
   readonly host?: string;
   /** The client tells that it answers `workspace/configuration` with these settings. */
   readonly settings?: unknown;
+  /** What else the client tells of itself. */
+  readonly capabilities?: object;
 }
 
 /** Both real ends in one process, with what goes between them cut into pieces of a few bytes. */
 export async function startPair(
   options: RunnerOptions,
-  { secrets = [], host, settings }: PairOptions = {},
+  { secrets = [], host, settings, capabilities = {} }: PairOptions = {},
 ): Promise<DaemonClient> {
   const toDaemon = inPieces();
   const toClient = inPieces();
@@ -33,7 +35,10 @@ export async function startPair(
   await client.connection.sendRequest('initialize', {
     processId: null,
     rootUri: null,
-    capabilities: settings === undefined ? {} : { workspace: { configuration: true } },
+    capabilities: {
+      ...capabilities,
+      ...(settings === undefined ? {} : { workspace: { configuration: true } }),
+    },
     initializationOptions: options,
   });
   await client.connection.sendNotification('initialized', {});

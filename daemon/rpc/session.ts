@@ -1,9 +1,11 @@
 import {
+  type ClientCapabilities,
   type Connection,
   ErrorCodes,
   type InitializeParams,
   type InitializeResult,
   ResponseError,
+  type ServerCapabilities,
 } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { trustDidChange } from '../../protocol/initialize.ts';
@@ -18,7 +20,7 @@ import { type Endpoint, toResponseError } from './endpoint.ts';
 import { validate } from './validate.ts';
 
 /** Where the connection stands between `initialize` and `shutdown`. */
-export interface Lifecycle {
+export interface Session {
   isReady(): boolean;
   /** Why a request is refused now, by LSP's rules. */
   refusal(): ResponseError<never> | undefined;
@@ -26,7 +28,7 @@ export interface Lifecycle {
   stop(): void;
 }
 
-export function createLifecycle(): Lifecycle {
+export function createSession(): Session {
   let state: 'new' | 'ready' | 'stopped' = 'new';
   const refusals = {
     new: new ResponseError<never>(ErrorCodes.ServerNotInitialized, 'Send "initialize" first.'),
@@ -45,15 +47,17 @@ export function createLifecycle(): Lifecycle {
   };
 }
 
-export interface LifecycleParts {
+export interface SessionParts {
   readonly version: string;
   /** What was wrong before anybody could be told. */
   readonly problem?: string;
-  /** The configuration is known now. */
-  readonly onInitialize: () => void;
+  /** What is announced beside our own protocol. */
+  readonly capabilities: ServerCapabilities;
+  /** The configuration is known now, and so is the editor. */
+  readonly onInitialize: (editor: ClientCapabilities) => void;
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
-  readonly lifecycle: Lifecycle;
+  readonly session: Session;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
   readonly servers: Servers;
@@ -61,8 +65,8 @@ export interface LifecycleParts {
   readonly closed: AbortSignal;
 }
 
-export function serveLifecycle(connection: Connection, parts: LifecycleParts): void {
-  const { lifecycle, configuration, status, servers, log, closed } = parts;
+export function serveSession(connection: Connection, parts: SessionParts): void {
+  const { session, configuration, status, servers, log, closed } = parts;
   let answersSettings = false;
   connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
     try {
@@ -76,10 +80,11 @@ export function serveLifecycle(connection: Connection, parts: LifecycleParts): v
       }) as ResponseError<never>;
     }
     answersSettings = params.capabilities.workspace?.configuration === true;
-    parts.onInitialize();
+    session.start();
+    parts.onInitialize(params.capabilities);
     const runner: RunnerCapabilities = { protocolVersion };
     return {
-      capabilities: { experimental: { runner } },
+      capabilities: { ...parts.capabilities, experimental: { runner } },
       serverInfo: { name: 'runnerd', version: parts.version },
     };
   });
@@ -91,7 +96,7 @@ export function serveLifecycle(connection: Connection, parts: LifecycleParts): v
       .check(servers.client(), closed)
       .catch((error) => log.debug(`The first check ended: ${String(error)}`));
   });
-  connection.onShutdown(() => lifecycle.stop());
+  connection.onShutdown(() => session.stop());
 }
 
 export interface ConfigurationParts {

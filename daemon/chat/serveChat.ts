@@ -1,0 +1,34 @@
+import { chatDelta, chatRequest } from '../../protocol/chat.ts';
+import { InvalidParamsError } from '../errors.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { StatusMonitor } from '../status/status.ts';
+import type { Chat } from './chat.ts';
+import { chatParamsSchema } from './params.ts';
+
+export interface ChatParts {
+  readonly chat: Chat;
+  readonly servers: Servers;
+  readonly status: StatusMonitor;
+}
+
+/** The request for a turn, with its deltas; two turns of one `streamId` cannot be told apart. */
+export function serveChat(endpoint: Endpoint, { chat, servers, status }: ChatParts): void {
+  const streams = new Set<string>();
+  endpoint.onRequest(chatRequest, chatParamsSchema, async (params, signal) => {
+    const client = servers.client(params.server);
+    if (streams.has(params.streamId))
+      throw new InvalidParamsError('streamId', 'another chat that is under way has it');
+    streams.add(params.streamId);
+    const done = client.server.name === servers.client().server.name ? status.work() : () => undefined;
+    try {
+      return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);
+    } catch (error) {
+      status.failed(error);
+      throw error;
+    } finally {
+      done();
+      streams.delete(params.streamId);
+    }
+  });
+}

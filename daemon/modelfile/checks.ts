@@ -1,0 +1,110 @@
+import type { Argument, Command, ParsedModelfile, Problem } from './parser.ts';
+import { commandWords, deprecatedParameters, type ParameterType, parameterWords } from './vocabulary.ts';
+
+/** What is wrong with the sense of a Modelfile, as far as its text alone tells; at most a thousand. */
+export function checkModelfile({ commands, isCut }: ParsedModelfile): readonly Problem[] {
+  return [...missingFrom(commands, isCut), ...commands.flatMap(problemsOf), ...overruled(commands)].slice(
+    0,
+    1_000,
+  );
+}
+
+/** The value of a parameter in the type that the runner wants; undefined where it cannot be read as one. */
+export function tryParameterValue(type: ParameterType, text: string): string | number | boolean | undefined {
+  switch (type) {
+    case 'string':
+      return text;
+    case 'bool':
+      return (
+        /^(1|t|T|true|True|TRUE)$/.test(text) ||
+        (/^(0|f|F|false|False|FALSE)$/.test(text) ? false : undefined)
+      );
+    case 'int':
+      return /^[+-]?\d{1,19}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+    case 'float':
+      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && Number.isFinite(Number(text))
+        ? Number(text)
+        : undefined;
+  }
+}
+
+function missingFrom(commands: readonly Command[], isCut: boolean): readonly Problem[] {
+  if (isCut || commands.some(({ name }) => name === 'from')) return [];
+  const message = 'There is no FROM line: it says which model to start from, such as "FROM qwen3:4b".';
+  return [{ start: 0, end: 0, severity: 'error', message }];
+}
+
+function problemsOf({ name, word, args }: Command): readonly Problem[] {
+  const [first, second] = args;
+  switch (name) {
+    case 'parameter':
+      return second ? parameterProblems(first, second) : [];
+    case 'requires':
+      return isVersion(first.text) ? [] : [error(first, 'It needs a version, such as 0.14.0.')];
+    case 'from':
+    case 'adapter':
+    case 'draft':
+      if (first.text !== '') return [];
+      return [
+        error(word, `${name.toUpperCase()} needs ${name === 'from' ? 'a model or a path' : 'a path'}.`),
+      ];
+    default:
+      return [];
+  }
+}
+
+function parameterProblems(name: Argument, value: Argument): readonly Problem[] {
+  if (deprecatedParameters.has(name.text))
+    return [{ ...spanOf(name), severity: 'warning', message: `${name.text} has no effect any more.` }];
+  const known = parameterWords.get(name.text);
+  if (!known) return [error(name, unknownParameter(name.text))];
+  if (tryParameterValue(known.type, value.text) !== undefined) return [];
+  const kinds = { int: 'a whole number', float: 'a number', bool: 'true or false', string: 'a text' };
+  return [error(value.text === '' ? name : value, `${name.text} needs ${kinds[known.type]}.`)];
+}
+
+/** Names are case-sensitive, which is the likely mistake. */
+function unknownParameter(name: string): string {
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
+  const meant = [...parameterWords.keys()].find((known) => plain(known) === plain(name));
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  return `unknown parameter "${name.slice(0, 60)}".${hint}`;
+}
+
+/** Where only the last of several counts, the others are said to be without effect. */
+function overruled(commands: readonly Command[]): readonly Problem[] {
+  const last = new Map<string, Command>();
+  const problems: Problem[] = [];
+  for (const command of commands) {
+    const key = keyOfSingle(command);
+    if (key === undefined) continue;
+    const before = last.get(key);
+    if (before)
+      problems.push({
+        ...spanOf(before),
+        severity: 'warning',
+        message: `A later ${key} takes the place of this one.`,
+      });
+    last.set(key, command);
+  }
+  return problems;
+}
+
+function keyOfSingle({ name, args: [first] }: Command): string | undefined {
+  if (name === 'parameter') return parameterWords.get(first.text)?.isList ? undefined : first.text;
+  return commandWords.get(name)?.repeated === 'last' ? name.toUpperCase() : undefined;
+}
+
+/** As Go's `semver` has it, with or without a `v`. */
+function isVersion(text: string): boolean {
+  const number = '(0|[1-9]\\d*)';
+  return new RegExp(`^v?${number}(\\.${number}(\\.${number}(-[\\w.-]+)?(\\+[\\w.-]+)?)?)?$`).test(text);
+}
+
+function error(at: Argument | Command['word'], message: string): Problem {
+  return { ...spanOf(at), severity: 'error', message };
+}
+
+function spanOf({ start, end }: { readonly start: number; readonly end: number }) {
+  return { start, end };
+}

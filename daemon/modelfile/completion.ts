@@ -1,0 +1,59 @@
+import { type CompletionItem, CompletionItemKind, type Position } from 'vscode-languageserver/node';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { parseModelfile } from './parser.ts';
+import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';
+
+/** What could be typed at a place; `installed` names the installed models, and is asked only where they fit. */
+export async function completionsAt(
+  document: TextDocument,
+  position: Position,
+  installed: () => Promise<readonly string[]>,
+): Promise<readonly CompletionItem[]> {
+  const before = document.getText({ start: { line: position.line, character: 0 }, end: position });
+  if (isInsideOfValue(document, position)) return [];
+  if (/^\s*[a-z]*$/i.test(before)) return commandItems();
+  if (/^\s*parameter[ \t]+\w*$/i.test(before)) return parameterItems();
+  if (/^\s*parameter[ \t]+use_mmap[ \t]+\w*$/i.test(before)) return words(['true', 'false']);
+  if (/^\s*message[ \t]+\w*$/i.test(before)) return words(messageRoles);
+  if (/^\s*from[ \t]+\S*$/i.test(before)) return modelItems(await installed());
+  return [];
+}
+
+/** A value between quotes may span lines, on which nothing is a command. */
+function isInsideOfValue(document: TextDocument, position: Position): boolean {
+  const lineStart = document.offsetAt({ line: position.line, character: 0 });
+  const { commands, isCut } = parseModelfile(
+    document.getText({ start: { line: 0, character: 0 }, end: position }),
+  );
+  const last = commands.at(-1);
+  return isCut || (last !== undefined && last.start < lineStart && last.end > lineStart);
+}
+
+function commandItems(): readonly CompletionItem[] {
+  return [...commandWords].map(([name, { about }]) => ({
+    label: name.toUpperCase(),
+    kind: CompletionItemKind.Keyword,
+    insertText: `${name.toUpperCase()} `,
+    // What is typed in lower case is found, too.
+    filterText: name,
+    documentation: { kind: 'markdown', value: about },
+  }));
+}
+
+function parameterItems(): readonly CompletionItem[] {
+  return [...parameterWords].map(([name, { type, about }]) => ({
+    label: name,
+    kind: CompletionItemKind.Property,
+    detail: type,
+    insertText: `${name} `,
+    documentation: { kind: 'markdown', value: about },
+  }));
+}
+
+function words(labels: readonly string[]): readonly CompletionItem[] {
+  return labels.map((label) => ({ label, kind: CompletionItemKind.EnumMember, insertText: `${label} ` }));
+}
+
+function modelItems(names: readonly string[]): readonly CompletionItem[] {
+  return names.map((label) => ({ label, kind: CompletionItemKind.Reference }));
+}

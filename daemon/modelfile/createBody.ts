@@ -1,0 +1,77 @@
+import type { CreateRequestBody } from '../runner/client.ts';
+import { tryParameterValue } from './checks.ts';
+import type { Command } from './parser.ts';
+import { parameterWords } from './vocabulary.ts';
+
+/** Files by their relative names, as `sha256:` and 64 hexadecimal digits. */
+export type Digests = Readonly<Record<string, string>>;
+
+export interface CreateParts {
+  readonly model: string;
+  readonly commands: readonly Command[];
+  readonly from?: string;
+  readonly files: Digests;
+  readonly adapters: Digests;
+  readonly drafts: Digests;
+}
+
+/** The fields of the request that one value sets; the last of several counts. */
+const fields: ReadonlyMap<string, string> = new Map([
+  ['template', 'template'],
+  ['system', 'system'],
+  ['renderer', 'renderer'],
+  ['parser', 'parser'],
+]);
+
+/** The body of `/api/create` for commands without mistakes. */
+export function createBody({
+  model,
+  commands,
+  from,
+  files,
+  adapters,
+  drafts,
+}: CreateParts): CreateRequestBody {
+  const valuesOf = (name: string) =>
+    commands.filter((command) => command.name === name).map(({ args }) => args);
+  const single = [...fields].flatMap(([name, field]) => {
+    const last = valuesOf(name).at(-1);
+    return last ? [[field, last[0].text] as const] : [];
+  });
+  const requires = valuesOf('requires').at(-1)?.[0].text.replace(/^v/, '');
+  const license = valuesOf('license').map(([{ text }]) => text);
+  const messages = valuesOf('message').map(([role, content]) => ({
+    role: role.text,
+    content: content?.text ?? '',
+  }));
+  const parameters = parametersOf(
+    valuesOf('parameter').map(([name, value]) => [name.text, value?.text ?? '']),
+  );
+  return {
+    model,
+    ...(from === undefined ? {} : { from }),
+    ...withEntries({ files, adapters, draft_files: drafts, parameters }),
+    ...Object.fromEntries(single),
+    ...(requires === undefined ? {} : { requires }),
+    ...(license.length === 0 ? {} : { license }),
+    ...(messages.length === 0 ? {} : { messages }),
+  };
+}
+
+/** Values in their types; those of a list parameter are all kept, of the others the last. */
+function parametersOf(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, unknown>> {
+  const parameters = new Map<string, unknown>();
+  for (const [name, text] of pairs) {
+    const word = parameterWords.get(name);
+    // Others are told as problems before, or are deprecated and left out.
+    if (!word) continue;
+    const value = tryParameterValue(word.type, text);
+    const before = parameters.get(name);
+    parameters.set(name, word.isList ? [...(Array.isArray(before) ? before : []), value] : value);
+  }
+  return Object.fromEntries(parameters);
+}
+
+function withEntries(records: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(records).filter(([, record]) => Object.keys(record).length > 0));
+}

@@ -1,0 +1,56 @@
+import { readFile, stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { InvalidParamsError, RunnerError } from '../errors.ts';
+
+/** A Modelfile is text that somebody wrote; what is larger is something else. */
+export const maxModelfileBytes = 16 * 1024 * 1024;
+
+/**
+ * The text of the Modelfile at an absolute path: UTF-8, or UTF-16 with a byte-order mark; the mark is left out.
+ * @throws {InvalidParamsError} for a path that is not absolute.
+ * @throws {RunnerError} `invalid-request`, when it cannot be read, or is no text.
+ */
+export async function readModelfileText(path: string): Promise<string> {
+  if (!isAbsolute(path)) throw new InvalidParamsError('path', 'it is not an absolute path');
+  const bytes = await readBytes(path);
+  try {
+    return decodeModelfile(bytes);
+  } catch (cause) {
+    throw new RunnerError(
+      'invalid-request',
+      `${path} is no text, so no Modelfile. A GGUF file is named after FROM in one.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/**
+ * By its byte-order mark, else UTF-8.
+ * @throws {TypeError} when the bytes are no text.
+ */
+export function decodeModelfile(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le', { fatal: true }).decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be', { fatal: true }).decode(bytes);
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  if (text.includes('\0')) throw new TypeError('it has NUL bytes');
+  return text;
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
+  try {
+    const found = await stat(path);
+    // A pipe would keep it waiting for ever.
+    if (!found.isFile()) throw new Error('it is no file');
+    if (found.size > maxModelfileBytes)
+      throw new Error(`it has more than ${maxModelfileBytes / 1024 / 1024} MB`);
+    return await readFile(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RunnerError('invalid-request', `The Modelfile ${path} cannot be read: ${reason}.`, {
+      cause: error,
+    });
+  }
+}

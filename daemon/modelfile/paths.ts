@@ -1,0 +1,115 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+/** A file that a model is made from. */
+export interface ModelFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Below the folder that was named, with `/`; of a single file its own name. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** What stands at a path of a Modelfile. */
+export type Found =
+  | { readonly kind: 'files'; readonly files: readonly ModelFile[] }
+  | { readonly kind: 'none' }
+  /** Something is there that cannot be used; a sentence says why. */
+  | { readonly kind: 'unusable'; readonly problem: string };
+
+/** Files that look like secrets are never sent anywhere. */
+const secretName =
+  /^(\.env.*|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*|\.npmrc|\.netrc|\.pgpass|credentials.*|secrets\..*)$/i;
+
+/** Weights in the order in which they are preferred: the first kind that is there is taken, all of it. */
+const weightPatterns: readonly RegExp[] = [
+  /^model.*\.safetensors$/,
+  /^consolidated.*\.safetensors$/,
+  /^pytorch_model.*\.bin$/,
+  /^consolidated.*\.pth$/,
+  /^.*\.gguf$/,
+  /^.*\.bin$/,
+];
+/** A folder has no more files than this, or it is not a model's. */
+const maxFiles = 10_000;
+
+/**
+ * The absolute path that a value means: absolute, of the home folder, or relative to the Modelfile's folder. Without a
+ * folder only the first two; undefined where it can mean none.
+ */
+export function expandPath(value: string, folder: string | undefined): string | undefined {
+  if (value === '' || value.includes('\0')) return undefined;
+  if (value === '~') return homedir();
+  if (/^~[/\\]/.test(value)) return join(homedir(), value.slice(2));
+  if (isAbsolute(value)) return value;
+  return folder === undefined ? undefined : resolve(folder, value);
+}
+
+/** Whether a value is written as a path and can be no model's name. */
+export function looksLikePath(value: string): boolean {
+  return isAbsolute(value) || /^(\.\.?([/\\]|$)|~([/\\]|$))|\\|\.(gguf|safetensors|bin|pth)$/i.test(value);
+}
+
+/** The file, or the files of a folder, from which a model is made. */
+export async function findModelFiles(path: string): Promise<Found> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return await filesOfFolder(path);
+    if (!found.isFile()) return { kind: 'unusable', problem: `${path} is neither a file nor a folder.` };
+    if (secretName.test(basename(path)))
+      return { kind: 'unusable', problem: `${path} looks like a secret; such files are never sent.` };
+    return { kind: 'files', files: [{ path, name: basename(path), bytes: found.size }] };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return { kind: 'none' };
+    return { kind: 'unusable', problem: `${path} cannot be read: ${message}` };
+  }
+}
+
+async function filesOfFolder(folder: string): Promise<Found> {
+  const root = await realpath(folder);
+  const names = await namesIn(root);
+  if (names.length > maxFiles)
+    return { kind: 'unusable', problem: `${folder} has too many files for a model.` };
+  const own = names.filter((name) => !name.includes('/'));
+  const pattern = weightPatterns.find((candidate) => own.some((name) => candidate.test(name)));
+  if (!pattern)
+    return {
+      kind: 'unusable',
+      problem: `There are no weights in ${folder}: no safetensors and no GGUF file.`,
+    };
+  const wanted = names.filter(
+    (name) =>
+      (!name.includes('/') && (pattern.test(name) || name === 'chat_template.jinja')) ||
+      /^([^/]+\/)?([^/]+\.json|tokenizer\.model)$/.test(name),
+  );
+  const files: ModelFile[] = [];
+  for (const name of wanted) {
+    if (secretName.test(basename(name))) continue;
+    const path = await realpath(join(root, name));
+    if (!isBelow(root, path))
+      return { kind: 'unusable', problem: `${join(folder, name)} leads out of its folder.` };
+    const found = await stat(path);
+    if (found.isFile()) files.push({ path, name, bytes: found.size });
+  }
+  return { kind: 'files', files };
+}
+
+/** The names in a folder and one level below it. */
+async function namesIn(root: string): Promise<readonly string[]> {
+  const entries = await readdir(root, { withFileTypes: true });
+  const names: string[] = [];
+  for (const entry of entries.slice(0, maxFiles + 1)) {
+    if (entry.name.startsWith('.')) continue;
+    if (!entry.isDirectory()) names.push(entry.name);
+    else names.push(...(await readdir(join(root, entry.name))).map((name) => `${entry.name}/${name}`));
+    if (names.length > maxFiles) break;
+  }
+  return names.sort();
+}
+
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,74 @@
+import { tryModelName } from '../models/name.ts';
+import type { Argument, Command, Problem } from './parser.ts';
+import { expandPath, findModelFiles, looksLikePath, type ModelFile } from './paths.ts';
+
+/** The commands that name files, with what they found: where the model comes from. */
+export interface ModelSources {
+  /** A model's name, where the last FROM that is no path names one. */
+  readonly from?: string;
+  readonly files: readonly ModelFile[];
+  readonly adapters: readonly ModelFile[];
+  readonly drafts: readonly ModelFile[];
+  /** What is not there, or cannot be used. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Looks for what FROM, ADAPTER and DRAFT name: files count from `folder`, and a file or folder that is there wins over
+ * a model of that name, as with the runner's own client. Nothing is read but names and sizes.
+ */
+export async function resolveSources(
+  commands: readonly Command[],
+  folder: string | undefined,
+): Promise<ModelSources> {
+  const problems: Problem[] = [];
+  let from: string | undefined;
+  const files: ModelFile[] = [];
+  let adapters: readonly ModelFile[] = [];
+  let drafts: readonly ModelFile[] = [];
+  for (const { name, args } of commands) {
+    const [value] = args;
+    if (!['from', 'adapter', 'draft'].includes(name) || value.text === '') continue;
+    const meant = await resolveValue(name, value, folder);
+    if (meant.kind === 'problem') problems.push(meant.problem);
+    else if (meant.kind === 'model') from = meant.name;
+    else if (name === 'from') files.push(...meant.files);
+    else if (name === 'adapter') adapters = meant.files;
+    else drafts = meant.files;
+  }
+  const same = drafts.find(({ path }) => files.some((file) => file.path === path));
+  const draft = commands.findLast(({ name }) => name === 'draft');
+  if (same && draft) problems.push(problemAt(draft.args[0], 'DRAFT names the same file as FROM.').problem);
+  return { ...(from === undefined ? {} : { from }), files, adapters, drafts, problems };
+}
+
+type Meant =
+  | { readonly kind: 'files'; readonly files: readonly ModelFile[] }
+  | { readonly kind: 'model'; readonly name: string }
+  | { readonly kind: 'problem'; readonly problem: Problem };
+
+async function resolveValue(command: string, value: Argument, folder: string | undefined): Promise<Meant> {
+  const { text } = value;
+  const path = expandPath(text, folder);
+  const found = path === undefined ? undefined : await findModelFiles(path);
+  if (found?.kind === 'files') return found;
+  if (found?.kind === 'unusable') return problemAt(value, found.problem);
+  const isName = command === 'from' && !looksLikePath(text);
+  if (isName && tryModelName(text)) return { kind: 'model', name: text };
+  if (isName) return problemAt(value, noName(text));
+  if (path !== undefined) return problemAt(value, `There is no file or folder ${path}.`);
+  return problemAt(
+    value,
+    'A relative path counts from the folder of a Modelfile: save it first, or write an absolute path.',
+  );
+}
+
+function noName(text: string): string {
+  const hint = / #/.test(text) ? ' A comment needs a line of its own.' : '';
+  return `"${text.slice(0, 60)}" is neither a model's name nor a file that is there.${hint}`;
+}
+
+function problemAt(at: Argument, message: string): Meant & { readonly kind: 'problem' } {
+  const { start, end } = at;
+  return { kind: 'problem', problem: { start, end, severity: 'error', message } };
+}

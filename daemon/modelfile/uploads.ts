@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { type Readable, Transform } from 'node:stream';
+import type { PartProgress } from '../../protocol/progress.ts';
+import { RunnerError } from '../errors.ts';
+import { formatShare } from '../models/bytes.ts';
+import type { Report } from '../rpc/work.ts';
+import type { RunnerClient } from '../runner/client.ts';
+import type { Digests } from './createBody.ts';
+import type { ModelFile } from './paths.ts';
+
+/** What is read from a disk at once: large enough to be fast, small enough to leave the event loop free. */
+const pieceSize = 512 * 1024;
+
+/**
+ * Brings files to the runner: each is read once for its digest, and once more, as a stream, where the runner does not
+ * have it yet. Memory does not grow with the size of a file.
+ */
+export interface Uploads {
+  /** The digests by name. Reports go on over all calls. */
+  send(files: readonly ModelFile[], signal: AbortSignal): Promise<Digests>;
+}
+
+export function createUploads(client: RunnerClient, files: readonly ModelFile[], report: Report): Uploads {
+  const progress = new UploadProgress(files, report);
+  const sendFile = async (file: ModelFile, signal: AbortSignal): Promise<string> => {
+    const digest = await digestOf(file, progress.counter(file, 'Reading'), signal);
+    const sent = progress.counter(file, 'Uploading');
+    if (await client.hasBlob(digest, signal)) sent(file.bytes);
+    else await upload(client, { file, digest, sent }, signal);
+    return digest;
+  };
+  return {
+    async send(wanted, signal) {
+      const digests: [string, string][] = [];
+      for (const file of wanted) digests.push([file.name, await sendFile(file, signal)]);
+      return Object.fromEntries(digests);
+    },
+  };
+}
+
+type Count = (bytes: number) => void;
+
+async function digestOf({ path }: ModelFile, count: Count, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    const file = await open(path, 'r');
+    try {
+      const buffer = Buffer.allocUnsafe(pieceSize);
+      for (;;) {
+        signal.throwIfAborted();
+        const { bytesRead } = await file.read(buffer, 0, pieceSize, null);
+        if (bytesRead === 0) return `sha256:${hash.digest('hex')}`;
+        hash.update(buffer.subarray(0, bytesRead));
+        count(bytesRead);
+      }
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw signal.aborted ? error : unreadable(path, error);
+  }
+}
+
+interface FileUpload {
+  readonly file: ModelFile;
+  readonly digest: string;
+  readonly sent: Count;
+}
+
+async function upload(
+  client: RunnerClient,
+  { file, digest, sent }: FileUpload,
+  signal: AbortSignal,
+): Promise<void> {
+  const { path, bytes } = file;
+  const source = createReadStream(path, { highWaterMark: pieceSize });
+  const stream = counted(source, sent);
+  let problem: Error | undefined;
+  source.on('error', (error) => {
+    problem = error;
+    stream.destroy(error);
+  });
+  try {
+    await client.uploadBlob(digest, { bytes, stream }, signal);
+  } catch (error) {
+    if (problem) throw unreadable(path, problem);
+    throw error instanceof RunnerError && /digest mismatch/.test(error.message)
+      ? changed(path, error)
+      : error;
+  } finally {
+    source.destroy();
+    stream.destroy();
+  }
+}
+
+/** The stream, counted as its bytes are taken. */
+function counted(source: Readable, count: Count): Readable {
+  const counter = new Transform({
+    readableHighWaterMark: pieceSize,
+    writableHighWaterMark: pieceSize,
+    transform(chunk: Buffer, _encoding, done) {
+      count(chunk.length);
+      done(null, chunk);
+    },
+  });
+  return source.pipe(counter);
+}
+
+/** All files count twice: they are read for their digests, and sent. */
+class UploadProgress {
+  readonly #report: Report;
+  readonly #total: number;
+  readonly #parts: PartProgress[] = [];
+  #completed = 0;
+
+  constructor(files: readonly ModelFile[], report: Report) {
+    this.#report = report;
+    this.#total = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  counter({ name, bytes }: ModelFile, verb: 'Reading' | 'Uploading'): Count {
+    const label = verb === 'Reading' ? `${name} (reading)` : name;
+    const index = this.#parts.push({ name: label, completed: 0, total: bytes }) - 1;
+    let completed = 0;
+    return (more) => {
+      completed += more;
+      this.#completed += more;
+      this.#parts[index] = { name: label, completed: Math.min(completed, bytes), total: bytes };
+      this.#report({
+        message: `${verb} ${name}: ${formatShare(completed, bytes)}`,
+        completed: Math.min(this.#completed, this.#total),
+        total: this.#total,
+        parts: this.#parts.slice(-64),
+      });
+    };
+  }
+}
+
+function unreadable(path: string, cause: unknown): RunnerError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new RunnerError(
+    'invalid-request',
+    `${path} cannot be read: ${reason}. Check that it is there and readable.`,
+    {
+      cause,
+    },
+  );
+}
+
+function changed(path: string, cause: RunnerError): RunnerError {
+  return new RunnerError(
+    'invalid-request',
+    `${path} changed while it was sent. Create the model again once it is at rest.`,
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,164 @@
+/** A command of a Modelfile, and what it takes. */
+export interface CommandWord {
+  readonly takes: 'value' | 'parameter' | 'message';
+  /** Where it is repeated: only the last counts, or all do. */
+  readonly repeated: 'last' | 'all';
+  /** For hover and completion: Markdown. */
+  readonly about: string;
+}
+
+/** By name in lower case. */
+export const commandWords: ReadonlyMap<string, CommandWord> = new Map<string, CommandWord>([
+  [
+    'from',
+    {
+      takes: 'value',
+      repeated: 'all',
+      about:
+        'The model to start from: the name of a model that is installed or can be pulled, or the path of a GGUF file or of a folder of safetensors. Every Modelfile needs it.',
+    },
+  ],
+  [
+    'parameter',
+    {
+      takes: 'parameter',
+      repeated: 'all',
+      about: 'One option and its value, such as `temperature 0.7`, `num_ctx 8192` or `stop "<END>"`.',
+    },
+  ],
+  [
+    'template',
+    {
+      takes: 'value',
+      repeated: 'last',
+      about:
+        "The prompt template, in Go's template language with `.System`, `.Prompt`, `.Response`, `.Suffix`, `.Messages`, `.Tools` and `.Think`.",
+    },
+  ],
+  ['system', { takes: 'value', repeated: 'last', about: 'The system prompt.' }],
+  [
+    'adapter',
+    {
+      takes: 'value',
+      repeated: 'last',
+      about: 'The path of a LoRA adapter (a GGUF file or a folder of safetensors) to apply to the model.',
+    },
+  ],
+  [
+    'draft',
+    { takes: 'value', repeated: 'last', about: 'The path of a small model that drafts tokens for this one.' },
+  ],
+  [
+    'renderer',
+    {
+      takes: 'value',
+      repeated: 'last',
+      about: 'The name of a prompt renderer that is built into the runner, such as `qwen3-coder`.',
+    },
+  ],
+  [
+    'parser',
+    {
+      takes: 'value',
+      repeated: 'last',
+      about: 'The name of an output parser that is built into the runner, such as `harmony`.',
+    },
+  ],
+  ['license', { takes: 'value', repeated: 'all', about: 'The text of a licence; it may be repeated.' }],
+  [
+    'message',
+    {
+      takes: 'message',
+      repeated: 'all',
+      about:
+        'An example turn: a role (`system`, `user` or `assistant`) and its text. Turns keep their order.',
+    },
+  ],
+  [
+    'requires',
+    {
+      takes: 'value',
+      repeated: 'last',
+      about: 'The oldest version of the runner that can run it, such as `0.14.0`.',
+    },
+  ],
+]);
+
+export const messageRoles: readonly string[] = ['system', 'user', 'assistant'];
+
+export type ParameterType = 'int' | 'float' | 'bool' | 'string';
+
+export interface ParameterWord {
+  readonly type: ParameterType;
+  /** True where the parameter may be repeated and all values count. */
+  readonly isList?: true;
+  /** Markdown, with the runner's own default. */
+  readonly about: string;
+}
+
+/** By name; names are case-sensitive. */
+export const parameterWords: ReadonlyMap<string, ParameterWord> = new Map<string, ParameterWord>([
+  [
+    'num_ctx',
+    {
+      type: 'int',
+      about: 'Tokens of the context window. Without it the runner chooses by its memory, often only 4,096.',
+    },
+  ],
+  [
+    'temperature',
+    { type: 'float', about: 'How freely it chooses: 0 takes the most likely token each time. Default 0.8.' },
+  ],
+  ['top_k', { type: 'int', about: 'Only so many of the most likely tokens are considered. Default 40.' }],
+  [
+    'top_p',
+    {
+      type: 'float',
+      about: 'Only the most likely tokens up to this sum of probabilities are considered. Default 0.9.',
+    },
+  ],
+  [
+    'min_p',
+    {
+      type: 'float',
+      about: 'Tokens less likely than this share of the most likely one are left out. Default 0.',
+    },
+  ],
+  ['typical_p', { type: 'float', about: 'Locally typical sampling; 1 is off. Default 1.' }],
+  [
+    'stop',
+    { type: 'string', isList: true, about: 'A text at which the answer ends. Repeat the line for several.' },
+  ],
+  ['num_predict', { type: 'int', about: 'The most tokens of an answer; -1 is without limit. Default -1.' }],
+  ['seed', { type: 'int', about: 'A number that makes answers repeatable; -1 is random. Default -1.' }],
+  ['repeat_penalty', { type: 'float', about: 'How much repetition is discouraged; 1 is off. Default 1.' }],
+  ['repeat_last_n', { type: 'int', about: 'How far back repetition is looked for, in tokens. Default 64.' }],
+  ['presence_penalty', { type: 'float', about: 'Discourages tokens that have occurred at all. Default 0.' }],
+  [
+    'frequency_penalty',
+    { type: 'float', about: 'Discourages tokens by how often they have occurred. Default 0.' },
+  ],
+  [
+    'num_keep',
+    { type: 'int', about: 'Tokens of the beginning that stay when the window slides. Default 4.' },
+  ],
+  ['num_batch', { type: 'int', about: 'Tokens of the prompt that are read at once. Default 512.' }],
+  ['num_gpu', { type: 'int', about: 'Layers that go to the GPU; -1 lets the runner choose. Default -1.' }],
+  ['main_gpu', { type: 'int', about: 'The GPU that takes what is not split.' }],
+  ['num_thread', { type: 'int', about: 'Threads of the processor; 0 lets the runner choose. Default 0.' }],
+  ['draft_num_predict', { type: 'int', about: 'Tokens that a draft model predicts at once.' }],
+  ['use_mmap', { type: 'bool', about: 'Whether the weights are mapped into memory.' }],
+]);
+
+/** Parameters that runners once knew, and pass over. */
+export const deprecatedParameters: ReadonlySet<string> = new Set([
+  'penalize_newline',
+  'low_vram',
+  'f16_kv',
+  'logits_all',
+  'vocab_only',
+  'use_mlock',
+  'mirostat',
+  'mirostat_tau',
+  'mirostat_eta',
+]);

@@ -1,0 +1,68 @@
+import type { PartProgress } from '../../protocol/progress.ts';
+import type { WorkState } from '../rpc/work.ts';
+import type { WorkLine } from '../runner/wire.ts';
+import { formatShare } from './bytes.ts';
+
+/** More layers than any model has; what comes beyond is not counted. */
+const maxLayers = 4096;
+const maxParts = 64;
+
+/** What the runner's texts mean to a reader; others are shown as they are. */
+const texts: ReadonlyMap<string, string> = new Map([
+  ['pulling manifest', 'Looking the model up'],
+  ['verifying sha256 digest', 'Checking what was downloaded'],
+  ['writing manifest', 'Writing the manifest'],
+  ['removing unused layers', 'Removing layers that are not used any more'],
+  ['success', 'Done'],
+]);
+
+/**
+ * Reads the lines of a pull or a create into a state. Layers are known by their digests and not announced up front, so
+ * the total grows as they begin; a layer that begins anew counts down again.
+ */
+export function createDownloadProgress(): (line: WorkLine) => WorkState {
+  const layers = new Map<string, PartProgress>();
+  let [completed, total] = [0, 0];
+
+  const note = (digest: string, line: WorkLine): PartProgress | undefined => {
+    const before = layers.get(digest);
+    if (!before && layers.size >= maxLayers) return undefined;
+    const size = Math.max(line.total ?? 0, before?.total ?? 0);
+    const layer = { name: nameOf(digest), completed: Math.min(line.completed ?? 0, size), total: size };
+    completed += layer.completed - (before?.completed ?? 0);
+    total += layer.total - (before?.total ?? 0);
+    layers.set(digest, layer);
+    return layer;
+  };
+
+  return (line) => {
+    const layer = line.digest !== undefined && line.total ? note(line.digest, line) : undefined;
+    const message = layer ? messageOf(line.status, layer) : textOf(line.status);
+    if (total === 0) return { message };
+    return { message, completed, total, parts: [...layers.values()].slice(-maxParts) };
+  };
+}
+
+function messageOf(status: string, layer: PartProgress): string {
+  const verb = /^pulling /.test(status) ? `Downloading ${layer.name}` : textOf(status);
+  return `${verb}: ${formatShare(layer.completed, layer.total)}`;
+}
+
+/** Twelve digits, as in the runner's own texts. */
+function nameOf(digest: string): string {
+  return plain(digest.replace(/^sha256:/, '').slice(0, 12));
+}
+
+/** From the runner, so bounded and without control characters. */
+function textOf(status: string): string {
+  const clean = status
+    .slice(0, 200)
+    .replace(/\p{Cc}/gu, ' ')
+    .trim();
+  return texts.get(clean) ?? (clean.charAt(0).toUpperCase() + clean.slice(1) || 'Working');
+}
+
+/** From the runner, so without control characters. */
+function plain(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
+}

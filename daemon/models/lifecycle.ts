@@ -1,0 +1,159 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Model } from '../../protocol/models.ts';
+import { RunnerError } from '../errors.ts';
+import type { LoadOptions, RunnerClient } from '../runner/client.ts';
+import type { WireModel } from '../runner/wire.ts';
+import type { Models } from './models.ts';
+import { modelKey, parseModelName } from './name.ts';
+
+/** Loading, unloading and deleting. Each settles once the runner shows it. */
+export interface Lifecycle {
+  /** Loads a model; the result says how. A remote model has nothing to load, and is given back as it is. */
+  run(client: RunnerClient, model: string, options: RunOptions): Promise<Model>;
+  /** Unloads a model; settles once it is gone from memory. */
+  stop(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
+  /** Removes a model from the disk; one that is loaded is stopped first where `stop` is true, else refused. */
+  remove(client: RunnerClient, model: string, options: RemoveOptions): Promise<void>;
+}
+
+export interface RunOptions extends LoadOptions {
+  readonly signal: AbortSignal;
+}
+
+export interface RemoveOptions {
+  readonly stop: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface LifecycleOptions {
+  readonly models: Models;
+  /** Models were loaded, unloaded or deleted at this server. */
+  readonly onDidChange: (client: RunnerClient) => void;
+  readonly now: () => number;
+  /** How long an unload may take, in ms. Default 5,000. */
+  readonly unloadLimit?: number;
+}
+
+/** Between two looks at what is loaded, in ms. */
+const lookEvery = 100;
+
+export function createLifecycle({
+  models,
+  onDidChange,
+  now,
+  unloadLimit = 5_000,
+}: LifecycleOptions): Lifecycle {
+  /** Addresses of servers that answered that `DELETE /api/ps/<model>` is no route. */
+  const withoutStopRoute = new Set<string>();
+
+  const load = async (client: RunnerClient, model: string, { signal, ...options }: RunOptions) => {
+    await models.learn(client, model, ['completion', 'embedding'], signal);
+    if (models.onlyEmbeds(client, model)) return client.loadEmbedding(model, options, signal);
+    try {
+      await client.load(model, options, signal);
+    } catch (error) {
+      if (!isKind(error, 'not-supported')) throw error;
+      await client.loadEmbedding(model, options, signal);
+    }
+  };
+
+  const unload = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+    const { url } = client.server;
+    if (!withoutStopRoute.has(url)) {
+      try {
+        return await client.stop(model, signal);
+      } catch (error) {
+        if (!isNoRoute(error)) throw error;
+        withoutStopRoute.add(url);
+      }
+    }
+    await client.load(model, { keepAlive: 0 }, signal);
+  };
+
+  const untilGone = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+    const end = now() + unloadLimit;
+    while (await findLoaded(client, model, signal)) {
+      if (now() >= end) throw stillLoaded(model, client, unloadLimit);
+      await wait(lookEvery, undefined, { signal });
+    }
+  };
+
+  const stop = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+    parseModelName(model);
+    const loaded = await findLoaded(client, model, signal);
+    try {
+      // By the name under which it is loaded, which has its tag and the installed spelling.
+      await unload(client, loaded?.name ?? model, signal);
+    } catch (error) {
+      // A remote model is never loaded, and its host does not know the request.
+      if (loaded || !isKind(error, 'invalid-request')) throw error;
+    }
+    await untilGone(client, loaded?.name ?? model, signal);
+    onDidChange(client);
+  };
+
+  return {
+    stop,
+    async run(client, model, options) {
+      parseModelName(model);
+      try {
+        await load(client, model, options);
+      } catch (error) {
+        // There is nothing to load of a remote model, and its host says that a chat must not be empty.
+        const found = isKind(error, 'invalid-request') && (await models.find(client, model, options.signal));
+        if (!found || found.remote === undefined) throw error;
+      }
+      onDidChange(client);
+      return models.find(client, model, options.signal);
+    },
+    async remove(client, model, { stop: stops, signal }) {
+      parseModelName(model);
+      if (await findLoaded(client, model, signal)) {
+        if (!stops) throw isRunning(model, client);
+        await stop(client, model, signal);
+      }
+      await client.delete(model, signal);
+      onDidChange(client);
+    },
+  };
+}
+
+/** What the runner says of the loaded model with this name; old servers cannot say, so that nothing is loaded. */
+async function findLoaded(
+  client: RunnerClient,
+  model: string,
+  signal: AbortSignal,
+): Promise<WireModel | undefined> {
+  const loaded = await client.ps(signal).catch((error) => {
+    if (isKind(error, 'not-supported')) return [];
+    throw error;
+  });
+  return loaded.find(({ name }) => modelKey(name) === modelKey(model));
+}
+
+function isNoRoute(error: unknown): boolean {
+  return (
+    error instanceof RunnerError &&
+    (error.kind === 'not-supported' || error.kind === 'bad-response') &&
+    [404, 405, 501].includes(error.status ?? 0)
+  );
+}
+
+function isKind(error: unknown, kind: RunnerError['kind']): boolean {
+  return error instanceof RunnerError && error.kind === kind;
+}
+
+function isRunning(model: string, { server }: RunnerClient): RunnerError {
+  return new RunnerError('busy', `${model} is loaded. Stop it first, then delete it.`, {
+    details: { server: server.name, model },
+  });
+}
+
+function stillLoaded(model: string, { server }: RunnerClient, limit: number): RunnerError {
+  return new RunnerError(
+    'timeout',
+    `${model} is still loaded after ${limit / 1000} seconds: the runner first ends the answers that are under way. ` +
+      'Stop those, or try again.',
+    { details: { server: server.name, model } },
+  );
+}

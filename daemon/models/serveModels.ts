@@ -1,0 +1,134 @@
+import * as z from 'zod/mini';
+import { lifecycleCommands } from '../../protocol/completion.ts';
+import type { ProgressToken, RequestMessage } from '../../protocol/messageTypes.ts';
+import {
+  type DeleteModelParams,
+  deleteModelRequest,
+  listModelsRequest,
+  type ModelParams,
+  type PullModelParams,
+  pullModelRequest,
+  type RunModelParams,
+  runModelRequest,
+  runningModelsRequest,
+  showModelRequest,
+  stopModelRequest,
+} from '../../protocol/models.ts';
+import { InvalidParamsError } from '../errors.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import { type Schema, validate } from '../rpc/validate.ts';
+import type { Works } from '../rpc/work.ts';
+import type { LoadOptions } from '../runner/client.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { Models } from './models.ts';
+import {
+  deleteParamsSchema,
+  listParamsSchema,
+  modelParamsSchema,
+  pullParamsSchema,
+  runParamsSchema,
+  serverParamsSchema,
+} from './params.ts';
+import type { Pulls } from './pulls.ts';
+
+export interface ModelsParts {
+  readonly models: Models;
+  readonly lifecycle: Lifecycle;
+  readonly pulls: Pulls;
+  readonly servers: Servers;
+  readonly works: Works;
+  /** How models are loaded where a request does not say. */
+  readonly loadOptions: () => LoadOptions;
+}
+
+/** The requests about models, and the same lifecycle as commands for editors that send nothing else. */
+export function serveModels(endpoint: Endpoint, parts: ModelsParts): void {
+  const { models, lifecycle, servers } = parts;
+  endpoint.onRequest(listModelsRequest, listParamsSchema, ({ server, refresh = false }, signal) =>
+    models.list(servers.client(server), { refresh }, signal),
+  );
+  endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
+    models: await models.running(servers.client(server), signal),
+  }));
+  endpoint.onRequest(showModelRequest, modelParamsSchema, ({ server, model }, signal) =>
+    models.show(servers.client(server), model, signal),
+  );
+
+  const pull = async ({ server, model, workDoneToken: token }: PullModelParams, requested: AbortSignal) => {
+    const client = servers.client(server);
+    const work = { title: `Pulling ${model}`, token, signal: requested };
+    await parts.works.run(work, (report, signal) => parts.pulls.pull(client, model, { report, signal }));
+    return { model };
+  };
+  const run = async ({ server, model, keepAlive }: RunModelParams, signal: AbortSignal) => {
+    const given = keepAlive === undefined ? {} : { keepAlive };
+    const options = { ...parts.loadOptions(), ...given, signal };
+    return { model: await lifecycle.run(servers.client(server), model, options) };
+  };
+  const stop = async ({ server, model }: ModelParams, signal: AbortSignal) => {
+    await lifecycle.stop(servers.client(server), model, signal);
+    return {};
+  };
+  const remove = async ({ server, model, stop: stops = false }: DeleteModelParams, signal: AbortSignal) => {
+    await lifecycle.remove(servers.client(server), model, { stop: stops, signal });
+    return {};
+  };
+  endpoint.onRequest(pullModelRequest, pullParamsSchema, pull);
+  endpoint.onRequest(runModelRequest, runParamsSchema, run);
+  endpoint.onRequest(stopModelRequest, modelParamsSchema, stop);
+  endpoint.onRequest(deleteModelRequest, deleteParamsSchema, remove);
+
+  serveCommands(
+    endpoint,
+    new Map([
+      commandOf(lifecycleCommands.pull, pullParamsSchema, pull),
+      commandOf(lifecycleCommands.run, runParamsSchema, run),
+      commandOf(lifecycleCommands.stop, modelParamsSchema, stop),
+      commandOf(lifecycleCommands.delete, deleteParamsSchema, remove),
+    ]),
+  );
+}
+
+/** What `initialize` announces. */
+export const modelCommands: readonly string[] = Object.values(lifecycleCommands);
+
+interface ExecuteCommandParams {
+  readonly command: string;
+  readonly arguments?: readonly unknown[];
+  readonly workDoneToken?: ProgressToken;
+}
+
+type Command = (params: ExecuteCommandParams, signal: AbortSignal) => Promise<unknown>;
+
+const executeCommandRequest: RequestMessage<ExecuteCommandParams, unknown> = {
+  method: 'workspace/executeCommand',
+};
+const executeCommandSchema: Schema<ExecuteCommandParams> = z.object({
+  command: z.string(),
+  arguments: z.exactOptional(z.array(z.unknown())),
+  workDoneToken: z.exactOptional(z.union([z.string(), z.number()])),
+});
+
+function serveCommands(endpoint: Endpoint, commands: ReadonlyMap<string, Command>): void {
+  endpoint.onRequest(executeCommandRequest, executeCommandSchema, (params, signal) => {
+    const command = commands.get(params.command);
+    if (!command) throw new InvalidParamsError('command', `there is no command "${params.command}"`);
+    return command(params, signal);
+  });
+}
+
+/** A command takes the parameters of its request as its one argument. */
+function commandOf<P extends object>(
+  id: string,
+  schema: Schema<P>,
+  answer: (params: P, signal: AbortSignal) => Promise<unknown>,
+): [string, Command] {
+  return [
+    id,
+    ({ arguments: [argument] = [], workDoneToken }, signal) => {
+      const params = validate(schema, argument, 'arguments[0]');
+      return answer(workDoneToken === undefined ? params : { ...params, workDoneToken }, signal);
+    },
+  ];
+}

@@ -1,0 +1,165 @@
+import { type Connection, LSPErrorCodes, ResponseError } from 'vscode-languageserver/node';
+import * as z from 'zod/mini';
+import type { ProgressToken } from '../../protocol/messageTypes.ts';
+import { type PartProgress, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
+import { InvalidParamsError } from '../errors.ts';
+
+/** How far a piece of work has come: all of its present state. */
+export interface WorkState {
+  readonly message: string;
+  /** Bytes of all parts that are known so far. */
+  readonly completed?: number;
+  readonly total?: number;
+  readonly parts?: readonly PartProgress[];
+}
+
+export type Report = (state: WorkState) => void;
+
+export interface WorkOptions {
+  /** Such as `Pulling qwen3:4b`. */
+  readonly title: string;
+  /** The request's own token; without one, a token is made where the editor takes that. */
+  readonly token: ProgressToken | undefined;
+  /** Of the request. */
+  readonly signal: AbortSignal;
+}
+
+/** Work-done progress: pieces of work that take long, are watched, and can be cancelled by their token. */
+export interface Works {
+  /** The editor's capabilities are known; from now on cancellations by token are heard. */
+  start(makesTokens: boolean): void;
+  /**
+   * Runs a piece of work. Its signal is aborted by the request's, and by `window/workDoneProgress/cancel`.
+   * @throws {ResponseError} `RequestCancelled`, when it was cancelled.
+   */
+  run<T>(options: WorkOptions, work: (report: Report, signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+/** Between two reports, in ms: with the last one, at most ten fall into any second. */
+const reportEvery = 120;
+
+const cancelParams = z.object({ token: z.union([z.string(), z.number()]) });
+
+export function createWorks(connection: Connection): Works {
+  const running = new Map<ProgressToken, AbortController>();
+  let canMakeTokens = false;
+  let made = 0;
+
+  const makeToken = async (): Promise<ProgressToken | undefined> => {
+    if (!canMakeTokens) return undefined;
+    const token = `runnerd-work-${++made}`;
+    try {
+      await connection.sendRequest('window/workDoneProgress/create', { token });
+      return token;
+    } catch {
+      // An editor that refuses a token watches nothing; the work goes on.
+      return undefined;
+    }
+  };
+
+  return {
+    start(makesTokens) {
+      canMakeTokens = makesTokens;
+      // In the place of the library's own handler, which knows only the tokens that it made itself.
+      connection.onNotification('window/workDoneProgress/cancel', (params: unknown) => {
+        const parsed = cancelParams.safeParse(params);
+        if (parsed.success) running.get(parsed.data.token)?.abort();
+      });
+    },
+    async run({ title, token, signal }, work) {
+      if (token !== undefined && running.has(token))
+        throw new InvalidParamsError('workDoneToken', 'other work that is under way has it');
+      const controller = new AbortController();
+      const cancel = () => controller.abort();
+      signal.addEventListener('abort', cancel, { once: true });
+      if (signal.aborted) cancel();
+      const reporter = new ProgressReporter(connection, title);
+      const watch = (watched: ProgressToken | undefined) => {
+        if (watched === undefined || reporter.isEnded) return;
+        running.set(watched, controller);
+        reporter.begin(watched);
+      };
+      if (token === undefined) void makeToken().then(watch);
+      else watch(token);
+      try {
+        return await work(reporter.report, controller.signal);
+      } catch (error) {
+        if (!controller.signal.aborted) throw error;
+        throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
+      } finally {
+        signal.removeEventListener('abort', cancel);
+        if (reporter.token !== undefined) running.delete(reporter.token);
+        reporter.end(controller.signal.aborted ? 'Cancelled' : undefined);
+      }
+    },
+  };
+}
+
+/** Tells the newest state, no more often than the limit; what comes in between is replaced. */
+class ProgressReporter {
+  readonly #connection: Connection;
+  readonly #title: string;
+  #token: ProgressToken | undefined;
+  #newest: WorkState | undefined;
+  #percentage = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isEnded = false;
+
+  constructor(connection: Connection, title: string) {
+    this.#connection = connection;
+    this.#title = title;
+  }
+
+  get token(): ProgressToken | undefined {
+    return this.#token;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  readonly report: Report = (state) => {
+    if (this.#isEnded) return;
+    this.#newest = state;
+    if (this.#timer === undefined && this.#token !== undefined) this.#tell();
+  };
+
+  begin(token: ProgressToken): void {
+    this.#token = token;
+    this.#send({ kind: 'begin', title: this.#title, cancellable: true, percentage: 0 });
+    if (this.#newest) this.#tell();
+  }
+
+  end(message: string | undefined): void {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    if (this.#newest) this.#send(this.#reportOf(this.#newest));
+    this.#send({ kind: 'end', ...(message === undefined ? {} : { message }) });
+  }
+
+  #tell(): void {
+    if (this.#newest) this.#send(this.#reportOf(this.#newest));
+    this.#newest = undefined;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#newest) this.#tell();
+    }, reportEvery);
+  }
+
+  /** Percentages never fall, and only the end is a hundred: until then something is left to do. */
+  #reportOf(state: WorkState): WorkProgress {
+    const { completed, total } = state;
+    if (completed === undefined || !total) return { kind: 'report', ...state };
+    const now = Math.min(99, Math.floor((completed / total) * 100));
+    this.#percentage = Math.max(this.#percentage, now);
+    return { kind: 'report', percentage: this.#percentage, ...state };
+  }
+
+  #send(value: WorkProgress): void {
+    if (this.#token === undefined) return;
+    // A connection that is gone aborts the work by its own signal.
+    this.#connection
+      .sendNotification(progressNotification.method, { token: this.#token, value })
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,548 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import t from 'tap';
+import { createDownloadProgress } from '../../daemon/models/downloadProgress.ts';
+import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
+import { createLifecycle } from '../../daemon/models/lifecycle.ts';
+import { createModels } from '../../daemon/models/models.ts';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import { createRunnerClient } from '../../daemon/runner/client.ts';
+import { failureOfDownload } from '../../daemon/runner/downloadFailure.ts';
+import { createTransport } from '../../daemon/runner/transport.ts';
+import { lifecycleCommands } from '../../protocol/completion.ts';
+import {
+  deleteModelRequest,
+  listModelsRequest,
+  type Model,
+  modelsDidChange,
+  pullModelRequest,
+  runModelRequest,
+  runningModelsRequest,
+  stopModelRequest,
+} from '../../protocol/models.ts';
+import { type ProgressParams, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
+import type { DaemonClient } from '../support/daemonClient.ts';
+import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+
+const megabyte = 1024 * 1024;
+const models: readonly PracticeModel[] = [
+  { name: 'plain:latest' },
+  { name: 'hf.co/Acme/Tiny-GGUF:Q4_K_M' },
+  { name: 'embedder:latest', capabilities: ['embedding'] },
+  { name: 'old-embedder:latest', capabilities: ['embedding'], old: true },
+  { name: 'cloudy:120b-cloud', remote: { host: 'https://ollama.com:443', model: 'cloudy:120b' } },
+];
+const catalog: readonly PracticeModel[] = [
+  { name: 'guest:latest', size: 20 * megabyte, template: 'x', license: ['MIT'] },
+  { name: 'large:1b', size: 4_000 * megabyte },
+];
+
+const setUp = (test: Teardown, standIn: StandInOptions = {}, capabilities: object = {}) =>
+  startDaemonWithRunner(test, {}, { standIn: { models, catalog, ...standIn }, pair: { capabilities } });
+
+const pathsOf = (runner: RunnerStandIn) =>
+  runner.requests
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((line) => !line.endsWith('/api/version'));
+
+/** All progress that the daemon tells, by token. */
+function watchProgress(daemon: DaemonClient): Map<string | number, WorkProgress[]> {
+  const seen = new Map<string | number, WorkProgress[]>();
+  daemon.on(progressNotification, ({ token, value }: ProgressParams) => {
+    seen.set(token, [...(seen.get(token) ?? []), value]);
+  });
+  return seen;
+}
+
+/** Settles at the next change that is told. */
+function nextChange(daemon: DaemonClient): Promise<void> {
+  return new Promise((resolve) => daemon.on(modelsDidChange, () => resolve()));
+}
+
+t.test('run loads, stop unloads by the specified call first and then by what the server knows', async (t) => {
+  const { runner, daemon } = await setUp(t, { unloadTakes: 250 });
+  const loaded = nextChange(daemon);
+  const { model } = await daemon.request(runModelRequest, { model: 'Plain', keepAlive: '10m' });
+  await loaded;
+  t.equal(model.name, 'plain:latest');
+  t.ok(model.running && Date.parse(model.running.expiresAt) > Date.now() + 500_000);
+  t.match(runner.bodies('/api/chat'), [{ model: 'Plain', messages: [], keep_alive: '10m', stream: false }]);
+
+  const unloaded = nextChange(daemon);
+  t.strictSame(await daemon.request(stopModelRequest, { model: 'plain' }), {});
+  await unloaded;
+  t.strictSame((await daemon.request(runningModelsRequest, {})).models, [], 'it is gone when stop answers');
+  const stop = pathsOf(runner).filter((line) => line.startsWith('DELETE') || line.endsWith('/api/chat'));
+  t.strictSame(stop, ['POST /api/chat', 'DELETE /api/ps/plain%3Alatest', 'POST /api/chat']);
+  t.match(runner.bodies('/api/chat').at(-1), { model: 'plain:latest', messages: [], keep_alive: 0 });
+
+  await daemon.request(runModelRequest, { model: 'hf.co/acme/tiny-gguf:q4_k_m' });
+  await daemon.request(stopModelRequest, { model: 'HF.co/Acme/Tiny-GGUF:Q4_K_M' });
+  t.equal(
+    pathsOf(runner).filter((line) => line.startsWith('DELETE')).length,
+    1,
+    'that it is no route is remembered',
+  );
+});
+
+t.test('a server that knows the specified call is not asked again', async (t) => {
+  const { runner, daemon } = await setUp(t, { stopRoute: true });
+  await daemon.request(runModelRequest, { model: 'hf.co/Acme/Tiny-GGUF:Q4_K_M' });
+  await daemon.request(stopModelRequest, { model: 'hf.co/Acme/Tiny-GGUF:Q4_K_M' });
+  t.ok(pathsOf(runner).includes('DELETE /api/ps/hf.co%2FAcme%2FTiny-GGUF%3AQ4_K_M'));
+  t.equal(runner.bodies('/api/chat').length, 1);
+});
+
+t.test('an answer to the specified call that is a page or another status', async (t) => {
+  for (const [name, script] of [
+    [
+      'a page with 404',
+      (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').html('<html>no</html>', 404),
+    ],
+    ['501', (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(501, 'no')],
+    [
+      '405',
+      (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(405, '405 method not allowed'),
+    ],
+  ] as const) {
+    const { runner, daemon } = await setUp(t);
+    await daemon.request(runModelRequest, { model: 'plain' });
+    script(runner);
+    await daemon.request(stopModelRequest, { model: 'plain' });
+    t.match(runner.bodies('/api/chat').at(-1), { keep_alive: 0 }, name);
+  }
+  const { runner, daemon } = await setUp(t);
+  runner.on('/api/ps/nothing').failWith(404, { error: "model 'nothing' not found" });
+  await t.rejects(daemon.request(stopModelRequest, { model: 'nothing' }), failsWith({ code: -33004 }));
+  runner.on('/api/ps/plain').failWith(401, { error: 'unauthorized' });
+  await t.rejects(daemon.request(stopModelRequest, { model: 'plain' }), failsWith({ code: -33003 }));
+});
+
+t.test('a model that stays loaded is told after the limit', async (t) => {
+  const runner = await startStandIn({ models, unloadTakes: 60_000 });
+  t.teardown(runner.close);
+  const timeouts = { connect: 1_000, list: 1_000, firstByte: 1_000, idle: 1_000 };
+  const server = { name: 'default', url: runner.url };
+  const transport = createTransport({
+    server: 'default',
+    url: runner.url,
+    timeouts,
+    headers: async () => ({}),
+  });
+  t.teardown(transport.close);
+  const client = createRunnerClient(server, transport);
+  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const lifecycle = createLifecycle({
+    models: createModels(knowledge, Date.now),
+    onDidChange: () => undefined,
+    now: Date.now,
+    unloadLimit: 250,
+  });
+  const { signal } = new AbortController();
+  await lifecycle.run(client, 'plain', { signal });
+  await t.rejects(
+    lifecycle.stop(client, 'plain', signal),
+    failsWith({ kind: 'timeout', message: /still loaded/ }),
+  );
+});
+
+t.test('models that embed, and models of another host', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  for (const model of ['embedder', 'old-embedder']) {
+    const { model: loaded } = await daemon.request(runModelRequest, { model });
+    t.ok(loaded.running, model);
+    await daemon.request(stopModelRequest, { model });
+  }
+  t.match(runner.bodies('/api/embed'), [{ model: 'embedder', input: '' }, { model: 'old-embedder' }]);
+  runner.on('/api/chat').failWith(400, { StatusCode: 400, error: 'messages must not be empty' });
+  const { model: remote } = await daemon.request(runModelRequest, { model: 'cloudy:120b:cloud' });
+  t.match(remote, { name: 'cloudy:120b-cloud', remote: { model: 'cloudy:120b' } });
+  runner.on('/api/chat').failWith(400, { StatusCode: 400, error: 'messages must not be empty' });
+  t.strictSame(await daemon.request(stopModelRequest, { model: 'cloudy:120b-cloud' }), {});
+  runner
+    .on('/api/chat')
+    .failWith(401, { error: 'unauthorized', signin_url: 'https://ollama.com/connect?name=h&key=k' });
+  await t.rejects(
+    daemon.request(runModelRequest, { model: 'cloudy:120b-cloud' }),
+    failsWith({
+      code: -33003,
+      data: { kind: 'unauthorized', signinUrl: 'https://ollama.com/connect?name=h&key=k' },
+    }),
+  );
+});
+
+t.test('the window and the time to live that are configured hold for a load', async (t) => {
+  const { runner, daemon } = await startDaemonWithRunner(
+    t,
+    { keepAlive: '30', contextLength: 2048 },
+    { standIn: { models } },
+  );
+  const { model } = await daemon.request(runModelRequest, { model: 'plain' });
+  t.match(runner.bodies('/api/chat'), [{ keep_alive: 30, options: { num_ctx: 2048 } }]);
+  t.equal(model.context.allocated, 2048);
+});
+
+t.test('a loaded model is not deleted unless it may be stopped', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  await daemon.request(runModelRequest, { model: 'plain' });
+  await t.rejects(
+    daemon.request(deleteModelRequest, { model: 'PLAIN:latest' }),
+    failsWith({ code: -33007, data: { kind: 'busy', retryable: true }, message: /Stop it first/ }),
+  );
+  t.strictSame(runner.bodies('/api/delete'), []);
+  const changed = nextChange(daemon);
+  t.strictSame(await daemon.request(deleteModelRequest, { model: 'plain', stop: true }), {});
+  await changed;
+  t.match(runner.bodies('/api/delete'), [{ model: 'plain' }]);
+  const { models: left } = await daemon.request(listModelsRequest, {});
+  t.notOk(
+    left.some(({ name }: Model) => name === 'plain:latest'),
+    'the list is not the one of before',
+  );
+  await t.rejects(
+    daemon.request(deleteModelRequest, { model: 'plain' }),
+    failsWith({ code: -33004, data: { model: 'plain' } }),
+  );
+});
+
+t.test('names outside of the grammar, and what else is wrong, reach no server', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const requests = [pullModelRequest, runModelRequest, stopModelRequest, deleteModelRequest];
+  for (const request of requests) {
+    for (const model of ['', '../x', 'a b', 'x\n', 'm:']) {
+      const asked = daemon.connection.sendRequest(request.method, { model });
+      await t.rejects(
+        asked,
+        failsWith({ code: -33011, data: { kind: 'invalid-request' } }),
+        `${request.method} ${model}`,
+      );
+    }
+    for (const [params, path] of [
+      [{}, 'model'],
+      [{ model: 3 }, 'model'],
+      [{ model: 'plain', server: 'other' }, 'server'],
+      [{ model: 'plain', workDoneToken: {} }, 'workDoneToken'],
+      [{ model: 'plain', keepAlive: 'soon' }, 'keepAlive'],
+      [{ model: 'plain', stop: 'yes' }, 'stop'],
+    ] as const) {
+      if (path === 'workDoneToken' && request !== pullModelRequest) continue;
+      if (path === 'keepAlive' && request !== runModelRequest) continue;
+      if (path === 'stop' && request !== deleteModelRequest) continue;
+      const asked = daemon.connection.sendRequest(request.method, params);
+      await t.rejects(asked, failsWith({ code: -32602, data: { path } }), `${request.method} ${path}`);
+    }
+  }
+  t.strictSame(
+    pathsOf(runner).filter((line) => !line.startsWith('GET')),
+    [],
+  );
+});
+
+t.test('a pull tells how far it is: never backwards, never more than ten times a second', async (t) => {
+  const { daemon } = await setUp(t, { pullStep: 12 });
+  const progress = watchProgress(daemon);
+  const times: number[] = [];
+  daemon.on(progressNotification, ({ token, value }: ProgressParams) => {
+    progress.set(token, [...(progress.get(token) ?? []), value]);
+    if (value.kind === 'report') times.push(Date.now());
+  });
+  const changed = nextChange(daemon);
+  t.strictSame(await daemon.request(pullModelRequest, { model: 'guest', workDoneToken: 'mine' }), {
+    model: 'guest',
+  });
+  await changed;
+  const [begin, ...reports] = progress.get('mine') ?? [];
+  const end = reports.pop();
+  t.strictSame(begin, { kind: 'begin', title: 'Pulling guest', cancellable: true, percentage: 0 });
+  t.strictSame(end, { kind: 'end' });
+  const percentages = reports.flatMap((value) => (value.kind === 'report' ? [value.percentage ?? 0] : []));
+  t.ok(percentages.length > 3, `${percentages.length} reports`);
+  t.strictSame(
+    percentages,
+    [...percentages].sort((a, b) => a - b),
+  );
+  for (const start of times)
+    t.ok(times.filter((time) => time >= start && time < start + 1_000).length <= 10, 'ten in any second');
+  const last = reports.at(-1);
+  t.match(last, { percentage: 99 });
+  t.ok(last?.kind === 'report' && last.completed === last.total && (last.total ?? 0) > 20 * megabyte);
+  t.ok(
+    reports.some(
+      (value) =>
+        value.kind === 'report' && /^Downloading [0-9a-f]{12}: [\d.]+ of 21\.0 MB$/.test(value.message),
+    ),
+  );
+  const { models: list } = await daemon.request(listModelsRequest, {});
+  t.ok(list.some(({ name }: Model) => name === 'guest:latest'));
+});
+
+t.test('two pulls of one model share one download, and leave it one by one', async (t) => {
+  const { runner, daemon } = await setUp(t, { pullStep: 5 });
+  const progress = watchProgress(daemon);
+  const [first, second] = [new AbortController(), new AbortController()];
+  const pull = (model: string, token: string, { signal }: AbortController) =>
+    daemon.request(pullModelRequest, { model, workDoneToken: token }, signal);
+  const pulls = [pull('large:1b', 'first', first), pull('LARGE:1b', 'second', second)];
+  const settled = pulls.map((one) => one.catch((error) => error.code));
+  await runner.waitFor(({ path }) => path === '/api/pull');
+  const until = async (token: string) => {
+    while ((progress.get(token)?.length ?? 0) < 3) await wait(5);
+  };
+  await Promise.all([until('first'), until('second')]);
+  first.abort();
+  t.equal(await settled[0], -32800);
+  const before = progress.get('second')?.length ?? 0;
+  while ((progress.get('second')?.length ?? 0) < before + 2) await wait(5);
+  t.equal(runner.requests.filter(({ path, aborted }) => path === '/api/pull' && !aborted).length, 1);
+  t.match(progress.get('first')?.at(-1), { kind: 'end' });
+  second.abort();
+  t.equal(await settled[1], -32800);
+  await runner.waitFor(({ path, aborted }) => path === '/api/pull' && aborted === true);
+
+  // What was got stays: the next pull goes on from there.
+  const third = new AbortController();
+  const again = pull('large:1b', 'third', third).catch((error) => error.code);
+  await until('third');
+  const report = progress
+    .get('third')
+    ?.find((value) => value.kind === 'report' && value.completed !== undefined);
+  t.ok(
+    report?.kind === 'report' && (report.completed ?? 0) > 2 * 262_144,
+    'it goes on from where it stopped',
+  );
+  third.abort();
+  await again;
+});
+
+t.test('both kinds of tokens cancel, and an editor that makes none is not asked', async (t) => {
+  const { runner, daemon } = await setUp(t, { pullStep: 5 }, { window: { workDoneProgress: true } });
+  const made: (string | number)[] = [];
+  daemon.connection.onRequest('window/workDoneProgress/create', ({ token }) => {
+    made.push(token);
+    return null;
+  });
+  const progress = watchProgress(daemon);
+  const cancelled = async (token?: string) => {
+    const params = { model: 'large:1b', ...(token === undefined ? {} : { workDoneToken: token }) };
+    const pulled = daemon.request(pullModelRequest, params).catch((error) => error.code);
+    const own = () => token ?? made[0] ?? '';
+    while (!progress.get(own())?.some(({ kind }) => kind === 'report')) await wait(5);
+    await daemon.connection.sendNotification('window/workDoneProgress/cancel', { token: own() });
+    t.equal(await pulled, -32800);
+    t.strictSame(progress.get(own())?.at(-1), { kind: 'end', message: 'Cancelled' });
+  };
+  await cancelled('mine');
+  t.strictSame(made, []);
+  await cancelled();
+  t.equal(made.length, 1);
+  await runner.waitFor(({ path, aborted }) => path === '/api/pull' && aborted === true);
+
+  const plain = await setUp(t);
+  plain.daemon.connection.onRequest('window/workDoneProgress/create', () => t.fail('not asked for'));
+  const seen = watchProgress(plain.daemon);
+  await plain.daemon.request(pullModelRequest, { model: 'guest' });
+  t.equal(seen.size, 0);
+});
+
+t.test('a token that other work has is refused', async (t) => {
+  const { runner, daemon } = await setUp(t, { pullStep: 5 });
+  const first = new AbortController();
+  const pulled = daemon
+    .request(pullModelRequest, { model: 'large:1b', workDoneToken: 7 }, first.signal)
+    .catch((error) => error.code);
+  await runner.waitFor(({ path }) => path === '/api/pull');
+  await t.rejects(
+    daemon.request(pullModelRequest, { model: 'guest', workDoneToken: 7 }),
+    failsWith({ code: -32602, data: { path: 'workDoneToken' } }),
+  );
+  first.abort();
+  t.equal(await pulled, -32800);
+});
+
+t.test('what can go wrong with a pull', async (t) => {
+  const begin = { status: 'pulling manifest' };
+  const cases = [
+    {
+      name: 'unknown',
+      error: 'pull model manifest: file does not exist',
+      code: -33004,
+      says: /registry does not know guest/,
+    },
+    {
+      name: 'no network',
+      error:
+        'pull model manifest: Get "https://registry.ollama.ai/v2/x": dial tcp: lookup registry.ollama.ai: no such host',
+      code: -33009,
+      says: /could not download: dial tcp: .*no such host\. Check the network .* goes on/,
+    },
+    {
+      name: 'a digest that does not fit',
+      error: 'digest mismatch, file must be downloaded again: want sha256:aa, got sha256:bb',
+      code: -33009,
+      says: /damaged.*Try again/,
+    },
+    {
+      name: 'a full disk',
+      error: 'max retries exceeded: write /models/blobs/x-partial: no space left on device',
+      code: -33009,
+      says: /disk of the runner is full/,
+    },
+    {
+      name: 'retries',
+      error: 'max retries exceeded: unexpected EOF',
+      code: -33009,
+      says: /goes on from where/,
+    },
+    {
+      name: 'a newer version',
+      error:
+        'pull model manifest: 412: The model you are attempting to pull requires a newer version of Ollama.',
+      code: -33009,
+      says: /too old .*Update the runner/,
+    },
+    { name: 'another', error: 'something odd', code: -33009, says: /something odd/ },
+  ];
+  for (const { name, error, code, says } of cases) {
+    const { runner, daemon } = await setUp(t);
+    runner.on('/api/pull').rawLines([begin, { error }]);
+    await t.rejects(
+      daemon.request(pullModelRequest, { model: 'guest' }),
+      failsWith({ code, message: says }),
+      name,
+    );
+    runner.on('/api/pull').failWith(500, { error });
+    await t.rejects(
+      daemon.request(pullModelRequest, { model: 'guest' }),
+      failsWith({ code }),
+      `${name}, at once`,
+    );
+  }
+  const { runner, daemon } = await setUp(t);
+  runner.on('/api/pull').rawLines([begin]);
+  await t.rejects(
+    daemon.request(pullModelRequest, { model: 'guest' }),
+    failsWith({ code: -33008, data: { retryable: true } }),
+    'an end without success',
+  );
+  runner
+    .on('/api/pull')
+    .rawLines([begin, { status: 'pulling aa', digest: 'sha256:aa', total: 9 }], { end: 'reset' });
+  await t.rejects(
+    daemon.request(pullModelRequest, { model: 'guest' }),
+    failsWith({ code: -33008, data: { retryable: true } }),
+    'the runner went away',
+  );
+  t.strictSame(
+    await daemon.request(pullModelRequest, { model: 'guest' }),
+    { model: 'guest' },
+    'and came back',
+  );
+});
+
+t.test('progress goes by digest, and can go backwards', async (t) => {
+  const read = createDownloadProgress();
+  const layer = (digest: string, completed: number | undefined, total = 100) =>
+    read({
+      status: `pulling ${digest}`,
+      digest: `sha256:${digest}`,
+      total,
+      ...(completed === undefined ? {} : { completed }),
+    });
+  t.strictSame(read({ status: 'pulling manifest' }), { message: 'Looking the model up' });
+  t.match(layer('aaaaaaaaaaaaaaaa', undefined), {
+    completed: 0,
+    total: 100,
+    message: 'Downloading aaaaaaaaaaaa: 0 of 100 B',
+  });
+  t.match(layer('aaaaaaaaaaaaaaaa', 80), { completed: 80, total: 100 });
+  t.match(layer('aaaaaaaaaaaaaaaa', 20), { completed: 20, total: 100 });
+  t.match(layer('bbbbbbbbbbbbbbbb', 50), {
+    completed: 70,
+    total: 200,
+    parts: [{ completed: 20 }, { completed: 50 }],
+  });
+  t.match(layer('aaaaaaaaaaaaaaaa', 500), { completed: 150, total: 200 });
+  t.match(read({ status: 'verifying sha256 digest' }), {
+    message: 'Checking what was downloaded',
+    completed: 150,
+  });
+  t.equal(read({ status: 'x\u001b[2Jy'.repeat(100) }).message.includes('\u001b'), false);
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({ digest: fc.constantFrom('a', 'b', 'c'), completed: fc.nat(200), total: fc.nat(150) }),
+      ),
+      (lines) => {
+        const progress = createDownloadProgress();
+        for (const line of lines) {
+          const { completed = 0, total = 0, parts = [] } = progress({ status: 'pulling', ...line });
+          const sum = parts.reduce((all, part) => all + part.completed, 0);
+          if (completed !== sum || completed > total) return false;
+        }
+        return true;
+      },
+    ),
+  );
+  const many = createDownloadProgress();
+  let last = many({ status: '' });
+  for (let index = 0; index < 10_000; index++)
+    last = many({ status: 'pulling', digest: `d${index}`, total: 1 });
+  t.equal(last.total, 4096, 'a server that makes up layers is bounded');
+  t.equal(last.parts?.length, 64);
+});
+
+t.test('the lifecycle as commands', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const execute = (command: string, ...args: unknown[]) =>
+    daemon.connection.sendRequest('workspace/executeCommand', { command, arguments: args });
+  const progress = watchProgress(daemon);
+  t.strictSame(
+    await daemon.connection.sendRequest('workspace/executeCommand', {
+      command: lifecycleCommands.pull,
+      arguments: [{ model: 'guest' }],
+      workDoneToken: 'command',
+    }),
+    { model: 'guest' },
+  );
+  t.equal(progress.get('command')?.at(-1)?.kind, 'end');
+  t.match(await execute(lifecycleCommands.run, { model: 'guest' }), { model: { name: 'guest:latest' } });
+  await t.rejects(execute(lifecycleCommands.delete, { model: 'guest' }), failsWith({ code: -33007 }));
+  t.strictSame(await execute(lifecycleCommands.stop, { model: 'guest' }), {});
+  t.strictSame(await execute(lifecycleCommands.delete, { model: 'guest' }), {});
+  t.equal(runner.bodies('/api/delete').length, 1);
+  await t.rejects(
+    execute('runner.models.explode', {}),
+    failsWith({ code: -32602, data: { path: 'command' } }),
+  );
+  await t.rejects(
+    execute(lifecycleCommands.run),
+    failsWith({ code: -32602, data: { path: 'arguments[0].model' } }),
+  );
+  await t.rejects(
+    execute(lifecycleCommands.run, { model: 'guest', server: 'other' }),
+    failsWith({ code: -32602, data: { path: 'server' } }),
+  );
+});
+
+t.test('a chat that loads a model is a change, and so is an unload that is noticed', async (t) => {
+  const { runner, daemon } = await setUp(t, { unloadTakes: 0 });
+  await daemon.request(listModelsRequest, {});
+  const loaded = nextChange(daemon);
+  await daemon.chat({ model: 'plain', messages: [{ role: 'user', content: 'hi' }] });
+  await daemon.request(runningModelsRequest, {});
+  await loaded;
+  const unloaded = nextChange(daemon);
+  await fetch(`${runner.url}/api/generate`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'plain', keep_alive: 0 }),
+  });
+  t.strictSame((await daemon.request(runningModelsRequest, {})).models, []);
+  await unloaded;
+});
+
+t.test('a failure that is no download is none of its sentences', async (t) => {
+  t.equal(failureOfDownload('template error: unauthorized', {}), undefined);
+  t.equal(failureOfDownload('open /x: file does not exist', {}), undefined);
+});

@@ -1,0 +1,726 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import t from 'tap';
+import type { PublishDiagnosticsParams } from 'vscode-languageserver/node';
+import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
+import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
+import { decodeModelfile } from '../../daemon/modelfile/modelfileText.ts';
+import { parseModelfile } from '../../daemon/modelfile/parser.ts';
+import { expandPath, findModelFiles, looksLikePath } from '../../daemon/modelfile/paths.ts';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/modelfile.ts';
+import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/models.ts';
+import { type ProgressParams, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
+import type { DaemonClient } from '../support/daemonClient.ts';
+import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
+import { failsWith } from '../support/failsWith.ts';
+
+const models: readonly PracticeModel[] = [{ name: 'plain:latest' }];
+const setUp = (test: Teardown, capabilities: object = {}) =>
+  startDaemonWithRunner(test, {}, { standIn: { models }, pair: { capabilities } });
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-modelfile-')));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+const sha256 = (content: string | Uint8Array) =>
+  `sha256:${createHash('sha256').update(content).digest('hex')}`;
+
+/** Commands as `name: arguments`, and diagnostics as `line:column-line:column severity message`, both from 1. */
+function read(text: string) {
+  const { commands, diagnostics } = toParseResult(readModelfile(text));
+  return {
+    commands: commands.map(({ command, args }) => [command, ...args]),
+    diagnostics: diagnostics.map(shown),
+  };
+}
+
+function shown({ range: { start, end }, severity, message }: ModelfileDiagnostic): string {
+  const place = ({ line, character }: typeof start) => `${line + 1}:${character + 1}`;
+  return `${place(start)}-${place(end)} ${severity === 1 ? 'error' : 'warning'} ${message}`;
+}
+
+t.test('a Modelfile is read by the grammar', async (t) => {
+  const cases: readonly { name: string; text: string; want: readonly (readonly string[])[] }[] = [
+    { name: 'a sign after a value is part of it', text: 'FROM a # x', want: [['from', 'a # x']] },
+    {
+      name: 'any case of commands; names of parameters keep theirs',
+      text: 'from a\nparameter STOP "x y"',
+      want: [
+        ['from', 'a'],
+        ['parameter', 'STOP', 'x y'],
+      ],
+    },
+    {
+      name: 'newlines between triple quotes are kept',
+      text: 'FROM a\nSYSTEM """\none\ntwo\n"""',
+      want: [
+        ['from', 'a'],
+        ['system', '\none\ntwo\n'],
+      ],
+    },
+    {
+      name: 'quotes within quotes',
+      text: 'FROM a\nSYSTEM "he said "hi""\nTEMPLATE """a "b" c"""',
+      want: [
+        ['from', 'a'],
+        ['system', 'he said "hi"'],
+        ['template', 'a "b" c'],
+      ],
+    },
+    {
+      name: 'a single quote may span lines',
+      text: 'FROM a\nSYSTEM "one\ntwo"\nLICENSE MIT',
+      want: [
+        ['from', 'a'],
+        ['system', 'one\ntwo'],
+        ['license', 'MIT'],
+      ],
+    },
+    {
+      name: 'CRLF ends lines, and is kept between quotes',
+      text: 'FROM a\r\nSYSTEM """x\r\ny"""\r\nLICENSE MIT\r\n',
+      want: [
+        ['from', 'a'],
+        ['system', 'x\r\ny'],
+        ['license', 'MIT'],
+      ],
+    },
+    {
+      name: 'a lone CR ends a line',
+      text: 'FROM a\rSYSTEM b',
+      want: [
+        ['from', 'a'],
+        ['system', 'b'],
+      ],
+    },
+    {
+      name: 'comments only as the first of a line',
+      text: '# one\n  # two\nFROM a\n\t#three\nSYSTEM # four',
+      want: [
+        ['from', 'a'],
+        ['system', '# four'],
+      ],
+    },
+    {
+      name: 'an empty value where a blank follows',
+      text: 'FROM a\nSYSTEM \nLICENSE ""\nTEMPLATE """"""',
+      want: [
+        ['from', 'a'],
+        ['system', ''],
+        ['license', ''],
+        ['template', ''],
+      ],
+    },
+    {
+      name: 'messages',
+      text: 'FROM a\nMESSAGE user hi there\nMESSAGE assistant """oh\nhi"""\nmessage system "x"',
+      want: [
+        ['from', 'a'],
+        ['message', 'user', 'hi there'],
+        ['message', 'assistant', 'oh\nhi'],
+        ['message', 'system', 'x'],
+      ],
+    },
+    {
+      name: 'what cannot be seen is dropped from bare values, and kept between quotes',
+      text: 'FROM\t a\u00a0\u200db \u0007\nSYSTEM "a\u00a0\u200db"\nLICENSE a\tb',
+      want: [
+        ['from', 'ab'],
+        ['system', 'a\u00a0\u200db'],
+        ['license', 'a\tb'],
+      ],
+    },
+    {
+      name: 'pasted text with invisible characters before a command',
+      text: '\ufeff\u00a0\u200bFROM a\n\u00a0SYSTEM b',
+      want: [
+        ['from', 'a'],
+        ['system', 'b'],
+      ],
+    },
+    {
+      name: 'every command',
+      text: 'FROM a\nADAPTER ./l.gguf\nDRAFT ./d.gguf\nRENDERER r\nPARSER p\nREQUIRES v0.14.0\nPARAMETER stop x',
+      want: [
+        ['from', 'a'],
+        ['adapter', './l.gguf'],
+        ['draft', './d.gguf'],
+        ['renderer', 'r'],
+        ['parser', 'p'],
+        ['requires', 'v0.14.0'],
+        ['parameter', 'stop', 'x'],
+      ],
+    },
+  ];
+  for (const { name, text, want } of cases) {
+    const { commands, diagnostics } = read(text);
+    t.strictSame(commands, want, name);
+    t.strictSame(
+      diagnostics.filter((line) => line.includes('error') && !line.includes('unknown parameter')),
+      [],
+      `${name}: no mistake`,
+    );
+  }
+});
+
+t.test('what is wrong has its place', async (t) => {
+  const commands =
+    'FROM, PARAMETER, TEMPLATE, SYSTEM, ADAPTER, DRAFT, RENDERER, PARSER, LICENSE, MESSAGE, REQUIRES';
+  const noFrom = 'error There is no FROM line: it says which model to start from, such as "FROM qwen3:4b".';
+  const cases: readonly { name: string; text: string; want: readonly string[] }[] = [
+    { name: 'nothing', text: '', want: [`1:1-1:1 ${noFrom}`] },
+    { name: 'no FROM', text: 'SYSTEM x\n', want: [`1:1-1:9 ${noFrom}`] },
+    {
+      name: 'digits in a command',
+      text: 'FROM a\nF00 x',
+      want: [`2:1-2:4 error "F00" is no command. The commands are ${commands}.`],
+    },
+    {
+      name: 'true lines in CRLF files',
+      text: 'FROM a\r\nBAD x\r\n  WORSE y\r\n',
+      want: [
+        `2:1-2:4 error "BAD" is no command. The commands are ${commands}.`,
+        `3:3-3:8 error "WORSE" is no command. The commands are ${commands}.`,
+      ],
+    },
+    {
+      name: 'a role in upper case',
+      text: 'FROM a\nMESSAGE User hi',
+      want: ['2:9-2:13 error "User" is no role: it is system, user or assistant, in lower case.'],
+    },
+    { name: 'a command without a value', text: 'FROM\nFROM a', want: ['1:1-1:5 error FROM needs a value.'] },
+    { name: 'FROM with nothing', text: 'FROM \n', want: ['1:1-1:5 error FROM needs a model or a path.'] },
+    {
+      name: 'a parameter without a value',
+      text: 'FROM a\nPARAMETER stop\nMESSAGE user',
+      want: ['2:1-2:15 error PARAMETER stop needs a value.', '3:1-3:13 error MESSAGE user needs a text.'],
+    },
+    {
+      name: 'a parameter of nothing',
+      text: 'FROM a\nPARAMETER \nPARAMETER',
+      want: ['2:1-2:10 error PARAMETER needs a name and a value.', '3:1-3:10 error PARAMETER needs a value.'],
+    },
+    {
+      name: 'unknown parameters, with what was meant',
+      text: 'FROM a\nPARAMETER STOP "x y"\nPARAMETER numctx 1\nPARAMETER x 1',
+      want: [
+        '2:11-2:15 error unknown parameter "STOP". Did you mean stop?',
+        '3:11-3:17 error unknown parameter "numctx". Did you mean num_ctx?',
+        '4:11-4:12 error unknown parameter "x".',
+      ],
+    },
+    {
+      name: 'types',
+      text: 'FROM a\nPARAMETER num_ctx 4k\nPARAMETER temperature hot\nPARAMETER use_mmap maybe\nPARAMETER top_k ',
+      want: [
+        '2:19-2:21 error num_ctx needs a whole number.',
+        '3:23-3:26 error temperature needs a number.',
+        '4:20-4:25 error use_mmap needs true or false.',
+        '5:11-5:16 error top_k needs a whole number.',
+      ],
+    },
+    {
+      name: 'a version',
+      text: 'FROM a\nREQUIRES new',
+      want: ['2:10-2:13 error It needs a version, such as 0.14.0.'],
+    },
+    {
+      name: 'quotes that are never closed',
+      text: 'FROM a\nSYSTEM """one\ntwo\nPARAMETER top_k 3',
+      want: ['2:8-2:11 error The value that begins here is never closed: end a line with """.'],
+    },
+    {
+      name: 'more behind closing quotes',
+      text: 'FROM a\nSYSTEM """x""" y  \nBAD x',
+      want: [
+        '2:15-2:17 error Closing """ must be the last of its line, or the value does not end there.',
+        `3:1-3:4 error "BAD" is no command. The commands are ${commands}.`,
+      ],
+    },
+    {
+      name: 'a value that swallows lines',
+      text: 'FROM a\nSYSTEM "x" y\nPARAMETER stop "z"',
+      want: [
+        '2:10-2:11 warning The value does not end at this ", because more stands behind it; it goes on to a later line.',
+      ],
+    },
+    {
+      name: 'positions are in UTF-16 units',
+      text: 'FROM a\nSYSTEM """𝄞\n𝄞""" 𝄞',
+      want: ['3:6-3:9 error Closing """ must be the last of its line, or the value does not end there.'],
+    },
+    {
+      name: 'what has no effect',
+      text: 'FROM a\nSYSTEM a\nPARAMETER mirostat 1\nSYSTEM b\nPARAMETER top_k 1\nPARAMETER top_k 2\nPARAMETER stop a\nPARAMETER stop b',
+      want: [
+        '2:1-2:9 warning A later SYSTEM takes the place of this one.',
+        '3:11-3:19 warning mirostat has no effect any more.',
+        '5:1-5:18 warning A later top_k takes the place of this one.',
+      ],
+    },
+  ];
+  for (const { name, text, want } of cases) t.strictSame(read(text).diagnostics, want, name);
+});
+
+t.test('parameters have types', async (t) => {
+  const cases = [
+    ['int', '8192', 8192],
+    ['int', '-1', -1],
+    ['int', '1.5', undefined],
+    ['int', '1e3', undefined],
+    ['int', '9223372036854775807', undefined],
+    ['float', '0.7', 0.7],
+    ['float', '1', 1],
+    ['float', '.5', 0.5],
+    ['float', '1e-3', 0.001],
+    ['float', 'NaN', undefined],
+    ['float', 'inf', undefined],
+    ['float', '1e999', undefined],
+    ['bool', 'TRUE', true],
+    ['bool', '0', false],
+    ['bool', 'f', false],
+    ['bool', 'yes', undefined],
+    ['string', '', ''],
+  ] as const;
+  for (const [type, text, want] of cases) t.equal(tryParameterValue(type, text), want, `${type} ${text}`);
+});
+
+t.test('any text is read, in a time that grows with its length', async (t) => {
+  const pieces = [
+    'FROM a\n',
+    'SYSTEM ',
+    '"',
+    '"""',
+    '\n',
+    '\r\n',
+    ' ',
+    'x',
+    '#',
+    'PARAMETER stop ',
+    'MESSAGE user ',
+    '𝄞',
+    '\ufeff',
+  ];
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string())).map((parts) => parts.join('')),
+      (text) => {
+        const { commands, problems } = parseModelfile(text);
+        const spans = commands.flatMap(({ start, end, args }) => [{ start, end }, ...args]);
+        const inside = [...spans, ...problems].every(
+          ({ start, end }) => start >= 0 && start <= end && end <= text.length,
+        );
+        const inOrder = commands.every(({ start }, index) => start >= (commands[index - 1]?.end ?? 0));
+        return inside && inOrder;
+      },
+    ),
+    { numRuns: 500 },
+  );
+  // Each of these would take minutes where one line made the reader look through all that follow.
+  for (const line of [
+    'SYSTEM "a" b\n',
+    'SYSTEM """a""" b\n',
+    'SYSTEM "\n',
+    'PARAMETER\n',
+    '\n',
+    ' ',
+    '"',
+    'SYSTEM """\n',
+  ]) {
+    const text = `FROM a\n${line.repeat(Math.ceil(1_000_000 / line.length))}`;
+    const { problems } = readModelfile(text);
+    t.ok(problems.length <= 2_001, `${JSON.stringify(line)} of a megabyte`);
+  }
+});
+
+t.test('a file is decoded by its mark', async (t) => {
+  const text = 'FROM a\nSYSTEM 日本 𝄞';
+  const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+  t.equal(decodeModelfile(Buffer.from(text)), text);
+  t.equal(decodeModelfile(Buffer.from(`\ufeff${text}`)), text);
+  t.equal(decodeModelfile(utf16), text);
+  t.equal(decodeModelfile(Buffer.from(utf16).swap16()), text);
+  for (const bytes of [
+    Buffer.from([0x46, 0xff, 0xfe]),
+    Buffer.from('GGUF\0\0'),
+    Buffer.from([0xff, 0xfe, 0]),
+  ])
+    t.throws(() => decodeModelfile(bytes), TypeError);
+});
+
+t.test('paths', async (t) => {
+  const cases = [
+    ['/a/b', '/x', '/a/b'],
+    ['~', '/x', homedir()],
+    ['~/m.gguf', undefined, join(homedir(), 'm.gguf')],
+    ['./m.gguf', '/x/y', '/x/y/m.gguf'],
+    ['../m.gguf', '/x/y', '/x/m.gguf'],
+    ['m', '/x', '/x/m'],
+    ['m', undefined, undefined],
+    ['', '/x', undefined],
+    ['a\0b', '/x', undefined],
+  ] as const;
+  for (const [value, base, want] of cases) t.equal(expandPath(value, base), want, `${value} in ${base}`);
+  for (const value of ['/a', './a', '../a', '.', '..', '~/a', 'a\\b', 'm.gguf', 'x/y.safetensors'])
+    t.ok(looksLikePath(value), value);
+  for (const value of ['a', 'a:b', 'hf.co/a/b-GGUF:Q4', 'llama3.2']) t.notOk(looksLikePath(value), value);
+});
+
+t.test('a folder gives its weights and what belongs to them', async (t) => {
+  for (const name of [
+    'model-1.safetensors',
+    'model-2.safetensors',
+    'extra.gguf',
+    'config.json',
+    '1_Pooling/config.json',
+    'tokenizer.model',
+    'chat_template.jinja',
+    'README.md',
+    '.git/config.json',
+    'secrets.json',
+  ])
+    write(`whole/${name}`, name);
+  const names = async (path: string) => {
+    const found = await findModelFiles(join(folder, path));
+    return found.kind === 'files' ? found.files.map(({ name }) => name) : found;
+  };
+  t.strictSame(await names('whole'), [
+    '1_Pooling/config.json',
+    'chat_template.jinja',
+    'config.json',
+    'model-1.safetensors',
+    'model-2.safetensors',
+    'tokenizer.model',
+  ]);
+  write('gguf/m.gguf', 'x');
+  t.strictSame(await names('gguf'), ['m.gguf']);
+  t.match(await names('gguf/../none'), { kind: 'none' });
+  write('empty/README.md', 'x');
+  t.match(await names('empty'), { kind: 'unusable', problem: /no weights/ });
+  write('outside.gguf', 'x');
+  mkdirSync(join(folder, 'linked'));
+  symlinkSync(join(folder, 'outside.gguf'), join(folder, 'linked', 'm.gguf'));
+  t.match(await names('linked'), { kind: 'unusable', problem: /leads out of its folder/ });
+  t.match(await names(write('id_rsa', 'x').slice(folder.length)), {
+    kind: 'unusable',
+    problem: /looks like a secret/,
+  });
+  t.match(await names('/../../../../../dev/null'), {
+    kind: 'unusable',
+    problem: /neither a file nor a folder/,
+  });
+});
+
+t.test('a model is created from a Modelfile and its files', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const weights = Buffer.alloc(3 * 1024 * 1024, 'w');
+  write('made/weights.gguf', weights);
+  write('made/lora.gguf', 'lora');
+  const path = write(
+    'made/Modelfile',
+    'FROM ./weights.gguf\nADAPTER lora.gguf\nSYSTEM """Be\nbrief."""\nSYSTEM Be kind.\nTEMPLATE {{ .Prompt }}\n' +
+      'PARAMETER stop "<A>"\nPARAMETER stop <B>\nPARAMETER temperature 0.5\nPARAMETER num_ctx 2048\nPARAMETER use_mmap F\n' +
+      'PARAMETER mirostat 2\nLICENSE MIT\nLICENSE """Apache\n2"""\nMESSAGE user hi\nMESSAGE assistant "a: b"\nREQUIRES v0.14.0\nRENDERER r\nPARSER p\n',
+  );
+  const values: WorkProgress[] = [];
+  daemon.on(progressNotification, ({ value }: ProgressParams) => values.push(value));
+  const changed = new Promise<void>((resolve) => daemon.on(modelsDidChange, () => resolve()));
+  t.strictSame(await daemon.request(createModelRequest, { model: 'made', path, workDoneToken: 1 }), {
+    model: 'made',
+  });
+  await changed;
+  t.strictSame(runner.bodies('/api/create'), [
+    {
+      model: 'made',
+      files: { 'weights.gguf': sha256(weights) },
+      adapters: { 'lora.gguf': sha256('lora') },
+      parameters: { stop: ['<A>', '<B>'], temperature: 0.5, num_ctx: 2048, use_mmap: false },
+      template: '{{ .Prompt }}',
+      system: 'Be kind.',
+      renderer: 'r',
+      parser: 'p',
+      requires: '0.14.0',
+      license: ['MIT', 'Apache\n2'],
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: 'a: b' },
+      ],
+      stream: true,
+    },
+  ]);
+  const blobs = runner.requests.filter(({ path: where }) => where.startsWith('/api/blobs/'));
+  t.strictSame(
+    blobs.map(({ method, body }) => [method, body]),
+    [
+      ['HEAD', undefined],
+      ['POST', `${weights.length} bytes`],
+      ['HEAD', undefined],
+      ['POST', '4 bytes'],
+    ],
+  );
+  t.match(values[0], { kind: 'begin', title: 'Creating made' });
+  t.equal(values.at(-1)?.kind, 'end');
+  const shownModel = await daemon.request(showModelRequest, { model: 'made' });
+  t.equal(shownModel.system, 'Be kind.');
+
+  await daemon.request(createModelRequest, { model: 'again', path });
+  const posts = runner.requests.filter(
+    ({ method, path: where }) => method === 'POST' && where.startsWith('/api/blobs/'),
+  );
+  t.equal(posts.length, 2, 'what the runner has is not sent again');
+});
+
+t.test('a model is created from another, and from text', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const absolute = write('absolute.gguf', 'weights');
+  t.strictSame(
+    await daemon.request(createModelRequest, { model: 'x', text: 'FROM plain\r\nSYSTEM Hi\r\n' }),
+    { model: 'x' },
+  );
+  await daemon.request(createModelRequest, { model: 'y', text: `FROM ${absolute}` });
+  t.match(runner.bodies('/api/create'), [
+    { model: 'x', from: 'plain', system: 'Hi' },
+    { model: 'y', files: { 'absolute.gguf': sha256('weights') } },
+  ]);
+  const path = write('plain/Modelfile', 'FROM plain');
+  await daemon.request(createModelRequest, { model: 'z', path });
+  t.match(runner.bodies('/api/create').at(-1), { from: 'plain' }, 'a name is a name where no file has it');
+  const utf16 = write('utf16/Modelfile', Buffer.from('\ufeffFROM plain\r\nSYSTEM 日本', 'utf16le'));
+  await daemon.request(createModelRequest, { model: 'u', path: utf16 });
+  t.match(runner.bodies('/api/create').at(-1), { system: '日本' });
+});
+
+t.test('mistakes are told before anything is sent', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const create = (params: object) =>
+    daemon.connection.sendRequest<unknown>(createModelRequest.method, { model: 'x', ...params });
+  const path = write('wrong/Modelfile', 'FROM ./none.gguf\nADAPTER none\nPARAMETER top_k x\nSYSTEM ok');
+  const error = (await create({ path }).catch((reason) => reason)) as {
+    message: string;
+    data: { diagnostics: ModelfileDiagnostic[] };
+  };
+  t.match(error, { code: -33010, data: { kind: 'invalid-modelfile', retryable: false } });
+  t.match(
+    error.message,
+    /^The Modelfile has a mistake in line 1: There is no file or folder .*none\.gguf\. Correct it/,
+  );
+  t.strictSame(
+    error.data.diagnostics.map(({ range, severity }) => [range.start.line, range.start.character, severity]),
+    [
+      [0, 5, 1],
+      [1, 8, 1],
+      [2, 16, 1],
+    ],
+  );
+  for (const [params, code, says] of [
+    [{}, -32602, /"path"/],
+    [{ path, text: 'FROM plain' }, -32602, /"path"/],
+    [{ path: 'Modelfile' }, -32602, /"path".*absolute/],
+    [{ path: pathToFileURL(path).href }, -32602, /"path".*absolute/],
+    [{ path: join(folder, 'nowhere') }, -33011, /cannot be read/],
+    [{ path: folder }, -33011, /it is no file/],
+    [{ path: write('binary.gguf', Buffer.from([0x47, 0, 0xff])) }, -33011, /is no text/],
+    [{ text: 'FROM ./relative.gguf' }, -33010, /save it first, or write an absolute path/],
+    [{ text: 'FROM a b' }, -33010, /neither a model's name nor a file/],
+    [{ text: 'FROM a # b' }, -33010, /A comment needs a line of its own/],
+    [{ text: '' }, -33010, /no FROM line/],
+    [{ text: 'FROM plain', model: 'a b' }, -33011, /not a model name/],
+    [{ text: `FROM ${write('.env.gguf', 'x')}` }, -33010, /looks like a secret/],
+    [{ text: `FROM plain\nSYSTEM """${'x'.repeat(17 * 1024 * 1024)}"""` }, -32602, /"text".*16 MB/],
+  ] as const) {
+    await t.rejects(create(params), failsWith({ code, message: says }), JSON.stringify(params).slice(0, 80));
+  }
+  t.strictSame(
+    runner.requests.filter(({ method }) => method !== 'GET'),
+    [],
+  );
+  const large = write('large/Modelfile', `FROM plain\n${'# a comment line\n'.repeat(650_000)}SYSTEM end`);
+  await create({ path: large });
+  t.match(runner.bodies('/api/create').at(-1), { system: 'end' }, 'ten megabytes are read');
+});
+
+t.test('what the runner refuses, and a cancel', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  await t.rejects(
+    daemon.request(createModelRequest, { model: 'x', text: 'FROM nothing:1b' }),
+    failsWith({ code: -33004, message: /nothing:1b, from which the Modelfile starts/ }),
+  );
+  runner
+    .on('/api/create')
+    .rawLines([{ status: 'parsing GGUF' }, { error: 'unknown type' }, { error: 'another' }]);
+  await t.rejects(
+    daemon.request(createModelRequest, { model: 'x', text: 'FROM plain' }),
+    failsWith({ code: -33009, message: /unknown type/ }),
+  );
+  runner.on('/api/create').rawLines([{ status: 'parsing GGUF' }]);
+  await t.rejects(
+    daemon.request(createModelRequest, { model: 'x', text: 'FROM plain' }),
+    failsWith({ code: -33008 }),
+  );
+
+  const path = write('slow.gguf', 'weights');
+  const digest = sha256('weights');
+  runner.on(`/api/blobs/${digest}`).failWith(404, '');
+  runner.on(`/api/blobs/${digest}`).hang();
+  const cancel = new AbortController();
+  const created = daemon
+    .request(createModelRequest, { model: 'x', text: `FROM ${path}` }, cancel.signal)
+    .catch((error) => error.code);
+  await runner.waitFor(({ method, path: where }) => method === 'POST' && where.startsWith('/api/blobs/'));
+  cancel.abort();
+  t.equal(await created, -32800);
+  await runner.waitFor(({ method, aborted }) => method === 'POST' && aborted === true);
+  runner.on(`/api/blobs/${digest}`).failWith(404, '');
+  runner.on(`/api/blobs/${digest}`).failWith(400, { error: 'digest mismatch, expected "a", got "b"' });
+  await t.rejects(
+    daemon.request(createModelRequest, { model: 'x', text: `FROM ${path}` }),
+    failsWith({ message: /changed while it was sent/ }),
+  );
+});
+
+t.test('the request for a parse', async (t) => {
+  const { daemon } = await setUp(t);
+  t.strictSame(await daemon.request(parseModelfileRequest, { text: 'FROM a\nPARAMETER top_k x' }), {
+    commands: [
+      {
+        command: 'from',
+        args: ['a'],
+        range: { start: { line: 0, character: 0 }, end: { line: 0, character: 6 } },
+      },
+      {
+        command: 'parameter',
+        args: ['top_k', 'x'],
+        range: { start: { line: 1, character: 0 }, end: { line: 1, character: 17 } },
+      },
+    ],
+    diagnostics: [
+      {
+        range: { start: { line: 1, character: 16 }, end: { line: 1, character: 17 } },
+        message: 'top_k needs a whole number.',
+        severity: 1,
+      },
+    ],
+  });
+  await t.rejects(
+    daemon.connection.sendRequest('runner/modelfile/parse', {}),
+    failsWith({ code: -32602, data: { path: 'text' } }),
+  );
+});
+
+/** Opens a document; `next` settles at the next diagnostics for it. */
+function openDocument(daemon: DaemonClient, document: { uri: string; languageId?: string; text: string }) {
+  const { uri, languageId = 'modelfile', text } = document;
+  const seen: PublishDiagnosticsParams[] = [];
+  const waiting = new Set<() => void>();
+  daemon.on({ method: 'textDocument/publishDiagnostics' }, (params: PublishDiagnosticsParams) => {
+    if (params.uri !== uri) return;
+    seen.push(params);
+    for (const look of waiting) look();
+  });
+  const told = async (count: number) => {
+    while (seen.length < count) {
+      await new Promise<void>((resolve) => {
+        const look = () => {
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+      });
+    }
+    return seen[count - 1];
+  };
+  void daemon.connection.sendNotification('textDocument/didOpen', {
+    textDocument: { uri, languageId, version: 1, text },
+  });
+  return { told, seen };
+}
+
+t.test('an editor is told of mistakes while they are typed', async (t) => {
+  const { daemon } = await setUp(t);
+  const uri = pathToFileURL(join(folder, 'editor', 'Modelfile')).href;
+  write('editor/there.gguf', 'x');
+  const { told, seen } = openDocument(daemon, { uri, text: 'FROM ./there.gguf\nADAPTER ./gone.gguf\n' });
+  const first = await told(1);
+  t.match(first, {
+    version: 1,
+    diagnostics: [{ severity: 1, source: 'runner', message: /There is no file .*gone\.gguf/ }],
+  });
+  const change = (version: number, line: number, text: string) =>
+    daemon.connection.sendNotification('textDocument/didChange', {
+      textDocument: { uri, version },
+      contentChanges: [
+        { range: { start: { line, character: 0 }, end: { line: line + 1, character: 0 } }, text },
+      ],
+    });
+  await change(2, 1, 'PARAMETER\n');
+  await change(3, 1, 'PARAMETER temperature warm\n');
+  while (seen.at(-1)?.version !== 3) await told(seen.length + 1);
+  t.match(seen.at(-1)?.diagnostics, [
+    {
+      range: { start: { line: 1, character: 22 }, end: { line: 1, character: 26 } },
+      message: 'temperature needs a number.',
+    },
+  ]);
+  await change(4, 1, 'PARAMETER temperature 0.1\n');
+  while (seen.at(-1)?.version !== 4) await told(seen.length + 1);
+  t.strictSame(seen.at(-1)?.diagnostics, []);
+  await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+});
+
+t.test('which documents are Modelfiles', async (t) => {
+  const { daemon } = await setUp(t);
+  for (const [uri, languageId, is] of [
+    ['untitled:Untitled-1', 'modelfile', true],
+    ['file:///x/Modelfile', 'plaintext', true],
+    ['file:///x/my.modelfile', 'plaintext', true],
+    ['file:///x/Modelfile.small', 'text', true],
+    ['file:///x/Modelfile', 'dockerfile', false],
+    ['file:///x/readme.txt', 'plaintext', false],
+  ] as const) {
+    const { seen } = openDocument(daemon, { uri, languageId, text: 'BAD' });
+    const hover = await daemon.connection.sendRequest('textDocument/completion', {
+      textDocument: { uri },
+      position: { line: 0, character: 0 },
+    });
+    t.equal((hover as unknown[]).length > 0, is, `${uri} ${languageId}`);
+    if (!is) t.equal(seen.length, 0);
+    await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+  }
+});
+
+t.test('hover and completion', async (t) => {
+  const { daemon } = await setUp(t);
+  const uri = 'untitled:m';
+  const text = 'FROM plain\nPARAMETER num_ctx 1\nSYSTEM """\nF\n"""\nMESSAGE \nPAR';
+  await openDocument(daemon, { uri, text }).told(1);
+  const at = (method: string, line: number, character: number) =>
+    daemon.connection.sendRequest(`textDocument/${method}`, {
+      textDocument: { uri },
+      position: { line, character },
+    });
+  t.match(await at('hover', 0, 2), { contents: { value: /\*\*FROM\*\* The model to start from/ } });
+  t.match(await at('hover', 1, 12), {
+    contents: { value: /\*\*num_ctx\*\* \(int\) Tokens/ },
+    range: { start: { line: 1, character: 10 }, end: { line: 1, character: 17 } },
+  });
+  t.equal(await at('hover', 3, 0), null);
+  const labels = async (line: number, character: number) =>
+    ((await at('completion', line, character)) as { label: string }[]).map(({ label }) => label);
+  t.ok((await labels(6, 3)).includes('PARAMETER'));
+  t.ok((await labels(1, 12)).includes('num_ctx'));
+  t.strictSame(await labels(0, 6), ['plain:latest']);
+  t.strictSame(await labels(5, 8), ['system', 'user', 'assistant']);
+  t.strictSame(await labels(3, 1), [], 'between quotes nothing is a command');
+  t.strictSame(await labels(1, 19), []);
+});
