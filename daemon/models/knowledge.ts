@@ -4,15 +4,6 @@ import type { WireModel, WireShow } from '../runner/wire.ts';
 import { modelKey } from './name.ts';
 import { isThinkingName } from './thinking.ts';
 
-const capabilityNames: readonly CapabilityName[] = [
-  'completion',
-  'tools',
-  'vision',
-  'thinking',
-  'insert',
-  'embedding',
-];
-
 /** What is known of one model at one server; a new digest starts anew. */
 interface Known {
   digest?: string;
@@ -37,12 +28,18 @@ export interface ModelKnowledge {
   /** The model did it, or refused it. */
   observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void;
   capability(server: Server, model: string, name: CapabilityName): Capability;
-  capabilities(server: Server, model: string): Readonly<Record<CapabilityName, Capability>>;
+  /** All that a list says of a model. */
+  about(server: Server, model: string): ModelAbilities;
   context(server: Server, model: string): ContextLength;
   /** Whether `show` was asked since the model's digest last changed. */
   isShown(server: Server, model: string): boolean;
   /** Where vision is known, by model identifier: the server's address, a blank, the model's key. */
   readonly visionByModelId: ReadonlyMap<string, boolean>;
+}
+
+export interface ModelAbilities {
+  readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
+  readonly context: ContextLength;
 }
 
 /** The identifier of a model across servers. */
@@ -63,42 +60,36 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
   const loaded = new Map<string, string>();
   const visionByModelId = new Map<string, boolean>();
 
-  const entry = (server: Server, model: string): Known => {
-    const id = modelId(server, model);
+  const entry = (server: Server, model: string): Known => entryAt(modelId(server, model));
+
+  const entryAt = (id: string): Known => {
     const found = known.get(id) ?? { observed: new Map() };
     known.set(id, found);
     return found;
   };
 
   /** The entry for a digest: another digest is another model, and nothing of the old one holds. */
-  const entryOf = (server: Server, { name, digest }: WireModel): Known => {
-    const found = entry(server, name);
+  const entryOf = (id: string, { digest }: WireModel): Known => {
+    const found = entryAt(id);
     if (digest === undefined || found.digest === digest) return found;
     const isAnother = found.digest !== undefined;
     const fresh = isAnother
       ? { digest, observed: new Map<CapabilityName, boolean>() }
       : Object.assign(found, { digest });
-    known.set(modelId(server, name), fresh);
+    known.set(id, fresh);
     if (isAnother) {
-      visionByModelId.delete(modelId(server, name));
-      onReplaced(modelId(server, name));
+      visionByModelId.delete(id);
+      onReplaced(id);
     }
     return fresh;
   };
 
-  const capability = (server: Server, model: string, name: CapabilityName): Capability => {
-    const { observed, shown, listed } = entry(server, model);
-    const seen = observed.get(name);
-    if (seen !== undefined) return { value: seen, from: 'observed' };
-    if (shown) return { value: shown.has(name), from: 'server' };
-    if (listed?.has(name)) return { value: true, from: 'server' };
-    if (name === 'thinking' && isThinkingName(model)) return { value: true, from: 'name' };
-    return { value: 'unknown', from: 'server' };
-  };
+  const capability = (server: Server, model: string, name: CapabilityName) =>
+    capabilityOf(entry(server, model), model, name);
 
-  const noteVision = (server: Server, model: string) => {
-    const { value } = capability(server, model, 'vision');
-    if (value !== 'unknown') visionByModelId.set(modelId(server, model), value);
+  const noteVision = (found: Known, id: string, model: string) => {
+    const { value } = capabilityOf(found, model, 'vision');
+    if (value !== 'unknown') visionByModelId.set(id, value);
   };
 
   return {
@@ -106,10 +97,11 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
     capability,
     learnListed(server, models) {
       for (const model of models) {
-        const found = entryOf(server, model);
+        const id = modelId(server, model.name);
+        const found = entryOf(id, model);
         if (model.capabilities) found.listed = new Set(model.capabilities);
         if (model.maximumContext) found.maximumContext = model.maximumContext;
-        noteVision(server, model.name);
+        noteVision(found, id, model.name);
       }
     },
     learnRunning(server, models) {
@@ -118,7 +110,8 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
         if (id.startsWith(`${server.url} `) && !running.has(id)) delete found.allocatedContext;
       }
       for (const model of models) {
-        if (model.allocatedContext) entryOf(server, model).allocatedContext = model.allocatedContext;
+        if (model.allocatedContext)
+          entryOf(modelId(server, model.name), model).allocatedContext = model.allocatedContext;
       }
       const before = loaded.get(server.url);
       const now = [...running.keys()].sort().join('\n');
@@ -126,30 +119,50 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
       if (before !== undefined && before !== now) onDidLoad(server);
     },
     learnShown(server, model, show) {
-      const found = entry(server, model);
+      const id = modelId(server, model);
+      const found = entryAt(id);
       if (show.capabilities) found.shown = new Set(show.capabilities);
       if (show.maximumContext) found.maximumContext = show.maximumContext;
       const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
       if (configured) found.modelfileContext = Number(configured);
-      noteVision(server, model);
+      noteVision(found, id, model);
     },
     observe(server, model, { capability: name, value }) {
-      entry(server, model).observed.set(name, value);
-      if (name === 'vision') noteVision(server, model);
+      const id = modelId(server, model);
+      entryAt(id).observed.set(name, value);
+      if (name === 'vision') noteVision(entryAt(id), id, model);
     },
-    capabilities: (server, model) =>
-      Object.fromEntries(capabilityNames.map((name) => [name, capability(server, model, name)])) as Record<
-        CapabilityName,
-        Capability
-      >,
-    context(server, model) {
-      const { allocatedContext, modelfileContext, maximumContext } = entry(server, model);
-      return {
-        ...(allocatedContext === undefined ? {} : { allocated: allocatedContext }),
-        ...(modelfileContext === undefined ? {} : { configured: modelfileContext }),
-        ...(maximumContext === undefined ? {} : { maximum: maximumContext }),
+    about(server, model) {
+      const found = entry(server, model);
+      const capabilities = {
+        completion: capabilityOf(found, model, 'completion'),
+        tools: capabilityOf(found, model, 'tools'),
+        vision: capabilityOf(found, model, 'vision'),
+        thinking: capabilityOf(found, model, 'thinking'),
+        insert: capabilityOf(found, model, 'insert'),
+        embedding: capabilityOf(found, model, 'embedding'),
       };
+      return { capabilities, context: contextOf(found) };
     },
+    context: (server, model) => contextOf(entry(server, model)),
     isShown: (server, model) => entry(server, model).shown !== undefined,
+  };
+}
+
+/** What was seen wins over what the server says, and that over what the name suggests. */
+function capabilityOf({ observed, shown, listed }: Known, model: string, name: CapabilityName): Capability {
+  const seen = observed.get(name);
+  if (seen !== undefined) return { value: seen, from: 'observed' };
+  if (shown) return { value: shown.has(name), from: 'server' };
+  if (listed?.has(name)) return { value: true, from: 'server' };
+  if (name === 'thinking' && isThinkingName(model)) return { value: true, from: 'name' };
+  return { value: 'unknown', from: 'server' };
+}
+
+function contextOf({ allocatedContext, modelfileContext, maximumContext }: Known): ContextLength {
+  return {
+    ...(allocatedContext === undefined ? {} : { allocated: allocatedContext }),
+    ...(modelfileContext === undefined ? {} : { configured: modelfileContext }),
+    ...(maximumContext === undefined ? {} : { maximum: maximumContext }),
   };
 }

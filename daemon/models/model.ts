@@ -20,8 +20,7 @@ export function toModel(wire: WireModel, server: Server, knowledge: ModelKnowled
     ...(digest === undefined ? {} : { digest }),
     ...(modifiedAt === undefined ? {} : { modifiedAt }),
     ...(family || parameterSize || quantization ? { details } : {}),
-    capabilities: knowledge.capabilities(server, name),
-    context: knowledge.context(server, name),
+    ...knowledge.about(server, name),
     ...(wire.remoteHost === undefined
       ? {}
       : { remote: { host: wire.remoteHost, model: wire.remoteModel ?? name } }),

@@ -81,9 +81,9 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     { models, running }: Pick<Listed, 'models' | 'running'>,
   ): Model[] => {
     const loaded = new Map(running.map((model) => [modelKey(model.name), model]));
-    return models.map((model) =>
-      withRunning(toModel(model, client.server, knowledge), loaded.get(modelKey(model.name))),
-    );
+    // A key costs more than all else of a row, and mostly nothing is loaded.
+    const stateOf = ({ name }: WireModel) => (loaded.size === 0 ? undefined : loaded.get(modelKey(name)));
+    return models.map((model) => withRunning(toModel(model, client.server, knowledge), stateOf(model)));
   };
 
   const list: Models['list'] = async (client, { refresh }, signal) => {
@@ -122,7 +122,7 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     },
 
     onlyEmbeds(client, model) {
-      const { completion, embedding } = knowledge.capabilities(client.server, model);
+      const { completion, embedding } = knowledge.about(client.server, model).capabilities;
       return embedding.value === true && completion.value !== true;
     },
 

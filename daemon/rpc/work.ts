@@ -100,7 +100,9 @@ class ProgressReporter {
   readonly #connection: Connection;
   readonly #title: string;
   #token: ProgressToken | undefined;
+  /** What is not told yet. */
   #newest: WorkState | undefined;
+  #last: WorkState | undefined;
   #percentage = 0;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
@@ -119,7 +121,8 @@ class ProgressReporter {
   }
 
   readonly report: Report = (state) => {
-    if (this.#isEnded) return;
+    if (this.#isEnded || isSame(state, this.#last)) return;
+    this.#last = state;
     this.#newest = state;
     if (this.#timer === undefined && this.#token !== undefined) this.#tell();
   };
@@ -162,4 +165,9 @@ class ProgressReporter {
       .sendNotification(progressNotification.method, { token: this.#token, value })
       .catch(() => undefined);
   }
+}
+
+/** A runner repeats itself while nothing moves. */
+function isSame(state: WorkState, last: WorkState | undefined): boolean {
+  return state.message === last?.message && state.completed === last.completed && state.total === last.total;
 }

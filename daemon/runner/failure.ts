@@ -174,6 +174,9 @@ function wayOut(text: string): string {
     return 'Stop other models or choose a smaller one, and ask again.';
   }
   if (/^option "|^invalid format/.test(text)) return 'Correct it and ask again.';
+  if (/not in GGUF format|unknown type|unsupported (architecture|model)/i.test(text)) {
+    return 'Check the file or the folder that FROM names.';
+  }
   return 'Ask again; if it stays, look into the runner log.';
 }
 

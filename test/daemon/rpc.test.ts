@@ -10,6 +10,7 @@ import { createLog } from '../../daemon/log.ts';
 import { type FrameProblem, FrameReader } from '../../daemon/rpc/frameReader.ts';
 import { validate } from '../../daemon/rpc/validate.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
+import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 
 const frame = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -189,6 +190,12 @@ t.test('a parameter that is wrong is named', async (t) => {
     completionModel: '',
     contextLength: 0,
   });
+});
+
+t.test('an empty object of Lua is an empty object', async (t) => {
+  const daemon = await startPair([] as object, { settings: [] });
+  t.teardown(daemon.close);
+  t.match(await daemon.connection.sendRequest('runner/status', []), { state: 'offline' });
 });
 
 t.test('a workspace that is not trusted cannot say where prompts go', async (t) => {
