@@ -98,6 +98,8 @@ async function serveStdio(flags: Flags): Promise<void> {
         ...(flags.secretsFd === undefined ? {} : { fd: flags.secretsFd }),
       });
     },
+    platform: process.platform,
+    env: process.env,
     now: Date.now,
     random: Math.random,
   });

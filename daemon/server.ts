@@ -2,9 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc/node';
 import { createConnection, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { logNotification } from '../protocol/log.ts';
+import { type LogParams, logNotification } from '../protocol/log.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
+import { createCatalog } from './catalog/catalog.ts';
+import { serveCatalog } from './catalog/serveCatalog.ts';
 import { createChat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
@@ -12,6 +14,8 @@ import { createToolCallId } from './chat/toolUtilities.ts';
 import { createConfiguration } from './config/configuration.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
 import { createLog, type Log } from './log.ts';
+import { serveLogs } from './logs/serveLogs.ts';
+import { createServerLogs } from './logs/serverLogs.ts';
 import { modelfileCapabilities, serveModelfileLanguage } from './modelfile/language.ts';
 import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createModelKnowledge } from './models/knowledge.ts';
@@ -42,6 +46,8 @@ export interface DaemonOptions {
   readonly readSecrets: (store: SecretStore, url: string, log: Log) => Promise<void>;
   /** A file for all traffic, without secrets. */
   readonly traceFile?: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -77,14 +83,17 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     redact: secrets.redact,
     closed: closed.signal,
     refusal: session.refusal,
+    onFailure: (error) => status.failed(error),
   });
   let secretsRead = Promise.resolve();
+  const headersFor = async (url: string) => {
+    await secretsRead;
+    return secrets.headersFor(url);
+  };
   const servers = createServers({
     settings: () => configuration.current,
-    headersFor: async (url) => {
-      await secretsRead;
-      return secrets.headersFor(url);
-    },
+    headersFor,
+    onAnswer: (server) => status.answered(server),
   });
   const status = createStatus({
     client: () => servers.client(),
@@ -118,7 +127,30 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     createId: () => createToolCallId(options.random),
   });
 
+  const catalog = createCatalog({
+    settings: () => configuration.current,
+    headersFor,
+    now: options.now,
+    log,
+  });
+  const logs = createServerLogs({
+    onLine: (level, message) => {
+      const line: LogParams = { level, source: 'server', message: secrets.redact(message) };
+      endpoint.notify(logNotification, line).catch(() => closed.abort());
+    },
+    platform: options.platform,
+    env: options.env,
+    now: options.now,
+  });
+
+  const followWanted = serveLogs(endpoint, {
+    logs,
+    servers,
+    log,
+    isWanted: () => configuration.current.streamLogs,
+  });
   const pullSettings = serveConfiguration(connection, endpoint, {
+    onDidChange: followWanted,
     configuration,
     status,
     servers,
@@ -126,6 +158,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     closed: closed.signal,
   });
   serveSession(connection, {
+    onReady: followWanted,
     pullSettings,
     version: options.version,
     ...(problem === undefined ? {} : { problem }),
@@ -147,6 +180,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   });
   const loadOptions = () => configuration.current;
   serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions });
+  serveCatalog(endpoint, { catalog, servers, installed: models.names });
   serveModelfile(endpoint, { servers, works, onDidChange });
   serveModelfileLanguage(connection, {
     documents,
@@ -165,7 +199,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   return {
     async close() {
       closed.abort();
-      await servers.close();
+      await Promise.all([servers.close(), catalog.close(), logs.close()]);
     },
   };
 }

@@ -22,8 +22,8 @@ export async function chooseModel(daemon: Daemon, named: string | undefined): Pr
   throw new TerminalError(
     'model-not-found',
     models.length === 0
-      ? 'The runner has no model yet. Pull one, for example with "ollama pull qwen3:4b".'
-      : 'None of the installed models can chat. Pull one that can, for example with "ollama pull qwen3:4b".',
+      ? 'The runner has no model yet. Pull one, for example with "runner pull qwen3:4b".'
+      : 'None of the installed models can chat. Pull one that can, for example with "runner pull qwen3:4b".',
   );
 }
 
@@ -58,8 +58,17 @@ export async function withNearModels(daemon: Daemon, named: string, error: unkno
   }
 }
 
+/** Settles as `work` does; where the model that was named does not exist, the error has near names. */
+export async function orNearModels<T>(daemon: Daemon, named: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw await withNearModels(daemon, named, error);
+  }
+}
+
 function namesOf(models: readonly Model[]): string {
-  if (models.length === 0) return 'None that can chat is installed. Pull one with "ollama pull".';
+  if (models.length === 0) return 'None that can chat is installed. Pull one with "runner pull".';
   const some = models.slice(0, 5).map(({ name }) => showLine(name));
   return `Installed: ${some.join(', ')}${models.length > some.length ? ', …' : ''}.`;
 }

@@ -17,6 +17,19 @@ export function isIdeograph(character: string): boolean {
   return character > '\u10ff' && ideograph.test(character);
 }
 
+/** As much of a text as fits, with an ellipsis where something is missing. */
+export function cutTo(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  if (columns < 1) return '';
+  let [kept, taken] = ['', 0];
+  for (const character of text) {
+    taken += columnsOf(character);
+    if (taken > columns - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
 export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }

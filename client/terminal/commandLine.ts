@@ -7,46 +7,69 @@ export interface CommandLine {
   readonly words: readonly string[];
   readonly server?: string;
   readonly model?: string;
+  /** The path of a Modelfile, or `-` for standard input. */
+  readonly file?: string;
+  /** Seconds, or a duration such as `10m`. */
+  readonly keepAlive?: string;
   readonly json: boolean;
+  /** Whatever would be asked is answered with yes. */
+  readonly yes: boolean;
+  readonly cloud: boolean;
+  readonly refresh: boolean;
   readonly help: boolean;
   readonly version: boolean;
 }
+
+const options = {
+  server: { type: 'string' },
+  model: { type: 'string', short: 'm' },
+  file: { type: 'string', short: 'f' },
+  'keep-alive': { type: 'string' },
+  json: { type: 'boolean', default: false },
+  yes: { type: 'boolean', short: 'y', default: false },
+  cloud: { type: 'boolean', default: false },
+  refresh: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+  version: { type: 'boolean', default: false },
+} as const;
+
+/** Flags that are followed by a value, as they are typed. */
+export const valueFlags: readonly string[] = ['--server', '--model', '-m', '--file', '-f', '--keep-alive'];
 
 /**
  * Reads the arguments; without a command it is `chat`.
  * @throws {TerminalError} of the kind `usage`.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parse(withNegativeNumbers(args));
   const [command = 'chat', ...words] = positionals;
-  const { json, help, version, server, model } = values;
-  for (const [flag, value] of Object.entries({ server, model }))
+  const { server, model, file, 'keep-alive': keepAlive, ...switches } = values;
+  for (const [flag, value] of Object.entries({ server, model, file, 'keep-alive': keepAlive }))
     if (value?.trim() === '')
       throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
   return {
     command,
     words,
-    json,
-    help,
-    version,
+    ...switches,
     ...(server === undefined ? {} : { server }),
     ...(model === undefined ? {} : { model }),
+    ...(file === undefined ? {} : { file }),
+    ...(keepAlive === undefined ? {} : { keepAlive }),
   };
 }
 
-function parse(args: readonly string[]) {
+/** `--keep-alive -1`, for ever, would be read as two flags. */
+function withNegativeNumbers(args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args)
+    if (joined.at(-1) === '--keep-alive' && /^-\d/.test(arg)) joined[joined.length - 1] += `=${arg}`;
+    else joined.push(arg);
+  return joined;
+}
+
+function parse(args: string[]) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        server: { type: 'string' },
-        model: { type: 'string', short: 'm' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-        version: { type: 'boolean', default: false },
-      },
-    });
+    return parseArgs({ args, allowPositionals: true, options });
   } catch (cause) {
     const [first = ''] = cause instanceof Error ? cause.message.split(/\.(?:\s|$)/) : [];
     throw new TerminalError('usage', `${first}. "runner --help" lists the flags.`, { cause });

@@ -37,6 +37,20 @@ export async function connect(
   }
 }
 
+/** Has a daemon for as long as `use` takes. */
+export async function withDaemon<T>(
+  surroundings: Surroundings,
+  { commandLine, ...options }: RunnerOptions & { readonly commandLine: CommandLine },
+  use: (daemon: Daemon) => Promise<T>,
+): Promise<T> {
+  const daemon = await connect(surroundings, commandLine, { logLevel: 'error', ...options });
+  try {
+    return await use(daemon);
+  } finally {
+    await daemon.close();
+  }
+}
+
 /**
  * A connection for chatting. Where nobody named a runner and none answers at the default address, the built-in
  * practice runner takes its place, and standard error says so.

@@ -22,6 +22,8 @@ export interface Daemon {
   resume(): void;
   /** What it said on standard error, the last of it. */
   said(): string;
+  /** Never fulfilled; rejects with a sentence once the daemon is gone. */
+  readonly gone: Promise<never>;
   /** Ends the daemon and waits until it is gone. */
   close(): Promise<void>;
 }
@@ -37,7 +39,10 @@ const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
 /** Connects to a daemon that was started, and says hello. On failure the process is ended. */
 export async function startDaemon(child: DaemonProcess, options: RunnerOptions): Promise<Daemon> {
   const connection = connect(child);
-  const request = createRequest(connection, child);
+  const gone = whenGone(child);
+  // Nobody may be waiting when it ends as it should.
+  gone.catch(() => undefined);
+  const request = createRequest(connection, child, gone);
   const close = () => closeDaemon(connection, child, request);
   try {
     const { serverInfo } = await request(initializeRequest, {
@@ -58,6 +63,7 @@ export async function startDaemon(child: DaemonProcess, options: RunnerOptions):
       pause: () => void child.output.pause(),
       resume: () => void child.output.resume(),
       said: child.said,
+      gone,
       close,
     };
   } catch (error) {
@@ -75,10 +81,11 @@ function connect({ input, output }: DaemonProcess): MessageConnection {
   return connection;
 }
 
-function createRequest(connection: MessageConnection, child: DaemonProcess): Daemon['request'] {
-  const gone = whenGone(child);
-  // Nobody may be waiting when it ends as it should.
-  gone.catch(() => undefined);
+function createRequest(
+  connection: MessageConnection,
+  child: DaemonProcess,
+  gone: Promise<never>,
+): Daemon['request'] {
   let isGone = false;
   void child.ended.finally(() => {
     isGone = true;

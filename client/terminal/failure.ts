@@ -1,5 +1,6 @@
 import type { Message } from '../../protocol/chat.ts';
 import type { ErrorData, ErrorKind } from '../../protocol/errors.ts';
+import type { ModelfileDiagnostic } from '../../protocol/modelfile.ts';
 import { showLine } from './controlCharacters.ts';
 
 /** The kinds of the wire, and those that only a terminal can tell. */
@@ -18,6 +19,8 @@ export interface Failure {
   readonly message: string;
   readonly retryable: boolean;
   readonly partial?: Message;
+  /** Of a Modelfile with mistakes. */
+  readonly diagnostics?: readonly ModelfileDiagnostic[];
 }
 
 /** An error that never was on the wire. Its message is a sentence for the user. */
@@ -41,6 +44,9 @@ export function failureOf(error: unknown): Failure {
     message,
     retryable: data?.retryable ?? false,
     ...(data?.partial === undefined ? {} : { partial: data.partial as Message }),
+    ...(data?.diagnostics === undefined
+      ? {}
+      : { diagnostics: data.diagnostics as readonly ModelfileDiagnostic[] }),
   };
 }
 

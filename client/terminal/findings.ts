@@ -60,7 +60,7 @@ export function* examineModels(models: readonly Model[]): Generator<Finding> {
   const able = models.filter(canChat);
   const loaded = models.filter(({ running }) => running);
   const counts = `${models.length} installed, ${able.length} can chat, ${loaded.length} loaded`;
-  const mend = 'Pull one that can chat, for example with "ollama pull qwen3:4b".';
+  const mend = 'Pull one that can chat, for example with "runner pull qwen3:4b".';
   yield able.length === 0
     ? { check: 'models', state: 'fail', found: counts, mend }
     : { check: 'models', state: 'ok', found: counts };

@@ -15,6 +15,7 @@ async function main(): Promise<void> {
     env: process.env,
     version: RUNNER_VERSION,
     now: () => performance.now(),
+    today: () => new Date(),
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
     onInterrupt(take) {
       process.on('SIGINT', take);

@@ -1,5 +1,5 @@
 import { parseCommandLine } from './commandLine.ts';
-import { runCommand } from './commands.ts';
+import { runCommand } from './dispatch.ts';
 import { failureOf } from './failure.ts';
 import { Insisted } from './interrupts.ts';
 import { type Surroundings, writeLine } from './streams.ts';

@@ -74,7 +74,7 @@ async function changeModel(state: ConversationState, word: string): Promise<Slas
   const models = await state.models();
   if (word === '') {
     if (models.length === 0)
-      return { text: 'No model that can chat is installed. Pull one with "ollama pull".' };
+      return { text: 'No model that can chat is installed. Pull one with "runner pull".' };
     const list = models.map(
       ({ name }, index) => `${name === state.model ? '*' : ' '} ${index + 1}  ${showLine(name)}`,
     );

@@ -6,11 +6,13 @@ import { TerminalError } from './failure.ts';
 export interface Surroundings {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   /** Milliseconds from any start. */
   readonly now: () => number;
+  /** What the clock on the wall shows. */
+  readonly today: () => Date;
   /** Starts `runnerd --stdio` with further flags. */
   readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
   /** Calls back at each SIGINT until the returned function is called. */
@@ -46,7 +48,7 @@ export async function readAll(stream: Readable, limit: number): Promise<string> 
     size += bytes.length;
     if (size > limit) {
       const megabytes = limit / 1024 / 1024;
-      throw new TerminalError('usage', `The prompt on standard input is larger than ${megabytes} MB.`);
+      throw new TerminalError('usage', `What comes on standard input is larger than ${megabytes} MB.`);
     }
     chunks.push(bytes);
   }

@@ -23,9 +23,6 @@ export function serveChat(endpoint: Endpoint, { chat, servers, status }: ChatPar
     const done = client.server.name === servers.client().server.name ? status.work() : () => undefined;
     try {
       return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);
-    } catch (error) {
-      status.failed(error);
-      throw error;
     } finally {
       done();
       streams.delete(params.streamId);

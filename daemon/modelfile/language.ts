@@ -8,6 +8,7 @@ import {
   type TextDocuments,
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { withTimeLimit } from '../abort.ts';
 import type { Log } from '../log.ts';
 import { completionsAt } from './completion.ts';
 import { hoverAt } from './hover.ts';
@@ -87,14 +88,15 @@ export function serveModelfileLanguage(connection: Connection, options: Modelfil
   connection.onCompletion(async ({ textDocument, position }) => {
     const document = modelfileAt(textDocument.uri);
     if (!document) return [];
+    const reason = new Error('The runner took too long to list its models.');
     const installed = () =>
-      options.installed(AbortSignal.any([closed, AbortSignal.timeout(namesWithin)])).catch(() => []);
+      withTimeLimit({ limit: namesWithin, reason, signal: closed }, options.installed).catch(() => []);
     return [...(await completionsAt(document, position, installed))];
   });
 }
 
 /** By its language, or by its name where the editor knows no such language. */
-export function isModelfile({ languageId, uri }: TextDocument): boolean {
+function isModelfile({ languageId, uri }: TextDocument): boolean {
   if (languageId.toLowerCase() === 'modelfile') return true;
   return /^(plaintext|text|)$/.test(languageId) && /(^|\/|\.)modelfile(\.[\w-]+)?$/i.test(decodeURI(uri));
 }

@@ -1,5 +1,5 @@
+import { orAborted } from '../abort.ts';
 import type { Server } from '../runner/client.ts';
-import { orAborted } from '../sharedWork.ts';
 import { modelId } from './knowledge.ts';
 
 type ToolState = 'untested' | 'enabled' | 'disabled';

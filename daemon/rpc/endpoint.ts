@@ -29,11 +29,14 @@ export interface EndpointOptions {
   readonly redact: (text: string) => string;
   /** Aborted when the client is gone. */
   readonly closed: AbortSignal;
+  /** Told of each request that a runner let fail. */
+  readonly onFailure: (error: RunnerError) => void;
   /** Why a request is refused now, whatever it asks. */
   readonly refusal: () => ResponseError<never> | undefined;
 }
 
-export function createEndpoint({ connection, log, redact, closed, refusal }: EndpointOptions): Endpoint {
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { connection, log, redact, closed, refusal, onFailure } = options;
   return {
     onRequest(message, schema, answer) {
       // The library spreads an array of parameters; ours are always one object, so that more is a mistake.
@@ -46,6 +49,7 @@ export function createEndpoint({ connection, log, redact, closed, refusal }: End
           if (refused) return refused;
           return await answer(validate(schema, params), cancel.signal);
         } catch (error) {
+          if (error instanceof RunnerError) onFailure(error);
           return toResponseError(error, {
             cancelled: token.isCancellationRequested,
             method: message.method,

@@ -55,6 +55,8 @@ export interface SessionParts {
   readonly capabilities: ServerCapabilities;
   /** The configuration is known now, and so is the editor. */
   readonly onInitialize: (editor: ClientCapabilities) => void;
+  /** The editor is ready, and its settings are known. */
+  readonly onReady: () => void;
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
   readonly session: Session;
@@ -91,6 +93,7 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
   connection.onInitialized(async () => {
     if (parts.problem !== undefined) log.warn(parts.problem);
     if (answersSettings) await parts.pullSettings();
+    parts.onReady();
     log.info(`runnerd ${parts.version} talks to ${servers.client().server.url}.`);
     await status
       .check(servers.client(), closed)
@@ -100,6 +103,8 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
 }
 
 export interface ConfigurationParts {
+  /** Settings changed, or trust did. */
+  readonly onDidChange: () => void;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
   readonly servers: Servers;
@@ -126,6 +131,7 @@ export function serveConfiguration(
     }
   };
   const changed = () => {
+    parts.onDidChange();
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
   };
   const pull = async () => {

@@ -8,6 +8,8 @@ export interface ServersOptions {
   readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: Required<Timeouts> };
   /** Authorization and further headers for an address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** A server answers. */
+  readonly onAnswer: (server: Server) => void;
 }
 
 /** The clients of the configured servers, made when first asked for and replaced when their settings change. */
@@ -20,14 +22,20 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-export function createServers({ settings, headersFor }: ServersOptions): Servers {
+export function createServers({ settings, headersFor, onAnswer }: ServersOptions): Servers {
   const clients = new Map<string, { key: string; client: RunnerClient }>();
 
   const open = (server: Server, timeouts: Required<Timeouts>): RunnerClient => {
     const { name, ...address } = server;
     return createRunnerClient(
       server,
-      createTransport({ server: name, ...address, timeouts, headers: headersFor }),
+      createTransport({
+        server: name,
+        ...address,
+        timeouts,
+        headers: headersFor,
+        onAnswer: () => onAnswer(server),
+      }),
     );
   };
 

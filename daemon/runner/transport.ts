@@ -21,6 +21,8 @@ export interface TransportOptions {
   readonly timeouts: Required<Timeouts>;
   /** Authorization and further headers for exactly this address; asked at each request. */
   readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** Told of each answer that begins, whatever it says. */
+  readonly onAnswer?: () => void;
 }
 
 export interface TransportRequest {
@@ -76,6 +78,7 @@ export function createTransport(options: TransportOptions): Transport {
     const response = await respond(await connect(), options, request).catch((error) => {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, false);
     });
+    options.onAnswer?.();
     if (response.statusCode >= 200 && response.statusCode < 300) return response;
     const failed = await readFailure(response).catch((error) => {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, true);

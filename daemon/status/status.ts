@@ -1,6 +1,6 @@
 import type { Status } from '../../protocol/status.ts';
 import { RunnerError } from '../errors.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { RunnerClient, Server } from '../runner/client.ts';
 
 /** How the runner is: asked for at the start, on request and after a failed connection, never by polling. */
 export interface StatusMonitor {
@@ -8,8 +8,10 @@ export interface StatusMonitor {
   check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
   /** A request to the default server is under way until the returned function is called. */
   work(): () => void;
-  /** A request failed; a lost connection is checked before it is told. */
-  failed(error: unknown): void;
+  /** A request failed; a lost connection to the default server is checked before it is told. */
+  failed(error: RunnerError): void;
+  /** A server answered a request; where the default one was offline, it is asked how it is. */
+  answered(server: Server): void;
 }
 
 export interface StatusOptions {
@@ -47,6 +49,18 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
     return status;
   };
 
+  let isChecking = false;
+  const checkLater = () => {
+    if (isChecking) return;
+    isChecking = true;
+    // An aborted check tells nothing, and nobody waits for it.
+    check(client(), closed)
+      .catch(() => undefined)
+      .finally(() => {
+        isChecking = false;
+      });
+  };
+
   return {
     check,
     work() {
@@ -60,10 +74,12 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
         tell();
       };
     },
-    failed(error) {
-      if (!(error instanceof RunnerError) || error.kind !== 'server-unreachable') return;
-      // An aborted check tells nothing, and nobody waits for it.
-      check(client(), closed).catch(() => undefined);
+    failed({ kind, details }) {
+      const isDefault = (details.server ?? client().server.name) === client().server.name;
+      if (isDefault && kind === 'server-unreachable') checkLater();
+    },
+    answered({ name }) {
+      if (last?.state === 'offline' && name === client().server.name) checkLater();
     },
   };
 }

@@ -598,6 +598,17 @@ t.test('status is told when it changes', async (t) => {
   t.match(await daemon.request(statusRequest, {}), { state: 'offline', kind: 'error' });
   t.ok(statuses.some(({ state }) => state === 'busy'));
   t.equal(statuses.at(-1)?.state, 'offline');
+
+  // It comes back at the same address, and any answer of it tells that.
+  const again = await startStandIn({ models, port: Number(new URL(runner.url).port) });
+  t.teardown(again.close);
+  const online = new Promise<void>((resolve) =>
+    daemon.on(statusDidChange, ({ state }) => {
+      if (state === 'online') resolve();
+    }),
+  );
+  await daemon.request(listModelsRequest, { refresh: true });
+  await online;
 });
 
 t.test('settings change while the daemon runs', async (t) => {

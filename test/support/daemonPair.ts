@@ -10,6 +10,8 @@ export interface PairOptions {
   readonly host?: string;
   /** The client tells that it answers `workspace/configuration` with these settings. */
   readonly settings?: unknown;
+  /** The daemon's environment; default: none. */
+  readonly env?: NodeJS.ProcessEnv;
   /** What else the client tells of itself. */
   readonly capabilities?: object;
 }
@@ -17,7 +19,7 @@ export interface PairOptions {
 /** Both real ends in one process, with what goes between them cut into pieces of a few bytes. */
 export async function startPair(
   options: RunnerOptions,
-  { secrets = [], host, settings, capabilities = {} }: PairOptions = {},
+  { secrets = [], host, settings, env = {}, capabilities = {} }: PairOptions = {},
 ): Promise<DaemonClient> {
   const toDaemon = inPieces();
   const toClient = inPieces();
@@ -27,6 +29,8 @@ export async function startPair(
     version: '0.0.0-test',
     ...(host === undefined ? {} : { host }),
     readSecrets: async (store) => secrets.forEach(store.set),
+    platform: process.platform,
+    env,
     now: Date.now,
     random: Math.random,
   });

@@ -26,8 +26,19 @@ export interface Turn {
   readonly die: (said: string) => void;
 }
 
+/** What a request that a test answers comes with. */
+export interface Asked {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly token: CancellationToken;
+  readonly notify: (method: string, params: object) => Promise<void>;
+  /** The daemon dies here. */
+  readonly die: (said: string) => void;
+}
+
 /** What the daemon of a test answers. */
 export interface PeerScript {
+  /** By method; before all others. */
+  readonly answers?: Readonly<Record<string, (asked: Asked) => unknown>>;
   readonly models?: readonly Model[];
   readonly status?: Status;
   readonly chat?: (turn: Turn) => Promise<unknown>;
@@ -66,12 +77,15 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     const { streamId } = params;
     const send = (piece: Piece) =>
       connection.sendNotification(chatDelta.method, { streamId, seq: seq++, ...piece });
-    const die = (last: string) => {
-      said = last;
-      end('exit code 3');
-    };
     return script.chat?.({ params, token, send, die });
   });
+  const die = (last: string) => {
+    said = last;
+    end('exit code 3');
+  };
+  const notify = (method: string, params: object) => connection.sendNotification(method, params);
+  for (const [method, answer] of Object.entries(script.answers ?? {}))
+    connection.onRequest(method, (params, token) => answer({ params, token, notify, die }));
   connection.onRequest('shutdown', () => null);
   connection.onNotification('exit', () => end('exit code 0'));
   connection.listen();
@@ -96,14 +110,25 @@ export interface TerminalOptions extends PeerScript {
   readonly input?: string;
   /** Standard output and standard error are terminals. */
   readonly isScreen?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** The whole program in this process, with what it wrote and a keyboard. */
-export function startTerminal({ args = [], env = {}, input, isScreen = false, ...script }: TerminalOptions) {
+export function startTerminal({
+  args = [],
+  env = {},
+  input,
+  isScreen = false,
+  columns = 80,
+  rows = 24,
+  ...script
+}: TerminalOptions) {
   const started: Started[] = [];
   const stdin = Object.assign(new PassThrough(), { isTTY: input === undefined, setRawMode: () => undefined });
   if (input !== undefined) stdin.end(input);
-  const [stdout, stderr] = [createSink(isScreen), createSink(isScreen)];
+  const size = { isTTY: isScreen, columns, rows };
+  const [stdout, stderr] = [createSink(size), createSink(size)];
   const interrupts = new Set<() => void>();
   let clock = 0;
   const surroundings: Surroundings = {
@@ -113,6 +138,7 @@ export function startTerminal({ args = [], env = {}, input, isScreen = false, ..
     env: { HOME: '/dev/null', ...env },
     version: '0.0.0',
     now: () => (clock += 1000),
+    today: () => new Date('2026-11-21T12:00:00Z'),
     spawnDaemon: (flags) => startPeer(script, started, flags),
     onInterrupt(take) {
       interrupts.add(take);
@@ -131,8 +157,8 @@ export function startTerminal({ args = [], env = {}, input, isScreen = false, ..
   };
 }
 
-function createSink(isTTY: boolean) {
-  const stream = Object.assign(new PassThrough({ highWaterMark: 1024 }), { isTTY, columns: 80 });
+function createSink(size: { isTTY: boolean; columns: number; rows: number }) {
+  const stream = Object.assign(new PassThrough({ highWaterMark: 1024 }), { ...size });
   let text = '';
   const waiting = new Set<() => void>();
   const plain = () => text.replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '');

@@ -139,7 +139,13 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
       kind: 'usage',
       says: /larger than 10 MB/,
     },
-    { args: ['modls'], input: '', code: 2, kind: 'usage', says: /mean "models".*chat, models, doctor/ },
+    {
+      args: ['modls'],
+      input: '',
+      code: 2,
+      kind: 'usage',
+      says: /mean "models".*chat, models, show, library/,
+    },
     { args: ['constructor'], input: '', code: 2, kind: 'usage', says: /no command/ },
     { args: ['doctor', 'now'], input: '', code: 2, kind: 'usage', says: /no further words/ },
     {
@@ -149,7 +155,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
       kind: 'usage',
       says: /--server cannot be used: it is/,
     },
-    { args: ['chat'], input: 'hi', code: 1, kind: 'model-not-found', says: /no model yet.*ollama pull/ },
+    { args: ['chat'], input: 'hi', code: 1, kind: 'model-not-found', says: /no model yet.*runner pull/ },
   ];
   for (const { args, input, code, kind, says } of cases) {
     const run = startTerminal({ args: [...args, '--json'], input });

@@ -1,0 +1,69 @@
+/** What each shell reads to ask `runner __complete` for candidates; the last word that it hands over is the one at the cursor. */
+export const completionScripts: ReadonlyMap<string, string> = new Map([
+  [
+    'bash',
+    `# Completion of runner for bash. In ~/.bashrc: source <(runner completion bash)
+_runner_complete() {
+  # COMP_WORDS is cut at each colon of a model's name, so the line itself is read.
+  local line=\${COMP_LINE:0:COMP_POINT} IFS=$' \\t\\n'
+  local -a words
+  read -ra words <<< "$line"
+  [[ $line == *[[:blank:]] ]] && words+=("")
+  local current=\${words[\${#words[@]}-1]} previous=
+  (( \${#words[@]} > 1 )) && previous=\${words[\${#words[@]}-2]}
+  COMPREPLY=()
+  if [[ $previous == -f || $previous == --file ]]; then
+    compopt -o default 2> /dev/null
+    return
+  fi
+  # What is inserted takes the place of what stands behind the last break of the word.
+  local kept= break
+  for break in : =; do
+    [[ $COMP_WORDBREAKS == *$break* && $current == *$break* ]] || continue
+    local until=\${current%"$break"*}$break
+    (( \${#until} > \${#kept} )) && kept=$until
+  done
+  local candidate
+  while IFS= read -r candidate; do
+    COMPREPLY+=("\${candidate#"$kept"}")
+  done < <(runner __complete -- "\${words[@]:1}" 2> /dev/null < /dev/null)
+}
+complete -F _runner_complete runner
+`,
+  ],
+  [
+    'zsh',
+    `#compdef runner
+# Completion of runner for zsh. In ~/.zshrc, behind compinit: source <(runner completion zsh)
+_runner() {
+  local -a before candidates
+  before=("\${(@Q)words[2,CURRENT-1]}")
+  if [[ "\${words[CURRENT-1]}" == (-f|--file) ]]; then
+    _files
+    return
+  fi
+  candidates=("\${(@f)$(runner __complete -- "\${before[@]}" "\${(Q)PREFIX}" 2> /dev/null < /dev/null)}")
+  candidates=("\${(@)candidates:#}")
+  compadd -- "\${candidates[@]}"
+}
+if [[ "\${funcstack[1]}" == _runner ]]; then
+  _runner "$@"
+else
+  compdef _runner runner
+fi
+`,
+  ],
+  [
+    'fish',
+    `# Completion of runner for fish. Once: runner completion fish > ~/.config/fish/completions/runner.fish
+function __runner_complete
+    set -l before (commandline -opc)
+    set -e before[1]
+    set -l current (commandline -ct)
+    runner __complete -- $before "$current" 2> /dev/null < /dev/null
+end
+complete -c runner -f -a '(__runner_complete)'
+complete -c runner -s f -l file -r -F
+`,
+  ],
+]);

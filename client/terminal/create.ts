@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createModelRequest } from '../../protocol/models.ts';
+import type { CommandLine } from './commandLine.ts';
+import { withDaemon } from './connection.ts';
+import { describeDiagnostics } from './diagnostics.ts';
+import { failureOf } from './failure.ts';
+import { readAll, type Surroundings, write } from './streams.ts';
+import { styleFor } from './style.ts';
+import { runWork } from './work.ts';
+
+/** A Modelfile from standard input may have this many bytes. */
+const maxModelfile = 1024 * 1024;
+
+/** Creates a model from a Modelfile. */
+export async function createModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const [model = ''] = commandLine.words;
+  const source = await readSource(surroundings, commandLine);
+  const { shown: _, ...where } = source;
+  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+    try {
+      return await runWork(surroundings, daemon, {
+        request: createModelRequest,
+        params: { model, ...where },
+        json: commandLine.json,
+        done: 'Created',
+        stopped: 'Stopped.',
+      });
+    } catch (error) {
+      if (!commandLine.json) await tellMistakes(surroundings, source, error);
+      throw error;
+    }
+  });
+}
+
+/** As the request takes it: one of `path` and `text` is there. */
+interface ModelfileSource {
+  /** The name that the user knows it by. */
+  readonly shown: string;
+  readonly path?: string;
+  readonly text?: string;
+}
+
+async function readSource(
+  { stdin }: Surroundings,
+  { file = 'Modelfile' }: CommandLine,
+): Promise<ModelfileSource> {
+  if (file === '-') return { shown: '<stdin>', text: await readAll(stdin, maxModelfile) };
+  return { shown: file, path: resolve(file) };
+}
+
+/** What is wrong with a Modelfile, with its lines where they can be read. */
+async function tellMistakes(
+  { stderr, env }: Surroundings,
+  { shown, path = '', text }: ModelfileSource,
+  error: unknown,
+): Promise<void> {
+  const { diagnostics } = failureOf(error);
+  if (!diagnostics) return;
+  const source = text ?? (await readFile(path, 'utf8').catch(() => ''));
+  const width = stderr.isTTY ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
+  const look = {
+    file: shown,
+    source: source.includes('\0') ? '' : source,
+    style: styleFor(stderr, env),
+    width,
+  };
+  await write(stderr, describeDiagnostics(diagnostics, look));
+}

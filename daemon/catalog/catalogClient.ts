@@ -1,0 +1,90 @@
+import type { Timeouts } from '../../protocol/initialize.ts';
+import { withTimeLimit } from '../abort.ts';
+import { RunnerError } from '../errors.ts';
+import {
+  createTransport,
+  type TextAnswer,
+  type Transport,
+  type TransportRequest,
+} from '../runner/transport.ts';
+import { type ReadAnswer, readCloudAnswer, readLibraryAnswer } from './catalogAnswer.ts';
+import { failureOfCatalog, tooSlow } from './catalogFailure.ts';
+import type { ListingKey } from './catalogStore.ts';
+import type { ListedModel } from './listedModel.ts';
+
+/** The library's page is some hundred KB. */
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+/** All that is ever asked of a catalog, with nothing of the user's in it. */
+const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: string; read: ReadAnswer }>> = {
+  library: { path: '/library', accept: 'text/html, application/json;q=0.9', read: readLibraryAnswer },
+  cloud: { path: '/api/tags', accept: 'application/json', read: readCloudAnswer },
+};
+
+export interface CatalogClientOptions {
+  readonly timeouts: () => Required<Timeouts>;
+  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** Milliseconds for a whole exchange. */
+  readonly deadline: number;
+}
+
+/** Asks a catalog for what it lists. Failures are `RunnerError`s; an abort is thrown as it is. */
+export interface CatalogClient {
+  fetch(key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]>;
+  /** Waits for what is under way, whose signals are the callers' to abort. */
+  close(): Promise<void>;
+}
+
+export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogClientOptions): CatalogClient {
+  const running = new Set<Promise<unknown>>();
+
+  /** A catalog is asked once an hour at most, so a connection is closed with its exchange. */
+  const open = ({ kind, base }: ListingKey): Transport => {
+    const { accept } = requests[kind];
+    const headers = async (url: string) => ({ accept, ...(await headersFor(url)) });
+    return createTransport({ server: 'catalog', url: base, timeouts: timeouts(), headers });
+  };
+
+  const fetchInTime = async (key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]> => {
+    const transport = open(key);
+    const timeLimit = { limit: deadline, reason: tooSlow(key.base), signal };
+    try {
+      return await withTimeLimit(timeLimit, (limited) => exchange(transport, key, limited));
+    } finally {
+      await transport.close();
+    }
+  };
+
+  return {
+    async fetch(key, signal) {
+      const result = fetchInTime(key, signal);
+      running.add(result);
+      try {
+        return await result;
+      } finally {
+        running.delete(result);
+      }
+    },
+    async close() {
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+async function exchange(
+  transport: Transport,
+  key: ListingKey,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[]> {
+  const { path, read } = requests[key.kind];
+  const answer = await ask(transport, { method: 'GET', path, limit: maxAnswerBytes, signal }, key.base);
+  return read(answer, key.base, signal);
+}
+
+async function ask(transport: Transport, request: TransportRequest, base: string): Promise<TextAnswer> {
+  try {
+    return await transport.text(request);
+  } catch (error) {
+    throw error instanceof RunnerError ? failureOfCatalog(error, base) : error;
+  }
+}

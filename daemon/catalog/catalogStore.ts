@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import type { Log } from '../log.ts';
+import { cleanModels, type ListedModel, maxModels } from './listedModel.ts';
+
+const maxFileBytes = 8 * 1024 * 1024;
+/** The last time that a `Date` can say, in ms. */
+const maxTime = 8.64e15;
+
+/** What a catalog listed, and when. */
+export interface Listing {
+  /** Milliseconds since 1970. */
+  readonly fetchedAt: number;
+  readonly models: readonly ListedModel[];
+}
+
+/** Whose listing it is. */
+export interface ListingKey {
+  readonly kind: 'library' | 'cloud';
+  /** The catalog's base address without a trailing slash. */
+  readonly base: string;
+}
+
+/** The last known listings: in memory, and in a folder where there is one. No failure of the folder is an error. */
+export interface CatalogStore {
+  read(key: ListingKey, folder: string | undefined): Promise<Listing | undefined>;
+  write(key: ListingKey, listing: Listing, folder: string | undefined): Promise<void>;
+}
+
+export function createCatalogStore(log: Log): CatalogStore {
+  const listings = new Map<string, Listing>();
+
+  return {
+    async read(key, folder) {
+      const known = listings.get(idOf(key));
+      if (known || folder === undefined) return known;
+      const kept = await readListing(fileOf(key, folder), key);
+      if (kept && !listings.has(idOf(key))) listings.set(idOf(key), kept);
+      return listings.get(idOf(key));
+    },
+    async write(key, listing, folder) {
+      listings.set(idOf(key), listing);
+      if (folder === undefined) return;
+      const text = JSON.stringify({ base: key.base, ...listing });
+      await writeWhole(fileOf(key, folder), text).catch((error) =>
+        log.debug(`The ${key.kind} catalog is not kept in ${folder}: ${String(error)}`),
+      );
+    },
+  };
+}
+
+function idOf({ kind, base }: ListingKey): string {
+  return `${kind} ${base}`;
+}
+
+/** The address is in the name only as a hash: it may have signs that a file's name may not. */
+function fileOf({ kind, base }: ListingKey, folder: string): string {
+  const hash = createHash('sha256').update(base).digest('hex').slice(0, 16);
+  return join(folder, `catalog-${kind}-${hash}.json`);
+}
+
+/** Anybody may have written the file, so it is held to what a catalog may say. */
+const fileSchema = z.object({
+  base: z.string(),
+  fetchedAt: z.number().check(z.gte(0), z.lte(maxTime)),
+  models: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.optional(z.string()),
+        capabilities: z.optional(z.array(z.string())),
+        sizes: z.optional(z.array(z.string())),
+      }),
+    )
+    .check(z.maxLength(maxModels)),
+});
+
+async function readListing(file: string, { base }: ListingKey): Promise<Listing | undefined> {
+  const parsed = fileSchema.safeParse(await tryReadJson(file));
+  if (!parsed.success || parsed.data.base !== base) return undefined;
+  return { fetchedAt: parsed.data.fetchedAt, models: cleanModels(parsed.data.models) };
+}
+
+/** Undefined where there is none, or it is no JSON: it is as good as absent, and the next answer replaces it. */
+async function tryReadJson(file: string): Promise<unknown> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile() || found.size > maxFileBytes) return undefined;
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Another daemon reads the old file or the new one, never a part. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const part = `${file}.${randomUUID()}.tmp`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(part, text, { mode: 0o600, flag: 'wx' });
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}

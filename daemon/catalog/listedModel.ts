@@ -1,0 +1,91 @@
+import { parseModelName } from '../models/name.ts';
+
+/** Far more than any catalog has. */
+export const maxModels = 5_000;
+
+const maxDescription = 500;
+const maxMarks = 20;
+const maxMark = 32;
+/** The longest name of the grammar is not longer. */
+const maxName = 700;
+/** Nothing of ours is longer before it is cleaned; what is behind is not looked at. */
+const maxRaw = 16_384;
+
+/** A model as a catalog lists it, cleaned: a catalog may say anything. */
+export interface ListedModel {
+  /** By the grammar of names, without a scheme. */
+  readonly name: string;
+  readonly description?: string;
+  readonly capabilities?: readonly string[];
+  readonly sizes?: readonly string[];
+}
+
+/** The same as it was said. */
+export interface ListedParts {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly capabilities?: readonly string[] | undefined;
+  readonly sizes?: readonly string[] | undefined;
+}
+
+/**
+ * The models, each once and at most 5,000, where the catalog named them first. What the first mention of a model does
+ * not say is taken from later ones. Names outside of the grammar are left out.
+ */
+export function cleanModels(parts: Iterable<ListedParts>): readonly ListedModel[] {
+  const models = new Map<string, ListedModel>();
+  for (const part of parts) {
+    if (!isCatalogName(part.name)) continue;
+    const key = part.name.toLowerCase();
+    const known = models.get(key);
+    if (known || models.size < maxModels) models.set(key, { ...cleanModel(part), ...known });
+  }
+  return [...models.values()];
+}
+
+/** A name with a scheme would send a download to an address of the catalog's choice, so there is none. */
+function isCatalogName(name: string): boolean {
+  if (name.length > maxName || name.includes('://')) return false;
+  try {
+    parseModelName(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function cleanModel({ name, description, capabilities, sizes }: ListedParts): ListedModel {
+  const text = cut(cleanText(description ?? ''), maxDescription);
+  const can = cleanMarks(capabilities);
+  const has = cleanMarks(sizes);
+  return {
+    name,
+    ...(text === '' ? {} : { description: text }),
+    ...(can.length === 0 ? {} : { capabilities: can }),
+    ...(has.length === 0 ? {} : { sizes: has }),
+  };
+}
+
+/** A mark that is too long is no word of a catalog, and half of it would be another word. */
+function cleanMarks(marks: readonly string[] = []): string[] {
+  const clean = marks.map(cleanText).filter((mark) => mark !== '' && mark.length <= maxMark);
+  return [...new Set(clean)].slice(0, maxMarks);
+}
+
+/** One line. Marks of writing direction go with the control characters: they turn the text around them. */
+function cleanText(text: string): string {
+  return text
+    .slice(0, maxRaw)
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+}
+
+/** Never half of a surrogate pair. */
+function cut(text: string, length: number): string {
+  return text
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd();
+}

@@ -1,0 +1,38 @@
+import { type CatalogParams, cloudRequest, libraryRequest } from '../../protocol/models.ts';
+import { withTimeLimit } from '../abort.ts';
+import { catalogParamsSchema } from '../models/params.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import type { RunnerClient } from '../runner/client.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { Catalog, CatalogQuery } from './catalog.ts';
+
+export interface CatalogParts {
+  readonly catalog: Catalog;
+  readonly servers: Servers;
+  /** The names of the installed models, none where the server does not answer. */
+  readonly installed: (client: RunnerClient, signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/** How long the installed models are waited for, in ms: a runner that hangs does not hide the catalog. */
+const installedWithin = 2_000;
+
+/** The requests for the public catalogs. */
+export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogParts): void {
+  const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
+    const client = servers.client(server);
+    const reason = new Error('The runner took too long to list its models.');
+    const names = withTimeLimit({ limit: installedWithin, reason, signal }, (limited) =>
+      installed(client, limited),
+    ).catch((error) => {
+      if (error === reason) return [];
+      throw error;
+    });
+    return { ...query, installed: await names };
+  };
+  endpoint.onRequest(libraryRequest, catalogParamsSchema, async (params, signal) =>
+    catalog.library(await queryOf(params, signal), signal),
+  );
+  endpoint.onRequest(cloudRequest, catalogParamsSchema, async (params, signal) =>
+    catalog.cloud(await queryOf(params, signal), signal),
+  );
+}

@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Follower, type FollowOptions, NoSourceError, systemCode } from './follower.ts';
+import { LineSplitter } from './lineSplitter.ts';
+import { OpenedLog, readFileState } from './openedLog.ts';
+
+/**
+ * Follows a file by its name, without a process: its last lines, then what is written, also after it was rotated,
+ * truncated, replaced or away for a while.
+ * @throws {NoSourceError} where it cannot be read now.
+ */
+export async function followFile(path: string, options: FollowOptions): Promise<Follower> {
+  const file = new FollowedFile(path, options);
+  await file.open();
+  return { source: path, ended: file.follow() };
+}
+
+class FollowedFile {
+  readonly #path: string;
+  readonly #options: FollowOptions;
+  readonly #splitter: LineSplitter;
+  #log: OpenedLog | undefined;
+  #isTroubled = false;
+
+  constructor(path: string, options: FollowOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#splitter = new LineSplitter(options.lines.take);
+  }
+
+  async open(): Promise<void> {
+    try {
+      this.#log = await OpenedLog.open(this.#path, this.#options.platform);
+      await this.#log.seekTail();
+    } catch (error) {
+      await this.#close();
+      throw new NoSourceError(reasonOf(error), { cause: error });
+    }
+  }
+
+  async follow(): Promise<string> {
+    const { signal, pollEvery } = this.#options;
+    while (!signal.aborted) {
+      await this.#tryPoll();
+      // It rejects at the abort, which ends the loop.
+      await pause(pollEvery, undefined, { signal }).catch(() => undefined);
+    }
+    await this.#close();
+    return 'was stopped';
+  }
+
+  /** Trouble is told once, until it is over; what was open is read on meanwhile. */
+  async #tryPoll(): Promise<void> {
+    try {
+      await this.#poll();
+      this.#isTroubled = false;
+    } catch (error) {
+      if (!this.#isTroubled)
+        this.#options.lines.warn(
+          `The log ${this.#path} ${reasonOf(error)}. It is tried again, and goes on as soon as it can be read.`,
+        );
+      this.#isTroubled = true;
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const state = await tryFileState(this.#path, this.#options.platform);
+    if (state && state.identity !== this.#log?.identity) await this.#goToNewFile();
+    else if (state && state.size < (this.#log?.offset ?? 0)) this.#beginAnew();
+    await this.#readOn();
+  }
+
+  /** The new file is opened first: where that fails, the old one stays. */
+  async #goToNewFile(): Promise<void> {
+    const next = await OpenedLog.open(this.#path, this.#options.platform);
+    await this.#readOn().finally(() => this.#close());
+    this.#splitter.end();
+    this.#log = next;
+  }
+
+  #beginAnew(): void {
+    this.#splitter.end();
+    this.#log?.rewind();
+  }
+
+  async #readOn(): Promise<void> {
+    if (!this.#log) return;
+    for await (const piece of this.#log.pieces()) {
+      if (this.#options.signal.aborted) return;
+      this.#splitter.write(piece);
+    }
+  }
+
+  async #close(): Promise<void> {
+    const log = this.#log;
+    this.#log = undefined;
+    await log?.close().catch(() => undefined);
+  }
+}
+
+/** Undefined while nothing has the name: a rotation takes the old file away before there is a new one. */
+async function tryFileState(path: string, platform: NodeJS.Platform) {
+  try {
+    return await readFileState(path, platform);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof NoSourceError) return error.message;
+  const code = systemCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'is not there';
+  return code === 'EACCES' || code === 'EPERM' ? 'may not be read by this user' : `cannot be read (${code})`;
+}

@@ -1,0 +1,61 @@
+import { ownLevel } from './lineLevel.ts';
+
+/** Attributes that hold what a user or a model said, in the lines of `OLLAMA_DEBUG`; the later ones as its parsers name them. */
+const privateNames = [
+  ...[
+    'prompt',
+    'content',
+    'message',
+    'messages',
+    'request',
+    'response',
+    'input',
+    'output',
+    'text',
+    'thinking',
+  ],
+  ...['image', 'images', 'suffix', 'body', 'data'],
+  ...['string', 'ids', 'from', 'events', 'event', 'buffer', 'acc', 'tool', 'toolcalls', 'arguments', 'args'],
+  ...['query', 'raw', 'req', 'resp'],
+];
+const hidden = '***';
+
+/** An attribute of slog's text: `key=bare` or `key="quoted with \" escapes"`, which may lack its end where the line was cut. */
+const attribute = /(?<![\w.-])([\w.-]+)=("(?:[^"\\]|\\.)*\\?"?|\S*)/g;
+
+const debugRules = rulesFor(privateNames);
+/** What holds in every line. */
+const commonRules = rulesFor(['prompt']);
+
+/** The line without prompts and answers: the values of private attributes become `***`. */
+export function hidePrivateText(line: string): string {
+  const level = ownLevel(line);
+  // Free text has no end of a value, so that everything after the name may belong to it.
+  if (level === undefined) return line.replace(/(?<!\w)(prompt\s*=).*$/is, `$1${hidden}`);
+  const { names, inValue } = level === 'debug' ? debugRules : commonRules;
+  return line.replace(attribute, (whole: string, key: string, value: string) => {
+    if (names.has(nameOf(key))) return `${key}=${hidden}`;
+    return value.startsWith('"') ? `${key}=${value.replace(inValue, `$1${hidden}"`)}` : whole;
+  });
+}
+
+interface PrivacyRules {
+  readonly names: ReadonlySet<string>;
+  /** Finds such a name within a value, which may be a sentence, Go or JSON; all that follows is hidden with it. */
+  readonly inValue: RegExp;
+}
+
+function rulesFor(names: readonly string[]): PrivacyRules {
+  return {
+    names: new Set(names),
+    inValue: new RegExp(`(?<!\\w)((?:${names.join('|')})\\\\?["']?\\s*[=:]).*$`, 'is'),
+  };
+}
+
+/** Groups stand before the name, as in `req.prompt`. */
+function nameOf(key: string): string {
+  return key
+    .slice(key.lastIndexOf('.') + 1)
+    .replace(/[_-]/g, '')
+    .toLowerCase();
+}

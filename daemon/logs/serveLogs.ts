@@ -1,0 +1,36 @@
+import { startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
+import type { Log } from '../log.ts';
+import { serverParamsSchema } from '../models/params.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import type { Server } from '../runner/client.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { ServerLogs } from './serverLogs.ts';
+
+export interface LogsParts {
+  readonly logs: ServerLogs;
+  readonly servers: Servers;
+  readonly log: Log;
+  /** Whether the settings want the log of the default server, as they are now. */
+  readonly isWanted: () => boolean;
+}
+
+/** The requests for a runner's log. Returns what to call when the settings are known, and when they change. */
+export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: LogsParts): () => void {
+  endpoint.onRequest(startLogsRequest, serverParamsSchema, ({ server }) =>
+    logs.start(servers.client(server).server),
+  );
+  endpoint.onRequest(stopLogsRequest, serverParamsSchema, ({ server }) =>
+    logs.stop(servers.client(server).server),
+  );
+
+  /** The server whose log the settings asked for. */
+  let followed: Server | undefined;
+  return () => {
+    const wanted = isWanted() ? servers.client().server : undefined;
+    if (wanted?.url === followed?.url) return;
+    if (followed) logs.stop(followed).catch(() => undefined);
+    followed = wanted;
+    // Nobody asked just now, so that a log that is not found is a line of our own.
+    if (wanted) logs.start(wanted).catch((error: Error) => log.info(error.message));
+  };
+}

@@ -1,0 +1,808 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { ResponseError } from 'vscode-jsonrpc';
+import { columnsOf, cutTo } from '../../client/terminal/columns.ts';
+import { parseCommandLine } from '../../client/terminal/commandLine.ts';
+import { completionScripts } from '../../client/terminal/completionScripts.ts';
+import { describeDiagnostics } from '../../client/terminal/diagnostics.ts';
+import { describeLoaded } from '../../client/terminal/loading.ts';
+import { createStyle } from '../../client/terminal/style.ts';
+import { formatShare } from '../../client/terminal/table.ts';
+import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/models.ts';
+import type { PartProgress, WorkProgress } from '../../protocol/progress.ts';
+import { type Asked, startTerminal } from './terminalPeer.ts';
+import { TerminalScreen } from './terminalScreen.ts';
+
+process.env['TZ'] = 'UTC';
+
+const folder = mkdtempSync(join(tmpdir(), 'runner-terminal-models-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+const yes = { value: true, from: 'server' } as const;
+const no = { value: false, from: 'server' } as const;
+const capabilities = { completion: yes, tools: yes, vision: no, thinking: no, insert: no, embedding: no };
+const running = { expiresAt: '2026-11-21T13:05:00Z', size: 4.1e9, sizeVram: 4.1e9 };
+const today = new Date('2026-11-21T12:00:00Z');
+
+function model(name: string, more: Partial<Model> = {}): Model {
+  return { name, server: 'default', family: 'qwen', capabilities, context: {}, ...more };
+}
+
+const models = [model('qwen3:4b', { size: 2.5e9 }), model('m:1b', { size: 1e9, running })];
+
+function failure(code: number, kind: string, message: string, more: object = {}): () => never {
+  return () => {
+    throw new ResponseError(code, message, { kind, retryable: false, ...more });
+  };
+}
+
+const notFound = failure(-33004, 'model-not-found', 'It is not installed.');
+
+function squeeze(text: string): string {
+  return text.replace(/\s/g, '');
+}
+
+/** A request that only a cancel ends. */
+function untilCancelled({ token }: Asked): Promise<never> {
+  return new Promise((_, reject) =>
+    token.onCancellationRequested(() => reject(new ResponseError(-32800, 'The request was cancelled.'))),
+  );
+}
+
+/** Work that tells of its progress as the daemon does. */
+function work(reports: readonly Omit<Extract<WorkProgress, { kind: 'report' }>, 'kind'>[]) {
+  return async ({ params, notify }: Asked) => {
+    const tell = (value: WorkProgress) =>
+      notify('$/progress', { token: params['workDoneToken'] as string, value });
+    await tell({ kind: 'begin', title: `Pulling ${params['model']}`, cancellable: true, percentage: 0 });
+    await notify('$/progress', { token: 'another', value: { kind: 'report', message: 'not ours' } });
+    for (const report of reports) await tell({ kind: 'report', ...report });
+    await tell({ kind: 'end' });
+    return { model: params['model'] };
+  };
+}
+
+const layer = (completed: number): PartProgress => ({ name: '3e4cb1417446', completed, total: 2.5e9 });
+const downloading = (completed: number, percentage: number) => ({
+  message: `Downloading 3e4cb1417446: ${formatShare(completed, 2.5e9)}`,
+  percentage,
+  completed,
+  total: 2.5e9,
+  parts: [layer(completed)],
+});
+const pullReports = [
+  { message: 'Looking the model up' },
+  downloading(0.2e9, 8),
+  downloading(0.24e9, 9),
+  downloading(0.1e9, 9),
+  downloading(0.3e9, 12),
+  downloading(1.5e9, 60),
+  { ...downloading(2.5e9, 99), message: 'Checking\u001b[2J what was downloaded' },
+];
+
+t.test('the command line of the commands about models', async (t) => {
+  t.match(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
+  t.match(parseCommandLine(['create', 'm', '-f', '-']), { file: '-' });
+  t.match(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
+  t.match(parseCommandLine(['library', '--cloud', '--refresh', 'a']), { cloud: true, refresh: true });
+  t.throws(() => parseCommandLine(['create', 'm', '--file', '']), { message: /--file is empty/ });
+  const cases = [
+    { args: ['show'], says: /"runner show" needs the name of a model\. Say: runner show M\n/ },
+    { args: ['pull', ' '], says: /needs the name of a model/ },
+    { args: ['stop', 'a', 'b'], says: /takes no further words; there is "b"/ },
+    { args: ['create'], says: /needs a name for the model\. Say: runner create NAME \[-f FILE\]/ },
+    { args: ['logs', 'x'], says: /no further words/ },
+    { args: ['completion'], says: /needs a shell \(bash, zsh, fish\)/ },
+    { args: ['completion', 'tcsh'], says: /no completion for "tcsh", only for bash, zsh, fish/ },
+    { args: ['rm', 'm'], says: /asks before it deletes.*--yes/ },
+    { args: ['shwo', 'm'], says: /Did you mean "show"\?/ },
+  ];
+  for (const { args, says } of cases) {
+    const run = startTerminal({ args, input: '' });
+    t.equal(await run.ended, 2, args.join(' '));
+    t.match(run.stderr.text(), says);
+    t.equal(run.started.length, 0, 'no daemon was asked');
+  }
+  const json = startTerminal({ args: ['rm', 'm', '--json'], isScreen: true });
+  t.equal(await json.ended, 2, 'with --json nothing is asked');
+});
+
+t.test('the help lists every command, aligned', async (t) => {
+  const run = startTerminal({ args: ['--help'], input: '' });
+  t.equal(await run.ended, 0);
+  const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
+  t.equal(rows.length, 12);
+  t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
+  t.notMatch(run.stdout.text(), '__complete');
+  t.ok(
+    run.stdout
+      .text()
+      .split('\n')
+      .every((line) => line.length <= 110),
+  );
+});
+
+const shown: ShowModelResult = {
+  model: model('qwen3:4b', {
+    size: 2.5e9,
+    details: { family: 'qwen3', parameterSize: '4.0B', quantization: 'Q4_K_M' },
+    context: { allocated: 4096, maximum: 131072 },
+    running,
+  }),
+  parameters: { temperature: 0.6, stop: ['<|im_start|>', '<|im_end|>\u001b[31m'] },
+  system: 'Be brief.\u001b]0;title\u0007',
+  template: Array.from({ length: 12 }, (_, n) => `line ${n}\t${'x'.repeat(90)}`).join('\r\n'),
+  license: 'Apache',
+};
+
+t.test('show', async (t) => {
+  const answers = { 'runner/models/show': () => shown };
+  const piped = startTerminal({ args: ['show', 'qwen3:4b'], input: '', answers });
+  t.equal(await piped.ended, 0);
+  t.equal(
+    piped.stdout.text(),
+    `qwen3:4b
+  family      qwen, qwen3
+  size        2.5 GB
+  parameters  4.0B, Q4_K_M
+  can         chat tools
+  context     4096 of 131072 tokens
+  loaded      4.1 GB, on the GPU, until 13:05
+
+Parameters
+  temperature  0.6
+  stop         <|im_start|>
+  stop         <|im_end|>␛[31m
+
+System
+  Be brief.␛]0;title␇
+
+Template
+${Array.from({ length: 12 }, (_, n) => `  line ${n}\t${'x'.repeat(90)}\n`).join('')}
+License
+  Apache
+`,
+  );
+  const screen = startTerminal({ args: ['show', 'qwen3:4b'], isScreen: true, columns: 40, answers });
+  t.equal(await screen.ended, 0);
+  t.match(screen.stdout.plain(), /Template\n {2}line 0 {2}x+…\n/);
+  t.match(screen.stdout.plain(), / {2}line 7 .*…\n {2}… 4 more lines\n\nLicense/);
+  t.ok(
+    screen.stdout
+      .plain()
+      .split('\n')
+      .every((line) => columnsOf(line) < 46),
+  );
+  const json = startTerminal({ args: ['show', 'qwen3:4b', '--json'], input: '', answers });
+  t.equal(await json.ended, 0);
+  t.strictSame(json.stdout.events(), [shown]);
+  const remote = model('gpt-oss:120b-cloud', { remote: { host: 'https://x', model: 'gpt-oss:120b' } });
+  const far = startTerminal({
+    args: ['show', 'x'],
+    input: '',
+    answers: { 'runner/models/show': () => ({ model: remote }) },
+  });
+  t.equal(await far.ended, 0);
+  t.equal(
+    far.stdout.text(),
+    'gpt-oss:120b-cloud\n  family   qwen\n  can      chat tools\n  runs at  https://x as gpt-oss:120b\n',
+  );
+});
+
+t.test('a model that does not exist is told with near names', async (t) => {
+  for (const [command, method] of [
+    ['show', 'show'],
+    ['run', 'run'],
+    ['stop', 'stop'],
+    ['rm', 'delete'],
+  ]) {
+    const run = startTerminal({
+      args: [`${command}`, 'qwen3', '--yes'],
+      input: '',
+      models,
+      answers: { [`runner/models/${method}`]: notFound },
+    });
+    t.equal(await run.ended, 1, `${command}`);
+    t.match(
+      run.stderr.text(),
+      /There is no model "qwen3"\. Did you mean qwen3:4b\? Installed: qwen3:4b, m:1b\.\n$/,
+    );
+  }
+});
+
+const entries: readonly CatalogEntry[] = [
+  {
+    name: 'qwen3',
+    model: 'qwen3',
+    description: `Small and good at ${'very '.repeat(20)}much\u001b[2J.`,
+    capabilities: ['tools', 'thinking'],
+    sizes: ['4b', '8b'],
+    url: 'https://x/qwen3',
+    family: 'qwen',
+    installed: true,
+  },
+  { name: 'b', model: 'b:cloud', url: 'https://x/b', family: 'b', installed: false },
+];
+
+t.test('library', async (t) => {
+  let asked: unknown;
+  const answer = ({ params }: Asked) => {
+    asked = params;
+    return { entries, fetchedAt: '2026-11-20T09:30:00Z', stale: true };
+  };
+  const answers = { 'runner/models/library': answer, 'runner/models/cloud': answer };
+  const env = { XDG_CACHE_HOME: '/var/cache/me' };
+  const piped = startTerminal({ args: ['library', 'small', 'ones'], input: '', answers, env });
+  t.equal(await piped.ended, 0);
+  t.strictSame(asked, { query: 'small ones' });
+  t.equal(piped.started[0]?.options.cacheDir, '/var/cache/me/runner');
+  t.match(
+    piped.stdout.text(),
+    /^NAME +CAN +SIZES +DESCRIPTION\nqwen3 \* {2}tools thinking {2}4b 8b {2}Small.*much␛\[2J\.\nb:cloud\n$/,
+  );
+  t.equal(
+    piped.stderr.text(),
+    'This is the list of 2026-11-20 09:30; the catalog does not answer.\n* is installed.\n',
+  );
+  const screen = startTerminal({
+    args: ['library', '--cloud', '--refresh'],
+    isScreen: true,
+    columns: 50,
+    answers,
+    env: { HOME: '/home/me' },
+  });
+  t.equal(await screen.ended, 0);
+  t.strictSame(asked, { refresh: true });
+  t.equal(screen.started[0]?.options.cacheDir, '/home/me/.cache/runner');
+  const lines = screen.stdout.plain().split('\n');
+  t.ok(lines.every((line) => columnsOf(line) <= 50));
+  t.match(lines[1], /…$/);
+  const json = startTerminal({ args: ['library', '--json'], input: '', answers, env: { HOME: '' } });
+  t.equal(await json.ended, 0);
+  t.strictSame(json.stdout.events(), entries);
+  t.equal(json.started[0]?.options.cacheDir, undefined);
+  const none = startTerminal({
+    args: ['library', 'x\u001b'],
+    input: '',
+    answers: { 'runner/models/library': () => ({ entries: [], fetchedAt: '' }) },
+  });
+  t.equal(await none.ended, 0);
+  t.equal(none.stderr.text(), 'The catalog has nothing for "x␛".\n');
+});
+
+t.test('pull in a script tells each tenth and each new message once', async (t) => {
+  const answers = { 'runner/models/pull': work(pullReports) };
+  const run = startTerminal({ args: ['pull', 'qwen3:4b'], input: '', answers });
+  t.equal(await run.ended, 0);
+  t.equal(run.stdout.text(), '');
+  t.equal(
+    run.stderr.text(),
+    `Looking the model up
+Downloading 3e4cb1417446: 0.2 of 2.5 GB (8 %)
+Downloading 3e4cb1417446: 0.3 of 2.5 GB (12 %)
+Downloading 3e4cb1417446: 1.5 of 2.5 GB (60 %)
+Checking␛[2J what was downloaded (99 %)
+Pulled qwen3:4b.
+`,
+  );
+  const dumb = startTerminal({
+    args: ['pull', 'm'],
+    isScreen: true,
+    env: { TERM: 'dumb' },
+    answers,
+  });
+  t.equal(await dumb.ended, 0);
+  t.notMatch(dumb.stderr.text(), '\u001b');
+});
+
+t.test('pull with --json', async (t) => {
+  const answers = { 'runner/models/pull': work(pullReports) };
+  const run = startTerminal({ args: ['pull', 'm', '--json'], isScreen: true, answers });
+  t.equal(await run.ended, 0);
+  t.strictSame(run.stdout.events(), [
+    ...pullReports.map((report) => ({ event: 'progress', ...report })),
+    { event: 'done', model: 'm' },
+  ]);
+  t.equal(run.stderr.text(), '');
+  const failed = startTerminal({
+    args: ['pull', 'm', '--json'],
+    input: '',
+    answers: { 'runner/models/pull': failure(-33004, 'model-not-found', 'The registry has no "m".') },
+  });
+  t.equal(await failed.ended, 1);
+  t.match(failed.stdout.events(), [{ event: 'error', kind: 'model-not-found' }]);
+  const cut = startTerminal({
+    args: ['pull', 'm', '--json'],
+    input: '',
+    answers: {
+      'runner/models/pull': async (asked: Asked) => {
+        await work(pullReports.slice(0, 1))(asked);
+        return untilCancelled(asked);
+      },
+    },
+  });
+  await cut.stdout.until(/Looking/);
+  cut.interrupt();
+  t.equal(await cut.ended, 130);
+  t.strictSame(cut.stdout.events().at(-1), { event: 'cancelled', model: 'm' });
+});
+
+t.test('pull on a screen draws bars, and leaves a sentence and a cursor however it ends', async (t) => {
+  const ends = [
+    { name: 'done', answer: work(pullReports), code: 0, says: 'Pulled m.\n' },
+    {
+      name: 'failed',
+      async answer(asked: Asked) {
+        await work(pullReports)(asked);
+        return failure(-33009, 'runner-failed', 'The disk is full.')();
+      },
+      code: 1,
+      says: 'The disk is full.\n',
+    },
+    {
+      name: 'cancelled',
+      async answer(asked: Asked) {
+        await work(pullReports.slice(0, 3))(asked);
+        return untilCancelled(asked);
+      },
+      code: 130,
+      says: 'Stopped. What was downloaded is kept; pulling again goes on from there.\n',
+    },
+  ];
+  const sizes = [
+    { columns: 80, rows: 24 },
+    { columns: 24, rows: 3 },
+    { columns: 0, rows: 0 },
+    { columns: 9, rows: 2 },
+  ];
+  for (const size of sizes)
+    for (const { name, answer, code, says } of ends) {
+      const run = startTerminal({
+        args: ['pull', 'm'],
+        isScreen: true,
+        ...size,
+        answers: { 'runner/models/pull': answer },
+      });
+      if (name === 'cancelled') {
+        await run.stderr.until(/9 %|9…/);
+        run.stderr.stream.emit('resize');
+        run.interrupt();
+      }
+      t.equal(await run.ended, code, `${name} at ${size.columns}`);
+      const screen = new TerminalScreen(size.columns === 0 ? {} : size).write(run.stderr.text());
+      if (size.columns === 80 || size.columns === 0) t.equal(screen.text(), says);
+      t.ok(screen.isCursorShown);
+      t.ok(squeeze(says).endsWith(squeeze(screen.text())), 'nothing of the bars is left');
+      t.equal(run.stdout.text(), '');
+      t.notMatch(run.stderr.text(), '\u001b[2J', 'the runner drives no terminal');
+    }
+});
+
+t.test('a second Ctrl-C leaves at once', async (t) => {
+  const deaf = async (asked: Asked) => {
+    await work(pullReports.slice(0, 3))(asked);
+    return new Promise(() => undefined);
+  };
+  for (const command of ['pull', 'create', 'run']) {
+    const run = startTerminal({
+      args: [command, 'm'],
+      isScreen: true,
+      answers: { [`runner/models/${command}`]: deaf },
+    });
+    await run.stderr.until(command === 'run' ? /Loading m …/ : /total/);
+    run.interrupt();
+    run.interrupt();
+    t.equal(await run.ended, 130, command);
+    t.ok(new TerminalScreen().write(run.stderr.text()).isCursorShown);
+  }
+});
+
+t.test('a screen that became narrower is drawn anew', async (t) => {
+  const run = startTerminal({
+    args: ['pull', 'm'],
+    isScreen: true,
+    answers: {
+      'runner/models/pull': async (asked: Asked) => {
+        await work(pullReports.slice(0, 3))(asked);
+        return untilCancelled(asked);
+      },
+    },
+  });
+  await run.stderr.until(/total.*9 %/);
+  Object.assign(run.stderr.stream, { columns: 40 });
+  const before = run.stderr.text().length;
+  run.stderr.stream.emit('resize');
+  run.interrupt();
+  t.equal(await run.ended, 130);
+  const after = run.stderr.text().slice(before);
+  t.match(after, /^\u001b\[\?25l\r\u001b\[6A/, 'three lines, of which two and the head take two rows each');
+  t.ok(
+    after
+      .replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '')
+      .split('\r\n')
+      .slice(0, 3)
+      .every((line) => columnsOf(line.replace('\r', '')) < 40),
+  );
+});
+
+const mistakes = [
+  {
+    range: { start: { line: 1, character: 0 }, end: { line: 1, character: 5 } },
+    message: '"PARMA" is no command.',
+    severity: 1,
+  },
+  {
+    range: { start: { line: 2, character: 8 }, end: { line: 3, character: 1 } },
+    message: 'It does\nnot end.',
+    severity: 2,
+  },
+] as const;
+
+t.test('create', async (t) => {
+  let asked: Record<string, unknown> = {};
+  const create = (asking: Asked) => {
+    asked = asking.params;
+    return work([{ message: 'Reading the Modelfile' }])(asking);
+  };
+  const answers = { 'runner/models/create': create };
+  const plain = startTerminal({ args: ['create', 'mine'], input: '', answers });
+  t.equal(await plain.ended, 0);
+  t.match(asked, { model: 'mine', path: resolve('Modelfile'), text: undefined });
+  t.equal(plain.stderr.text(), 'Reading the Modelfile\nCreated mine.\n');
+  const piped = startTerminal({ args: ['create', 'mine', '-f', '-', '--json'], input: 'FROM m\n', answers });
+  t.equal(await piped.ended, 0);
+  t.match(asked, { text: 'FROM m\n', path: undefined });
+  t.strictSame(piped.stdout.events(), [
+    { event: 'progress', message: 'Reading the Modelfile' },
+    { event: 'done', model: 'mine' },
+  ]);
+  const path = join(folder, 'Modelfile');
+  writeFileSync(path, 'FROM m\r\nPARMA\ttemperature\u001b 1\r\nSYSTEM\t"日本語 x\r\n');
+  const wrong = {
+    'runner/models/create': failure(-33010, 'invalid-modelfile', 'The Modelfile has a mistake.', {
+      diagnostics: mistakes,
+    }),
+  };
+  const failed = startTerminal({ args: ['create', 'mine', '--file', path], input: '', answers: wrong });
+  t.equal(await failed.ended, 1);
+  t.equal(
+    failed.stderr.text(),
+    `${path}:2:1: "PARMA" is no command.
+PARMA temperature␛ 1
+^~~~~
+${path}:3:9: warning: It does not end.
+SYSTEM "日本語 x
+        ^~~~~~~~
+The Modelfile has a mistake.
+`,
+  );
+  const json = startTerminal({ args: ['create', 'mine', '-f', path, '--json'], input: '', answers: wrong });
+  t.equal(await json.ended, 1);
+  t.strictSame(json.stdout.events(), [
+    {
+      event: 'error',
+      kind: 'invalid-modelfile',
+      message: 'The Modelfile has a mistake.',
+      retryable: false,
+      diagnostics: mistakes,
+    },
+  ]);
+  t.equal(json.stderr.text(), 'The Modelfile has a mistake.\n');
+  const stdin = startTerminal({
+    args: ['create', 'mine', '-f', '-'],
+    input: 'FROM m\nPARMA',
+    answers: wrong,
+  });
+  t.equal(await stdin.ended, 1);
+  t.match(stdin.stderr.text(), '<stdin>:2:1: "PARMA" is no command.\nPARMA\n^~~~~\n');
+  const gone = startTerminal({ args: ['create', 'mine', '-f', 'not/there'], input: '', answers: wrong });
+  t.equal(await gone.ended, 1);
+  t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is no command\.\nnot\/there:3:9/);
+});
+
+t.test('mistakes in long lines and many of them', async (t) => {
+  const source = `${'x'.repeat(500)}WRONG${'y'.repeat(500)}`;
+  const mistake = {
+    range: { start: { line: 0, character: 500 }, end: { line: 0, character: 505 } },
+    message: 'Wrong.',
+    severity: 1,
+  } as const;
+  const look = { file: 'M', source, style: createStyle(false), width: 60 };
+  t.equal(
+    describeDiagnostics([mistake], look),
+    `M:1:501: Wrong.\n${'x'.repeat(30)}WRONG${'y'.repeat(23)}…\n${' '.repeat(30)}^~~~~\n`,
+  );
+  t.match(
+    describeDiagnostics(
+      Array.from({ length: 25 }, () => mistake),
+      look,
+    ),
+    /… and 5 more\n$/,
+  );
+});
+
+t.test('run and stop', async (t) => {
+  let asked: unknown;
+  const loaded = model('m:1b', { running, context: { allocated: 4096, maximum: 131072 } });
+  const answers = {
+    'runner/models/run': ({ params }: Asked) => {
+      asked = params;
+      return { model: loaded };
+    },
+    'runner/models/stop': () => ({}),
+  };
+  const run = startTerminal({ args: ['run', 'm:1b', '--keep-alive', '10m'], input: '', answers });
+  t.equal(await run.ended, 0);
+  t.strictSame(asked, { model: 'm:1b', keepAlive: '10m' });
+  t.equal(run.stdout.text(), 'm:1b is loaded: 4.1 GB, on the GPU, 4096 of 131072 tokens, until 13:05.\n');
+  t.equal(run.stderr.text(), 'Loading m:1b …\n');
+  const screen = startTerminal({ args: ['run', 'm:1b'], isScreen: true, answers });
+  t.equal(await screen.ended, 0);
+  t.equal(new TerminalScreen().write(screen.stderr.text()).text(), '', 'the status is gone again');
+  const json = startTerminal({ args: ['run', 'm:1b', '--json'], input: '', answers });
+  t.equal(await json.ended, 0);
+  t.strictSame(json.stdout.events(), [{ event: 'done', model: loaded }]);
+  const stop = startTerminal({ args: ['stop', 'm:1b\u001b'], input: '', answers });
+  t.equal(await stop.ended, 0);
+  t.equal(stop.stdout.text(), 'm:1b␛ is unloaded.\n');
+  const stopJson = startTerminal({ args: ['stop', 'm:1b', '--json'], input: '', answers });
+  t.equal(await stopJson.ended, 0);
+  t.strictSame(stopJson.stdout.events(), [{ event: 'done', model: 'm:1b' }]);
+  const cut = startTerminal({
+    args: ['run', 'm'],
+    input: '',
+    answers: { 'runner/models/run': untilCancelled },
+  });
+  await cut.stderr.until(/Loading/);
+  cut.interrupt();
+  t.equal(await cut.ended, 130);
+  t.equal(cut.stderr.text(), 'Loading m …\nStopped.\n');
+});
+
+t.test('how a model is loaded', async (t) => {
+  const cases = [
+    { more: {}, want: 'm is loaded.' },
+    { more: { remote: { host: 'x.org', model: 'y' } }, want: 'm runs at x.org; there is nothing to load.' },
+    { more: { running: { ...running, sizeVram: 0 } }, want: 'm is loaded: 4.1 GB, on the CPU, until 13:05.' },
+    {
+      more: { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
+      want: 'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
+    },
+    {
+      more: { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
+      want: 'm is loaded: until it is stopped.',
+    },
+    { more: { running: { expiresAt: '', size: 1, sizeVram: 1 } }, want: 'm is loaded: 1 B, on the GPU.' },
+  ];
+  for (const { more, want } of cases) t.equal(describeLoaded(model('m', more), today), want);
+});
+
+t.test('rm asks, and takes no for an answer', async (t) => {
+  let asked: unknown[] = [];
+  const answers = {
+    'runner/models/delete': ({ params }: Asked) => {
+      asked.push(params);
+      return {};
+    },
+  };
+  const cases = [
+    { name: 'qwen3:4b', typed: 'y\r', code: 0, sent: [{ model: 'qwen3:4b' }] },
+    { name: 'M:1B', typed: 'Yes\r', code: 0, sent: [{ model: 'm:1b', stop: true }] },
+    { name: 'qwen3:4b', typed: '\r', code: 1, sent: [] },
+    { name: 'qwen3:4b', typed: 'yellow\r', code: 1, sent: [] },
+    { name: 'qwen3:4b', typed: '\u0004', code: 1, sent: [] },
+    { name: 'qwen3:4b', typed: '\u0003', code: 130, sent: [] },
+  ];
+  for (const { name, typed, code, sent } of cases) {
+    asked = [];
+    const run = startTerminal({ args: ['rm', name], isScreen: true, models, answers });
+    await run.stderr.until(/\[y\/N\] /);
+    run.type(typed);
+    t.equal(await run.ended, code, JSON.stringify(typed));
+    t.strictSame(asked, sent);
+    if (name === 'M:1B')
+      t.match(run.stderr.plain(), 'It is loaded and will be stopped.\nDelete m:1b (1.0 GB)? [y/N] ');
+    else t.match(run.stderr.plain(), /^Delete qwen3:4b \(2\.5 GB\)\? \[y\/N\] /);
+    if (code === 0) t.match(run.stdout.text(), /^\S+ is deleted\.\n$/);
+    else t.match(run.stderr.plain(), /\n(\r)?Nothing was deleted\.\n$/);
+  }
+  asked = [];
+  const sure = startTerminal({ args: ['rm', 'm:1b', '-y', '--json'], input: '', models, answers });
+  t.equal(await sure.ended, 0);
+  t.strictSame(asked, [{ model: 'm:1b' }]);
+  t.strictSame(sure.stdout.events(), [{ event: 'done', model: 'm:1b' }]);
+  const busy = startTerminal({
+    args: ['rm', 'm:1b', '--yes'],
+    input: '',
+    models,
+    answers: { 'runner/models/delete': failure(-33007, 'busy', 'm:1b is loaded. Stop it first.') },
+  });
+  t.equal(await busy.ended, 1);
+  t.equal(busy.stderr.text(), 'm:1b is loaded. Stop it first.\n');
+  const gone = startTerminal({ args: ['rm', 'qwen'], isScreen: true, models, answers });
+  t.equal(await gone.ended, 1);
+  t.match(gone.stderr.plain(), /There is no model "qwen"\. Did you mean qwen3:4b\?/);
+  const hostile = startTerminal({
+    args: ['rm', 'x\u001b[2J'],
+    isScreen: true,
+    models: [model('x\u001b[2J')],
+    answers,
+  });
+  await hostile.stderr.until(/Delete x␛\[2J\? \[y\/N\] /);
+  hostile.type('\r');
+  t.equal(await hostile.ended, 1);
+});
+
+t.test('logs', async (t) => {
+  const lines = [
+    { level: 'info', source: 'server', message: '12:00 up\u001b[2J' },
+    { level: 'error', source: 'daemon', message: 'not of the server' },
+    { level: 'error', source: 'server', message: '12:01 down' },
+  ];
+  const answers = {
+    'runner/logs/start': async ({ notify }: Asked) => {
+      for (const line of lines) await notify('runner/log', line);
+      return { source: '/var/log/ollama.log' };
+    },
+  };
+  const plain = startTerminal({ args: ['logs'], input: '', answers });
+  await plain.stderr.until(/Following/);
+  await plain.stdout.until(/down/);
+  plain.interrupt();
+  t.equal(await plain.ended, 0);
+  t.equal(plain.stdout.text(), '12:00 up␛[2J\n12:01 down\n');
+  t.equal(plain.stderr.text(), 'Following /var/log/ollama.log. Ctrl-C ends it.\n');
+  const screen = startTerminal({ args: ['logs'], isScreen: true, answers });
+  await screen.stderr.until(/Following/);
+  await screen.stdout.until(/down/);
+  screen.interrupt();
+  t.equal(await screen.ended, 0);
+  t.match(screen.stdout.text(), '\u001b[31m12:01 down\u001b[39m\n');
+  const json = startTerminal({ args: ['logs', '--json'], input: '', answers });
+  await json.stdout.until(/down/);
+  await json.stderr.until(/Following/);
+  json.interrupt();
+  t.equal(await json.ended, 0);
+  t.strictSame(json.stdout.events(), [
+    { level: 'info', message: '12:00 up\u001b[2J' },
+    { level: 'error', message: '12:01 down' },
+  ]);
+  const none = startTerminal({
+    args: ['logs'],
+    input: '',
+    answers: { 'runner/logs/start': failure(-33005, 'not-supported', 'The runner is elsewhere.') },
+  });
+  t.equal(await none.ended, 1);
+  t.equal(none.stderr.text(), 'The runner is elsewhere.\n');
+  const dying = startTerminal({
+    args: ['logs'],
+    input: '',
+    answers: {
+      'runner/logs/start': ({ die }: Asked) => {
+        setImmediate(() => die('Error: broken\n'));
+        return { source: 'x' };
+      },
+    },
+  });
+  t.equal(await dying.ended, 1);
+  t.match(dying.stderr.text(), /ended unexpectedly/);
+});
+
+t.test('a slow reader of the logs holds the daemon back', async (t) => {
+  const count = 400;
+  const run = startTerminal({
+    args: ['logs'],
+    input: '',
+    answers: {
+      'runner/logs/start': async ({ notify }: Asked) => {
+        const message = 'x'.repeat(200);
+        for (let n = 0; n < count; n++)
+          await notify('runner/log', { level: 'info', source: 'server', message: `${n} ${message}` });
+        return { source: 'x' };
+      },
+    },
+  });
+  run.stdout.stream.pause();
+  while (!run.started[0]?.isPaused()) await new Promise((resolve) => setImmediate(resolve));
+  t.ok(run.stdout.stream.writableLength + run.stdout.stream.readableLength < 8_192, 'little is buffered');
+  run.stdout.stream.resume();
+  await run.stdout.until(new RegExp(`^${count - 1} `, 'm'));
+  run.interrupt();
+  t.equal(await run.ended, 0);
+  t.equal(run.stdout.text().split('\n').length, count + 1);
+});
+
+t.test('candidates for the word at the cursor', async (t) => {
+  const odd = ['$(reboot)', 'a b', 'x\u001b', '-f'].map((name) => model(name));
+  const all = [...models, ...odd, model('hf.co/u/Model-GGUF:Q4_K_M')];
+  const names = ['qwen3:4b', 'm:1b', 'hf.co/u/Model-GGUF:Q4_K_M'];
+  const cases = [
+    { words: ['s'], want: ['show', 'stop'] },
+    { words: ['--server', 'x', 'pu'], want: ['pull'] },
+    { words: ['show', ''], want: names },
+    { words: ['show', 'qwen3:'], want: ['qwen3:4b'] },
+    { words: ['show', 'm:1b', ''], want: [] },
+    { words: ['--json', 'rm', '-y', 'm'], want: ['m:1b'] },
+    { words: ['chat', '--model', 'q'], want: ['qwen3:4b'] },
+    { words: ['-m', ''], want: names },
+    { words: ['chat', 'he'], want: [] },
+    { words: ['chat', '--', 'm'], want: [] },
+    { words: ['completion', ''], want: ['bash', 'zsh', 'fish'] },
+    { words: ['rm', '--'], want: ['--yes', '--server', '--json', '--help'] },
+    { words: ['run', '--keep-alive', ''], want: [] },
+    { words: ['nonsense', ''], want: [] },
+    { words: ['__'], want: [] },
+  ];
+  for (const { words, want } of cases) {
+    const run = startTerminal({ args: ['__complete', '--', ...words], input: '', models: all });
+    t.equal(await run.ended, 0);
+    t.strictSame(
+      run.stdout
+        .text()
+        .split('\n')
+        .filter((line) => line !== ''),
+      want,
+      words.join(' '),
+    );
+  }
+  for (const server of [['--server', 'http://x'], ['--server=http://x']]) {
+    const named = startTerminal({ args: ['__complete', '--', ...server, 'show', ''], input: '', models });
+    await named.ended;
+    t.match(named.started[0]?.options, { host: 'http://x', timeouts: { connect: 500 } });
+  }
+  const down = startTerminal({
+    args: ['__complete', '--', 'show', ''],
+    input: '',
+    answers: { 'runner/models/list': failure(-33001, 'server-unreachable', 'No runner answers.') },
+  });
+  t.equal(await down.ended, 0);
+  t.equal(down.stdout.text() + down.stderr.text(), '');
+});
+
+t.test('the script for bash completes names with colons', async (t) => {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const script = join(folder, 'completion.bash');
+  const printed = startTerminal({ args: ['completion', 'bash'], input: '' });
+  t.equal(await printed.ended, 0);
+  t.equal(printed.stdout.text(), completionScripts.get('bash'));
+  writeFileSync(script, printed.stdout.text());
+  writeFileSync(
+    join(bin, 'runner'),
+    '#!/bin/sh\nshift 2\nprintf "%s|" "$@" >> "$ASKED"\nprintf "qwen3:4b\\nqwen3:8b\\n"\n',
+  );
+  chmodSync(join(bin, 'runner'), 0o755);
+  const complete = (line: string, breaks: string) => {
+    const asked = join(folder, 'asked');
+    rmSync(asked, { force: true });
+    const { stdout } = spawnSync(
+      'bash',
+      [
+        '--norc',
+        '-c',
+        `source "$1"; COMP_LINE=$2; COMP_POINT=\${#2}; COMP_WORDBREAKS=$3; _runner_complete
+         printf '%s\\n' "\${COMPREPLY[@]}"; cat "$ASKED" 2> /dev/null`,
+        'bash',
+        script,
+        line,
+        breaks,
+      ],
+      { encoding: 'utf8', env: { PATH: `${bin}:${process.env['PATH']}`, ASKED: asked } },
+    );
+    return stdout.trim().split('\n');
+  };
+  t.strictSame(complete('runner show ', ' :='), ['qwen3:4b', 'qwen3:8b', 'show||']);
+  t.strictSame(complete('runner  show qwen3:', ' :='), ['4b', '8b', 'show|qwen3:|']);
+  t.strictSame(complete('runner show qwen3:', ' ='), ['qwen3:4b', 'qwen3:8b', 'show|qwen3:|']);
+  t.strictSame(complete('runner create x -f Mod', ' :='), [''], 'a file is left to bash');
+});
+
+t.test('a text is cut where it fits', async (t) => {
+  t.strictSame(
+    [cutTo('abc', 3), cutTo('abcd', 3), cutTo('日本語', 4), cutTo('日本語', 5), cutTo('ab', 0)],
+    ['abc', 'ab…', '日…', '日本…', ''],
+  );
+});
