@@ -24,7 +24,9 @@ class FollowedFile {
   constructor(path: string, options: FollowOptions) {
     this.#path = path;
     this.#options = options;
-    this.#splitter = new LineSplitter(options.lines.take);
+    this.#splitter = new LineSplitter((line) => {
+      if (!options.signal.aborted) options.lines.take(line);
+    });
   }
 
   async open(): Promise<void> {
@@ -54,7 +56,7 @@ class FollowedFile {
       await this.#poll();
       this.#isTroubled = false;
     } catch (error) {
-      if (!this.#isTroubled)
+      if (!this.#isTroubled && !this.#options.signal.aborted)
         this.#options.lines.warn(
           `The log ${this.#path} ${reasonOf(error)}. It is tried again, and goes on as soon as it can be read.`,
         );
@@ -72,9 +74,13 @@ class FollowedFile {
   /** The new file is opened first: where that fails, the old one stays. */
   async #goToNewFile(): Promise<void> {
     const next = await OpenedLog.open(this.#path, this.#options.platform);
-    await this.#readOn().finally(() => this.#close());
+    try {
+      await this.#readOn();
+    } finally {
+      await this.#close();
+      this.#log = next;
+    }
     this.#splitter.end();
-    this.#log = next;
   }
 
   #beginAnew(): void {

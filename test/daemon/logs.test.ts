@@ -1,339 +1,532 @@
-import {
-  appendFileSync,
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { containerOf } from '../../daemon/logs/dockerContainer.ts';
 import { levelOfLine } from '../../daemon/logs/lineLevel.ts';
 import { burstLines, LineLimit, linesPerSecond } from '../../daemon/logs/lineLimit.ts';
 import { LineSplitter, maxLineLength, type SplitLine } from '../../daemon/logs/lineSplitter.ts';
+import { createLogLines } from '../../daemon/logs/logLines.ts';
 import { plainText } from '../../daemon/logs/plainText.ts';
 import { hidePrivateText } from '../../daemon/logs/privateText.ts';
-import { createServerLogs } from '../../daemon/logs/serverLogs.ts';
-import { logSources } from '../../daemon/logs/sources.ts';
-import { tailLines, tailStart } from '../../daemon/logs/tailStart.ts';
+import { createServerLogs, type ServerLogsOptions } from '../../daemon/logs/serverLogs.ts';
+import { adviceFor, logSources } from '../../daemon/logs/sources.ts';
+import { tailBytes, tailLines, tailStart } from '../../daemon/logs/tailStart.ts';
 import { isThisHost } from '../../daemon/logs/thisHost.ts';
-import type { LogLevel } from '../../protocol/initialize.ts';
 import { type LogParams, logNotification, startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
 
-t.test('which addresses are this machine', async (t) => {
-  const host = { addresses: ['192.168.1.5', 'fe80::1%eth0', '2001:db8::1'], hostname: 'Box.example.org' };
+t.test('only a runner of this machine has its log here', async (t) => {
+  const host = {
+    addresses: ['127.0.0.1', '192.168.1.20', 'fe80::1%eth0', '2001:DB8::5'],
+    hostname: 'Box.lan',
+  };
   const cases = [
-    ['http://127.0.0.1:1', true],
-    ['http://localhost', true],
-    ['http://[::1]:1', true],
-    ['http://192.168.1.5:11434', true],
-    ['http://[2001:db8::1]:1', true],
-    ['http://[fe80::1]', true],
-    ['http://box', true],
-    ['http://box.local', true],
-    ['http://box.example.org', true],
-    ['http://192.168.1.6', false],
-    ['http://example.org', false],
-    ['https://ollama.com', false],
-    ['not an address', false],
-  ] as const;
-  for (const [url, want] of cases) t.equal(isThisHost(url, host), want, url);
+    { url: 'http://127.0.0.1:11434', want: true },
+    { url: 'http://localhost:11434', want: true },
+    { url: 'http://[::1]:11434', want: true },
+    { url: 'https://192.168.1.20/prefix', want: true },
+    { url: 'http://192.168.1.21:11434', want: false },
+    { url: 'http://[2001:db8:0::5]:11434', want: true },
+    { url: 'http://[fe80::1]:11434', want: true },
+    { url: 'http://[2001:db8::6]:11434', want: false },
+    { url: 'http://BOX.LAN:11434', want: true },
+    { url: 'http://box.lan.:11434', want: true },
+    { url: 'http://box:11434', want: true },
+    { url: 'http://box.local:11434', want: true },
+    { url: 'http://box.example.com:11434', want: false },
+    { url: 'http://lan:11434', want: false },
+    { url: 'https://ollama.com', want: false },
+    { url: 'no address', want: false },
+  ];
+  for (const { url, want } of cases) t.equal(isThisHost(url, host), want, url);
+  t.equal(isThisHost('http://x', { addresses: [], hostname: '' }), false, 'a machine without a name');
 });
 
-t.test('where the log of each platform may be', async (t) => {
-  const kinds = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) =>
-    logSources({ platform, env, homedir: '/h' }).map((source) =>
+t.test('each platform has its places, a container last', async (t) => {
+  const paths = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv, homedir = '/home/other') =>
+    logSources({ platform, env, homedir }).map((source) =>
       source.kind === 'file' ? source.path : source.kind,
     );
-  t.strictSame(kinds('linux', { HOME: '/home/me' }), [
-    '/home/me/.ollama/logs/server.log',
-    'journal',
-    'docker',
-  ]);
-  t.strictSame(kinds('darwin', {}), [
-    '/h/.ollama/logs/server.log',
+  t.strictSame(paths('darwin', { HOME: '/Users/ada' }), [
+    '/Users/ada/.ollama/logs/server.log',
     '/opt/homebrew/var/log/ollama.log',
     '/usr/local/var/log/ollama.log',
     'docker',
   ]);
-  t.strictSame(kinds('win32', { LOCALAPPDATA: 'C:\\Local' }), ['C:\\Local\\Ollama\\server.log', 'docker']);
+  t.strictSame(paths('win32', { LOCALAPPDATA: 'C:\\Users\\Ada\\AppData\\Local' }), [
+    'C:\\Users\\Ada\\AppData\\Local\\Ollama\\server.log',
+    'docker',
+  ]);
+  t.strictSame(paths('win32', {}, 'C:\\Users\\Ada')[0], 'C:\\Users\\Ada\\AppData\\Local\\Ollama\\server.log');
+  for (const platform of ['linux', 'freebsd'] as const) {
+    t.strictSame(paths(platform, { HOME: '/home/ada' }), [
+      '/home/ada/.ollama/logs/server.log',
+      'journal',
+      'docker',
+    ]);
+  }
+  t.equal(
+    paths('linux', {})[0],
+    '/home/other/.ollama/logs/server.log',
+    'a home that is not in the environment',
+  );
+  t.match(adviceFor('linux'), /systemd-journal/);
+  t.match(adviceFor('darwin'), /brew services/);
+  t.notMatch(adviceFor('win32'), /brew|systemd/);
 });
 
-t.test('how grave a line is', async (t) => {
-  const cases: readonly (readonly [string, LogLevel])[] = [
-    ['time=2026-11-20T22:31:07Z level=DEBUG source=x.go:1 msg="y"', 'debug'],
-    ['level=TRACE msg=x', 'debug'],
-    ['time=x level=WARN msg=x', 'warn'],
-    ['time=x level=ERROR msg=x', 'error'],
-    ['[GIN] 2026/11/20 - 22:31:09 | 200 |   1.2ms |  127.0.0.1 | POST  "/api/chat"', 'info'],
-    ['[GIN] 2026/11/20 - 22:31:09 | 404 |   1.2ms |  127.0.0.1 | POST  "/api/chat"', 'warn'],
-    ['[GIN] 2026/11/20 - 22:31:09 | 500 |   1.2ms |  127.0.0.1 | POST  "/api/chat"', 'error'],
-    ['llama_model_loader: loaded meta data', 'info'],
+t.test('the container of the runner is the one that publishes its port', async (t) => {
+  const row = (name: string, image: string, ports: string) => `${name}\t${image}\t${ports}`;
+  const web = row('web', 'nginx', '0.0.0.0:11434->80/tcp');
+  const cases = [
+    {
+      name: 'by the image',
+      list: [web, row('ai', 'ollama/ollama:0.31', '127.0.0.1:11434->11434/tcp')],
+      want: 'ai',
+    },
+    { name: 'by the name', list: [row('my-ollama', 'acme/llm', '[::]:11434->11434/tcp')], want: 'my-ollama' },
+    { name: 'in a range', list: [row('o', 'ollama', '0.0.0.0:11430-11440->11430-11440/tcp')], want: 'o' },
+    { name: 'an older form', list: [row('o', 'ollama', '80/tcp, :::11434->11434/tcp')], want: 'o' },
+    { name: 'a link beside', list: [row('app/o,o', 'ollama', ':11434->11434/tcp')], want: 'o' },
+    { name: 'the port of another', list: [row('a', 'ollama', '0.0.0.0:11435->11434/tcp')], want: undefined },
+    { name: 'only the inner port', list: [row('a', 'ollama', '11434/tcp')], want: undefined },
+    { name: 'the network of the host', list: [web, row('ollama', 'x', '')], want: 'ollama' },
+    { name: 'a name that is an option', list: [row('--ollama', 'x', ':11434->1/tcp')], want: undefined },
+    { name: 'nothing', list: [''], want: undefined },
   ];
+  for (const { name, list, want } of cases) t.equal(containerOf(list.join('\r\n'), 11434), want, name);
+});
+
+t.test('a line says how grave it is', async (t) => {
+  const slog = (level: string) =>
+    `time=2026-11-20T22:31:07.412+01:00 level=${level} source=a.go:1 msg="level=ERROR"`;
+  const gin = (status: number) =>
+    `[GIN] 2026/11/20 - 22:31:09 | ${status} |   1.2ms | 127.0.0.1 | POST     "/api/chat"`;
+  const cases = [
+    [slog('TRACE'), 'debug'],
+    [slog('DEBUG'), 'debug'],
+    [slog('DEBUG-4'), 'debug'],
+    [slog('INFO'), 'info'],
+    [slog('WARN'), 'warn'],
+    [slog('ERROR'), 'error'],
+    [gin(200), 'info'],
+    [gin(404), 'warn'],
+    [gin(500), 'error'],
+    [gin(503), 'error'],
+    ['[GIN-debug] Listening', 'info'],
+    ['llama_model_loader: 404 | 500 |', 'info'],
+    ['xlevel=ERROR', 'info'],
+    ['', 'info'],
+  ] as const;
   for (const [line, want] of cases) t.equal(levelOfLine(line), want, line);
 });
 
-t.test('what a user or a model said is hidden', async (t) => {
+t.test('prompts and answers become ***', async (t) => {
   const cases = [
-    ['level=DEBUG msg="completion request" prompt="My \\"secret\\" plan" n=1', /plan|secret/],
-    ['level=TRACE msg=parsed content="the answer"', /answer/],
-    ['level=DEBUG req.prompt=secret x=1', /secret/],
-    ['level=INFO msg=x prompt="secret plan"', /plan/],
-    ['level=DEBUG msg="got" request="{Model:x Prompt:secret plan}"', /plan/],
-    ['level=DEBUG msg=x text="cut before its end', /before/],
-    ['free text, prompt = secret plan', /plan/],
+    [
+      'level=DEBUG msg="chat request" images=0 prompt="<|user|>hi \\"you\\" prompt=x" n=1',
+      'level=DEBUG msg="chat request" images=*** prompt=*** n=1',
+    ],
+    [
+      'level=TRACE msg=out content=bare thinking="a b" toolCalls="[{}]" done=true',
+      'level=TRACE msg=out content=*** thinking=*** toolCalls=*** done=true',
+    ],
+    [
+      'level=DEBUG msg=x req.Messages="[{Role:user Content:hi}]" size=3',
+      'level=DEBUG msg=x req.Messages=*** size=3',
+    ],
+    ['level=TRACE msg=encoded string="my secret" ids="[1 2]"', 'level=TRACE msg=encoded string=*** ids=***'],
+    ['level=DEBUG msg="sent prompt=tell me, then more" n=1', 'level=DEBUG msg="sent prompt=***" n=1'],
+    [
+      'level=DEBUG msg=x value="{\\"prompt\\":\\"hi there\\"}" n=1',
+      'level=DEBUG msg=x value="{\\"prompt\\":***" n=1',
+    ],
+    ['level=DEBUG msg=x value="{Model:m Prompt:hi there}"', 'level=DEBUG msg=x value="{Model:m Prompt:***"'],
+    ['level=DEBUG prompt="cut off \\', 'level=DEBUG prompt=***'],
+    ['level=DEBUG prompt="cut off', 'level=DEBUG prompt=***'],
+    ['level=DEBUG prompt= n=1', 'level=DEBUG prompt=*** n=1'],
+    ['level=DEBUG msg=x prompt_len=5 num_prompt=6', 'level=DEBUG msg=x prompt_len=5 num_prompt=6'],
+    [
+      'level=INFO msg="truncating input" prompt=7000 content=kept',
+      'level=INFO msg="truncating input" prompt=*** content=kept',
+    ],
+    ['level=WARN msg="bad prompt=a b" n=1', 'level=WARN msg="bad prompt=***" n=1'],
+    ['main: prompt = tell me more', 'main: prompt =***'],
+    [
+      'new prompt, n_ctx_slot = 4096, n_prompt_tokens = 5',
+      'new prompt, n_ctx_slot = 4096, n_prompt_tokens = 5',
+    ],
+    ['content=of another program', 'content=of another program'],
   ] as const;
-  for (const [line, never] of cases) t.notMatch(hidePrivateText(line), never, line);
-  const kept = 'time=x level=INFO source=sched.go:1 msg="loaded runners" count=1 request="{Operation:fit}"';
-  t.equal(hidePrivateText(kept), kept);
-  t.equal(plainText('\u001b[31mred\u001b[0m\ttab\u0007 \u001b]0;title\u0007end\u009b1m'), 'red tab end');
+  for (const [line, want] of cases) t.equal(hidePrivateText(line), want, line);
 });
 
-t.test('lines come out the same however they are cut, and are never held whole', async (t) => {
-  const split = (pieces: readonly Buffer[]) => {
-    const lines: SplitLine[] = [];
-    const splitter = new LineSplitter((line) => lines.push(line));
-    for (const piece of pieces) splitter.write(piece);
-    splitter.end();
-    return lines;
-  };
-  const text = fc.array(fc.oneof(fc.constantFrom('\n', '\r\n', '\r', 'é𝄞', 'x'.repeat(9_000)), fc.string()), {
-    maxLength: 20,
-  });
+t.test('whatever a prompt is, nothing of it is left', async () => {
   fc.assert(
-    fc.property(text, fc.array(fc.nat(2_000), { maxLength: 10 }), (parts, cuts) => {
-      const bytes = Buffer.from(parts.join(''));
-      const places = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
-      const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
-      return JSON.stringify(split(pieces)) === JSON.stringify(split([bytes]));
+    fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('DEBUG', 'TRACE', 'INFO'), (prompt, level) => {
+      const line = `level=${level} msg=x prompt=${JSON.stringify(prompt)} n=1`;
+      return hidePrivateText(line) === `level=${level} msg=x prompt=*** n=1`;
     }),
   );
-  const giant = Buffer.alloc(64 * 1024, 'y');
-  const [line] = split([...Array.from({ length: 160 }, () => giant), Buffer.from('\nend')]);
-  t.equal(line?.text.length, maxLineLength);
-  t.equal(line?.length, 160 * giant.length);
-  t.strictSame(
-    split([Buffer.from('a\r\nb\n\nc')]).map(({ text: own }) => own),
-    ['a', 'b', '', 'c'],
+});
+
+t.test('control characters and escape sequences are taken out', async (t) => {
+  const cases = [
+    ['\x1b[97;42m 200 \x1b[0m|', ' 200 |'],
+    ['\x1b]0;a title\x07text\x1b]8;;http://x\x1b\\link', 'textlink'],
+    ['a\tb\rc\x00\x08d\x7f\x9b1me', 'a b cde'],
+    ['cut within \x1b[3', 'cut within '],
+    ['\x1b(Bplain\x1b', 'plain'],
+    ['grüße 🦙', 'grüße 🦙'],
+  ] as const;
+  for (const [line, want] of cases) t.equal(plainText(line), want, JSON.stringify(line));
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (line) => !/[\x00-\x1f\x7f-\x9f]/.test(plainText(line))),
   );
 });
 
-t.test('the end of a file gives its last whole lines', async (t) => {
-  const many = Buffer.from(Array.from({ length: 250 }, (_, index) => `${index}\n`).join(''));
-  const shown = many.subarray(tailStart(many, { isWhole: true })).toString();
-  t.equal(shown.split('\n')[0], String(250 - tailLines));
-  const part = Buffer.from('rest of a line\nwhole\n');
-  t.equal(part.subarray(tailStart(part, { isWhole: false })).toString(), 'whole\n');
-  t.equal(tailStart(Buffer.from('no end'), { isWhole: false }), undefined);
-  t.equal(tailStart(Buffer.from(''), { isWhole: true }), 0);
+t.test('any split of the input gives the same lines', async (t) => {
+  const part = fc.oneof(
+    fc.constantFrom('\n', '\r\n', '\r', 'é', '🦙', 'x'.repeat(maxLineLength - 1)),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(fc.array(part), fc.array(fc.nat()), (parts, cuts) => {
+      const bytes = Buffer.from(parts.join(''));
+      const whole = splitLines([bytes]);
+      t.strictSame(splitLines(cutAt(bytes, cuts)), whole);
+      t.ok(whole.every(({ text }) => text.length <= maxLineLength && !text.includes('\n')));
+    }),
+  );
+  t.strictSame(splitLines([Buffer.from('a\r\n\nb\rc\n\r\nd')]), [
+    { text: 'a', length: 1 },
+    { text: '', length: 0 },
+    { text: 'b\rc', length: 3 },
+    { text: '', length: 0 },
+    { text: 'd', length: 1 },
+  ]);
+  const llamas = splitLines([Buffer.from(`${'x'.repeat(maxLineLength - 1)}🦙\n`)]);
+  t.strictSame(
+    llamas.map(({ text, length }) => [text.length, length]),
+    [[maxLineLength - 1, maxLineLength + 1]],
+    'a character is not cut in two',
+  );
+  t.strictSame(
+    splitLines([Buffer.from(`${'x'.repeat(maxLineLength)}\r\n`)]).map(({ text, length }) => [
+      text.length,
+      length,
+    ]),
+    [[maxLineLength, maxLineLength]],
+    'a line that just fits',
+  );
 });
 
-t.test('too many lines are counted, and told once there is room', async (t) => {
+t.test('many small pieces of one line are held as no more than its beginning', async (t) => {
+  const count = 300_000;
+  const lines = splitLines(Array.from({ length: count }, () => Buffer.from('x')));
+  t.strictSame(
+    lines.map(({ text, length }) => [text.length, length]),
+    [[maxLineLength, count]],
+  );
+});
+
+t.test('of an old log the last lines are told', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('', 'a', 'bcd'), { maxLength: 3 * tailLines }),
+      fc.boolean(),
+      (all, ended) => {
+        const text = all.join('\n') + (ended ? '\n' : '');
+        const lines = text.endsWith('\n') ? text.slice(0, -1).split('\n') : text.split('\n');
+        const start = tailStart(Buffer.from(text), { isWhole: true });
+        const want = lines.slice(-tailLines).join('\n') + (text.endsWith('\n') ? '\n' : '');
+        t.equal(text.slice(start), want);
+      },
+    ),
+  );
+  t.equal(tailStart(Buffer.from('rest\na\n'), { isWhole: false }), 5, 'the rest of a line is left out');
+  t.equal(tailStart(Buffer.from('rest\n'), { isWhole: false }), 5);
+  t.equal(tailStart(Buffer.from('rest'), { isWhole: false }), undefined);
+});
+
+t.test('a flood is told in part, and what was left out in one line', async (t) => {
   let now = 0;
   const limit = new LineLimit(() => now);
-  const taken = () => Array.from({ length: 1_000 }, () => limit.take()).filter(Boolean).length;
-  t.equal(taken(), burstLines);
-  t.equal(limit.leftOut, 1_000 - burstLines);
-  now += 500;
+  const take = (count: number) => Array.from({ length: count }, () => limit.take()).filter(Boolean).length;
+  t.equal(take(1000), burstLines);
   t.equal(limit.reopen(), 0);
-  now += 600;
-  t.equal(limit.reopen(), 1_000 - burstLines);
-  t.ok(taken() >= linesPerSecond);
-});
+  now += 500;
+  t.equal(take(10), 0, 'shut until a second has room');
+  now += 500;
+  t.equal(limit.reopen(), 1000 - burstLines + 10);
+  t.equal(take(1000), linesPerSecond);
+  now -= 5000;
+  t.equal(limit.reopen(), 0, 'a clock that goes back gives nothing');
+  now += 3_600_000;
+  t.equal(limit.reopen(), 800);
+  t.equal(take(1000), burstLines, 'never more than a burst');
 
-t.test('which container it is', async (t) => {
-  const listed = [
-    'web\tnginx\t0.0.0.0:80->80/tcp',
-    'ai\tollama/ollama:latest\t0.0.0.0:11500->11434/tcp',
-    'ollama\tother\t',
-  ].join('\n');
-  t.equal(containerOf(listed, 11_500), 'ai');
-  t.equal(containerOf(listed, 11_434), 'ollama');
-  t.equal(containerOf(listed, 80), 'ollama', 'a container of another program is none');
-  t.equal(containerOf('web\tnginx\t0.0.0.0:80->80/tcp', 80), undefined);
-  t.equal(containerOf('--privileged\tollama\t0.0.0.0:80->80/tcp', 80), undefined);
-});
-
-/** Follows a log; `until` settles once these lines were told. */
-function follow(t: Test, env: NodeJS.ProcessEnv) {
-  const told: { level: LogLevel; message: string }[] = [];
-  const waiting = new Set<() => void>();
-  const logs = createServerLogs({
-    onLine: (level, message) => {
-      told.push({ level, message });
-      for (const look of waiting) look();
-    },
-    platform: 'linux',
-    env,
-    now: Date.now,
-    pollEvery: 10,
-    firstLineWithin: 1_500,
+  const told: string[] = [];
+  const lines = createLogLines({
+    onLine: (level, message) => told.push(`${level} ${message}`),
+    now: () => now,
   });
-  t.teardown(() => logs.close());
-  const until = async (...messages: readonly string[]) => {
-    const holds = () => messages.every((wanted) => told.some(({ message }) => message.includes(wanted)));
-    while (!holds()) {
-      await new Promise<void>((resolve) => {
-        const look = () => {
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-      });
-    }
-  };
-  return { logs, told, until };
-}
+  for (let n = 0; n < burstLines + 3; n++) lines.take({ text: `line ${n}`, length: 6 });
+  lines.take({ text: ' \x1b[0m', length: 5 });
+  t.equal(told.length, burstLines, 'blank lines are nothing');
+  now += 1000;
+  lines.take({ text: 'again', length: 5 });
+  t.strictSame(told.slice(burstLines), ['warn … 3 lines left out', 'info again']);
+  for (let n = 0; n < linesPerSecond; n++) lines.take({ text: 'more', length: 4 });
+  lines.end();
+  lines.end();
+  lines.take({ text: 'late', length: 4 });
+  t.equal(told.at(-1), 'warn … 1 line left out', 'also at the end, after which nothing is told');
+});
 
-function home(t: Test): { folder: string; log: string; env: NodeJS.ProcessEnv } {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-logs-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(join(folder, '.ollama', 'logs'), { recursive: true });
-  mkdirSync(join(folder, 'bin'));
-  const log = join(folder, '.ollama', 'logs', 'server.log');
-  return { folder, log, env: { HOME: folder, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` } };
-}
+t.test('whoever takes the lines may fail', async (t) => {
+  const failing = createLogLines({
+    onLine: () => {
+      throw new Error('gone');
+    },
+    now: () => 0,
+  });
+  t.doesNotThrow(() => failing.take({ text: 'a', length: 1 }));
+  failing.end();
+});
 
-t.test('a file is followed: partial lines, rotation, truncation, and a time without it', async (t) => {
-  const { log, env } = home(t);
-  writeFileSync(log, 'old one\nold two\nbegun ');
-  const { logs, told, until } = follow(t, env);
-  const [first, second] = await Promise.all([logs.start(server), logs.start(server)]);
-  t.strictSame([first, second], [{ source: log }, { source: log }], 'one follower for two who ask');
-  await until('old one', 'old two');
-  t.notOk(
-    told.some(({ message }) => message.includes('begun')),
-    'a line is told when it is whole',
+t.test('a file is followed from its last lines on', async (t) => {
+  const { logs, log, path } = await openRoom(t);
+  await writeFile(path, Array.from({ length: 150 }, (_, n) => `line ${n}\r\n`).join(''));
+  t.strictSame(await logs.start(server), { source: path });
+  await log.until('line 149');
+  t.equal(log.messages[0], 'line 50');
+  t.strictSame(await logs.start({ ...server, name: 'again' }), { source: path }, 'a second start goes on');
+
+  await appendFile(path, Buffer.from('grü').subarray(0, 3));
+  await appendFile(path, Buffer.concat([Buffer.from('ü').subarray(1), Buffer.from('ße\nwhole\n')]));
+  await log.until('whole');
+  t.strictSame(
+    log.messages.slice(100),
+    ['grüße', 'whole'],
+    'a partial line is completed later, and told once',
   );
-  appendFileSync(log, 'and ended\n');
-  await until('begun and ended');
-  appendFileSync(log, 'last of the old\n');
-  renameSync(log, `${log}.1`);
-  appendFileSync(`${log}.1`, 'written late\n');
-  await until('last of the old');
-  writeFileSync(log, 'first of the new\n');
-  await until('first of the new', 'written late');
-  truncateSync(log, 0);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  appendFileSync(log, 'after it was cut\n');
-  await until('after it was cut');
-  rmSync(log);
-  writeFileSync(log, `replaced ${'z'.repeat(10 * 1024 * 1024)}\nnext\n`);
-  await until('replaced', 'next');
-  const long = told.find(({ message }) => message.startsWith('replaced'));
-  t.match(long?.message, /z… \(10,485,769 characters\)$/);
-  t.ok((long?.message.length ?? 0) < 9_000);
-  t.strictSame(await logs.stop(server), { source: log });
+
+  t.strictSame(await logs.stop(server), { source: path });
   t.strictSame(await logs.stop(server), { source: 'none' });
+  await appendFile(path, 'after the stop\n');
+  t.strictSame(await logs.start(server), { source: path });
+  await log.until('after the stop');
+  t.equal(log.messages.filter((message) => message === 'after the stop').length, 1);
 });
 
-t.test('trouble is told once, and is over when the file can be read again', async (t) => {
-  const { log, env } = home(t);
-  writeFileSync(log, 'fine\n');
-  const { logs, told, until } = follow(t, env);
+t.test('of a large file only whole lines of its end are told', async (t) => {
+  const { logs, log, path } = await openRoom(t);
+  const private_ = `level=DEBUG prompt="${'secret words '.repeat(tailBytes / 8)}"\n`;
+  await writeFile(path, `${private_}last\n`);
   await logs.start(server);
-  await until('fine');
-  rmSync(log);
-  mkdirSync(log);
-  await until('is not a file');
-  rmSync(log, { recursive: true });
-  writeFileSync(log, 'fine again\n');
-  await until('fine again');
-  t.equal(told.filter(({ level }) => level === 'warn').length, 1);
+  await log.until('last');
+  t.strictSame(log.messages, ['last'], 'the rest of a line is left out, which may be of a prompt');
+  await logs.stop(server);
+
+  await writeFile(path, private_.trimEnd());
+  await logs.start(server);
+  await appendFile(path, ' and secrets\nnext\n');
+  await log.until('next');
+  t.strictSame(log.messages, ['last', 'next'], 'also where it goes on later');
 });
 
-/** A program of the tests in the place of a real one. It writes its process id beside itself. */
-function program(folder: string, name: string, body: string): string {
-  const path = join(folder, 'bin', name);
-  const pid = `${path}.pid`;
-  const script = `#!${process.execPath}\nrequire('node:fs').writeFileSync(${JSON.stringify(pid)}, String(process.pid));\n${body}\n`;
-  writeFileSync(path, script);
-  chmodSync(path, 0o755);
-  return pid;
-}
+t.test('a file is followed by its name', async (t) => {
+  const { logs, log, path } = await openRoom(t);
+  await writeFile(path, 'one\n');
+  await logs.start(server);
+  await log.until('one');
+  const old = join(dirname(path), 'server-1.log');
+  await rename(path, old);
+  await appendFile(old, 'still the old\n');
+  await log.until('still the old');
+  await appendFile(old, 'without an end');
+  await writeFile(path, 'rotated\n');
+  await log.until('rotated');
 
-function isRunning(pidFile: string): boolean {
-  try {
-    return process.kill(Number(readFileSync(pidFile, 'utf8')), 0);
-  } catch {
-    return false;
-  }
-}
+  await truncate(path);
+  await appendFile(path, 'cut\n');
+  await log.until('cut');
+  await writeFile(`${path}.new`, 'replaced, and longer than what was there\n');
+  await rename(`${path}.new`, path);
+  await log.until('replaced, and longer than what was there');
+  t.strictSame(log.messages, [
+    'one',
+    'still the old',
+    'without an end',
+    'rotated',
+    'cut',
+    'replaced, and longer than what was there',
+  ]);
+});
 
-const forEver = 'setInterval(() => undefined, 1000);';
+t.test('trouble with a file is told once, and it goes on after it', async (t) => {
+  const { logs, log, path } = await openRoom(t);
+  await writeFile(path, 'one\n');
+  await logs.start(server);
+  await log.until('one');
+  await rm(path);
+  await mkdir(path);
+  const trouble = `The log ${path} is not a file. It is tried again, and goes on as soon as it can be read.`;
+  await log.until(trouble);
+  await rm(path, { recursive: true });
+  await writeFile(path, 'two\n');
+  await log.until('two');
+  t.strictSame(log.messages, ['one', trouble, 'two']);
+  t.equal(log.levels[1], 'warn');
+});
 
-t.test('a journal is followed by its program, which ends with the following', async (t) => {
-  const { folder, env } = home(t);
-  const pid = program(
-    folder,
-    'journalctl',
-    `console.log('-- Journal begins at Monday --'); console.log(process.argv.slice(2).join(' ')); process.stdout.write('half'); setTimeout(() => console.log(' a line'), 30); ${forEver}`,
-  );
-  const { logs, told, until } = follow(t, env);
-  const { source } = await logs.start(server);
-  t.match(source, /^journalctl --unit=ollama .*--follow/);
-  await until('--unit=ollama --no-pager --follow', 'half a line');
-  t.ok(isRunning(pid));
+t.test('a line of 10 MB is cut and counted', async (t) => {
+  const { logs, log, path } = await openRoom(t);
+  await writeFile(path, '');
+  await logs.start(server);
+  await appendFile(path, `${'x'.repeat(10 * 1024 * 1024)}\nafter\n`);
+  await log.until('after');
+  t.equal(log.messages[0], `${'x'.repeat(maxLineLength)}… (10,485,760 characters)`);
+  t.equal(log.messages.length, 2);
+});
+
+t.test('the journal is followed where there is no file', async (t) => {
+  const { logs, log, program, pidOf } = await openRoom(t);
+  await program('journalctl', `echo '-- Journal begins at Mon. --'; echo "level=WARN args=$*"; ${sleep}`);
+  const source = 'journalctl --unit=ollama --no-pager --follow --lines=100 --output=cat';
+  const [first, second] = await Promise.all([logs.start(server), logs.start(server)]);
+  t.strictSame([first, second], [{ source }, { source }], 'two starts share one follower');
+  await log.until(`level=WARN args=${source.slice('journalctl '.length)}`);
+  t.strictSame(log.levels, ['warn']);
+  const pid = await pidOf('journalctl');
+  t.ok(isAlive(pid));
   t.strictSame(await logs.stop(server), { source });
-  t.notOk(isRunning(pid));
-  t.notOk(told.some(({ level }) => level === 'warn'));
-});
+  t.notOk(isAlive(pid), 'stop ends the child');
 
-t.test('a journal without entries is none, and the container is taken', async (t) => {
-  const { folder, env } = home(t);
-  const journal = program(folder, 'journalctl', `console.log('-- No entries --'); ${forEver}`);
-  const docker = program(
-    folder,
-    'docker',
-    `if (process.argv[2] === 'ps') console.log('ai\\tollama/ollama\\t127.0.0.1:11434->11434/tcp'); else { console.log('out ' + process.argv.slice(2).join(' ')); console.error('err level=WARN'); ${forEver} }`,
-  );
-  const { logs, until, told } = follow(t, env);
-  t.strictSame(await logs.start(server), { source: 'docker logs --follow --tail 100 ai' });
-  await until('out logs --follow --tail 100 ai', 'err');
-  t.equal(told.find(({ message }) => message.startsWith('err'))?.level, 'warn');
-  t.notOk(isRunning(journal));
+  await logs.start(server);
+  const next = await pidOf('journalctl');
+  t.not(next, pid);
   await logs.close();
-  t.notOk(isRunning(docker));
+  t.notOk(isAlive(next), 'so does close');
+  t.strictSame(await logs.start(server), { source: 'none' }, 'after which nothing begins');
 });
 
-t.test('a follower that ends by itself is told and forgotten', async (t) => {
-  const { folder, env } = home(t);
-  program(folder, 'journalctl', `console.log('one'); setTimeout(() => process.exit(3), 30);`);
-  const { logs, until } = follow(t, env);
-  const first = await logs.start(server);
-  await until('one', 'ended with code 3');
-  t.strictSame(await logs.start(server), first);
+t.test('a child that does not heed SIGTERM is killed', async (t) => {
+  const { logs, program, pidOf } = await openRoom(t);
+  await program('journalctl', `trap '' TERM; echo line; ${sleep}`);
+  await logs.start(server);
+  const pid = await pidOf('journalctl');
+  await logs.stop(server);
+  t.notOk(isAlive(pid));
 });
 
-t.test('no log is an error that says what was looked for, also over the wire', async (t) => {
-  const { folder, env } = home(t);
-  const nowhere = { ...env, PATH: join(folder, 'bin') };
-  const { logs } = follow(t, nowhere);
+t.test('a journal without entries, or without a word, gives way to a container', async (t) => {
+  const { logs, log, program, pidOf } = await openRoom(t, { firstLineWithin: 5000 });
+  await program('journalctl', `echo 'Hint: not in the group' >&2; echo '-- No entries --'; ${sleep}`);
+  await program(
+    'docker',
+    `if [ "$1" = ps ]; then [ "$3" = '{{.Names}}\\t{{.Image}}\\t{{.Ports}}' ] || exit 9
+     printf 'web\\tnginx\\t0.0.0.0:80->80/tcp\\nai\\tollama/ollama\\t0.0.0.0:11434->11434/tcp\\n'; exit; fi
+     echo "args=$*"; echo 'from stderr' >&2; ${sleep}`,
+  );
+  t.strictSame(await logs.start(server), { source: 'docker logs --follow --tail 100 ai' });
+  await Promise.all([log.until('args=logs --follow --tail 100 ai'), log.until('from stderr')]);
+  t.notOk(isAlive(await pidOf('journalctl')), 'what was no source is ended');
+  const pid = await pidOf('docker');
+  await logs.stop(server);
+  t.notOk(isAlive(pid));
+});
+
+t.test('where nothing is found it is said what was looked for', async (t) => {
+  const { logs, program, path, log } = await openRoom(t, { firstLineWithin: 50 });
   await t.rejects(
     logs.start(server),
     failsWith({
       kind: 'not-supported',
-      message: /server\.log \(is not there\).*journalctl.*docker.*Start the runner as a service/,
+      message: `No log of the runner was found. Looked for: ${path} (is not there), journalctl --unit=ollama (is not installed), docker (is not installed). ${adviceFor('linux')}`,
+      details: { server: 'default' },
+    }),
+  );
+  await mkdir(path);
+  await program('journalctl', sleep);
+  await program('docker', "echo 'Cannot connect to the Docker daemon.' >&2; exit 1");
+  await t.rejects(
+    logs.start(server),
+    failsWith({
+      message: `No log of the runner was found. Looked for: ${path} (is not a file), journalctl --unit=ollama (said nothing), docker (ended with code 1: Cannot connect to the Docker daemon.). ${adviceFor('linux')}`,
     }),
   );
   await t.rejects(
-    logs.start({ name: 'far', url: 'https://runner.example.org' }),
-    failsWith({ kind: 'not-supported', message: /not on this machine/ }),
+    logs.start({ name: 'far', url: 'http://192.0.2.7:11434' }),
+    failsWith({
+      kind: 'not-supported',
+      message: /^The runner at http:\/\/192\.0\.2\.7:11434 is not on this machine/,
+    }),
   );
+  t.strictSame(log.messages, []);
+});
 
-  const { log, env: withLog } = home(t);
-  writeFileSync(log, 'Authorization: Bearer abcdefgh\nlevel=DEBUG prompt="secret plan"\n');
-  const { daemon } = await startDaemonWithRunner(t, {}, { pair: { env: withLog } });
+t.test('containers that cannot be read are no source', async (t) => {
+  const { logs, program } = await openRoom(t, { firstLineWithin: 5000 });
+  const list = (row: string) => `if [ "$1" = ps ]; then printf '${row}'; exit; fi`;
+  await program('journalctl', 'exit 1');
+  await program('docker', list('web\\tnginx\\t0.0.0.0:80->80/tcp\\n'));
+  await t.rejects(
+    logs.start(server),
+    failsWith({ message: /docker \(has no container "ollama" with the port 11434\)/ }),
+  );
+  await program(
+    'docker',
+    `${list('ollama\\tx\\t\\n')}; echo 'Error response from daemon: no reading' >&2; exit 1`,
+  );
+  await t.rejects(
+    logs.start(server),
+    failsWith({
+      message: /journalctl --unit=ollama \(ended with code 1\), docker \(said "Error response from/,
+    }),
+  );
+});
+
+t.test('a log that ends by itself is told, and begins again when it is asked for', async (t) => {
+  const { logs, log, program } = await openRoom(t);
+  await program('journalctl', "printf 'line\\nwithout an end'; exit 3");
+  const { source } = await logs.start(server);
+  const told = `The log "${source}" ended with code 3. Start the log again to go on, once the runner is there.`;
+  await log.until(told);
+  t.strictSame(log.messages, ['line', 'without an end', told]);
+  t.equal(log.levels[2], 'warn');
+  await program('journalctl', `echo 'again'; ${sleep}`);
+  t.strictSame(await logs.start(server), { source });
+  await log.until('again');
+});
+
+t.test('a stop or close during the start leaves nothing behind', async (t) => {
+  for (const way of ['stop', 'close'] as const) {
+    const { logs, log, program, pidOf } = await openRoom(t, { firstLineWithin: 60_000 });
+    await program('journalctl', sleep);
+    const started = logs.start(server);
+    const pid = await pidOf('journalctl');
+    t.ok(isAlive(pid));
+    await (way === 'stop' ? logs.stop(server) : logs.close());
+    t.notOk(isAlive(pid), way);
+    t.strictSame(await started, { source: 'none' });
+    t.strictSame(log.messages, []);
+  }
+});
+
+/** What a fake program does after it has said its lines; as the same process, so that its id is the one that was written. */
+t.test('over the wire: without secrets and prompts', async (t) => {
+  const { log, env } = await openHome(t);
+  await writeFile(log, 'Authorization: Bearer abcdefgh\nlevel=DEBUG prompt="secret plan"\n');
+  const { daemon } = await startDaemonWithRunner(t, {}, { pair: { env } });
   const lines: LogParams[] = [];
   const both = new Promise<void>((resolve) =>
     daemon.on(logNotification, (line) => {
@@ -352,8 +545,8 @@ t.test('no log is an error that says what was looked for, also over the wire', a
 });
 
 t.test('the setting starts it after the editor is ready, and stops it', async (t) => {
-  const { log, env } = home(t);
-  writeFileSync(log, 'hello\n');
+  const { log, env } = await openHome(t);
+  await writeFile(log, 'hello\n');
   const { daemon } = await startDaemonWithRunner(t, { streamLogs: true }, { pair: { env } });
   const next = (text: string) =>
     new Promise<void>((resolve) =>
@@ -362,7 +555,7 @@ t.test('the setting starts it after the editor is ready, and stops it', async (t
       }),
     );
   const again = next('again');
-  appendFileSync(log, 'again\n');
+  await appendFile(log, 'again\n');
   await again;
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
     settings: { runner: { streamLogs: false } },
@@ -370,3 +563,106 @@ t.test('the setting starts it after the editor is ready, and stops it', async (t
   while ((await daemon.request(stopLogsRequest, {})).source !== 'none');
   t.pass();
 });
+
+const sleep = 'exec sleep 60';
+
+/** A home and a PATH of its own, and what is told from it. */
+async function openRoom(t: Test, options: Partial<ServerLogsOptions> = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'server-logs-'));
+  const bin = join(home, 'bin');
+  const path = join(home, '.ollama', 'logs', 'server.log');
+  await mkdir(dirname(path), { recursive: true });
+  await mkdir(bin);
+  const log = recordLog();
+  const logs = createServerLogs({
+    onLine: log.onLine,
+    platform: 'linux',
+    env: { HOME: home, PATH: bin },
+    now: () => performance.now(),
+    pollEvery: 5,
+    firstLineWithin: 20_000,
+    ...options,
+  });
+  t.teardown(async () => {
+    await logs.close();
+    await rm(home, { recursive: true });
+  });
+  const pidFile = (name: string) => join(home, `${name}.pid`);
+  return {
+    logs,
+    log,
+    path,
+    /** Puts a program of this name into PATH, which writes its process id first. */
+    program: async (name: string, script: string) => {
+      const lines = ['#!/bin/sh', 'PATH=/usr/bin:/bin', `echo "$$" > '${pidFile(name)}'`, script, ''];
+      await writeFile(join(bin, `${name}.new`), lines.join('\n'), { mode: 0o755 });
+      await rename(join(bin, `${name}.new`), join(bin, name));
+    },
+    pidOf: async (name: string) => Number(await contentOf(pidFile(name))),
+  };
+}
+
+/** Waits until the file has a line; the watcher is there before the first look. */
+async function contentOf(path: string): Promise<string> {
+  const watcher = watch(dirname(path));
+  try {
+    for (;;) {
+      const changed = once(watcher, 'change');
+      const content = await readFile(path, 'utf8').catch(() => '');
+      if (content.endsWith('\n')) return content;
+      await changed;
+    }
+  } finally {
+    watcher.close();
+  }
+}
+
+function recordLog() {
+  const messages: string[] = [];
+  const levels: string[] = [];
+  const waiting = new Map<string, () => void>();
+  return {
+    messages,
+    levels,
+    onLine: (level: string, message: string) => {
+      messages.push(message);
+      levels.push(level);
+      waiting.get(message)?.();
+    },
+    until: (message: string) =>
+      new Promise<void>((resolve) => {
+        if (messages.includes(message)) resolve();
+        else waiting.set(message, resolve);
+      }),
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function splitLines(pieces: readonly Buffer[]): SplitLine[] {
+  const lines: SplitLine[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line));
+  for (const piece of pieces) splitter.write(piece);
+  splitter.end();
+  return lines;
+}
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+  return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
+}
+
+/** The environment of a daemon with a log of its own. */
+async function openHome(t: Test): Promise<{ log: string; env: NodeJS.ProcessEnv }> {
+  const folder = await mkdtemp(join(tmpdir(), 'runner-logs-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const log = join(folder, '.ollama', 'logs', 'server.log');
+  await mkdir(dirname(log), { recursive: true });
+  return { log, env: { HOME: folder, PATH: folder } };
+}
