@@ -22,6 +22,16 @@ const programs = {
 
 await build({
   ...shared,
+  entryPoints: { extension: 'client/vscode/extension.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  external: ['vscode'],
+  minify: process.argv.includes('--minify'),
+});
+
+await build({
+  ...shared,
   entryPoints: programs,
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },

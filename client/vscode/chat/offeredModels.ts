@@ -1,0 +1,89 @@
+import * as vscode from 'vscode';
+import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/models.ts';
+import { statusDidChange } from '../../../protocol/status.ts';
+import { canChat, type RunnerModelInformation, toModelInformation } from '../convert/modelInformation.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+
+/** The models that the editor's picker offers: the runner's, else those that it had last. */
+export interface OfferedModels extends vscode.Disposable {
+  readonly onDidChange: vscode.Event<void>;
+  /** At once, without asking the runner. */
+  readonly current: readonly RunnerModelInformation[];
+  /** The model that answers where the user chose none of ours: one that is loaded, else the newest. */
+  readonly preferred: Model | undefined;
+  refresh(): Promise<void>;
+}
+
+const memoryKey = 'runner.lastModels';
+
+export function createOfferedModels(
+  daemon: DaemonConnection,
+  memory: vscode.Memento,
+  log: vscode.LogOutputChannel,
+): OfferedModels {
+  const changed = new vscode.EventEmitter<void>();
+  let models = memory.get<readonly Model[]>(memoryKey) ?? [];
+  let isStale = true;
+  let asked = 0;
+
+  const refresh = async () => {
+    const turn = ++asked;
+    try {
+      const result = await daemon.request(listModelsRequest, { refresh: true });
+      if (turn !== asked) return;
+      models = result.models;
+      isStale = result.stale ?? false;
+      if (!isStale) void memory.update(memoryKey, models);
+    } catch (error) {
+      if (turn !== asked) return;
+      // The status bar says why; here the last known models stay.
+      log.debug(`The models are not known: ${String(error)}`);
+      isStale = true;
+    }
+    changed.fire();
+  };
+  const subscriptions = [
+    changed,
+    daemon.onDidConnect(() => void refresh()),
+    daemon.onNotification(modelsDidChange, () => void refresh()),
+    daemon.onNotification(statusDidChange, ({ state }) => {
+      if ((state === 'offline') !== isStale) void refresh();
+    }),
+  ];
+
+  return {
+    onDidChange: changed.event,
+    get current() {
+      const offered = toModelInformation(models, { isStale });
+      return needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
+    },
+    get preferred() {
+      const able = models.filter(canChat);
+      return able.find(({ running }) => running !== undefined) ?? able[0];
+    },
+    refresh,
+    dispose: () => {
+      for (const subscription of subscriptions) subscription.dispose();
+    },
+  };
+}
+
+/** The agent lists only models with tools, and without any model `@runner` could not even say why. */
+function needsPlaceholder(offered: readonly RunnerModelInformation[]): boolean {
+  return !offered.some(({ capabilities }) => capabilities.toolCalling);
+}
+
+function placeholder(hasModels: boolean): RunnerModelInformation {
+  return {
+    id: 'none',
+    name: hasModels ? 'Runner: no model with tools' : 'Runner: no model yet',
+    family: 'none',
+    version: '0',
+    maxInputTokens: 4096,
+    maxOutputTokens: 4096,
+    capabilities: { toolCalling: true },
+    tooltip: hasModels
+      ? 'None of your models takes tools. Ask @runner, or pull a model that does.'
+      : 'Start your runner, or pull a model.',
+  };
+}

@@ -1,0 +1,125 @@
+import * as vscode from 'vscode';
+import type { ChatDelta, ChatParams, Message } from '../../../protocol/chat.ts';
+import { toLanguageModelError } from '../convert/failure.ts';
+import { toMessages, toTools } from '../convert/messages.ts';
+import type { RunnerModelInformation } from '../convert/modelInformation.ts';
+import type { OfferedModels } from './offeredModels.ts';
+import { createTokenCounter } from './tokenCounter.ts';
+import type { AskForTurn } from './turn.ts';
+
+/** The vendor id under which other extensions and the editor's own chat find the runner's models. */
+export const vendor = 'runner';
+
+/** The class of newer editors for thinking, which no stable typing has. */
+type ThinkingPart = new (value: string) => vscode.LanguageModelResponsePart;
+
+export function registerProvider(offered: OfferedModels, ask: AskForTurn): vscode.Disposable {
+  return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(offered, ask));
+}
+
+class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInformation> {
+  readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
+  readonly #offered: OfferedModels;
+  readonly #ask: AskForTurn;
+  readonly #tokens = createTokenCounter();
+
+  constructor(offered: OfferedModels, ask: AskForTurn) {
+    this.#offered = offered;
+    this.#ask = ask;
+    this.onDidChangeLanguageModelChatInformation = offered.onDidChange;
+  }
+
+  provideLanguageModelChatInformation(): RunnerModelInformation[] {
+    return [...this.#offered.current];
+  }
+
+  async provideLanguageModelChatResponse(
+    { id, model, tooltip }: RunnerModelInformation,
+    messages: readonly vscode.LanguageModelChatRequestMessage[],
+    options: vscode.ProvideLanguageModelChatResponseOptions,
+    progress: vscode.Progress<vscode.LanguageModelResponsePart>,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    if (!model) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
+    const thinkingPart = thinkingPartOf();
+    const params = paramsOf(model, toMessages(messages), options);
+    try {
+      const { usage } = await this.#ask(
+        { ...params, thinkingFormat: thinkingPart ? 'separate' : 'quote' },
+        (delta) => {
+          const part = toPart(delta, thinkingPart);
+          if (part) progress.report(part);
+        },
+        token,
+      );
+      this.#tokens.learn(id, charactersOf(params.messages), usage);
+    } catch (error) {
+      throw toLanguageModelError(error);
+    }
+  }
+
+  async provideTokenCount(
+    { id }: RunnerModelInformation,
+    text: string | vscode.LanguageModelChatRequestMessage,
+  ): Promise<number> {
+    const words = typeof text === 'string' ? text : toMessages([text]).map(textOf).join('');
+    return this.#tokens.count(id, words);
+  }
+}
+
+function paramsOf(
+  { name, server }: { readonly name: string; readonly server: string },
+  messages: readonly Message[],
+  { tools = [], toolMode, modelOptions = {} }: vscode.ProvideLanguageModelChatResponseOptions,
+): Omit<ChatParams, 'streamId'> {
+  const options = knownOptions(modelOptions);
+  return {
+    model: name,
+    server,
+    messages,
+    ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
+    ...(toolMode === vscode.LanguageModelChatToolMode.Required ? { toolChoice: 'required' } : {}),
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+  };
+}
+
+/** Of what callers send, the runner is given its own options alone: the editor adds private fields. */
+const optionNames = [
+  ...['temperature', 'top_p', 'top_k', 'min_p', 'seed', 'stop', 'num_predict', 'num_ctx'],
+  ...['repeat_penalty', 'presence_penalty', 'frequency_penalty'],
+];
+
+function knownOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(optionNames.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
+}
+
+function toPart(
+  delta: ChatDelta,
+  thinkingPart: ThinkingPart | undefined,
+): vscode.LanguageModelResponsePart | undefined {
+  switch (delta.kind) {
+    case 'text':
+      return new vscode.LanguageModelTextPart(delta.text);
+    case 'thinking':
+      return thinkingPart ? new thinkingPart(delta.text) : undefined;
+    case 'toolCall': {
+      const { id, name, arguments: input } = delta.toolCall;
+      return new vscode.LanguageModelToolCallPart(id, name, input);
+    }
+    case 'notice':
+      return new vscode.LanguageModelTextPart(`\n\n> ${delta.notice.message}\n\n`);
+  }
+}
+
+function thinkingPartOf(): ThinkingPart | undefined {
+  const part: unknown = Reflect.get(vscode, 'LanguageModelThinkingPart');
+  return typeof part === 'function' ? (part as ThinkingPart) : undefined;
+}
+
+function charactersOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + textOf(message).length, 0);
+}
+
+function textOf({ content, toolCalls = [] }: Message): string {
+  return content + toolCalls.map((call) => JSON.stringify(call.arguments)).join('');
+}

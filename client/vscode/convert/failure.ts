@@ -1,0 +1,19 @@
+import * as vscode from 'vscode';
+import type { ErrorData } from '../../../protocol/errors.ts';
+
+/** What the daemon said of a failure; undefined for any other error. */
+export function errorDataOf(error: unknown): ErrorData | undefined {
+  if (!(error instanceof Error) || !('data' in error)) return undefined;
+  const { data } = error;
+  const isKnown = typeof data === 'object' && data !== null && 'kind' in data;
+  return isKnown ? (data as ErrorData) : undefined;
+}
+
+/** The error as the editor's language-model API knows it, so that it is shown as one and never as an answer. */
+export function toLanguageModelError(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const kind = errorDataOf(error)?.kind;
+  if (kind === 'model-not-found') return vscode.LanguageModelError.NotFound(message);
+  if (kind === 'unauthorized') return vscode.LanguageModelError.NoPermissions(message);
+  return new vscode.LanguageModelError(message);
+}

@@ -1,0 +1,81 @@
+import * as vscode from 'vscode';
+import type { Message, Tool, ToolCall } from '../../../protocol/chat.ts';
+
+/**
+ * The editor's messages as the protocol has them. A message of the editor may hold texts, images, calls and results at
+ * once: results become messages of their own, before what the user says with them.
+ */
+export function toMessages(messages: readonly vscode.LanguageModelChatRequestMessage[]): readonly Message[] {
+  /** Names of tools by the ids of their calls, which results do not repeat. */
+  const toolNames = new Map<string, string>();
+  return messages.flatMap((message) => toOwnMessages(message, toolNames));
+}
+
+function toOwnMessages(
+  { role, content }: vscode.LanguageModelChatRequestMessage,
+  toolNames: Map<string, string>,
+): readonly Message[] {
+  const texts: string[] = [];
+  const images: string[] = [];
+  const toolCalls: ToolCall[] = [];
+  const results: Message[] = [];
+  for (const part of content) {
+    if (part instanceof vscode.LanguageModelTextPart) texts.push(part.value);
+    else if (part instanceof vscode.LanguageModelDataPart) addData(part, texts, images);
+    else if (part instanceof vscode.LanguageModelToolCallPart) {
+      toolNames.set(part.callId, part.name);
+      toolCalls.push({ id: part.callId, name: part.name, arguments: part.input as Record<string, unknown> });
+    } else if (part instanceof vscode.LanguageModelToolResultPart)
+      results.push(toResult(part, toolNames.get(part.callId)));
+  }
+  const text = texts.join('');
+  const isEmpty = text === '' && images.length === 0 && toolCalls.length === 0;
+  if (isEmpty && results.length > 0) return results;
+  const own: Message = {
+    role: roleOf(role),
+    content: text,
+    ...(images.length === 0 ? {} : { images }),
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+  };
+  return [...results, own];
+}
+
+/** The editor's agent sends a third role, the system's, which its stable API does not name. */
+function roleOf(role: vscode.LanguageModelChatMessageRole): 'user' | 'assistant' | 'system' {
+  if (role === vscode.LanguageModelChatMessageRole.User) return 'user';
+  return role === vscode.LanguageModelChatMessageRole.Assistant ? 'assistant' : 'system';
+}
+
+/** Images go as images, text in whatever type as text; the rest says nothing to a model. */
+function addData({ mimeType, data }: vscode.LanguageModelDataPart, texts: string[], images: string[]): void {
+  if (mimeType.startsWith('image/')) images.push(Buffer.from(data).toString('base64'));
+  else if (/^text\/|json|xml|yaml/.test(mimeType)) texts.push(new TextDecoder().decode(data));
+}
+
+function toResult(
+  { callId, content }: vscode.LanguageModelToolResultPart,
+  toolName: string | undefined,
+): Message {
+  const texts: string[] = [];
+  const images: string[] = [];
+  for (const part of content) {
+    if (part instanceof vscode.LanguageModelTextPart) texts.push(part.value);
+    else if (part instanceof vscode.LanguageModelDataPart) addData(part, texts, images);
+    else if (part instanceof vscode.LanguageModelPromptTsxPart) texts.push(JSON.stringify(part.value));
+  }
+  return {
+    role: 'tool',
+    content: texts.join(''),
+    toolCallId: callId,
+    ...(toolName === undefined ? {} : { toolName }),
+    ...(images.length === 0 ? {} : { images }),
+  };
+}
+
+export function toTools(tools: readonly vscode.LanguageModelChatTool[]): readonly Tool[] {
+  return tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema: (inputSchema as Record<string, unknown> | undefined) ?? { type: 'object', properties: {} },
+  }));
+}

@@ -1,0 +1,200 @@
+import * as vscode from 'vscode';
+import type { LanguageClient } from 'vscode-languageclient/node';
+import type { RunnerOptions } from '../../../protocol/initialize.ts';
+import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
+import type { WorkProgress } from '../../../protocol/progress.ts';
+import { formatError } from '../errorReporter.ts';
+import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
+import { originsOf, type TokenStore } from './secretStore.ts';
+
+/** The extension's end of the connection to `runnerd`. It connects by itself, and again when the daemon dies. */
+export interface DaemonConnection extends vscode.Disposable {
+  /** Waits for the connection. Rejects with the daemon's error, or a sentence when the daemon is gone. */
+  request<P, R>(message: RequestMessage<P, R>, params: P, token?: vscode.CancellationToken): Promise<R>;
+  onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable;
+  /** Runs a request whose progress is told under a token of its own. */
+  requestWithProgress<P extends WorkDoneParams, R>(
+    message: RequestMessage<P, R>,
+    params: P,
+    watcher: ProgressWatcher,
+  ): Promise<R>;
+  /** The daemon answers, for the first time or again. */
+  readonly onDidConnect: vscode.Event<void>;
+}
+
+export interface ProgressWatcher {
+  readonly token: vscode.CancellationToken;
+  readonly report: (progress: WorkProgress) => void;
+}
+
+export interface ConnectionOptions {
+  /** `runnerd.cjs`. */
+  readonly path: string;
+  readonly settings: () => RunnerOptions;
+  readonly tokens: TokenStore;
+  readonly log: vscode.LogOutputChannel;
+  /** A folder for what may be kept between runs. */
+  readonly cacheDir: string;
+}
+
+/** Milliseconds before the daemon is started again: longer each time, until it has lived a minute. */
+const waits = [250, 1_000, 4_000, 15_000, 60_000];
+const steadyAfter = 60_000;
+
+export function connectDaemon(options: ConnectionOptions): DaemonConnection {
+  return new Connection(options);
+}
+
+class Connection implements DaemonConnection {
+  readonly #options: ConnectionOptions;
+  readonly #connected = new vscode.EventEmitter<void>();
+  readonly onDidConnect = this.#connected.event;
+  readonly #disposables: vscode.Disposable[] = [this.#connected];
+  /** By method; each new client gets all of them. */
+  readonly #takers = new Map<string, Set<(params: unknown) => void>>();
+  #client: Promise<LanguageClient>;
+  #process: RunnerdProcess | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #tries = 0;
+  #works = 0;
+  #isDisposed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    const { tokens } = options;
+    this.#disposables.push(
+      tokens.onDidChange((line) => this.#process?.tell(line)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('runner')) void this.#sendSettings();
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => void this.#sendTrust()),
+    );
+    this.#client = this.#start();
+  }
+
+  async request<P, R>(
+    { method }: RequestMessage<P, R>,
+    params: P,
+    token?: vscode.CancellationToken,
+  ): Promise<R> {
+    const client = await this.#client;
+    return token === undefined
+      ? client.sendRequest<R>(method, params)
+      : client.sendRequest<R>(method, params, token);
+  }
+
+  async requestWithProgress<P extends WorkDoneParams, R>(
+    { method }: RequestMessage<P, R>,
+    params: P,
+    { token, report }: ProgressWatcher,
+  ): Promise<R> {
+    const client = await this.#client;
+    const workDoneToken = `vscode-work-${++this.#works}`;
+    const { ProgressType } = await import('vscode-languageclient/node');
+    const listening = client.onProgress(new ProgressType<WorkProgress>(), workDoneToken, report);
+    try {
+      return await client.sendRequest<R>(method, { ...params, workDoneToken }, token);
+    } finally {
+      listening.dispose();
+    }
+  }
+
+  onNotification<P>({ method }: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable {
+    const takers = this.#takers.get(method) ?? new Set();
+    const own = take as (params: unknown) => void;
+    takers.add(own);
+    if (!this.#takers.has(method)) {
+      this.#takers.set(method, takers);
+      void this.#client.then((client) => this.#listen(client, method)).catch(() => undefined);
+    }
+    return new vscode.Disposable(() => takers.delete(own));
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    for (const disposable of this.#disposables) disposable.dispose();
+    this.#client.then((client) => client.dispose()).catch(() => undefined);
+  }
+
+  #start(): Promise<LanguageClient> {
+    const client = this.#open();
+    client.then(
+      () => this.#connected.fire(),
+      (error) => {
+        this.#options.log.error(`The daemon could not be started. ${formatError(error)}`);
+        this.#startLater();
+      },
+    );
+    // Requests are told by it; nobody may be waiting now.
+    client.catch(() => undefined);
+    return client;
+  }
+
+  async #open(): Promise<LanguageClient> {
+    const { path, log, settings, tokens, cacheDir } = this.#options;
+    const secrets = await tokens.linesFor([...originsOf(settings()).values()]);
+    // The library takes longer to load than all else: activation does not wait for it.
+    const { LanguageClient, CloseAction, ErrorAction, RevealOutputChannelOn } = await import(
+      'vscode-languageclient/node'
+    );
+    const startedAt = Date.now();
+    const client = new LanguageClient(
+      'runner',
+      'Runner',
+      async () => {
+        this.#process = spawnRunnerd(path, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath);
+        for (const line of secrets) this.#process.tell(line);
+        return this.#process.child;
+      },
+      {
+        documentSelector: [{ language: 'modelfile' }],
+        outputChannel: log,
+        revealOutputChannelOn: RevealOutputChannelOn.Never,
+        initializationOptions: { ...settings(), cacheDir, trusted: vscode.workspace.isTrusted },
+        errorHandler: {
+          error: () => ({ action: ErrorAction.Continue, handled: true }),
+          closed: () => {
+            if (Date.now() - startedAt > steadyAfter) this.#tries = 0;
+            this.#startLater();
+            return { action: CloseAction.DoNotRestart, handled: true };
+          },
+        },
+      },
+    );
+    for (const method of this.#takers.keys()) this.#listen(client, method);
+    await client.start();
+    return client;
+  }
+
+  #listen(client: LanguageClient, method: string): void {
+    client.onNotification(method, (params: unknown) => {
+      for (const take of this.#takers.get(method) ?? []) take(params);
+    });
+  }
+
+  #startLater(): void {
+    if (this.#isDisposed) return;
+    const wait = waits[Math.min(this.#tries++, waits.length - 1)] ?? 0;
+    this.#options.log.warn(`The daemon ended. It is started again in ${wait / 1000} s.`);
+    clearTimeout(this.#timer);
+    this.#client = new Promise((resolve, reject) => {
+      this.#timer = setTimeout(() => this.#start().then(resolve, reject), wait);
+    });
+    this.#client.catch(() => undefined);
+  }
+
+  async #sendSettings(): Promise<void> {
+    const client = await this.#client;
+    const runner = {
+      ...this.#options.settings(),
+      completionModel: this.#options.settings().completionModel ?? '',
+    };
+    await client.sendNotification('workspace/didChangeConfiguration', { settings: { runner } });
+  }
+
+  async #sendTrust(): Promise<void> {
+    const client = await this.#client;
+    await client.sendNotification('runner/trust/didChange', { trusted: true });
+  }
+}

@@ -1,0 +1,39 @@
+import * as vscode from 'vscode';
+
+export interface ReportOptions {
+  /** What was being done, such as `Pulling qwen3:4b`. */
+  readonly during?: string;
+  /** Also shows a notification. */
+  readonly showToUser?: boolean;
+}
+
+/** Tells of errors: the whole to the log, and a sentence to the user where that is wanted, once. */
+export interface ErrorReporter {
+  report(error: unknown, options?: ReportOptions): void;
+}
+
+export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter {
+  let shown: string | undefined;
+  return {
+    report(error, { during, showToUser = false } = {}) {
+      const prefix = during === undefined ? '' : `${during}: `;
+      log.error(prefix + formatError(error));
+      const sentence = prefix + messageOf(error);
+      if (!showToUser || sentence === shown) return;
+      shown = sentence;
+      void vscode.window.showErrorMessage(sentence, 'Show Log').then((choice) => {
+        if (shown === sentence) shown = undefined;
+        if (choice !== undefined) log.show();
+      });
+    },
+  };
+}
+
+/** The stack where there is one, which already begins with the message; else the message. */
+export function formatError(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

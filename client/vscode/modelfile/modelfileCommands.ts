@@ -1,0 +1,88 @@
+import * as vscode from 'vscode';
+import type { ModelfileDiagnostic } from '../../../protocol/modelfile.ts';
+import { createModelRequest, listModelsRequest } from '../../../protocol/models.ts';
+import { errorDataOf } from '../convert/failure.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import type { ErrorReporter } from '../errorReporter.ts';
+import type { ModelRow } from '../models/modelCommands.ts';
+import { runWork } from '../models/work.ts';
+
+/** Creating models from Modelfiles, and Modelfiles from models. */
+export function registerModelfileCommands(
+  daemon: DaemonConnection,
+  reporter: ErrorReporter,
+): vscode.Disposable {
+  const guarded = (id: string, work: (argument?: unknown) => Promise<void>) =>
+    vscode.commands.registerCommand(id, async (argument?: unknown) => {
+      try {
+        await work(argument);
+      } catch (error) {
+        reporter.report(error, { showToUser: true });
+      }
+    });
+  return vscode.Disposable.from(
+    guarded('runner.createModel', (argument) => createModel(daemon, argument)),
+    guarded('runner.newModelfile', (argument) => newModelfile(daemon, argument)),
+  );
+}
+
+/** From the row, the active editor, or a file that is chosen. What is not saved is saved first. */
+async function createModel(daemon: DaemonConnection, argument: unknown): Promise<void> {
+  const uri = argument instanceof vscode.Uri ? argument : await chooseModelfile();
+  if (!uri) return;
+  const document = await vscode.workspace.openTextDocument(uri);
+  if (document.isDirty && !(await document.save())) return;
+  const model = await vscode.window.showInputBox({
+    title: 'Create a Model',
+    prompt: 'A name for the model, such as my-model or my-model:v2',
+    ignoreFocusOut: true,
+  });
+  if (!model?.trim()) return;
+  try {
+    await runWork(daemon, `Creating ${model.trim()}`, [
+      createModelRequest,
+      { model: model.trim(), ...sourceOf(document) },
+    ]);
+  } catch (error) {
+    await showMistake(document, error);
+    throw error;
+  }
+}
+
+/** A file that was never saved has no folder from which its paths count. */
+function sourceOf({ uri, getText }: vscode.TextDocument) {
+  return uri.scheme === 'file' ? { path: uri.fsPath } : { text: getText() };
+}
+
+async function chooseModelfile(): Promise<vscode.Uri | undefined> {
+  const { document } = vscode.window.activeTextEditor ?? {};
+  if (document?.languageId === 'modelfile') return document.uri;
+  const [uri] = (await vscode.window.showOpenDialog({ title: 'Create a Model from a Modelfile' })) ?? [];
+  return uri;
+}
+
+/** The first mistake is shown where it is. */
+async function showMistake(document: vscode.TextDocument, error: unknown): Promise<void> {
+  const [first] = (errorDataOf(error)?.diagnostics ?? []) as readonly ModelfileDiagnostic[];
+  if (!first) return;
+  const { start, end } = first.range;
+  const selection = new vscode.Range(start.line, start.character, end.line, end.character);
+  await vscode.window.showTextDocument(document, { selection });
+}
+
+/** A Modelfile to begin with, from the row's model or one that is chosen. */
+async function newModelfile(daemon: DaemonConnection, argument: unknown): Promise<void> {
+  const model = (argument as ModelRow | undefined)?.model ?? (await chooseBase(daemon));
+  if (model === undefined) return;
+  const content = `FROM ${model}\n\nSYSTEM """You are a helpful assistant."""\n\nPARAMETER temperature 0.7\n`;
+  const document = await vscode.workspace.openTextDocument({ language: 'modelfile', content });
+  await vscode.window.showTextDocument(document);
+}
+
+async function chooseBase(daemon: DaemonConnection): Promise<string | undefined> {
+  const { models } = await daemon.request(listModelsRequest, {});
+  return vscode.window.showQuickPick(
+    models.map(({ name }) => name),
+    { title: 'A Modelfile from Which Model?' },
+  );
+}

@@ -1,0 +1,34 @@
+import * as vscode from 'vscode';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+
+/** The settings under `runner` that the daemon takes, as they are now; what is not set is left out. */
+export function readSettings(): RunnerOptions {
+  const settings = vscode.workspace.getConfiguration('runner');
+  const given = keys.flatMap((key) => {
+    const value: unknown = settings.get(key);
+    return isUnset(value) && key !== 'completionModel' ? [] : [[key, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+const keys = [
+  'host',
+  'servers',
+  'completionModel',
+  'logLevel',
+  'modelfilesPath',
+  'keepAlive',
+  'contextLength',
+  'catalogUrl',
+  'exclude',
+  'caFile',
+  'timeouts',
+] as const;
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+export function streamLogs(): boolean {
+  return vscode.workspace.getConfiguration('runner').get<boolean>('streamLogs') ?? false;
+}

@@ -1,0 +1,15 @@
+/** Rows by family, in the order in which families first occur; a family of one is no folder. */
+export interface Family<Row> {
+  readonly family: string;
+  readonly rows: readonly Row[];
+}
+
+export function groupByFamily<Row extends { readonly family: string }>(
+  rows: readonly Row[],
+): readonly (Row | Family<Row>)[] {
+  const families = new Map<string, Row[]>();
+  for (const row of rows) families.set(row.family, [...(families.get(row.family) ?? []), row]);
+  return [...families].flatMap(([family, members]): readonly (Row | Family<Row>)[] =>
+    members.length === 1 ? members : [{ family, rows: members }],
+  );
+}
