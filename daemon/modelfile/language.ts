@@ -98,7 +98,7 @@ export function serveModelfileLanguage(connection: Connection, options: Modelfil
 /** By its language, or by its name where the editor knows no such language. */
 function isModelfile({ languageId, uri }: TextDocument): boolean {
   if (languageId.toLowerCase() === 'modelfile') return true;
-  return /^(plaintext|text|)$/.test(languageId) && /(^|\/|\.)modelfile(\.[\w-]+)?$/i.test(decodeURI(uri));
+  return /^(plaintext|text|)$/.test(languageId) && /(^|\/|\.)modelfile(\.[\w-]+)?$/i.test(uri);
 }
 
 /** What is wrong with a document, as long as it is the newest version of an open one. */
@@ -142,7 +142,11 @@ const tooLarge = {
   severity: 2 as const,
 };
 
-/** A document that was never saved has none. */
+/** A document that was never saved has none, and neither has one whose address is no path of this system. */
 function folderOf(uri: string): string | undefined {
-  return uri.startsWith('file:') ? dirname(fileURLToPath(uri)) : undefined;
+  try {
+    return uri.startsWith('file:') ? dirname(fileURLToPath(uri)) : undefined;
+  } catch {
+    return undefined;
+  }
 }

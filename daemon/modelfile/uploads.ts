@@ -78,6 +78,8 @@ async function upload(
   const source = createReadStream(path, { highWaterMark: pieceSize });
   const stream = counted(source, sent);
   let problem: Error | undefined;
+  // Whoever reads it is told by its end; nobody may be reading any more.
+  stream.on('error', () => undefined);
   source.on('error', (error) => {
     problem = error;
     stream.destroy(error);

@@ -685,6 +685,8 @@ t.test('which documents are Modelfiles', async (t) => {
     ['file:///x/Modelfile', 'plaintext', true],
     ['file:///x/my.modelfile', 'plaintext', true],
     ['file:///x/Modelfile.small', 'text', true],
+    ['file:///x/%E0/Modelfile', 'plaintext', true],
+    ['file://far/x/Modelfile', 'modelfile', true],
     ['file:///x/Modelfile', 'dockerfile', false],
     ['file:///x/readme.txt', 'plaintext', false],
   ] as const) {

@@ -65,9 +65,9 @@ class Connection implements DaemonConnection {
     this.#disposables.push(
       tokens.onDidChange((line) => this.#process?.tell(line)),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration('runner')) void this.#sendSettings();
+        if (event.affectsConfiguration('runner')) this.#sendSettings().catch(ignore);
       }),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => void this.#sendTrust()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#sendTrust().catch(ignore)),
     );
     this.#client = this.#start();
   }
@@ -105,7 +105,7 @@ class Connection implements DaemonConnection {
     takers.add(own);
     if (!this.#takers.has(method)) {
       this.#takers.set(method, takers);
-      void this.#client.then((client) => this.#listen(client, method)).catch(() => undefined);
+      this.#client.then((client) => this.#listen(client, method)).catch(ignore);
     }
     return new vscode.Disposable(() => takers.delete(own));
   }
@@ -114,7 +114,7 @@ class Connection implements DaemonConnection {
     this.#isDisposed = true;
     clearTimeout(this.#timer);
     for (const disposable of this.#disposables) disposable.dispose();
-    this.#client.then((client) => client.dispose()).catch(() => undefined);
+    this.#client.then((client) => client.dispose()).catch(ignore);
   }
 
   #start(): Promise<LanguageClient> {
@@ -197,4 +197,8 @@ class Connection implements DaemonConnection {
     const client = await this.#client;
     await client.sendNotification('runner/trust/didChange', { trusted: true });
   }
+}
+
+function ignore(): void {
+  // A daemon that is not there is told by its start, which goes on trying, and is told all of it then.
 }
