@@ -78,9 +78,13 @@ class Connection implements DaemonConnection {
     token?: vscode.CancellationToken,
   ): Promise<R> {
     const client = await this.#client;
-    return token === undefined
-      ? client.sendRequest<R>(method, params)
-      : client.sendRequest<R>(method, params, token);
+    try {
+      return await (token === undefined
+        ? client.sendRequest<R>(method, params)
+        : client.sendRequest<R>(method, params, token));
+    } catch (error) {
+      throw isLostConnection(error) ? daemonEnded(error) : error;
+    }
   }
 
   async requestWithProgress<P extends WorkDoneParams, R>(
@@ -94,6 +98,8 @@ class Connection implements DaemonConnection {
     const listening = client.onProgress(new ProgressType<WorkProgress>(), workDoneToken, report);
     try {
       return await client.sendRequest<R>(method, { ...params, workDoneToken }, token);
+    } catch (error) {
+      throw isLostConnection(error) ? daemonEnded(error) : error;
     } finally {
       listening.dispose();
     }
@@ -197,6 +203,19 @@ class Connection implements DaemonConnection {
     const client = await this.#client;
     await client.sendNotification('runner/trust/didChange', { trusted: true });
   }
+}
+
+/** What the library says of requests that were under way when the daemon ended. */
+const lostConnectionCodes: readonly unknown[] = [-32096, -32097, -32098, -32099];
+
+function isLostConnection(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && lostConnectionCodes.includes(error.code);
+}
+
+function daemonEnded(cause: unknown): Error {
+  return new Error('The daemon of Runner ended unexpectedly. It is started again; then ask again.', {
+    cause,
+  });
 }
 
 function ignore(): void {
