@@ -82,7 +82,9 @@ export function createWorks(connection: Connection): Works {
       if (token === undefined) void makeToken().then(watch);
       else watch(token);
       try {
-        return await work(reporter.report, controller.signal);
+        const result = await work(reporter.report, controller.signal);
+        reporter.succeed();
+        return result;
       } catch (error) {
         if (!controller.signal.aborted) throw error;
         throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
@@ -105,6 +107,7 @@ class ProgressReporter {
   #last: WorkState | undefined;
   #percentage = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isDone = false;
   #isEnded = false;
 
   constructor(connection: Connection, title: string) {
@@ -133,6 +136,12 @@ class ProgressReporter {
     if (this.#newest) this.#tell();
   }
 
+  /** All is done: what is told last says so. */
+  succeed(): void {
+    this.#isDone = true;
+    this.#newest ??= this.#last;
+  }
+
   end(message: string | undefined): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
@@ -149,11 +158,11 @@ class ProgressReporter {
     }, reportEvery);
   }
 
-  /** Percentages never fall, and only the end is a hundred: until then something is left to do. */
+  /** Percentages never fall, and only what is done is a hundred: until then something is left to do. */
   #reportOf(state: WorkState): WorkProgress {
     const { completed, total } = state;
     if (completed === undefined || !total) return { kind: 'report', ...state };
-    const now = Math.min(99, Math.floor((completed / total) * 100));
+    const now = this.#isDone ? 100 : Math.min(99, Math.floor((completed / total) * 100));
     this.#percentage = Math.max(this.#percentage, now);
     return { kind: 'report', percentage: this.#percentage, ...state };
   }
