@@ -104,9 +104,9 @@ async function serveStdio(flags: Flags): Promise<void> {
     random: Math.random,
   });
   const leave = () => {
-    // Sockets that stay open must not keep a daemon that has no editor.
+    // Sockets that stay open must not keep a daemon that has no editor. A child that will not end has a second.
     void daemon.close().finally(() => process.exit(0));
-    setTimeout(() => process.exit(0), 500).unref();
+    setTimeout(() => process.exit(0), 1_500).unref();
   };
   process.stdin.on('end', leave);
   process.stdin.on('close', leave);

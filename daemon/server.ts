@@ -116,7 +116,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   };
   const lifecycle = createLifecycle({ models, onDidChange, now: options.now });
   const pulls = createPulls(onDidChange);
-  const works = createWorks(connection);
+  const works = createWorks(connection, secrets.redact);
   const documents = new TextDocuments(TextDocument);
   const chat = createChat({
     knowledge,
@@ -159,6 +159,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   });
   serveSession(connection, {
     onReady: followWanted,
+    onShutdown: () => logs.close(),
     pullSettings,
     version: options.version,
     ...(problem === undefined ? {} : { problem }),

@@ -36,8 +36,7 @@ export function canChat({ capabilities }: Model): boolean {
 
 /** The model that a name means; else a sentence with near names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
-  const wanted = text.toLowerCase();
-  const found = models.find(({ name }) => [wanted, `${wanted}:latest`].includes(name.toLowerCase()));
+  const found = models.find(({ name }) => fullName(name) === fullName(text));
   if (found) return found;
   const near = nearest(
     text,
@@ -45,6 +44,17 @@ export function findModel(models: readonly Model[], text: string): Model | strin
   );
   const hint = near.length > 0 ? ` Did you mean ${near.map(showLine).join(' or ')}?` : '';
   return `There is no model "${showLine(text)}".${hint}`;
+}
+
+/** The same for the same model: with its tag, without the parts that go without saying. */
+function fullName(name: string): string {
+  const short = name
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/^registry\.ollama\.ai\//, '')
+    .replace(/^library\//, '')
+    .replace(/:local$/, '');
+  return /:[^/]*$/.test(short) ? short : `${short}:latest`;
 }
 
 /** The same error with near names in it, where a model that was named does not exist. */

@@ -16,7 +16,7 @@ const privateNames = [
   ],
   ...['image', 'images', 'suffix', 'body', 'data'],
   ...['string', 'ids', 'from', 'events', 'event', 'buffer', 'acc', 'tool', 'toolcalls', 'arguments', 'args'],
-  ...['query', 'raw', 'req', 'resp'],
+  ...['query', 'raw', 'req', 'resp', 'system', 'template'],
 ];
 const hidden = '***';
 
@@ -24,14 +24,32 @@ const hidden = '***';
 const attribute = /(?<![\w.-])([\w.-]+)=("(?:[^"\\]|\\.)*\\?"?|\S*)/g;
 
 const debugRules = rulesFor(privateNames);
+/** The engine's own lines and JSON, whose names are few, because much else in them has a colon. */
+const freeRules = rulesFor([
+  ...[
+    'prompt',
+    'content',
+    'message',
+    'messages',
+    'response',
+    'thinking',
+    'system',
+    'text',
+    'input',
+    'output',
+  ],
+]);
+/** A token that the engine tells while it debugs. */
+const token = /((?:next|sampled) token:).*$/i;
 /** What holds in every line. */
 const commonRules = rulesFor(['prompt']);
 
 /** The line without prompts and answers: the values of private attributes become `***`. */
 export function hidePrivateText(line: string): string {
   const level = ownLevel(line);
-  // Free text has no end of a value, so that everything after the name may belong to it.
-  if (level === undefined) return line.replace(/(?<!\w)(prompt\s*=).*$/is, `$1${hidden}`);
+  // Free text and JSON have no end of a value that could be trusted: everything after the name may belong to it.
+  if (level === undefined)
+    return line.replace(freeRules.inValue, `$1${hidden}`).replace(token, `$1${hidden}`);
   const { names, inValue } = level === 'debug' ? debugRules : commonRules;
   return line.replace(attribute, (whole: string, key: string, value: string) => {
     if (names.has(nameOf(key))) return `${key}=${hidden}`;

@@ -1,4 +1,5 @@
 import { startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
+import { orAborted } from '../abort.ts';
 import type { Log } from '../log.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
@@ -16,9 +17,22 @@ export interface LogsParts {
 
 /** The requests for a runner's log. Returns what to call when the settings are known, and when they change. */
 export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: LogsParts): () => void {
-  endpoint.onRequest(startLogsRequest, serverParamsSchema, ({ server }) =>
-    logs.start(servers.client(server).server),
-  );
+  /** How many wait for a start, by the server's address. */
+  const waiting = new Map<string, number>();
+  endpoint.onRequest(startLogsRequest, serverParamsSchema, async (params, signal) => {
+    const { server } = servers.client(params.server);
+    const count = (by: number) => waiting.set(server.url, (waiting.get(server.url) ?? 0) + by);
+    count(1);
+    try {
+      return await orAborted(logs.start(server), signal);
+    } catch (error) {
+      // Nobody waits for it any more: what has not begun need not.
+      if (signal.aborted && waiting.get(server.url) === 1) logs.stop(server).catch(() => undefined);
+      throw error;
+    } finally {
+      count(-1);
+    }
+  });
   endpoint.onRequest(stopLogsRequest, serverParamsSchema, ({ server }) =>
     logs.stop(servers.client(server).server),
   );

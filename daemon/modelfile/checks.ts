@@ -3,11 +3,15 @@ import { commandWords, deprecatedParameters, type ParameterType, parameterWords 
 
 /** What is wrong with the sense of a Modelfile, as far as its text alone tells; at most a thousand. */
 export function checkModelfile({ commands, isCut }: ParsedModelfile): readonly Problem[] {
-  return [...missingFrom(commands, isCut), ...commands.flatMap(problemsOf), ...overruled(commands)].slice(
-    0,
-    1_000,
-  );
+  const problems: Problem[] = [...missingFrom(commands, isCut)];
+  for (const command of commands) {
+    problems.push(...problemsOf(command));
+    if (problems.length >= maxProblems) return problems.slice(0, maxProblems);
+  }
+  return [...problems, ...overruled(commands)].slice(0, maxProblems);
 }
+
+const maxProblems = 1_000;
 
 /** The value of a parameter in the type that the runner wants; undefined where it cannot be read as one. */
 export function tryParameterValue(type: ParameterType, text: string): string | number | boolean | undefined {
@@ -22,7 +26,9 @@ export function tryParameterValue(type: ParameterType, text: string): string | n
     case 'int':
       return /^[+-]?\d{1,19}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
     case 'float':
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && Number.isFinite(Number(text))
+      return text.length <= 64 &&
+        /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) &&
+        Number.isFinite(Number(text))
         ? Number(text)
         : undefined;
   }
@@ -65,10 +71,11 @@ function parameterProblems(name: Argument, value: Argument): readonly Problem[] 
 
 /** Names are case-sensitive, which is the likely mistake. */
 function unknownParameter(name: string): string {
+  const shown = name.slice(0, 60);
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
-  const meant = [...parameterWords.keys()].find((known) => plain(known) === plain(name));
+  const meant = [...parameterWords.keys()].find((known) => plain(known) === plain(shown));
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  return `unknown parameter "${name.slice(0, 60)}".${hint}`;
+  return `unknown parameter "${shown}".${hint}`;
 }
 
 /** Where only the last of several counts, the others are said to be without effect. */

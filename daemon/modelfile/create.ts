@@ -31,7 +31,7 @@ export async function createModel(
   report({ message: 'Reading the Modelfile' });
   const { text, folder } = await readSource(params);
   const modelfile = readModelfile(text);
-  const sources = await resolveSources(modelfile.commands, folder);
+  const sources = await resolveSources(modelfile.commands, folder, signal);
   refuseMistakes(modelfile, sources.problems);
   signal.throwIfAborted();
 

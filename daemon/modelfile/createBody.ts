@@ -61,13 +61,16 @@ export function createBody({
 /** Values in their types; those of a list parameter are all kept, of the others the last. */
 function parametersOf(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, unknown>> {
   const parameters = new Map<string, unknown>();
+  const lists = new Map<string, unknown[]>();
   for (const [name, text] of pairs) {
     const word = parameterWords.get(name);
     // Others are told as problems before, or are deprecated and left out.
     if (!word) continue;
     const value = tryParameterValue(word.type, text);
-    const before = parameters.get(name);
-    parameters.set(name, word.isList ? [...(Array.isArray(before) ? before : []), value] : value);
+    const list = lists.get(name) ?? [];
+    list.push(value);
+    lists.set(name, list);
+    parameters.set(name, word.isList ? list : value);
   }
   return Object.fromEntries(parameters);
 }

@@ -35,6 +35,7 @@ export interface ParsedModelfile {
 }
 
 const maxProblems = 1_000;
+const maxCommands = 100_000;
 
 /**
  * Reads a Modelfile by the runner's grammar: commands in any case, `#` comments only as the first of a line, values
@@ -61,11 +62,19 @@ class Parser {
   }
 
   parse(): ParsedModelfile {
-    while (this.#skipBlanksAndLines()) {
+    while (this.#skipBlanksAndLines() && !this.#isTooLong()) {
       if (this.#text[this.#at] === '#') this.#at = this.#lineEnd(this.#at);
       else this.#command();
     }
     return { commands: this.#commands, problems: this.#problems, isCut: this.#isCut };
+  }
+
+  /** Nobody writes so many commands; what comes beyond is not looked at. */
+  #isTooLong(): boolean {
+    if (this.#commands.length < maxCommands) return false;
+    this.#isCut = true;
+    this.#tell({ start: this.#at, end: this.#at + 1 }, `A Modelfile has at most ${maxCommands} commands.`);
+    return true;
   }
 
   #command(): void {

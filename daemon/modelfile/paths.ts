@@ -53,18 +53,31 @@ export function looksLikePath(value: string): boolean {
 
 /** The file, or the files of a folder, from which a model is made. */
 export async function findModelFiles(path: string): Promise<Found> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    const isNone = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(found.code ?? '');
+    return isNone ? { kind: 'none' } : unreadable(path, found);
+  }
   try {
-    const found = await stat(path);
     if (found.isDirectory()) return await filesOfFolder(path);
     if (!found.isFile()) return { kind: 'unusable', problem: `${path} is neither a file nor a folder.` };
-    if (secretName.test(basename(path)))
+    if (isSecret(path, await realpath(path)))
       return { kind: 'unusable', problem: `${path} looks like a secret; such files are never sent.` };
     return { kind: 'files', files: [{ path, name: basename(path), bytes: found.size }] };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return { kind: 'none' };
-    return { kind: 'unusable', problem: `${path} cannot be read: ${message}` };
+    // Something is there, such as a folder with a link that leads nowhere: it is never taken for a model's name.
+    return unreadable(path, error);
   }
+}
+
+function unreadable(path: string, error: unknown): Found {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { kind: 'unusable', problem: `${path} cannot be read: ${reason}` };
+}
+
+/** By its own name, or by that of the file to which it leads. */
+function isSecret(...paths: readonly string[]): boolean {
+  return paths.some((path) => secretName.test(basename(path)));
 }
 
 async function filesOfFolder(folder: string): Promise<Found> {
@@ -86,8 +99,8 @@ async function filesOfFolder(folder: string): Promise<Found> {
   );
   const files: ModelFile[] = [];
   for (const name of wanted) {
-    if (secretName.test(basename(name))) continue;
     const path = await realpath(join(root, name));
+    if (isSecret(name, path)) continue;
     if (!isBelow(root, path))
       return { kind: 'unusable', problem: `${join(folder, name)} leads out of its folder.` };
     const found = await stat(path);

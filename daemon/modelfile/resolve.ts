@@ -20,15 +20,22 @@ export interface ModelSources {
 export async function resolveSources(
   commands: readonly Command[],
   folder: string | undefined,
+  signal?: AbortSignal,
 ): Promise<ModelSources> {
   const problems: Problem[] = [];
   let from: string | undefined;
   const files: ModelFile[] = [];
   let adapters: readonly ModelFile[] = [];
   let drafts: readonly ModelFile[] = [];
+  let looked = 0;
   for (const { name, args } of commands) {
     const [value] = args;
     if (!['from', 'adapter', 'draft'].includes(name) || value.text === '') continue;
+    signal?.throwIfAborted();
+    if (looked++ === maxSources) {
+      problems.push(problemAt(value, `A Modelfile names at most ${maxSources} models and files.`).problem);
+      break;
+    }
     const meant = await resolveValue(name, value, folder);
     if (meant.kind === 'problem') problems.push(meant.problem);
     else if (meant.kind === 'model') from = meant.name;
@@ -41,6 +48,9 @@ export async function resolveSources(
   if (same && draft) problems.push(problemAt(draft.args[0], 'DRAFT names the same file as FROM.').problem);
   return { ...(from === undefined ? {} : { from }), files, adapters, drafts, problems };
 }
+
+/** No model is made of more; each one costs a look at the disk. */
+const maxSources = 64;
 
 type Meant =
   | { readonly kind: 'files'; readonly files: readonly ModelFile[] }

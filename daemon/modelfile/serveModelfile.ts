@@ -8,6 +8,7 @@ import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
 import { createModel } from './create.ts';
 import { readModelfile, toParseResult } from './modelfile.ts';
+import { maxModelfileBytes } from './modelfileText.ts';
 
 export interface ModelfileParts {
   readonly servers: Servers;
@@ -18,8 +19,10 @@ export interface ModelfileParts {
 
 /** The requests about Modelfiles. */
 export function serveModelfile(endpoint: Endpoint, { servers, works, onDidChange }: ModelfileParts): void {
-  endpoint.onRequest(parseModelfileRequest, z.object({ text: z.string() }), async ({ text }) =>
-    toParseResult(readModelfile(text)),
+  const megabytes = maxModelfileBytes / 1024 / 1024;
+  const text = z.string().check(z.maxLength(maxModelfileBytes, `it has more than ${megabytes} MB`));
+  endpoint.onRequest(parseModelfileRequest, z.object({ text }), async (params) =>
+    toParseResult(readModelfile(params.text)),
   );
   endpoint.onRequest(createModelRequest, createParamsSchema, async (params, requested) => {
     const client = servers.client(params.server);

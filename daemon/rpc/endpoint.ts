@@ -5,6 +5,7 @@ import {
   LSPErrorCodes,
   ResponseError,
 } from 'vscode-languageserver/node';
+import type { ErrorData } from '../../protocol/errors.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -110,7 +111,7 @@ export function toResponseError(
     return new ResponseError(ErrorCodes.InvalidParams, error.message, { path: error.path });
   if (error instanceof RunnerError) {
     log.warn(`${method}: ${error.kind}: ${error.message}`);
-    return new ResponseError(error.code, redact(error.message), error.data);
+    return new ResponseError(error.code, redact(error.message), redactStrings(error.data, redact));
   }
   if (cancelled) return new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
   log.error(
@@ -120,4 +121,13 @@ export function toResponseError(
     ErrorCodes.InternalError,
     'The daemon could not do this because of a defect of its own. Its log says more.',
   );
+}
+
+/** The same with secrets taken out of its texts; what a model answered is its own, and stays. */
+function redactStrings(data: ErrorData, redact: (text: string) => string): ErrorData {
+  const clean = Object.entries(data).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? redact(value) : value,
+  ]);
+  return Object.fromEntries(clean) as ErrorData;
 }

@@ -57,6 +57,8 @@ export interface SessionParts {
   readonly onInitialize: (editor: ClientCapabilities) => void;
   /** The editor is ready, and its settings are known. */
   readonly onReady: () => void;
+  /** Ends what would outlive the process. */
+  readonly onShutdown: () => Promise<void>;
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
   readonly session: Session;
@@ -99,7 +101,11 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
       .check(servers.client(), closed)
       .catch((error) => log.debug(`The first check ended: ${String(error)}`));
   });
-  connection.onShutdown(() => session.stop());
+  connection.onShutdown(async () => {
+    session.stop();
+    // The library ends the process at once when the editor says so next.
+    await parts.onShutdown();
+  });
 }
 
 export interface ConfigurationParts {

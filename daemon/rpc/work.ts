@@ -40,20 +40,19 @@ const reportEvery = 120;
 
 const cancelParams = z.object({ token: z.union([z.string(), z.number()]) });
 
-export function createWorks(connection: Connection): Works {
+/** `redact` takes secrets out of what a runner said of its work. */
+export function createWorks(connection: Connection, redact: (text: string) => string): Works {
   const running = new Map<ProgressToken, AbortController>();
   let canMakeTokens = false;
   let made = 0;
 
-  const makeToken = async (): Promise<ProgressToken | undefined> => {
-    if (!canMakeTokens) return undefined;
-    const token = `runnerd-work-${++made}`;
+  /** The editor takes a token that was made here before it is told anything under it. */
+  const offerToken = async (token: ProgressToken, begin: () => void): Promise<void> => {
     try {
       await connection.sendRequest('window/workDoneProgress/create', { token });
-      return token;
+      begin();
     } catch {
       // An editor that refuses a token watches nothing; the work goes on.
-      return undefined;
     }
   };
 
@@ -73,14 +72,12 @@ export function createWorks(connection: Connection): Works {
       const cancel = () => controller.abort();
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
-      const reporter = new ProgressReporter(connection, title);
-      const watch = (watched: ProgressToken | undefined) => {
-        if (watched === undefined || reporter.isEnded) return;
-        running.set(watched, controller);
-        reporter.begin(watched);
-      };
-      if (token === undefined) void makeToken().then(watch);
-      else watch(token);
+      const reporter = new ProgressReporter(connection, { title, redact });
+      const own = token ?? (canMakeTokens ? `runnerd-work-${++made}` : undefined);
+      // Before the editor answers: it may cancel at once.
+      if (own !== undefined) running.set(own, controller);
+      if (token !== undefined) reporter.begin(token);
+      else if (own !== undefined) void offerToken(own, () => reporter.begin(own));
       try {
         const result = await work(reporter.report, controller.signal);
         reporter.succeed();
@@ -90,7 +87,7 @@ export function createWorks(connection: Connection): Works {
         throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
       } finally {
         signal.removeEventListener('abort', cancel);
-        if (reporter.token !== undefined) running.delete(reporter.token);
+        if (own !== undefined) running.delete(own);
         reporter.end(controller.signal.aborted ? 'Cancelled' : undefined);
       }
     },
@@ -101,6 +98,7 @@ export function createWorks(connection: Connection): Works {
 class ProgressReporter {
   readonly #connection: Connection;
   readonly #title: string;
+  readonly #redact: (text: string) => string;
   #token: ProgressToken | undefined;
   /** What is not told yet. */
   #newest: WorkState | undefined;
@@ -110,17 +108,13 @@ class ProgressReporter {
   #isDone = false;
   #isEnded = false;
 
-  constructor(connection: Connection, title: string) {
+  constructor(
+    connection: Connection,
+    { title, redact }: { readonly title: string; readonly redact: (text: string) => string },
+  ) {
     this.#connection = connection;
     this.#title = title;
-  }
-
-  get token(): ProgressToken | undefined {
-    return this.#token;
-  }
-
-  get isEnded(): boolean {
-    return this.#isEnded;
+    this.#redact = redact;
   }
 
   readonly report: Report = (state) => {
@@ -131,6 +125,7 @@ class ProgressReporter {
   };
 
   begin(token: ProgressToken): void {
+    if (this.#isEnded) return;
     this.#token = token;
     this.#send({ kind: 'begin', title: this.#title, cancellable: true, percentage: 0 });
     if (this.#newest) this.#tell();
@@ -159,8 +154,9 @@ class ProgressReporter {
   }
 
   /** Percentages never fall, and only what is done is a hundred: until then something is left to do. */
-  #reportOf(state: WorkState): WorkProgress {
-    const { completed, total } = state;
+  #reportOf({ message, ...figures }: WorkState): WorkProgress {
+    const state = { message: this.#redact(message), ...figures };
+    const { completed, total } = figures;
     if (completed === undefined || !total) return { kind: 'report', ...state };
     const now = this.#isDone ? 100 : Math.min(99, Math.floor((completed / total) * 100));
     this.#percentage = Math.max(this.#percentage, now);

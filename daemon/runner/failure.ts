@@ -19,6 +19,9 @@ export interface Subject {
   readonly model?: string;
 }
 
+/** What is read of a runner's own sentence, in characters. */
+const maxErrorText = 2_000;
+
 const contextTexts =
   /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
 
@@ -33,7 +36,8 @@ export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerE
 }
 
 /** The error for an error line in a stream whose status was 200. */
-export function failureOfErrorLine(text: string, subject: Subject): RunnerError {
+export function failureOfErrorLine(line: string, subject: Subject): RunnerError {
+  const text = line.slice(0, maxErrorText);
   const details = {
     server: subject.server,
     ...(subject.model === undefined ? {} : { model: subject.model }),
@@ -194,7 +198,7 @@ function parseErrorBody(body: string): ErrorBody | undefined {
   const value = tryJson(body);
   if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
   const signin = 'signin_url' in value && typeof value.signin_url === 'string' ? value.signin_url : undefined;
-  const error = innerText(value.error).slice(0, 2000);
+  const error = innerText(value.error).slice(0, maxErrorText);
   return { error, ...(signin !== undefined && /^https:\/\//i.test(signin) ? { signinUrl: signin } : {}) };
 }
 

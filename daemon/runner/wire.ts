@@ -91,8 +91,8 @@ export function parseWorkLine(value: unknown): WorkLine {
   return withoutUndefined<WorkLine>({
     status: asString(line['status']) ?? '',
     digest: asString(line['digest']),
-    total: asCount(line['total']),
-    completed: asCount(line['completed']),
+    total: asBytes(line['total']),
+    completed: asBytes(line['completed']),
     error: errorOf(line),
   });
 }
@@ -215,6 +215,10 @@ function asString(value: unknown): string | undefined {
 
 function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+function asBytes(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 function stringsOf(value: unknown): readonly string[] | undefined {

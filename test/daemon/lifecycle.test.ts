@@ -22,6 +22,7 @@ import {
 } from '../../protocol/models.ts';
 import { type ProgressParams, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
+import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
@@ -491,6 +492,56 @@ t.test('progress goes by digest, and can go backwards', async (t) => {
     last = many({ status: 'pulling', digest: `d${index}`, total: 1 });
   t.equal(last.total, 4096, 'a server that makes up layers is bounded');
   t.equal(last.parts?.length, 64);
+});
+
+t.test('what a server says of its work has no secret, no end and no figure that is none', async (t) => {
+  const runner = await startStandIn({ models, catalog });
+  const secret = 'sk-very-secret-123456';
+  const daemon = await startPair({ host: runner.url }, { secrets: [{ origin: runner.url, secret }] });
+  t.teardown(async () => {
+    await daemon.close();
+    await runner.close();
+  });
+  const progress = watchProgress(daemon);
+  const layer = { status: 'pulling', total: 1.7e308, completed: 1.7e308 };
+  runner
+    .on('/api/pull')
+    .rawLines([
+      { status: `you sent ${secret}` },
+      { ...layer, digest: 'sha256:a' },
+      { ...layer, digest: 'sha256:b' },
+      { error: `${'<'.repeat(300_000)} ${secret}` },
+    ]);
+  const started = Date.now();
+  const failed = await daemon
+    .request(pullModelRequest, { model: 'guest', workDoneToken: 'w' })
+    .catch((error: { message: string; data: object }) => error);
+  t.ok(Date.now() - started < 10_000);
+  t.ok('message' in failed && failed.message.length < 3_000);
+  const all = JSON.stringify([failed, progress.get('w')]);
+  t.notMatch(all, /sk-very|null/);
+  runner
+    .on('/api/pull')
+    .failWith(401, { error: 'unauthorized', signin_url: `https://ollama.com/?key=${secret}` });
+  const refused = await daemon
+    .request(pullModelRequest, { model: 'guest' })
+    .catch((error: { data: { kind: string; signinUrl: string } }) => error);
+  t.match(refused, { data: { kind: 'unauthorized', signinUrl: 'https://ollama.com/?key=***' } });
+});
+
+t.test('a cancel is heard while the editor still thinks about the token', async (t) => {
+  const { runner, daemon } = await setUp(t, { pullStep: 5 }, { window: { workDoneProgress: true } });
+  const asked = new Promise<string>((resolve) => {
+    daemon.connection.onRequest('window/workDoneProgress/create', async ({ token }) => {
+      resolve(token);
+      await runner.waitFor(({ path, aborted }) => path === '/api/pull' && aborted === true);
+      return null;
+    });
+  });
+  const pulled = daemon.request(pullModelRequest, { model: 'large:1b' }).catch((error) => error.code);
+  await runner.waitFor(({ path }) => path === '/api/pull');
+  await daemon.connection.sendNotification('window/workDoneProgress/cancel', { token: await asked });
+  t.equal(await pulled, -32800);
 });
 
 t.test('the lifecycle as commands', async (t) => {

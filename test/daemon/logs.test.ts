@@ -163,7 +163,17 @@ t.test('prompts and answers become ***', async (t) => {
       'new prompt, n_ctx_slot = 4096, n_prompt_tokens = 5',
       'new prompt, n_ctx_slot = 4096, n_prompt_tokens = 5',
     ],
-    ['content=of another program', 'content=of another program'],
+    ['content=of an engine', 'content=***'],
+    ['srv  log_server_r: request:  {"prompt":"SECRET"}', 'srv  log_server_r: request:  {"prompt":***'],
+    ['update_slots: prompt: SECRET', 'update_slots: prompt:***'],
+    ['{"level":"DEBUG","prompt":"SECRET"}', '{"level":"DEBUG","prompt":***'],
+    ['Parsed message: {"role":"assistant","content":"SECRET"}', 'Parsed message:***'],
+    ["next token: 100 'SECRET'", 'next token:***'],
+    ['level=DEBUG msg=x system="SECRET"', 'level=DEBUG msg=x system=***'],
+    [
+      'llama_model_loader: - kv 0: general.architecture str = llama',
+      'llama_model_loader: - kv 0: general.architecture str = llama',
+    ],
   ] as const;
   for (const [line, want] of cases) t.equal(hidePrivateText(line), want, line);
 });
@@ -542,6 +552,37 @@ t.test('over the wire: without secrets and prompts', async (t) => {
     daemon.request(startLogsRequest, { server: 'other' }),
     failsWith({ code: -32602, data: { path: 'server' } }),
   );
+});
+
+t.test('over the wire: a start that is cancelled, and a shutdown, leave no child', async (t) => {
+  const { log: _, env } = await openHome(t);
+  const folder = env['PATH'] ?? '';
+  const pidFile = join(folder, 'pid');
+  const script = `#!/bin/sh\necho $$ > ${pidFile}\n[ -n "$QUIET" ] || echo line\nexec /bin/sleep 60\n`;
+  await writeFile(join(folder, 'journalctl'), script, { mode: 0o755 });
+  const pidOf = async () => {
+    for (;;) {
+      const text = await readFile(pidFile, 'utf8').catch(() => '');
+      if (text.endsWith('\n')) return Number(text);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const until = async (gone: number) => {
+    while (isAlive(gone)) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const quiet = await startDaemonWithRunner(t, {}, { pair: { env: { ...env, QUIET: '1' } } });
+  const cancel = new AbortController();
+  const started = quiet.daemon.request(startLogsRequest, {}, cancel.signal).catch((error) => error.code);
+  const first = await pidOf();
+  cancel.abort();
+  t.equal(await started, -32800);
+  await until(first);
+  await rm(pidFile);
+  const { daemon } = await startDaemonWithRunner(t, {}, { pair: { env } });
+  await daemon.request(startLogsRequest, {});
+  const second = await pidOf();
+  await daemon.connection.sendRequest('shutdown');
+  t.notOk(isAlive(second), 'gone before the shutdown is answered');
 });
 
 t.test('the setting starts it after the editor is ready, and stops it', async (t) => {

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { PublishDiagnosticsParams } from 'vscode-languageserver/node';
 import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
+import { createBody } from '../../daemon/modelfile/createBody.ts';
 import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import { decodeModelfile } from '../../daemon/modelfile/modelfileText.ts';
 import { parseModelfile } from '../../daemon/modelfile/parser.ts';
@@ -327,6 +328,16 @@ t.test('any text is read, in a time that grows with its length', async (t) => {
     ),
     { numRuns: 500 },
   );
+  const digits = '1'.repeat(300_000);
+  t.match(readModelfile(`FROM a\nPARAMETER temperature ${digits}x`).problems, [
+    { message: /needs a number/ },
+  ]);
+  const stops = readModelfile(`FROM a\n${'PARAMETER stop a\n'.repeat(90_000)}`).commands;
+  const body = createBody({ model: 'm', commands: stops, files: {}, adapters: {}, drafts: {} });
+  t.equal((body['parameters'] as { stop: string[] }).stop.length, 90_000);
+  const endless = readModelfile('FROM x\n'.repeat(150_000));
+  t.equal(endless.commands.length, 100_000);
+  t.match(endless.problems.at(-1)?.message ?? endless.problems[0]?.message, /at most/);
   // Each of these would take minutes where one line made the reader look through all that follow.
   for (const line of [
     'SYSTEM "a" b\n',
@@ -411,6 +422,21 @@ t.test('a folder gives its weights and what belongs to them', async (t) => {
   write('outside.gguf', 'x');
   mkdirSync(join(folder, 'linked'));
   symlinkSync(join(folder, 'outside.gguf'), join(folder, 'linked', 'm.gguf'));
+  mkdirSync(join(folder, 'sly'));
+  write('sly/model.gguf', 'x');
+  write('.env', 'TOKEN=x');
+  symlinkSync(join(folder, '.env'), join(folder, 'sly.gguf'));
+  t.match(await names('sly.gguf'), { kind: 'unusable', problem: /looks like a secret/ });
+  write('sly/id_rsa', 'x');
+  symlinkSync(join(folder, 'sly', 'id_rsa'), join(folder, 'sly', 'config.json'));
+  t.strictSame(await names('sly'), ['model.gguf'], 'a link to a secret is none of its files');
+  mkdirSync(join(folder, 'torn'));
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'torn', 'model.safetensors'));
+  t.match(
+    await names('torn'),
+    { kind: 'unusable', problem: /cannot be read/ },
+    'and never a name of a model',
+  );
   t.match(await names('linked'), { kind: 'unusable', problem: /leads out of its folder/ });
   t.match(await names(write('id_rsa', 'x').slice(folder.length)), {
     kind: 'unusable',
@@ -535,6 +561,7 @@ t.test('mistakes are told before anything is sent', async (t) => {
     [{ text: 'FROM a b' }, -33010, /neither a model's name nor a file/],
     [{ text: 'FROM a # b' }, -33010, /A comment needs a line of its own/],
     [{ text: '' }, -33010, /no FROM line/],
+    [{ text: 'FROM ./a.gguf\n'.repeat(5_000) }, -33010, /mistake in line 1/],
     [{ text: 'FROM plain', model: 'a b' }, -33011, /not a model name/],
     [{ text: `FROM ${write('.env.gguf', 'x')}` }, -33010, /looks like a secret/],
     [{ text: `FROM plain\nSYSTEM """${'x'.repeat(17 * 1024 * 1024)}"""` }, -32602, /"text".*16 MB/],

@@ -71,6 +71,19 @@ t.test('the command line', async (t) => {
   }
 });
 
+t.test('a model is found by any name that means it', async (t) => {
+  const models = [model('qwen3:4b'), model('hf.co/Acme/Tiny:Q4')];
+  for (const name of [
+    'QWEN3:4b',
+    'library/qwen3:4b',
+    'registry.ollama.ai/library/qwen3:4b',
+    'qwen3:4b:local',
+  ])
+    t.match(findModel(models, name), { name: 'qwen3:4b' }, name);
+  t.match(findModel(models, 'HF.co/acme/tiny:q4'), { name: 'hf.co/Acme/Tiny:Q4' });
+  t.type(findModel(models, 'other/qwen3:4b'), 'string');
+});
+
 t.test('Markdown is rendered', async (t) => {
   const cases = [
     { name: 'plain', input: 'Hello there.\n', want: 'Hello there.\n' },
