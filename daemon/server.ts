@@ -5,7 +5,6 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { type LogParams, logNotification } from '../protocol/log.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
-import { createCatalog } from './catalog/catalog.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
 import { createChat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
@@ -13,9 +12,10 @@ import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { createConfiguration } from './config/configuration.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
+import { lazily } from './lazily.ts';
 import { createLog, type Log } from './log.ts';
 import { serveLogs } from './logs/serveLogs.ts';
-import { createServerLogs } from './logs/serverLogs.ts';
+import type { ServerLogsOptions } from './logs/serverLogs.ts';
 import { modelfileCapabilities, serveModelfileLanguage } from './modelfile/language.ts';
 import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createModelKnowledge } from './models/knowledge.ts';
@@ -127,20 +127,18 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     createId: () => createToolCallId(options.random),
   });
 
-  const catalog = createCatalog({
-    settings: () => configuration.current,
-    headersFor,
-    now: options.now,
-    log,
+  const catalog = lazily(async () => {
+    const { createCatalog } = await import('./catalog/catalog.ts');
+    return createCatalog({ settings: () => configuration.current, headersFor, now: options.now, log });
   });
-  const logs = createServerLogs({
-    onLine: (level, message) => {
-      const line: LogParams = { level, source: 'server', message: secrets.redact(message) };
-      endpoint.notify(logNotification, line).catch(() => closed.abort());
-    },
-    platform: options.platform,
-    env: options.env,
-    now: options.now,
+  const onLogLine: ServerLogsOptions['onLine'] = (level, message) => {
+    const line: LogParams = { level, source: 'server', message: secrets.redact(message) };
+    endpoint.notify(logNotification, line).catch(() => closed.abort());
+  };
+  const logs = lazily(async () => {
+    const { createServerLogs } = await import('./logs/serverLogs.ts');
+    const { platform, env, now } = options;
+    return createServerLogs({ onLine: onLogLine, platform, env, now });
   });
 
   const followWanted = serveLogs(endpoint, {

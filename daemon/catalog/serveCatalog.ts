@@ -1,5 +1,6 @@
 import { type CatalogParams, cloudRequest, libraryRequest } from '../../protocol/models.ts';
 import { withTimeLimit } from '../abort.ts';
+import type { Lazy } from '../lazily.ts';
 import { catalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { RunnerClient } from '../runner/client.ts';
@@ -7,7 +8,7 @@ import type { Servers } from '../runner/servers.ts';
 import type { Catalog, CatalogQuery } from './catalog.ts';
 
 export interface CatalogParts {
-  readonly catalog: Catalog;
+  readonly catalog: Lazy<Catalog>;
   readonly servers: Servers;
   /** The names of the installed models, none where the server does not answer. */
   readonly installed: (client: RunnerClient, signal: AbortSignal) => Promise<readonly string[]>;
@@ -30,9 +31,9 @@ export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }
     return { ...query, installed: await names };
   };
   endpoint.onRequest(libraryRequest, catalogParamsSchema, async (params, signal) =>
-    catalog.library(await queryOf(params, signal), signal),
+    (await catalog.get()).library(await queryOf(params, signal), signal),
   );
   endpoint.onRequest(cloudRequest, catalogParamsSchema, async (params, signal) =>
-    catalog.cloud(await queryOf(params, signal), signal),
+    (await catalog.get()).cloud(await queryOf(params, signal), signal),
   );
 }

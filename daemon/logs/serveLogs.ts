@@ -1,5 +1,6 @@
 import { startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
 import { orAborted } from '../abort.ts';
+import type { Lazy } from '../lazily.ts';
 import type { Log } from '../log.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
@@ -8,7 +9,7 @@ import type { Servers } from '../runner/servers.ts';
 import type { ServerLogs } from './serverLogs.ts';
 
 export interface LogsParts {
-  readonly logs: ServerLogs;
+  readonly logs: Lazy<ServerLogs>;
   readonly servers: Servers;
   readonly log: Log;
   /** Whether the settings want the log of the default server, as they are now. */
@@ -17,6 +18,8 @@ export interface LogsParts {
 
 /** The requests for a runner's log. Returns what to call when the settings are known, and when they change. */
 export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: LogsParts): () => void {
+  const start = async (server: Server) => (await logs.get()).start(server);
+  const stop = async (server: Server) => (await logs.get()).stop(server);
   /** How many wait for a start, by the server's address. */
   const waiting = new Map<string, number>();
   endpoint.onRequest(startLogsRequest, serverParamsSchema, async (params, signal) => {
@@ -24,17 +27,17 @@ export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: 
     const count = (by: number) => waiting.set(server.url, (waiting.get(server.url) ?? 0) + by);
     count(1);
     try {
-      return await orAborted(logs.start(server), signal);
+      return await orAborted(start(server), signal);
     } catch (error) {
       // Nobody waits for it any more: what has not begun need not.
-      if (signal.aborted && waiting.get(server.url) === 1) logs.stop(server).catch(() => undefined);
+      if (signal.aborted && waiting.get(server.url) === 1) stop(server).catch(() => undefined);
       throw error;
     } finally {
       count(-1);
     }
   });
   endpoint.onRequest(stopLogsRequest, serverParamsSchema, ({ server }) =>
-    logs.stop(servers.client(server).server),
+    stop(servers.client(server).server),
   );
 
   /** The server whose log the settings asked for. */
@@ -42,9 +45,9 @@ export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: 
   return () => {
     const wanted = isWanted() ? servers.client().server : undefined;
     if (wanted?.url === followed?.url) return;
-    if (followed) logs.stop(followed).catch(() => undefined);
+    if (followed) stop(followed).catch(() => undefined);
     followed = wanted;
     // Nobody asked just now, so that a log that is not found is a line of our own.
-    if (wanted) logs.start(wanted).catch((error: Error) => log.info(error.message));
+    if (wanted) start(wanted).catch((error: Error) => log.info(error.message));
   };
 }

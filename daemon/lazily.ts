@@ -1,0 +1,20 @@
+/** A feature that is loaded and made when it is first asked for: the daemon's start does not pay for it. */
+export interface Lazy<T> {
+  get(): Promise<T>;
+  /** Closes it, where it was made. */
+  close(): Promise<void>;
+}
+
+export function lazily<T extends { close(): Promise<void> }>(make: () => Promise<T>): Lazy<T> {
+  let made: Promise<T> | undefined;
+  return {
+    get() {
+      made ??= make();
+      return made;
+    },
+    async close() {
+      const feature = await made;
+      await feature?.close();
+    },
+  };
+}
