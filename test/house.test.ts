@@ -104,6 +104,20 @@ t.test('pages link to what is there', async (t) => {
   }
 });
 
+t.test('docs/VSCODE.md has every setting with its default, and no other', async (t) => {
+  const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const settings: Record<string, { default: unknown; description?: string; markdownDescription?: string }> =
+    contributes.configuration.properties;
+  const page = readFileSync('docs/VSCODE.md', 'utf8');
+  const rows = [...page.matchAll(/^\| `(runner\.\w+)` \| [^|]+ \| ([^|]*) \| (.+) \|$/gm)];
+  t.strictSame(rows.map(([, name]) => name).sort(), Object.keys(settings).sort());
+  for (const [, name = '', shown = '', description] of rows) {
+    const { default: value, description: plain, markdownDescription } = settings[name] ?? { default: '' };
+    t.equal(shown.trim(), value === '' ? '' : `\`${JSON.stringify(value).replace(/^"|"$/g, '')}\``, name);
+    t.equal(description, markdownDescription ?? plain, name);
+  }
+});
+
 t.test('the README is at most 150 lines', async (t) => {
   t.ok(readFileSync('README.md', 'utf8').split('\n').length <= 151);
 });

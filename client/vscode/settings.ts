@@ -1,20 +1,25 @@
 import * as vscode from 'vscode';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import { defaultCatalogUrl, defaultHost, type RunnerOptions } from '../../protocol/initialize.ts';
 
 /** The settings under `runner` that the daemon takes, as they are now; what is not set is left out. */
 export function readSettings(): RunnerOptions {
   const settings = vscode.workspace.getConfiguration('runner');
   const given = keys.flatMap((key) => {
     const value: unknown = settings.get(key);
-    return isUnset(value) && key !== 'completionModel' ? [] : [[key, value] as const];
+    return isUnset(value) ? [] : [[key, value] as const];
   });
   return Object.fromEntries(given);
+}
+
+/** The same for a daemon that has been told others: it keeps what it is not told, so that an address taken back is said. */
+export function readChangedSettings(): RunnerOptions {
+  const host = process.env['OLLAMA_HOST'] || defaultHost;
+  return { host, catalogUrl: defaultCatalogUrl, servers: [], ...readSettings() };
 }
 
 const keys = [
   'host',
   'servers',
-  'completionModel',
   'logLevel',
   'modelfilesPath',
   'keepAlive',

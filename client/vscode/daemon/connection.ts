@@ -4,6 +4,7 @@ import type { RunnerOptions } from '../../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/progress.ts';
 import { formatError } from '../errorReporter.ts';
+import { readChangedSettings } from '../settings.ts';
 import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
 import { originsOf, type TokenStore } from './secretStore.ts';
 
@@ -192,10 +193,7 @@ class Connection implements DaemonConnection {
 
   async #sendSettings(): Promise<void> {
     const client = await this.#client;
-    const runner = {
-      ...this.#options.settings(),
-      completionModel: this.#options.settings().completionModel ?? '',
-    };
+    const runner = readChangedSettings();
     await client.sendNotification('workspace/didChangeConfiguration', { settings: { runner } });
   }
 
