@@ -6,16 +6,25 @@ import type { DaemonConnection } from './daemon/connection.ts';
 import { messageOf } from './errorReporter.ts';
 import { readSettings } from './settings.ts';
 
+const scheme = 'runner-doctor';
+/** One page, read anew each time; it is nobody's file, so that nothing asks to save it. */
+const page = vscode.Uri.parse(`${scheme}:Runner Doctor.md`);
+
 /** Says in a page what is reachable, what there is, and what to mend. */
 export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
-  return vscode.commands.registerCommand('runner.doctor', async () => {
-    const content = (await examine(daemon, version)).join('\n');
-    const document = await vscode.workspace.openTextDocument({
-      language: 'markdown',
-      content: `${content}\n`,
-    });
-    await vscode.window.showTextDocument(document, { preview: true });
-  });
+  const changed = new vscode.EventEmitter<vscode.Uri>();
+  const provider: vscode.TextDocumentContentProvider = {
+    onDidChange: changed.event,
+    provideTextDocumentContent: async () => `${(await examine(daemon, version)).join('\n')}\n`,
+  };
+  return vscode.Disposable.from(
+    changed,
+    vscode.workspace.registerTextDocumentContentProvider(scheme, provider),
+    vscode.commands.registerCommand('runner.doctor', async () => {
+      changed.fire(page);
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(page), { preview: true });
+    }),
+  );
 }
 
 async function examine(daemon: DaemonConnection, version: string): Promise<readonly string[]> {
