@@ -29,7 +29,7 @@ export interface Timeouts {
   readonly list?: number;
   /** Until a chat's first byte: a model load fits in. Default 600,000. */
   readonly firstByte?: number;
-  /** Between two reads of a stream. Default 120,000. */
+  /** Between two reads of a stream. Default 300,000. */
   readonly idle?: number;
 }
 

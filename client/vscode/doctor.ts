@@ -4,26 +4,16 @@ import { statusRequest } from '../../protocol/status.ts';
 import { canChat } from './convert/modelInformation.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { messageOf } from './errorReporter.ts';
+import { createReadOnlyPage } from './readOnlyPage.ts';
 import { readSettings } from './settings.ts';
-
-const scheme = 'runner-doctor';
-/** One page, read anew each time; it is nobody's file, so that nothing asks to save it. */
-const page = vscode.Uri.parse(`${scheme}:Runner Doctor.md`);
 
 /** Says in a page what is reachable, what there is, and what to mend. */
 export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
-  const changed = new vscode.EventEmitter<vscode.Uri>();
-  const provider: vscode.TextDocumentContentProvider = {
-    onDidChange: changed.event,
-    provideTextDocumentContent: async () => `${(await examine(daemon, version)).join('\n')}\n`,
-  };
+  const read = async () => `${(await examine(daemon, version)).join('\n')}\n`;
+  const page = createReadOnlyPage({ scheme: 'runner-doctor', title: 'Runner Doctor' }, read);
   return vscode.Disposable.from(
-    changed,
-    vscode.workspace.registerTextDocumentContentProvider(scheme, provider),
-    vscode.commands.registerCommand('runner.doctor', async () => {
-      changed.fire(page);
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(page), { preview: true });
-    }),
+    page,
+    vscode.commands.registerCommand('runner.doctor', () => page.show()),
   );
 }
 

@@ -3,6 +3,7 @@ import { createOfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider, vendor } from './chat/provider.ts';
 import { createTurns } from './chat/turn.ts';
+import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { connectDaemon } from './daemon/connection.ts';
 import { createTokenStore } from './daemon/secretStore.ts';
 import { registerTokenCommands } from './daemon/tokenCommands.ts';
@@ -11,14 +12,14 @@ import { createErrorReporter } from './errorReporter.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
-import { followLogs, showServerLog } from './serverLog.ts';
-import { readSettings, streamLogs } from './settings.ts';
+import { followLogs } from './serverLog.ts';
+import { readSettings } from './settings.ts';
 import { createStatusBar } from './statusBar.ts';
 import { createSidebar } from './views/sidebar.ts';
 
 /** What the extension is made of, in the order in which it begins. Nothing here waits for the daemon. */
 export function activate(context: vscode.ExtensionContext): void {
-  const { subscriptions, extensionUri } = context;
+  const { subscriptions, extensionUri, globalState } = context;
   const log = vscode.window.createOutputChannel('Runner', { log: true });
   const reporter = createErrorReporter(log);
   const tokens = createTokenStore(context.secrets);
@@ -29,24 +30,21 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     cacheDir: context.globalStorageUri.fsPath,
   });
-  const offered = createOfferedModels(daemon, context.globalState, log);
+  const offered = createOfferedModels(daemon, globalState, log);
   const ask = createTurns(daemon);
-  subscriptions.push(log, daemon, offered, ask);
-  subscriptions.push(registerProvider(offered, ask));
+  subscriptions.push(log, daemon, offered, ask, registerProvider(offered, ask));
   // The editor does not ask a provider that nobody asks for.
   void vscode.lm.selectChatModels({ vendor });
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(registerParticipant({ offered, ask, log, icon }));
+  subscriptions.push(registerInlineCompletion(daemon, log));
+  subscriptions.push(createSidebar(daemon, globalState), registerModelCommands(daemon, reporter));
+  subscriptions.push(createModelfileView(), registerModelfileCommands(daemon, reporter));
+  subscriptions.push(followLogs(daemon, log));
   subscriptions.push(
-    createSidebar(daemon, context.globalState),
-    registerModelCommands(daemon, reporter),
     registerTokenCommands(tokens, readSettings),
-    createModelfileView(),
-    registerModelfileCommands(daemon, reporter),
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon),
   );
-  if (streamLogs()) void followLogs(daemon, log);
-  subscriptions.push(showServerLog(daemon, log));
 }

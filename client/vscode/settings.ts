@@ -14,12 +14,13 @@ export function readSettings(): RunnerOptions {
 /** The same for a daemon that has been told others: it keeps what it is not told, so that an address taken back is said. */
 export function readChangedSettings(): RunnerOptions {
   const host = process.env['OLLAMA_HOST'] || defaultHost;
-  return { host, catalogUrl: defaultCatalogUrl, servers: [], ...readSettings() };
+  return { host, catalogUrl: defaultCatalogUrl, servers: [], completionModel: '', ...readSettings() };
 }
 
 const keys = [
   'host',
   'servers',
+  'completionModel',
   'logLevel',
   'modelfilesPath',
   'keepAlive',
@@ -36,4 +37,9 @@ function isUnset(value: unknown): boolean {
 
 export function streamLogs(): boolean {
   return vscode.workspace.getConfiguration('runner').get<boolean>('streamLogs') ?? false;
+}
+
+/** The model of inline completion; `""` is none. */
+export function completionModel(): string {
+  return vscode.workspace.getConfiguration('runner').get<string>('completionModel')?.trim() ?? '';
 }

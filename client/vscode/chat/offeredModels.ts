@@ -1,5 +1,10 @@
 import * as vscode from 'vscode';
-import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/models.ts';
+import {
+  listModelsRequest,
+  type Model,
+  modelsDidChange,
+  showModelRequest,
+} from '../../../protocol/models.ts';
 import { statusDidChange } from '../../../protocol/status.ts';
 import { canChat, type RunnerModelInformation, toModelInformation } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
@@ -30,9 +35,10 @@ export function createOfferedModels(
     const turn = ++asked;
     try {
       const result = await daemon.request(listModelsRequest, { refresh: true });
-      if (turn !== asked) return;
-      models = result.models;
       isStale = result.stale ?? false;
+      const known = isStale ? result.models : await examined(daemon, result.models);
+      if (turn !== asked) return;
+      models = known;
       if (!isStale) void memory.update(memoryKey, models);
     } catch (error) {
       if (turn !== asked) return;
@@ -66,6 +72,29 @@ export function createOfferedModels(
       for (const subscription of subscriptions) subscription.dispose();
     },
   };
+}
+
+/** More models than this are offered as the list has them. */
+const mostExamined = 100;
+
+/**
+ * With what each can do. A runner's list may leave tools out, and then only its details say whether a model takes them;
+ * the daemon keeps the answer, so that each model is asked about once.
+ */
+async function examined(daemon: DaemonConnection, models: readonly Model[]): Promise<readonly Model[]> {
+  const unknown = models.filter((model) => canChat(model) && model.capabilities.tools.value === 'unknown');
+  const answers = new Map<Model, Model>();
+  try {
+    for (const model of unknown.slice(0, mostExamined)) {
+      const { name, server } = model;
+      const { capabilities, context } = (await daemon.request(showModelRequest, { model: name, server }))
+        .model;
+      answers.set(model, { ...model, capabilities, context });
+    }
+  } catch {
+    // A runner that cannot say it now is not asked about the rest; what it refuses is learnt when it does.
+  }
+  return models.map((model) => answers.get(model) ?? model);
 }
 
 /** The agent lists only models with tools, and without any model `@runner` could not even say why. */

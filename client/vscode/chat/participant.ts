@@ -1,18 +1,22 @@
 import * as vscode from 'vscode';
-import type { ChatDelta, ChatResult, Message, Tool, ToolCall } from '../../../protocol/chat.ts';
+import type { ChatResult, Message } from '../../../protocol/chat.ts';
+import type { ErrorKind } from '../../../protocol/errors.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toHistory, toQuestion } from '../convert/history.ts';
-import { formatError } from '../errorReporter.ts';
+import { formatError, messageOf } from '../errorReporter.ts';
+import { createAnswerWriter, toAside } from './answerWriter.ts';
+import { followUps } from './followUps.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { vendor } from './provider.ts';
+import { registerThoughts } from './thoughts.ts';
+import { callTools, toolsFor } from './tools.ts';
 import type { AskForTurn } from './turn.ts';
+import { type TurnMetadata, toKept } from './turnMetadata.ts';
 
 const participantId = 'runner.participant';
 
 /** How often the model may call tools before it must answer with what it has. */
 const maxRounds = 8;
-/** More tools than this fill a small model's window with descriptions. */
-const maxTools = 16;
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
@@ -27,7 +31,8 @@ export function registerParticipant(options: ParticipantOptions): vscode.Disposa
     answer(options, { request, context, stream, token }),
   );
   participant.iconPath = options.icon;
-  return participant;
+  participant.followupProvider = followUps;
+  return vscode.Disposable.from(participant, registerThoughts());
 }
 
 interface Turn {
@@ -37,44 +42,29 @@ interface Turn {
   readonly token: vscode.CancellationToken;
 }
 
+interface Model {
+  readonly name: string;
+  readonly server: string;
+}
+
 async function answer({ offered, ask, log }: ParticipantOptions, turn: Turn): Promise<vscode.ChatResult> {
-  const { request, context, stream, token } = turn;
-  const model = modelFor(request, offered);
+  const { request, stream } = turn;
+  const chosen = chosenModel(request, offered);
+  const model = chosen ?? offered.preferred;
   if (!model) return noModel(stream);
-  if (request.model.vendor !== vendor)
-    stream.progress(`${model.name} answers; the picker shows another vendor's model.`);
-  const messages: Message[] = [...(await toHistory(context)), await toQuestion(request)];
-  const tools = toolsFor(request);
+  if (!chosen) stream.progress(`${model.name} answers; the picker shows ${request.model.name}`);
   try {
-    for (let round = 0; ; round++) {
-      const isLast = round === maxRounds;
-      const result = await ask(
-        {
-          model: model.name,
-          server: model.server,
-          messages,
-          context: 'leading',
-          ...(isLast ? {} : { tools }),
-        },
-        (delta) => show(stream, delta),
-        token,
-      );
-      const calls = result.message.toolCalls ?? [];
-      if (result.finishReason !== 'toolCalls' || calls.length === 0 || isLast)
-        return ended(stream, result, isLast);
-      messages.push(result.message, ...(await callTools(calls, turn)));
-    }
+    return await converse(ask, model, turn);
   } catch (error) {
+    if (turn.token.isCancellationRequested) return {};
     log.error(`@runner: ${formatError(error)}`);
-    return { errorDetails: { message: sentenceOf(error) } };
+    return failed(stream, model, error);
   }
 }
 
-/** The picker's model where it is ours; else one that is loaded, else the newest. */
-function modelFor({ model }: vscode.ChatRequest, offered: OfferedModels) {
-  const chosen =
-    model.vendor === vendor ? offered.current.find(({ id }) => id === model.id)?.model : undefined;
-  return chosen ?? offered.preferred;
+/** The picker's model where it is ours. */
+function chosenModel({ model }: vscode.ChatRequest, offered: OfferedModels): Model | undefined {
+  return model.vendor === vendor ? offered.current.find(({ id }) => id === model.id)?.model : undefined;
 }
 
 function noModel(stream: vscode.ChatResponseStream): vscode.ChatResult {
@@ -84,58 +74,69 @@ function noModel(stream: vscode.ChatResponseStream): vscode.ChatResult {
   return {};
 }
 
-function show(stream: vscode.ChatResponseStream, delta: ChatDelta): void {
-  if (delta.kind === 'text') stream.markdown(delta.text);
-  if (delta.kind === 'notice') stream.progress(delta.notice.message);
-}
-
-function ended(stream: vscode.ChatResponseStream, result: ChatResult, isLast: boolean): vscode.ChatResult {
-  if (isLast) stream.markdown(`\n\n*The limit of ${maxRounds} rounds of tools was reached.*`);
-  if (result.finishReason === 'length')
-    stream.markdown('\n\n*The answer was cut: it reached its limit of tokens.*');
-  return { metadata: { usage: result.usage } };
-}
-
-/** The tools that the user named, and those of the setting; never all that the editor has. */
-function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[] {
-  const wanted = vscode.workspace.getConfiguration('runner').get<readonly string[]>('tools') ?? [];
-  const names = new Set([...toolReferences.map(({ name }) => name), ...wanted]);
-  return vscode.lm.tools
-    .filter(({ name }) => names.has(name))
-    .slice(0, maxTools)
-    .map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema: (inputSchema as Record<string, unknown> | undefined) ?? { type: 'object', properties: {} },
-    }));
-}
-
-async function callTools(calls: readonly ToolCall[], turn: Turn): Promise<readonly Message[]> {
-  const results: Message[] = [];
-  for (const call of calls) {
-    results.push({
-      role: 'tool',
-      content: await callTool(call, turn),
-      toolCallId: call.id,
-      toolName: call.name,
-    });
-  }
-  return results;
-}
-
-/** What the tool said. That it failed, or that the user did not allow it, is an answer for the model too. */
-async function callTool({ name, arguments: input }: ToolCall, { request, token }: Turn): Promise<string> {
-  try {
-    const { toolInvocationToken } = request;
-    const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken }, token);
-    return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('');
-  } catch (error) {
-    if (token.isCancellationRequested) throw error;
-    return `The tool failed: ${error instanceof Error ? error.message : String(error)}`;
+/** Asks, calls the tools that the model wants and asks again, until it answers or the rounds are used up. */
+async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): Promise<vscode.ChatResult> {
+  const { request, context, stream, token } = turn;
+  const before: readonly Message[] = [...(await toHistory(context)), await toQuestion(request)];
+  const tools = toolsFor(request);
+  const said: Message[] = [];
+  for (let round = 0; ; round++) {
+    const isLast = round === maxRounds;
+    const writer = createAnswerWriter(stream, Date.now);
+    const result = await ask(
+      {
+        ...{ model: name, server, messages: [...before, ...said], context: 'leading' },
+        ...(isLast ? {} : { tools }),
+      },
+      writer.write,
+      token,
+    );
+    writer.end();
+    said.push(result.message);
+    const calls = result.message.toolCalls ?? [];
+    const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
+    if (isDone) return ended(stream, result, { model: name, said, isLast });
+    said.push(...(await callTools(calls, request, token)));
   }
 }
 
-function sentenceOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return errorDataOf(error) ? message : `The answer could not be had: ${message}`;
+interface Ending {
+  readonly model: string;
+  readonly said: readonly Message[];
+  readonly isLast: boolean;
+}
+
+function ended(
+  stream: vscode.ChatResponseStream,
+  { usage, finishReason }: ChatResult,
+  { model, said, isLast }: Ending,
+): vscode.ChatResult {
+  if (isLast) stream.markdown(toAside(`The limit of ${maxRounds} rounds of tools was reached.`));
+  if (finishReason === 'length')
+    stream.markdown(toAside('The answer was cut: it reached its limit of tokens.'));
+  const messages = toKept(said);
+  const reason = isLast ? 'rounds' : finishReason === 'length' ? 'length' : undefined;
+  const metadata: TurnMetadata = {
+    ...{ model, usage },
+    ...(reason && { ended: reason }),
+    ...(messages && { messages }),
+  };
+  return { metadata };
+}
+
+/** What had come stays; the sentence says what to do next, and a button does it. */
+function failed(stream: vscode.ChatResponseStream, { name }: Model, error: unknown): vscode.ChatResult {
+  const kind = errorDataOf(error)?.kind;
+  const button = buttonFor(kind);
+  if (button) stream.button(button);
+  const message = kind === undefined ? `The answer could not be had: ${messageOf(error)}` : messageOf(error);
+  const metadata: TurnMetadata = { model: name, ended: 'failed' };
+  return { errorDetails: { message }, metadata };
+}
+
+function buttonFor(kind: ErrorKind | undefined): vscode.Command | undefined {
+  if (kind === 'unauthorized') return { command: 'runner.setAccessToken', title: 'Set Access Token' };
+  if (kind === 'model-not-found') return { command: 'runner.pullModel', title: 'Pull a Model' };
+  const isOurs = kind === undefined || kind === 'server-unreachable' || kind === 'timeout';
+  return isOurs ? { command: 'runner.doctor', title: 'What Is Wrong?' } : undefined;
 }

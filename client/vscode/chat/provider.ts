@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatDelta, ChatParams, Message } from '../../../protocol/chat.ts';
+import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/chat.ts';
 import { toLanguageModelError } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
@@ -52,6 +52,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
         },
         token,
       );
+      progress.report(usagePart(usage));
       this.#tokens.learn(id, charactersOf(params.messages), usage);
     } catch (error) {
       throw toLanguageModelError(error);
@@ -109,6 +110,16 @@ function toPart(
     case 'notice':
       return new vscode.LanguageModelTextPart(`\n\n> ${delta.notice.message}\n\n`);
   }
+}
+
+/** How the editor's own chat reads what a turn cost; others leave out a type that they do not know. */
+function usagePart({ promptTokens, completionTokens }: Usage): vscode.LanguageModelDataPart {
+  const usage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+  return new vscode.LanguageModelDataPart(new TextEncoder().encode(JSON.stringify(usage)), 'usage');
 }
 
 function thinkingPartOf(): ThinkingPart | undefined {

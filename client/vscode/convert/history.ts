@@ -1,27 +1,37 @@
 import * as vscode from 'vscode';
 import type { Message } from '../../../protocol/chat.ts';
+import { isAside } from '../chat/answerWriter.ts';
+import { readMetadata } from '../chat/turnMetadata.ts';
 
-/** The turns before this one: what the user asked, and what was answered. */
-export async function toHistory(context: vscode.ChatContext): Promise<readonly Message[]> {
-  const messages = await Promise.all(
-    context.history.map(async (turn): Promise<Message | undefined> => {
-      if (turn instanceof vscode.ChatRequestTurn)
-        return { role: 'user', content: await withReferences(turn.prompt, turn.references) };
-      const content = turn.response.map(answerOf).join('');
-      return content === '' ? undefined : { role: 'assistant', content };
-    }),
+/** The turns before this one: what the user asked, and what was answered, with the tools that were called. */
+export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {
+  const turns = await Promise.all(
+    history.map(async (turn) =>
+      turn instanceof vscode.ChatRequestTurn ? [await toQuestion(turn)] : toAnswer(turn),
+    ),
   );
-  return messages.filter((message) => message !== undefined);
+  return turns.flat();
 }
 
-/** What the user asks now, with what is attached to it before the words. */
-export async function toQuestion({ prompt, references }: vscode.ChatRequest): Promise<Message> {
+/** What the user asks, with what is attached to it before the words. */
+export async function toQuestion({
+  prompt,
+  references,
+}: Pick<vscode.ChatRequest, 'prompt' | 'references'>): Promise<Message> {
   const images = (await Promise.all(references.map(imageOf))).filter((image) => image !== undefined);
   return {
     role: 'user',
     content: await withReferences(prompt, references),
     ...(images.length === 0 ? {} : { images }),
   };
+}
+
+/** Of a turn with tools all that was said in it; else the text that was shown, without what was only thought. */
+function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Message[] {
+  const { messages } = readMetadata(result.metadata) ?? {};
+  if (messages) return messages;
+  const content = response.map(answerOf).join('');
+  return content === '' ? [] : [{ role: 'assistant', content }];
 }
 
 /** Of an attached file this many characters are sent. */
@@ -60,8 +70,7 @@ function block(path: string, text: string): string {
 }
 
 async function imageOf({ value }: vscode.ChatPromptReference): Promise<string | undefined> {
-  if (value instanceof vscode.Uri && /\.(png|jpe?g|gif|webp)$/i.test(value.path))
-    return Buffer.from(await vscode.workspace.fs.readFile(value)).toString('base64');
+  if (value instanceof vscode.Uri) return isImage(value) ? readImage(value) : undefined;
   // What was pasted comes with its type and a function for its bytes; no stable typing has it.
   const data: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'data') : undefined;
   if (typeof data !== 'function') return undefined;
@@ -69,6 +78,19 @@ async function imageOf({ value }: vscode.ChatPromptReference): Promise<string | 
   return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : undefined;
 }
 
+function isImage({ path }: vscode.Uri): boolean {
+  return /\.(png|jpe?g|gif|webp)$/i.test(path);
+}
+
+/** A picture of an older turn may be gone. */
+async function readImage(uri: vscode.Uri): Promise<string | undefined> {
+  try {
+    return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('base64');
+  } catch {
+    return undefined;
+  }
+}
+
 function answerOf(part: vscode.ChatResponseTurn['response'][number]): string {
-  return part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : '';
+  return part instanceof vscode.ChatResponseMarkdownPart && !isAside(part.value) ? part.value.value : '';
 }

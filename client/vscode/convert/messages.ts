@@ -52,8 +52,9 @@ function addData({ mimeType, data }: vscode.LanguageModelDataPart, texts: string
   else if (/^text\/|json|xml|yaml/.test(mimeType)) texts.push(new TextDecoder().decode(data));
 }
 
-function toResult(
-  { callId, content }: vscode.LanguageModelToolResultPart,
+/** What a tool said, as the model is told it. */
+export function toResult(
+  { callId, content }: Pick<vscode.LanguageModelToolResultPart, 'callId' | 'content'>,
   toolName: string | undefined,
 ): Message {
   const texts: string[] = [];
@@ -72,7 +73,9 @@ function toResult(
   };
 }
 
-export function toTools(tools: readonly vscode.LanguageModelChatTool[]): readonly Tool[] {
+export function toTools(
+  tools: readonly Pick<vscode.LanguageModelChatTool, 'name' | 'description' | 'inputSchema'>[],
+): readonly Tool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     name,
     description,

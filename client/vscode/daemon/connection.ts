@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import type { RunnerOptions } from '../../../protocol/initialize.ts';
+import { type RunnerOptions, trustDidChange } from '../../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/progress.ts';
 import { formatError } from '../errorReporter.ts';
@@ -12,6 +12,8 @@ import { originsOf, type TokenStore } from './secretStore.ts';
 export interface DaemonConnection extends vscode.Disposable {
   /** Waits for the connection. Rejects with the daemon's error, or a sentence when the daemon is gone. */
   request<P, R>(message: RequestMessage<P, R>, params: P, token?: vscode.CancellationToken): Promise<R>;
+  /** Sent in their order, also among requests; to a daemon that is not there, not at all. */
+  notify<P>(message: NotificationMessage<P>, params: P): void;
   onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable;
   /** Runs a request whose progress is told under a token of its own. */
   requestWithProgress<P extends WorkDoneParams, R>(
@@ -21,6 +23,7 @@ export interface DaemonConnection extends vscode.Disposable {
   ): Promise<R>;
   /** The daemon answers, for the first time or again. */
   readonly onDidConnect: vscode.Event<void>;
+  readonly isConnected: boolean;
 }
 
 export interface ProgressWatcher {
@@ -38,6 +41,11 @@ export interface ConnectionOptions {
   readonly cacheDir: string;
 }
 
+const didChangeConfiguration: NotificationMessage<{ readonly settings: { readonly runner: RunnerOptions } }> =
+  {
+    method: 'workspace/didChangeConfiguration',
+  };
+
 /** Milliseconds before the daemon is started again: longer each time, until it has lived a minute. */
 const waits = [250, 1_000, 4_000, 15_000, 60_000];
 const steadyAfter = 60_000;
@@ -50,6 +58,7 @@ class Connection implements DaemonConnection {
   readonly #options: ConnectionOptions;
   readonly #connected = new vscode.EventEmitter<void>();
   readonly onDidConnect = this.#connected.event;
+  isConnected = false;
   readonly #disposables: vscode.Disposable[] = [this.#connected];
   /** By method; each new client gets all of them. */
   readonly #takers = new Map<string, Set<(params: unknown) => void>>();
@@ -66,9 +75,10 @@ class Connection implements DaemonConnection {
     this.#disposables.push(
       tokens.onDidChange((line) => this.#process?.tell(line)),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration('runner')) this.#sendSettings().catch(ignore);
+        if (event.affectsConfiguration('runner'))
+          this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
       }),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#sendTrust().catch(ignore)),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.notify(trustDidChange, { trusted: true })),
     );
     this.#client = this.#start();
   }
@@ -95,7 +105,7 @@ class Connection implements DaemonConnection {
   ): Promise<R> {
     const client = await this.#client;
     const workDoneToken = `vscode-work-${++this.#works}`;
-    const { ProgressType } = await import('vscode-languageclient/node');
+    const { ProgressType } = await import('./languageClient.ts');
     const listening = client.onProgress(new ProgressType<WorkProgress>(), workDoneToken, report);
     try {
       return await client.sendRequest<R>(method, { ...params, workDoneToken }, token);
@@ -104,6 +114,10 @@ class Connection implements DaemonConnection {
     } finally {
       listening.dispose();
     }
+  }
+
+  notify<P>({ method }: NotificationMessage<P>, params: P): void {
+    this.#client.then((client) => client.sendNotification(method, params)).catch(ignore);
   }
 
   onNotification<P>({ method }: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable {
@@ -127,7 +141,10 @@ class Connection implements DaemonConnection {
   #start(): Promise<LanguageClient> {
     const client = this.#open();
     client.then(
-      () => this.#connected.fire(),
+      () => {
+        this.isConnected = true;
+        this.#connected.fire();
+      },
       (error) => {
         this.#options.log.error(`The daemon could not be started. ${formatError(error)}`);
         this.#startLater();
@@ -142,11 +159,11 @@ class Connection implements DaemonConnection {
     const { path, log, settings, tokens, cacheDir } = this.#options;
     const secrets = await tokens.linesFor([...originsOf(settings()).values()]);
     // The library takes longer to load than all else: activation does not wait for it.
-    const { LanguageClient, CloseAction, ErrorAction, RevealOutputChannelOn } = await import(
-      'vscode-languageclient/node'
+    const { RunnerLanguageClient, CloseAction, ErrorAction, RevealOutputChannelOn } = await import(
+      './languageClient.ts'
     );
     const startedAt = Date.now();
-    const client = new LanguageClient(
+    const client = new RunnerLanguageClient(
       'runner',
       'Runner',
       async () => {
@@ -181,6 +198,7 @@ class Connection implements DaemonConnection {
   }
 
   #startLater(): void {
+    this.isConnected = false;
     if (this.#isDisposed) return;
     const wait = waits[Math.min(this.#tries++, waits.length - 1)] ?? 0;
     this.#options.log.warn(`The daemon ended. It is started again in ${wait / 1000} s.`);
@@ -189,17 +207,6 @@ class Connection implements DaemonConnection {
       this.#timer = setTimeout(() => this.#start().then(resolve, reject), wait);
     });
     this.#client.catch(() => undefined);
-  }
-
-  async #sendSettings(): Promise<void> {
-    const client = await this.#client;
-    const runner = readChangedSettings();
-    await client.sendNotification('workspace/didChangeConfiguration', { settings: { runner } });
-  }
-
-  async #sendTrust(): Promise<void> {
-    const client = await this.#client;
-    await client.sendNotification('runner/trust/didChange', { trusted: true });
   }
 }
 

@@ -1,0 +1,33 @@
+import * as vscode from 'vscode';
+import { createReadOnlyPage } from '../readOnlyPage.ts';
+
+const command = 'runner.showThinking';
+
+/** Of a model's thinking this many characters are kept in the history of the chat. */
+const most = 20_000;
+
+/** The page behind the line that says for how long a model thought: the stable API of the chat folds nothing. */
+export function registerThoughts(): vscode.Disposable {
+  let shown = '';
+  const page = createReadOnlyPage({ scheme: 'runner-thinking', title: 'Thinking' }, async () => shown);
+  return vscode.Disposable.from(
+    page,
+    vscode.commands.registerCommand(command, async (thought: unknown) => {
+      shown = typeof thought === 'string' ? thought : '';
+      await page.show();
+    }),
+  );
+}
+
+/** The line, which opens the page. */
+export function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
+  const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
+  const kept = thought.length > most ? `${thought.slice(0, most)}\n\n(cut)` : thought;
+  const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`]));
+  const line = new vscode.MarkdownString(
+    `[$(lightbulb) Thought for ${time}](command:${command}?${argument})\n\n`,
+    true,
+  );
+  line.isTrusted = { enabledCommands: [command] };
+  return line;
+}

@@ -1,0 +1,71 @@
+import * as vscode from 'vscode';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { didChange, didClose, didOpen, type Position, type Range } from './messages.ts';
+
+/** Schemes of what people write in; not the chat's own input, an output channel or an old revision. */
+export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
+
+/** The daemon's copy of the documents that are open, which completion is written from. */
+export interface DocumentSync extends vscode.Disposable {
+  has(document: vscode.TextDocument): boolean;
+}
+
+/** Characters above which a document is not told: nobody completes in a dump, and each window would hold it twice. */
+const largest = 10_000_000;
+
+/** Modelfiles are told by the language client already, whatever their scheme. */
+const toldElsewhere = 'modelfile';
+
+/** Tells of documents from now on, all of them anew to each new daemon, until it is disposed. */
+export function syncDocuments(daemon: DaemonConnection): DocumentSync {
+  const told = new Set<string>();
+  const open = (document: vscode.TextDocument) => {
+    if (!daemon.isConnected || !belongs(document)) return;
+    const text = document.getText();
+    if (text.length > largest) return;
+    const { languageId, version } = document;
+    const uri = document.uri.toString();
+    told.add(uri);
+    daemon.notify(didOpen, { textDocument: { uri, languageId, version, text } });
+  };
+  const change = ({ document, contentChanges }: vscode.TextDocumentChangeEvent) => {
+    const uri = document.uri.toString();
+    if (contentChanges.length === 0 || !told.has(uri)) return;
+    const changes = contentChanges.map(({ range, text }) => ({ range: toRange(range), text }));
+    daemon.notify(didChange, { textDocument: { uri, version: document.version }, contentChanges: changes });
+  };
+  const close = (uri: string) => {
+    if (told.delete(uri)) daemon.notify(didClose, { textDocument: { uri } });
+  };
+  const openAll = () => {
+    told.clear();
+    for (const document of vscode.workspace.textDocuments) open(document);
+  };
+  const listeners = [
+    vscode.workspace.onDidOpenTextDocument(open),
+    vscode.workspace.onDidChangeTextDocument(change),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => close(uri.toString())),
+    daemon.onDidConnect(openAll),
+  ];
+  openAll();
+  return {
+    has: ({ uri, languageId }) => languageId === toldElsewhere || told.has(uri.toString()),
+    dispose() {
+      for (const listener of listeners) listener.dispose();
+      for (const uri of [...told]) close(uri);
+    },
+  };
+}
+
+function belongs({ uri, languageId }: vscode.TextDocument): boolean {
+  return languageId !== toldElsewhere && documentSchemes.some((scheme) => scheme === uri.scheme);
+}
+
+/** Both count lines and UTF-16 units from 0. */
+export function toRange({ start, end }: vscode.Range): Range {
+  return { start: toPosition(start), end: toPosition(end) };
+}
+
+export function toPosition({ line, character }: vscode.Position): Position {
+  return { line, character };
+}

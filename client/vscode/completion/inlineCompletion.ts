@@ -1,0 +1,96 @@
+import * as vscode from 'vscode';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { completionModel } from '../settings.ts';
+import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
+import { type InlineCompletionItem, inlineCompletion, triggerKinds } from './messages.ts';
+
+/** Completes in documents while a model for it is set; without one nothing is registered and no document is told. */
+export function registerInlineCompletion(
+  daemon: DaemonConnection,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable {
+  let registered: vscode.Disposable | undefined;
+  const follow = () => {
+    const isWanted = completionModel() !== '';
+    if (isWanted === (registered !== undefined)) return;
+    registered?.dispose();
+    registered = isWanted ? register(daemon, log) : undefined;
+  };
+  const listening = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration('runner.completionModel')) follow();
+  });
+  follow();
+  return new vscode.Disposable(() => {
+    listening.dispose();
+    registered?.dispose();
+  });
+}
+
+function register(daemon: DaemonConnection, log: vscode.LogOutputChannel): vscode.Disposable {
+  const documents = syncDocuments(daemon);
+  const provider: vscode.InlineCompletionItemProvider = {
+    async provideInlineCompletionItems(document, position, context, token) {
+      try {
+        return await complete(daemon, documents, { document, position, context, token });
+      } catch (error) {
+        // Nobody asked for it: a failure is told by the status bar, and never at each key.
+        if (!token.isCancellationRequested) log.debug(`No completion: ${String(error)}`);
+        return undefined;
+      }
+    },
+  };
+  const selector = documentSchemes.map((scheme) => ({ scheme }));
+  return vscode.Disposable.from(
+    documents,
+    vscode.languages.registerInlineCompletionItemProvider(selector, provider),
+  );
+}
+
+interface Asked {
+  readonly document: vscode.TextDocument;
+  readonly position: vscode.Position;
+  readonly context: vscode.InlineCompletionContext;
+  readonly token: vscode.CancellationToken;
+}
+
+async function complete(
+  daemon: DaemonConnection,
+  documents: DocumentSync,
+  { document, position, context, token }: Asked,
+): Promise<vscode.InlineCompletionItem[] | undefined> {
+  // A daemon that is only starting knows no document yet; the next key asks again.
+  if (!documents.has(document)) return undefined;
+  const { selectedCompletionInfo: selected, triggerKind } = context;
+  const isInvoked = triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+  const result = await daemon.request(
+    inlineCompletion,
+    {
+      textDocument: { uri: document.uri.toString() },
+      position: toPosition(position),
+      context: {
+        triggerKind: isInvoked ? triggerKinds.invoked : triggerKinds.automatic,
+        ...(selected && {
+          selectedCompletionInfo: { range: toRange(selected.range), text: selected.text },
+        }),
+      },
+    },
+    token,
+  );
+  return result?.items.map(toItem);
+}
+
+function toItem({
+  insertText,
+  range,
+  filterText,
+  command,
+}: InlineCompletionItem): vscode.InlineCompletionItem {
+  const item = new vscode.InlineCompletionItem(insertText);
+  if (range) {
+    const { start, end } = range;
+    item.range = new vscode.Range(start.line, start.character, end.line, end.character);
+  }
+  if (filterText !== undefined) item.filterText = filterText;
+  if (command) item.command = { ...command, arguments: [...(command.arguments ?? [])] };
+  return item;
+}

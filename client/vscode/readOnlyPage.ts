@@ -1,0 +1,30 @@
+import * as vscode from 'vscode';
+
+/** One page of Markdown in an editor tab; it is nobody's file, so that nothing asks to save it. */
+export interface ReadOnlyPage extends vscode.Disposable {
+  /** Shows it, with what `read` says now. */
+  show(): Promise<void>;
+}
+
+/** `scheme` is the page's own; `title` names its tab. */
+export function createReadOnlyPage(
+  { scheme, title }: { readonly scheme: string; readonly title: string },
+  read: () => Promise<string>,
+): ReadOnlyPage {
+  const uri = vscode.Uri.from({ scheme, path: `${title}.md` });
+  const changed = new vscode.EventEmitter<vscode.Uri>();
+  const subscriptions = vscode.Disposable.from(
+    changed,
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      onDidChange: changed.event,
+      provideTextDocumentContent: read,
+    }),
+  );
+  return {
+    async show() {
+      changed.fire(uri);
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+    },
+    dispose: () => subscriptions.dispose(),
+  };
+}

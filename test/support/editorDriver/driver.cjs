@@ -1,0 +1,109 @@
+// The hand of the tests in the extension host. It begins before the extension does, notes in which order that calls
+// the editor, and runs the functions that a test sends over a socket.
+const Module = require('node:module');
+const net = require('node:net');
+const vscode = require('vscode');
+
+/** What the extension asked of the editor, in its order: the call, and what names it. */
+const seen = { calls: [], log: [], notifications: [] };
+
+exports.activate = ({ subscriptions }) => {
+  const spied = spyOn(vscode);
+  const load = Module._load;
+  Module._load = function (request, parent, ...rest) {
+    const isExtension = /model-runner\.runner-[^/]*\/dist\//.test(parent?.filename ?? '');
+    return request === 'vscode' && isExtension ? spied : load.call(this, request, parent, ...rest);
+  };
+  const tool = {
+    invoke: ({ input }) => {
+      const text = new vscode.LanguageModelTextPart(`In ${input.town} it rains.`);
+      return new vscode.LanguageModelToolResult([text]);
+    },
+  };
+  subscriptions.push(vscode.lm.registerTool('driver_weather', tool));
+  serve(process.env.RUNNER_DRIVER_SOCKET);
+};
+
+/** One function a line; its result, or its error, is the answer. */
+function serve(path) {
+  const socket = net.connect(path);
+  let buffer = '';
+  socket.setEncoding('utf8').on('data', async (text) => {
+    buffer += text;
+    const lines = buffer.split('\n');
+    buffer = lines.pop();
+    for (const line of lines) {
+      const { id, source, argument } = JSON.parse(line);
+      answer(source, argument).then(
+        (value) => socket.write(`${JSON.stringify({ id, value })}\n`),
+        (error) => socket.write(`${JSON.stringify({ id, error: String(error?.stack ?? error) })}\n`),
+      );
+    }
+  });
+  socket.on('error', () => undefined);
+}
+
+async function answer(source, argument) {
+  const run = new Function('return (' + source + ')')();
+  return run({ vscode, seen, require, argument });
+}
+
+/** The same API; a call of these is noted before it is made. */
+const watched = {
+  window: {
+    createOutputChannel: ([name]) => name,
+    createTreeView: ([id]) => id,
+    createStatusBarItem: ([id]) => id,
+    showErrorMessage: ([message]) => message,
+    showWarningMessage: ([message]) => message,
+    showInformationMessage: ([message]) => message,
+  },
+  workspace: { getConfiguration: ([section]) => section ?? '' },
+  lm: { registerLanguageModelChatProvider: ([vendor]) => vendor },
+  chat: { createChatParticipant: ([id]) => id },
+  languages: { registerInlineCompletionItemProvider: ([selector]) => JSON.stringify(selector) },
+  commands: { registerCommand: ([id]) => id },
+};
+
+function spyOn(real) {
+  const namespaces = Object.entries(watched).map(([name, functions]) => [
+    name,
+    spyOnNamespace(real, name, functions),
+  ]);
+  const own = Object.fromEntries(namespaces.map(([name, value]) => [name, { value, enumerable: true }]));
+  const rest = Object.keys(real)
+    .filter((key) => !(key in own))
+    .map((key) => [key, { get: () => real[key], enumerable: true }]);
+  return Object.defineProperties({}, { ...own, ...Object.fromEntries(rest) });
+}
+
+function spyOnNamespace(real, name, functions) {
+  const noted = Object.entries(functions).map(([call, nameOf]) => [
+    call,
+    {
+      enumerable: true,
+      value: (...given) => {
+        const detail = nameOf(given);
+        seen.calls.push({ call: `${name}.${call}`, detail, at: performance.now() });
+        if (/^show\w+Message$/.test(call)) seen.notifications.push(detail);
+        const result = real[name][call](...given);
+        return call === 'createOutputChannel' ? spyOnLog(result) : result;
+      },
+    },
+  ]);
+  return Object.create(real[name], Object.fromEntries(noted));
+}
+
+/** All that is logged, whatever the level that the channel shows. */
+function spyOnLog(channel) {
+  const levels = ['trace', 'debug', 'info', 'warn', 'error'].map((level) => [
+    level,
+    {
+      value: (message, ...rest) => {
+        seen.log.push({ level, message: String(message) });
+        channel[level](message, ...rest);
+      },
+    },
+  ]);
+  return Object.create(channel, Object.fromEntries(levels));
+}
