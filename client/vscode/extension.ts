@@ -9,6 +9,7 @@ import { createTokenStore } from './daemon/secretStore.ts';
 import { registerTokenCommands } from './daemon/tokenCommands.ts';
 import { registerDoctor } from './doctor.ts';
 import { createErrorReporter } from './errorReporter.ts';
+import { lookAgain } from './lookAgain.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
@@ -46,5 +47,6 @@ export function activate(context: vscode.ExtensionContext): void {
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon),
+    lookAgain(daemon),
   );
 }

@@ -3,10 +3,11 @@ import t from 'tap';
 import {
   ask,
   childrenOf,
-  type Editor,
+  type Host,
   modelIds,
   skipWithoutEditor,
   startEditor,
+  stepsOf,
   transcript,
 } from '../support/editor.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
@@ -153,7 +154,121 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     const request = await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted);
     t.ok(request);
   });
+
+  await t.test('another extension finds the models as they are', async (t) => {
+    const found = await editor.evaluate(async ({ vscode }) => {
+      const all = await vscode.lm.selectChatModels({ vendor: 'runner' });
+      return all.map(({ id, name, family, maxInputTokens, ...rest }) => ({
+        ...{ id, name, family, maxInputTokens, ...rest },
+      }));
+    });
+    t.match(found, [
+      { id: 'thinker:8b', family: 'thinker', capabilities: { supportsToolCalling: true } },
+      {
+        id: 'seer:4b',
+        maxInputTokens: 3072,
+        capabilities: { supportsImageToText: true, supportsToolCalling: true },
+      },
+      { id: 'plain:1b', capabilities: { supportsImageToText: false, supportsToolCalling: false } },
+    ]);
+  });
+
+  await t.test('it streams part by part, thinking apart, with what it cost', async (t) => {
+    runner.say(['if a < b ', 'then <b> ', 'stays ', 'as it is'], {
+      thinking: ['hm, ', 'so'],
+      perSecond: 40,
+    });
+    const parts = await editor.evaluate(sendRequest, { model: 'thinker:8b' });
+    const texts = parts.filter(({ kind }) => kind === 'text');
+    t.equal(texts.map(({ value }) => value).join(''), 'if a < b then <b> stays as it is');
+    t.ok(texts.length > 2, `${texts.length} parts of text`);
+    t.equal(
+      parts
+        .filter(({ kind }) => kind === 'thinking')
+        .map(({ value }) => value)
+        .join(''),
+      'hm, so',
+    );
+    t.match(parts.at(-1), { kind: 'usage', value: /"prompt_tokens":[1-9]\d*,"completion_tokens":[1-9]/ });
+  });
+
+  await t.test('roles, images, options and tools reach the runner, and nothing private does', async (t) => {
+    runner.toolCalls([{ name: 'look', arguments: { at: 'a cat' } }]);
+    const parts = await editor.evaluate(sendRequest, {
+      model: 'seer:4b',
+      system: 'Be brief.',
+      image: pixel,
+      modelOptions: { temperature: 0, _private: 'x', nonsense: 1 },
+      tools: true,
+    });
+    t.match(parts[0], { kind: 'tool', value: 'look {"at":"a cat"}' });
+    const body = lastBody() as { messages: readonly object[]; options: object };
+    t.match(body.messages, [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Say it.', images: [/^iVBOR/] },
+    ]);
+    t.strictSame(body.options, { temperature: 0 });
+    t.notMatch(JSON.stringify(body), '_private');
+  });
+
+  await t.test('what a model cannot take is left out, and said', async (t) => {
+    runner
+      .on('/api/chat')
+      .failWith(400, { error: 'registry.ollama.ai/library/plain:1b does not support tools' });
+    runner.say('Blind.');
+    const parts = await editor.evaluate(sendRequest, { model: 'plain:1b', image: pixel, tools: true });
+    const text = parts.map(({ value }) => value).join('');
+    t.match(text, /image/);
+    t.match(text, /tools/);
+    t.match(text, /Blind\./);
+    t.notMatch(JSON.stringify(lastBody()), /images|"tools"/);
+  });
+
+  await t.test('failures are errors of the editor, and never an answer', async (t) => {
+    runner.failWith(404, { error: "model 'seer:4b' not found" });
+    const missing = await editor.evaluate(failureOf, 'seer:4b');
+    t.match(missing, { isLanguageModelError: true, code: 'NotFound', message: /seer:4b/ });
+    runner.say(['so ', 'far '], {
+      perSecond: 10,
+      ending: { error: 'llama runner process has terminated: exit status 2' },
+    });
+    const stopped = await editor.evaluate(failureOf, 'seer:4b');
+    t.match(stopped, { text: 'so far ', message: /stopped|terminated/ });
+    t.notMatch(JSON.stringify([missing, stopped]), /\.cjs:\d+/);
+  });
+
+  await t.test('its cancel reaches the runner', async (t) => {
+    const before = runner.requests.filter(({ aborted }) => aborted).length;
+    runner.tokens(5_000, { perSecond: 50 });
+    await editor.evaluate(async ({ vscode }) => {
+      const [model] = await vscode.lm.selectChatModels({ vendor: 'runner', id: 'seer:4b' });
+      const source = new vscode.CancellationTokenSource();
+      const messages = [vscode.LanguageModelChatMessage.User('Count.')];
+      const response = await model?.sendRequest(messages, {}, source.token);
+      for await (const _ of response?.text ?? []) {
+        source.cancel();
+        break;
+      }
+    });
+    const request = await runner.waitFor(
+      () => runner.requests.filter(({ aborted }) => aborted).length > before,
+    );
+    t.ok(request);
+  });
+
+  await t.test('the log has neither prompts nor answers, and nothing popped up', async (t) => {
+    const { log, notifications } = await editor.evaluate(({ seen }) => ({
+      log: seen.log,
+      notifications: seen.notifications,
+    }));
+    t.notMatch(JSON.stringify(log), /umbrella|Forty-two|how many eggs|Two eggs/);
+    t.strictSame(notifications, []);
+  });
 });
+
+/** One transparent pixel. */
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const beginning = [
   'window.createOutputChannel Runner',
@@ -170,13 +285,56 @@ const sidebar = [
   'window.createTreeView runnerModelfilesView',
 ];
 
-/** The calls that the specification orders, the first of each. */
-async function stepsOf(editor: Editor): Promise<readonly string[]> {
-  const calls = await editor.until(({ seen }) => seen.calls, {
-    fits: (calls) => calls.some(({ call }) => call === 'window.createStatusBarItem'),
+interface Request {
+  readonly model: string;
+  readonly system?: string;
+  /** A PNG in Base64; the editor looks at it on its way. */
+  readonly image?: string;
+  readonly tools?: boolean;
+  readonly modelOptions?: Readonly<Record<string, unknown>>;
+}
+
+/** Run in the host, as any extension would: the parts of an answer. */
+async function sendRequest({
+  vscode,
+  argument,
+}: Host<Request>): Promise<readonly { kind: string; value: string }[]> {
+  const [model] = await vscode.lm.selectChatModels({ vendor: 'runner', id: argument.model });
+  if (!model) throw new Error(`There is no model ${argument.model}.`);
+  const image = new vscode.LanguageModelDataPart(Buffer.from(argument.image ?? '', 'base64'), 'image/png');
+  const text = new vscode.LanguageModelTextPart('Say it.');
+  const question = vscode.LanguageModelChatMessage.User('');
+  question.content = argument.image ? [text, image] : [text];
+  // The role of the editor's own agent, which the stable API does not name.
+  const system = vscode.LanguageModelChatMessage.User(argument.system ?? '');
+  Object.assign(system, { role: 3 });
+  const look = { name: 'look', description: 'Looks', inputSchema: { type: 'object', properties: {} } };
+  const response = await model.sendRequest(argument.system ? [system, question] : [question], {
+    modelOptions: argument.modelOptions ?? {},
+    tools: argument.tools ? [look] : [],
   });
-  const ordered =
-    /OutputChannel|getConfiguration|registerLanguageModel|ChatParticipant|InlineCompletion|TreeView/;
-  const steps = calls.filter(({ call }) => ordered.test(call)).map(({ call, detail }) => `${call} ${detail}`);
-  return [...new Set(steps)];
+  const parts: { kind: string; value: string }[] = [];
+  for await (const part of response.stream) {
+    if (part instanceof vscode.LanguageModelTextPart) parts.push({ kind: 'text', value: part.value });
+    else if (part instanceof vscode.LanguageModelToolCallPart)
+      parts.push({ kind: 'tool', value: `${part.name} ${JSON.stringify(part.input)}` });
+    else if (part instanceof vscode.LanguageModelDataPart)
+      parts.push({ kind: part.mimeType, value: new TextDecoder().decode(part.data) });
+    else parts.push({ kind: 'thinking', value: String((part as { value: unknown }).value) });
+  }
+  return parts;
+}
+
+/** Run in the host: how a request fails, with what had come before. */
+async function failureOf({ vscode, argument }: Host<string>) {
+  const [model] = await vscode.lm.selectChatModels({ vendor: 'runner', id: argument });
+  let text = '';
+  try {
+    const response = await model?.sendRequest([vscode.LanguageModelChatMessage.User('Say it.')], {});
+    for await (const piece of response?.text ?? []) text += piece;
+    return { text };
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    return { text, code, message, isLanguageModelError: error instanceof vscode.LanguageModelError };
+  }
 }

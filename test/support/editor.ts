@@ -319,3 +319,14 @@ export function childrenOf({ require }: Host<undefined>): readonly { pid: string
       }
     });
 }
+
+/** The calls that the specification orders, the first of each, once the extension has begun. */
+export async function stepsOf(editor: Editor): Promise<readonly string[]> {
+  const calls = await editor.until(({ seen }) => seen.calls, {
+    fits: (calls) => calls.some(({ call }) => call === 'window.createStatusBarItem'),
+  });
+  const ordered =
+    /OutputChannel|getConfiguration|registerLanguageModel|ChatParticipant|InlineCompletion|TreeView/;
+  const steps = calls.filter(({ call }) => ordered.test(call)).map(({ call, detail }) => `${call} ${detail}`);
+  return [...new Set(steps)];
+}

@@ -49,6 +49,8 @@ interface Model {
 
 async function answer({ offered, ask, log }: ParticipantOptions, turn: Turn): Promise<vscode.ChatResult> {
   const { request, stream } = turn;
+  // The runner may have come, or a model, since it was last asked.
+  if (!offered.preferred) await offered.refresh();
   const chosen = chosenModel(request, offered);
   const model = chosen ?? offered.preferred;
   if (!model) return noModel(stream);

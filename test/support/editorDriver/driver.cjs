@@ -36,7 +36,10 @@ function serve(path) {
       const { id, source, argument } = JSON.parse(line);
       answer(source, argument).then(
         (value) => socket.write(`${JSON.stringify({ id, value })}\n`),
-        (error) => socket.write(`${JSON.stringify({ id, error: String(error?.stack ?? error) })}\n`),
+        (error) =>
+          socket.write(
+            `${JSON.stringify({ id, error: String(error?.stack ?? error?.message ?? JSON.stringify(error)) })}\n`,
+          ),
       );
     }
   });

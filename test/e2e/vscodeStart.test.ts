@@ -1,0 +1,98 @@
+import t from 'tap';
+import { ask, modelIds, skipWithoutEditor, startEditor, stepsOf, transcript } from '../support/editor.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const skip = skipWithoutEditor();
+
+t.test('VS Code begins while the runner is down, with everything switched on', { skip }, async (t) => {
+  const gone = await startStandIn();
+  const port = Number(new URL(gone.url).port);
+  await gone.close();
+  const editor = await startEditor({
+    machine: {
+      'runner.host': gone.url,
+      'runner.completionModel': 'coder:1b',
+      'runner.streamLogs': true,
+    },
+  });
+  t.teardown(() => editor.close());
+
+  await t.test('in the order of the specification, each part that the settings ask for', async (t) => {
+    t.strictSame(await stepsOf(editor), [
+      'window.createOutputChannel Runner',
+      'workspace.getConfiguration runner',
+      'lm.registerLanguageModelChatProvider runner',
+      'chat.createChatParticipant runner.participant',
+      'languages.registerInlineCompletionItemProvider [{"scheme":"file"},{"scheme":"untitled"},{"scheme":"vscode-notebook-cell"}]',
+      'window.createTreeView runnerModelsLocalView',
+      'window.createTreeView runnerModelsRunningView',
+      'window.createTreeView runnerModelsLibraryView',
+      'window.createTreeView runnerModelsCloudView',
+      'window.createTreeView runnerModelfilesView',
+    ]);
+    const log = await editor.until(({ seen }) => seen.log, {
+      fits: (lines) => lines.some(({ message }) => /log of the runner|runner's log|no log/i.test(message)),
+    });
+    t.ok(log, 'the log of the runner was looked for');
+  });
+
+  await t.test('@runner says what to do, the status bar that it is offline', async (t) => {
+    await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
+    await ask(editor, '@runner hello');
+    t.ok(
+      await transcript(editor, /There is no model that can chat yet\. Start your runner, or pull a model\./),
+    );
+    t.ok(await transcript(editor, /Pull a Model\s+What Is Wrong\?/));
+    const { notifications } = await editor.evaluate(({ seen }) => ({ notifications: seen.notifications }));
+    t.strictSame(notifications, [], 'nothing pops up');
+  });
+
+  await t.test('the runner comes up: it is noticed, and answers', async (t) => {
+    const runner = await startStandIn({
+      port,
+      models: [{ name: 'late:1b', capabilities: ['completion', 'tools'] }],
+    });
+    t.teardown(() => runner.close());
+    await editor.until(modelIds, { fits: (ids) => ids.includes('late:1b') });
+    await editor.page.locator('.statusbar-item').getByText('Runner', { exact: true }).waitFor();
+    runner.say('Good morning.');
+    await ask(editor, '@runner hello again');
+    t.ok(await transcript(editor, /Good morning\./));
+  });
+
+  await t.test('it goes again: its models stay offered, and the sentence says so', async (t) => {
+    await ask(editor, '@runner still there?');
+    t.ok(await transcript(editor, /still there\?[\s\S]*(no runner|does not answer|not reach|refused)/i));
+    t.match(await editor.evaluate(modelIds), ['late:1b']);
+  });
+});
+
+t.test('a workspace that is not trusted cannot redirect prompts', { skip }, async (t) => {
+  const [mine, evil] = await Promise.all([startStandIn(), startStandIn()]);
+  const editor = await startEditor({
+    trusted: false,
+    machine: { 'runner.host': mine.url },
+    files: {
+      '.vscode/settings.json': JSON.stringify({
+        'runner.host': evil.url,
+        'runner.servers': [{ name: 'evil', url: evil.url }],
+        'runner.catalogUrl': evil.url,
+        'runner.completionModel': 'evil:cloud',
+        'runner.tools': ['driver_weather'],
+      }),
+    },
+  });
+  t.teardown(() => Promise.all([editor.close(), mine.close(), evil.close()]));
+  await editor.until(modelIds, { fits: (ids) => ids.length > 0 });
+  t.equal(await editor.evaluate(({ vscode }) => vscode.workspace.isTrusted), false);
+  mine.say('Only here.');
+  await ask(editor, '@runner a secret question');
+  t.ok(await transcript(editor, /Only here\./));
+  t.strictSame(evil.requests, [], 'nothing was sent there');
+  t.notMatch(JSON.stringify(mine.bodies('/api/chat').at(-1)), /driver_weather/, 'and no tool was offered');
+  const steps = await stepsOf(editor);
+  t.notOk(
+    steps.some((step) => step.includes('InlineCompletion')),
+    'its completion model counts for nothing',
+  );
+});
