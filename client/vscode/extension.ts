@@ -1,8 +1,11 @@
 import * as vscode from 'vscode';
+import { registerContextLength } from './chat/contextLength.ts';
+import { registerEnableChat } from './chat/enableChat.ts';
 import { createOfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider, vendor } from './chat/provider.ts';
 import { createTurns } from './chat/turn.ts';
+import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { connectDaemon } from './daemon/connection.ts';
 import { createTokenStore } from './daemon/secretStore.ts';
@@ -17,6 +20,7 @@ import { followLogs } from './serverLog.ts';
 import { readSettings } from './settings.ts';
 import { createStatusBar } from './statusBar.ts';
 import { createSidebar } from './views/sidebar.ts';
+import { registerWalkthrough } from './walkthrough/walkthrough.ts';
 
 /** What the extension is made of, in the order in which it begins. Nothing here waits for the daemon. */
 export function activate(context: vscode.ExtensionContext): void {
@@ -44,6 +48,10 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(followLogs(daemon, log));
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),
+    registerChooseCompletionModel(daemon, reporter),
+    registerEnableChat(reporter),
+    registerContextLength(),
+    registerWalkthrough(context.extension.id),
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon),

@@ -43,3 +43,8 @@ export function streamLogs(): boolean {
 export function completionModel(): string {
   return vscode.workspace.getConfiguration('runner').get<string>('completionModel')?.trim() ?? '';
 }
+
+/** Tokens of the window to ask for; 0 leaves it to the runner. */
+export function contextLength(): number {
+  return vscode.workspace.getConfiguration('runner').get<number>('contextLength') ?? 0;
+}

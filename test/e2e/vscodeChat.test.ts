@@ -16,7 +16,12 @@ const skip = skipWithoutEditor();
 
 const models = [
   { name: 'thinker:8b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 5.2e9 },
-  { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] as const, size: 3.3e9 },
+  {
+    name: 'seer:4b',
+    capabilities: ['completion', 'tools', 'vision'] as const,
+    size: 3.3e9,
+    contextLength: 131_072,
+  },
   { name: 'plain:1b', capabilities: ['completion'] as const, size: 1e9 },
 ];
 
@@ -256,13 +261,47 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     t.ok(request);
   });
 
+  await t.test('a prompt that does not fit is refused, and a larger window is a click away', async (t) => {
+    const chat = editor.page.locator('.interactive-session');
+    await ask(editor, `@runner ${'many words '.repeat(4_000)}`);
+    t.ok(
+      await transcript(editor, /The prompt needs about [\d,]+ tokens and the context window holds 4,?096/),
+    );
+    await chat.getByText('Set a Larger Window').click();
+    await editor.page.getByText('65,536 tokens').click();
+    await editor.until(modelIds, { fits: (ids) => ids.length === 3 });
+    const tokens = await editor.until(
+      async ({ vscode }) =>
+        (await vscode.lm.selectChatModels({ vendor: 'runner', id: 'seer:4b' }))[0]?.maxInputTokens,
+      { fits: (found) => found !== 3072 },
+    );
+    t.equal(tokens, 65_536 - 8192);
+  });
+
+  await t.test('after the step of the walkthrough a plain message is answered too', async (t) => {
+    const enabling = editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.enableChat'));
+    await editor.page.locator('.monaco-dialog-box').getByText('Enable', { exact: true }).click();
+    await enabling;
+    await editor.until(({ vscode }) => vscode.extensions.getExtension('GitHub.copilot-chat')?.isActive, {
+      within: 60_000,
+    });
+    runner.say('I answer without a name.');
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await ask(editor, 'hello there');
+    t.ok(await transcript(editor, /I answer without a name\./));
+    t.match(lastBody(), { messages: [{ role: 'system' }], options: { num_ctx: 65_536 } });
+  });
+
   await t.test('the log has neither prompts nor answers, and nothing popped up', async (t) => {
     const { log, notifications } = await editor.evaluate(({ seen }) => ({
       log: seen.log,
       notifications: seen.notifications,
     }));
     t.notMatch(JSON.stringify(log), /umbrella|Forty-two|how many eggs|Two eggs/);
-    t.strictSame(notifications, []);
+    t.strictSame(
+      notifications.filter((text) => !text.startsWith('Enable ')),
+      [],
+    );
   });
 });
 

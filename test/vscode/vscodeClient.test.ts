@@ -37,7 +37,7 @@ t.test('what the picker offers', async (t) => {
     model('plain', { server: 'box' }),
     model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' }, context: { maximum: 262_144 } }),
   ];
-  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: false });
+  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: false, contextLength: 0 });
   t.strictSame(more, []);
   t.match(able, {
     id: 'able:8b',
@@ -52,8 +52,14 @@ t.test('what the picker offers', async (t) => {
     const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
     t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
   }
-  t.match(toModelInformation(models, { isStale: true })[0], { detail: 'offline' });
-  t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } })), 8192);
+  t.match(toModelInformation(models, { isStale: true, contextLength: 0 })[0], { detail: 'offline' });
+  t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 0), 8192);
+  t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 16_384), 16_384);
+  t.equal(
+    windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 65_536),
+    32_768,
+    'no more than it was made for',
+  );
   t.notOk(canChat(model('x', {}, { completion: unknown, embedding: yes })));
 });
 

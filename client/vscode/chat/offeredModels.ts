@@ -8,6 +8,7 @@ import {
 import { statusDidChange } from '../../../protocol/status.ts';
 import { canChat, type RunnerModelInformation, toModelInformation } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { contextLength } from '../settings.ts';
 
 /** The models that the editor's picker offers: the runner's, else those that it had last. */
 export interface OfferedModels extends vscode.Disposable {
@@ -51,6 +52,9 @@ export function createOfferedModels(
   const subscriptions = [
     changed,
     daemon.onDidConnect(() => void refresh()),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('runner.contextLength')) changed.fire();
+    }),
     daemon.onNotification(modelsDidChange, () => void refresh()),
     daemon.onNotification(statusDidChange, ({ state }) => {
       if ((state === 'offline') !== isStale) void refresh();
@@ -60,7 +64,7 @@ export function createOfferedModels(
   return {
     onDidChange: changed.event,
     get current() {
-      const offered = toModelInformation(models, { isStale });
+      const offered = toModelInformation(models, { isStale, contextLength: contextLength() });
       return needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
     },
     get preferred() {

@@ -5,6 +5,7 @@ import { errorDataOf } from '../convert/failure.ts';
 import { toHistory, toQuestion } from '../convert/history.ts';
 import { formatError, messageOf } from '../errorReporter.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
+import { setContextLength } from './contextLength.ts';
 import { followUps } from './followUps.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { vendor } from './provider.ts';
@@ -139,6 +140,7 @@ function failed(stream: vscode.ChatResponseStream, { name }: Model, error: unkno
 function buttonFor(kind: ErrorKind | undefined): vscode.Command | undefined {
   if (kind === 'unauthorized') return { command: 'runner.setAccessToken', title: 'Set Access Token' };
   if (kind === 'model-not-found') return { command: 'runner.pullModel', title: 'Pull a Model' };
+  if (kind === 'context-exceeded') return setContextLength;
   const isOurs = kind === undefined || kind === 'server-unreachable' || kind === 'timeout';
   return isOurs ? { command: 'runner.doctor', title: 'What Is Wrong?' } : undefined;
 }

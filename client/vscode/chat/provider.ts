@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/chat.ts';
-import { toLanguageModelError } from '../convert/failure.ts';
+import { errorDataOf, toLanguageModelError } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
+import { createWindowOffer } from './contextLength.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { createTokenCounter } from './tokenCounter.ts';
 import type { AskForTurn } from './turn.ts';
@@ -22,6 +23,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly #offered: OfferedModels;
   readonly #ask: AskForTurn;
   readonly #tokens = createTokenCounter();
+  readonly #offerLargerWindow = createWindowOffer();
 
   constructor(offered: OfferedModels, ask: AskForTurn) {
     this.#offered = offered;
@@ -55,7 +57,9 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
       progress.report(usagePart(usage));
       this.#tokens.learn(id, charactersOf(params.messages), usage);
     } catch (error) {
-      throw toLanguageModelError(error);
+      const failure = toLanguageModelError(error);
+      if (errorDataOf(error)?.kind === 'context-exceeded') void this.#offerLargerWindow(failure.message);
+      throw failure;
     }
   }
 

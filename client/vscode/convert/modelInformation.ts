@@ -12,17 +12,23 @@ export interface RunnerModelInformation extends vscode.LanguageModelChatInformat
 const unknownWindow = 4096;
 const largestAnswer = 8192;
 
+export interface InformationOptions {
+  readonly isStale: boolean;
+  /** Tokens that the settings ask for; 0 leaves the window to the runner. */
+  readonly contextLength: number;
+}
+
 /** What can chat, newest first. */
 export function toModelInformation(
   models: readonly Model[],
-  options: { isStale: boolean },
+  options: InformationOptions,
 ): RunnerModelInformation[] {
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 
-function toInformation(model: Model, { isStale }: { isStale: boolean }): RunnerModelInformation {
+function toInformation(model: Model, { isStale, contextLength }: InformationOptions): RunnerModelInformation {
   const { name, server, family, digest, capabilities, remote } = model;
-  const window = windowOf(model);
+  const window = windowOf(model, contextLength);
   const maxOutputTokens = Math.min(largestAnswer, Math.floor(window / 4));
   const details = [
     server === defaultServerName ? '' : server,
@@ -48,8 +54,12 @@ function toInformation(model: Model, { isStale }: { isStale: boolean }): RunnerM
   };
 }
 
-/** Tokens: what is allocated, else what will be, else what it was made for. */
-export function windowOf({ context: { allocated, configured, maximum } }: Model): number {
+/** Tokens: what the settings ask for as far as the model can, else what is allocated, will be, or could be. */
+export function windowOf(
+  { context: { allocated, configured, maximum } }: Model,
+  contextLength: number,
+): number {
+  if (contextLength > 0) return Math.min(contextLength, maximum ?? contextLength);
   return allocated ?? configured ?? maximum ?? unknownWindow;
 }
 

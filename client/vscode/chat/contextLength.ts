@@ -1,0 +1,43 @@
+import * as vscode from 'vscode';
+import { contextLength } from '../settings.ts';
+
+/** What the button beside a refused prompt runs. */
+export const setContextLength: vscode.Command = {
+  command: 'runner.setContextLength',
+  title: 'Set a Larger Window',
+};
+
+/** Tokens that are offered; a model that was made for fewer gets as many as it can. */
+const lengths = [8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
+
+/** Asks how many tokens the runner should allocate, and keeps it as a setting. */
+export function registerContextLength(): vscode.Disposable {
+  return vscode.commands.registerCommand(setContextLength.command, async () => {
+    const now = contextLength();
+    const items = [
+      { label: 'As the runner does', description: 'often 4,096 tokens', tokens: 0 },
+      ...lengths.map((tokens) => ({
+        label: `${tokens.toLocaleString('en-US')} tokens`,
+        description: tokens === now ? 'now' : '',
+        tokens,
+      })),
+    ];
+    const title = 'How Large a Context Window? A larger one takes more memory.';
+    const chosen = await vscode.window.showQuickPick(items, { title });
+    if (!chosen) return;
+    const settings = vscode.workspace.getConfiguration('runner');
+    await settings.update('contextLength', chosen.tokens, vscode.ConfigurationTarget.Global);
+  });
+}
+
+/** Beside an error of the editor's own chat, which has no buttons: one at a time. */
+export function createWindowOffer(): (sentence: string) => Promise<void> {
+  let isOpen = false;
+  return async (sentence) => {
+    if (isOpen) return;
+    isOpen = true;
+    const answer = await vscode.window.showWarningMessage(sentence, setContextLength.title);
+    isOpen = false;
+    if (answer !== undefined) await vscode.commands.executeCommand(setContextLength.command);
+  };
+}

@@ -1,0 +1,46 @@
+import * as vscode from 'vscode';
+import { listModelsRequest, type Model } from '../../../protocol/models.ts';
+import { canChat } from '../convert/modelInformation.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import type { ErrorReporter } from '../errorReporter.ts';
+import { completionModel } from '../settings.ts';
+
+/** Chooses the model that completes as one types, or none. */
+export function registerChooseCompletionModel(
+  daemon: DaemonConnection,
+  reporter: ErrorReporter,
+): vscode.Disposable {
+  return vscode.commands.registerCommand('runner.chooseCompletionModel', async () => {
+    try {
+      const { models } = await daemon.request(listModelsRequest, { refresh: true });
+      const items = itemsOf(models, completionModel());
+      const chosen = await vscode.window.showQuickPick(items, {
+        title: 'Which Model Completes as You Type?',
+      });
+      if (!chosen) return;
+      const settings = vscode.workspace.getConfiguration('runner');
+      await settings.update('completionModel', chosen.model, vscode.ConfigurationTarget.Global);
+    } catch (error) {
+      reporter.report(error, { during: 'Choosing a model', showToUser: true });
+    }
+  });
+}
+
+/** Those that fill in the middle first, smallest first: completion is asked for at each pause. */
+function itemsOf(models: readonly Model[], current: string) {
+  const able = models
+    .filter((model) => canChat(model) && !model.remote && model.server === 'default')
+    .sort((a, b) => Number(fills(b)) - Number(fills(a)) || (a.size ?? 0) - (b.size ?? 0));
+  const items = able.map((model) => ({
+    label: model.name,
+    description: [fills(model) ? 'fills in the middle' : '', model.name === current ? 'now' : '']
+      .filter(Boolean)
+      .join(', '),
+    model: model.name,
+  }));
+  return [...items, { label: '$(circle-slash) None', description: 'completion is off', model: '' }];
+}
+
+function fills({ capabilities }: Model): boolean {
+  return capabilities.insert.value === true;
+}
