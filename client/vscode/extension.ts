@@ -16,6 +16,7 @@ import { lookAgain } from './lookAgain.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
+import { createRunningPulls } from './models/runningPulls.ts';
 import { followLogs } from './serverLog.ts';
 import { readSettings } from './settings.ts';
 import { createStatusBar } from './statusBar.ts';
@@ -43,7 +44,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(registerParticipant({ offered, ask, log, icon }));
   subscriptions.push(registerInlineCompletion(daemon, log));
-  subscriptions.push(createSidebar(daemon, globalState), registerModelCommands(daemon, reporter));
+  const pulls = createRunningPulls();
+  subscriptions.push(
+    createSidebar(daemon, globalState, pulls),
+    registerModelCommands(daemon, reporter, pulls),
+  );
   subscriptions.push(createModelfileView(), registerModelfileCommands(daemon, reporter));
   subscriptions.push(followLogs(daemon, log));
   subscriptions.push(

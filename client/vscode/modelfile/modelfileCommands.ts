@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { ModelfileDiagnostic } from '../../../protocol/modelfile.ts';
-import { createModelRequest, listModelsRequest } from '../../../protocol/models.ts';
+import { createModelRequest } from '../../../protocol/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import type { ModelRow } from '../models/modelCommands.ts';
 import { runWork } from '../models/work.ts';
+import { newModelfile } from './modelfileWizard.ts';
 
 /** Creating models from Modelfiles, and Modelfiles from models. */
 export function registerModelfileCommands(
@@ -22,7 +22,7 @@ export function registerModelfileCommands(
     });
   return vscode.Disposable.from(
     guarded('runner.createModel', (argument) => createModel(daemon, argument)),
-    guarded('runner.newModelfile', (argument) => newModelfile(daemon, argument)),
+    guarded('runner.newModelfile', (argument) => newModelfile(daemon, modelOf(argument))),
   );
 }
 
@@ -70,19 +70,9 @@ async function showMistake(document: vscode.TextDocument, error: unknown): Promi
   await vscode.window.showTextDocument(document, { selection });
 }
 
-/** A Modelfile to begin with, from the row's model or one that is chosen. */
-async function newModelfile(daemon: DaemonConnection, argument: unknown): Promise<void> {
-  const model = (argument as ModelRow | undefined)?.model ?? (await chooseBase(daemon));
-  if (model === undefined) return;
-  const content = `FROM ${model}\n\nSYSTEM """You are a helpful assistant."""\n\nPARAMETER temperature 0.7\n`;
-  const document = await vscode.workspace.openTextDocument({ language: 'modelfile', content });
-  await vscode.window.showTextDocument(document);
-}
-
-async function chooseBase(daemon: DaemonConnection): Promise<string | undefined> {
-  const { models } = await daemon.request(listModelsRequest, {});
-  return vscode.window.showQuickPick(
-    models.map(({ name }) => name),
-    { title: 'A Modelfile from Which Model?' },
-  );
+/** The name that a row hands over; from the palette and the view's title there is none. */
+function modelOf(argument: unknown): string | undefined {
+  return typeof argument === 'object' && argument !== null && 'model' in argument
+    ? String(argument.model)
+    : undefined;
 }

@@ -3,33 +3,32 @@ import {
   deleteModelRequest,
   listModelsRequest,
   type Model,
-  pullModelRequest,
   runModelRequest,
   runningModelsRequest,
   stopModelRequest,
 } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import { runWork } from './work.ts';
-
-/** What a row of a view hands to a command. */
-export interface ModelRow {
-  /** What the runner knows it by; of a catalog's row, what to pull. */
-  readonly model: string;
-  readonly server?: string;
-  /** Of a catalog's row. */
-  readonly url?: string;
-}
+import { readSettings } from '../settings.ts';
+import { serverNames } from '../views/everyServer.ts';
+import { type ModelRow, paramsOf, serverOf } from './modelRow.ts';
+import { pull } from './pullCommand.ts';
+import type { RunningPull, RunningPulls } from './runningPulls.ts';
 
 /** The commands of the model views; each asks for a model where it was not called on a row. */
-export function registerModelCommands(daemon: DaemonConnection, reporter: ErrorReporter): vscode.Disposable {
+export function registerModelCommands(
+  daemon: DaemonConnection,
+  reporter: ErrorReporter,
+  pulls: RunningPulls,
+): vscode.Disposable {
   const commands: Readonly<Record<string, (row: ModelRow | undefined) => Promise<void>>> = {
-    'runner.pullModel': (row) => pull(daemon, row),
+    'runner.pullModel': (row) => pull(daemon, pulls, row),
     'runner.runModel': (row) => run(daemon, row),
     'runner.stopModel': (row) => stop(daemon, row),
     'runner.deleteModel': (row) => remove(daemon, row),
     'runner.copyModelName': copyName,
     'runner.openModelPage': openPage,
+    'runner.cancelPull': async (row) => (row as RunningPull | undefined)?.cancel(),
   };
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, work]) =>
@@ -42,13 +41,6 @@ export function registerModelCommands(daemon: DaemonConnection, reporter: ErrorR
       }),
     ),
   );
-}
-
-async function pull(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
-  const model = row?.model ?? (await askForName());
-  if (model === undefined) return;
-  const done = await runWork(daemon, `Pulling ${model}`, [pullModelRequest, paramsOf({ ...row, model })]);
-  if (done) vscode.window.setStatusBarMessage(`Pulled ${model}`, 5_000);
 }
 
 async function run(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
@@ -94,33 +86,31 @@ async function openPage(row: ModelRow | undefined): Promise<void> {
   if (row?.url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(row.url, true));
 }
 
-async function askForName(): Promise<string | undefined> {
-  const name = await vscode.window.showInputBox({
-    title: 'Pull a Model',
-    prompt: 'The name of a model, such as qwen3:4b or hf.co/owner/model:tag',
-    ignoreFocusOut: true,
-  });
-  return name?.trim() || undefined;
-}
-
 async function pick(
   daemon: DaemonConnection,
   title: string,
   fits: (model: Model) => boolean,
 ): Promise<ModelRow | undefined> {
-  const { models } = await daemon.request(listModelsRequest, { refresh: true });
-  const items = models
-    .filter(fits)
-    .map(({ name, server }) => ({ label: name, row: { model: name, server } }));
+  const models = await listEverywhere(daemon);
+  const isNamed = new Set(models.map(({ server }) => server)).size > 1;
+  const items = models.filter(fits).map(({ name, server }) => ({
+    label: name,
+    ...(isNamed ? { description: server } : {}),
+    row: { model: name, server },
+  }));
   if (items.length > 0) return (await vscode.window.showQuickPick(items, { title }))?.row;
   void vscode.window.showInformationMessage('There is no such model.');
   return undefined;
 }
 
-function paramsOf(row: ModelRow): { readonly model: string; readonly server?: string } {
-  return { model: row.model, ...serverOf(row) };
-}
-
-function serverOf({ server }: ModelRow): { readonly server?: string } {
-  return server === undefined ? {} : { server };
+/** Of all servers that answer; where none does, the first one's error is thrown. */
+async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {
+  const asked = serverNames(readSettings()).map((server) =>
+    daemon.request(listModelsRequest, { server, refresh: true }),
+  );
+  const answers = await Promise.allSettled(asked);
+  const [first] = answers;
+  if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected'))
+    throw first.reason;
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : []));
 }

@@ -2,21 +2,31 @@ import * as vscode from 'vscode';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
+/** Somebody else who watches a piece of work beside the notification, and may cancel it too. */
+export interface WorkWatcher {
+  readonly token: vscode.CancellationToken;
+  report(progress: { readonly percentage?: number; readonly message: string }): void;
+}
+
 /** Runs work that takes long under a notification with its progress and a button that cancels it. */
 export async function runWork<P extends WorkDoneParams, R>(
   daemon: DaemonConnection,
   title: string,
   [message, params]: readonly [RequestMessage<P, R>, P],
+  watcher?: WorkWatcher,
 ): Promise<R | undefined> {
   return vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-    async (progress, token) => {
+    async (progress, notified) => {
+      const cancellation = cancelledByEither(notified, watcher?.token);
+      const { token } = cancellation;
       let percentage = 0;
       try {
         return await daemon.requestWithProgress(message, params, {
           token,
           report(value) {
             if (value.kind !== 'report') return;
+            watcher?.report(value);
             const increment = Math.max(0, (value.percentage ?? 0) - percentage);
             percentage += increment;
             progress.report({ message: value.message, ...(increment === 0 ? {} : { increment }) });
@@ -25,7 +35,22 @@ export async function runWork<P extends WorkDoneParams, R>(
       } catch (error) {
         if (token.isCancellationRequested) return undefined;
         throw error;
+      } finally {
+        cancellation.dispose();
       }
     },
   );
+}
+
+function cancelledByEither(...tokens: readonly (vscode.CancellationToken | undefined)[]) {
+  const source = new vscode.CancellationTokenSource();
+  const listening = tokens.map((token) => token?.onCancellationRequested(() => source.cancel()));
+  const { token } = source;
+  return {
+    token,
+    dispose() {
+      for (const listener of listening) listener?.dispose();
+      source.dispose();
+    },
+  };
 }

@@ -8,7 +8,11 @@ export function groupByFamily<Row extends { readonly family: string }>(
   rows: readonly Row[],
 ): readonly (Row | Family<Row>)[] {
   const families = new Map<string, Row[]>();
-  for (const row of rows) families.set(row.family, [...(families.get(row.family) ?? []), row]);
+  for (const row of rows) {
+    const members = families.get(row.family);
+    if (members) members.push(row);
+    else families.set(row.family, [row]);
+  }
   return [...families].flatMap(([family, members]): readonly (Row | Family<Row>)[] =>
     members.length === 1 ? members : [{ family, rows: members }],
   );

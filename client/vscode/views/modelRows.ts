@@ -5,58 +5,127 @@ export interface ViewRow {
   readonly model: string;
   readonly server?: string;
   readonly family: string;
+  /** What it surely or maybe can do, by the names that the runner or the catalog has for it. */
+  readonly capabilities: readonly string[];
   readonly description: string;
+  /** For a screen reader, after the name: the description in words. */
+  readonly spoken: string;
   /** Markdown. */
   readonly tooltip: string;
   readonly icon: string;
   /** What the menus show for it. */
   readonly context: 'local' | 'loaded' | 'running' | 'library' | 'cloud';
   readonly url?: string;
+  /** Of a catalog's row, such as `8b`. */
+  readonly sizes?: readonly string[];
+  /** When the model is unloaded, in ms since 1970; absent where it stays. */
+  readonly expiresAt?: number;
 }
 
+export interface RowOptions {
+  /** More than one server is asked, so that a row says whose it is. */
+  readonly isNamed: boolean;
+}
+
+/** Each capability as a row says it, and as a screen reader does. Every model answers, so that is not said. */
 const words = {
-  tools: 'tools',
-  vision: 'vision',
-  thinking: 'thinking',
-  insert: 'insert',
-  embedding: 'embed',
+  tools: ['tools', 'calls tools'],
+  vision: ['vision', 'sees images'],
+  thinking: ['thinking', 'thinks'],
+  insert: ['insert', 'fills in code'],
+  embedding: ['embed', 'embeds'],
 } as const;
 
-export function localRow(model: Model): ViewRow {
+const year = 31_536_000_000;
+
+export function localRow(model: Model, { isNamed }: RowOptions): ViewRow {
   const { name, server, family, size, running, remote } = model;
-  const marks = [remote ? 'remote' : size === undefined ? '' : formatBytes(size), ...capabilitiesOf(model)];
+  const marks = [
+    isNamed ? server : '',
+    remote ? 'remote' : size === undefined ? '' : formatBytes(size),
+    markCapabilities(model),
+    running ? 'loaded' : '',
+  ];
   return {
-    ...{ model: name, server, family },
-    description: [...marks, running ? 'loaded' : ''].filter(Boolean).join(' · '),
+    ...{ model: name, server, family, capabilities: capabilitiesOf(model) },
+    description: marks.filter(Boolean).join(' · '),
+    spoken: spokenOf([
+      isNamed ? `on ${server}` : '',
+      remote ? 'runs elsewhere' : size === undefined ? '' : formatBytes(size),
+      ...sayCapabilities(model),
+      running ? 'loaded' : 'not loaded',
+    ]),
     tooltip: tooltipOf(model),
     icon: running ? 'circle-filled' : remote ? 'cloud' : 'circle-outline',
     context: running ? 'loaded' : 'local',
   };
 }
 
-/** `now` in ms since 1970. */
-export function runningRow(model: Model, now: number): ViewRow {
+/** How long it stays is left to {@link describeRow}: that changes while the row does not. */
+export function runningRow(model: Model, { isNamed }: RowOptions): ViewRow {
   const { name, server, family, running, context } = model;
   const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
-  const share = size === 0 ? '' : `${Math.round((sizeVram / size) * 100)} % GPU`;
+  const share = size === 0 ? undefined : Math.round((sizeVram / size) * 100);
   const window = context.allocated === undefined ? '' : `${context.allocated.toLocaleString('en-US')} tokens`;
+  const marks = [
+    isNamed ? server : '',
+    formatBytes(size),
+    share === undefined ? '' : `${share} % GPU`,
+    window,
+  ];
+  const end = Date.parse(expiresAt);
   return {
-    ...{ model: name, server, family },
-    description: [formatBytes(size), share, window, timeLeft(expiresAt, now)].filter(Boolean).join(' · '),
+    ...{ model: name, server, family, capabilities: capabilitiesOf(model) },
+    description: marks.filter(Boolean).join(' · '),
+    spoken: spokenOf([
+      isNamed ? `on ${server}` : '',
+      `${formatBytes(size)} of memory`,
+      share === undefined ? '' : `${share} percent of it on the GPU`,
+      window === '' ? '' : `a window of ${window}`,
+      ...sayCapabilities(model),
+      'loaded',
+    ]),
     tooltip: tooltipOf(model),
     icon: 'circle-filled',
     context: 'running',
+    ...(Number.isNaN(end) ? {} : { expiresAt: end }),
   };
 }
 
 export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): ViewRow {
   const { model, name, family, capabilities = [], sizes = [], description = '', installed, url } = entry;
+  const marks = [sizes.join(' '), capabilities.join(' '), installed ? 'installed' : ''];
   return {
-    ...{ model, family, url, context },
-    description: [sizes.join(' '), capabilities.join(' ')].filter(Boolean).join(' · '),
-    tooltip: `**${name}**${installed ? ' (installed)' : ''}\n\n${escapeMarkdown(description)}`,
+    ...{ model, family, url, context, sizes, capabilities },
+    description: marks.filter(Boolean).join(' · '),
+    spoken: spokenOf([
+      sizes.length === 0 ? '' : `sizes ${sizes.join(', ')}`,
+      ...capabilities,
+      installed ? 'installed' : 'not installed',
+      description,
+    ]),
+    tooltip: `**${escapeMarkdown(name)}**${installed ? ' (installed)' : ''}\n\n${escapeMarkdown(description)}`,
     icon: installed ? 'check' : context === 'cloud' ? 'cloud' : 'cloud-download',
   };
+}
+
+/** What a row says at this moment, in ms since 1970. */
+export function describeRow(
+  { model, description, spoken, expiresAt }: ViewRow,
+  now: number,
+): { readonly description: string; readonly label: string } {
+  const left = expiresAt === undefined ? '' : timeLeft(expiresAt, now);
+  return {
+    description: [description, left].filter(Boolean).join(' · '),
+    label: spokenOf([model, spoken, left]),
+  };
+}
+
+/** When these rows are worth another look, in ms since 1970: a moment after their ends, which the runner needs. */
+export function endsOf(rows: readonly ViewRow[], now: number): readonly number[] {
+  return rows.flatMap(({ expiresAt }) =>
+    expiresAt === undefined || expiresAt - now > year ? [] : [expiresAt + 2_000],
+  );
 }
 
 export function formatBytes(bytes: number): string {
@@ -65,22 +134,36 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
 }
 
-/** How long a model stays loaded: beyond a year is for ever. */
-export function timeLeft(expiresAt: string, now: number): string {
-  const seconds = Math.round((Date.parse(expiresAt) - now) / 1000);
-  if (Number.isNaN(seconds)) return '';
-  if (seconds > 31_536_000) return 'stays';
+/** How long a model stays loaded, both in ms since 1970: beyond a year is for ever. */
+export function timeLeft(expiresAt: number, now: number): string {
+  if (expiresAt - now > year) return 'stays';
+  const seconds = Math.round((expiresAt - now) / 1000);
   if (seconds <= 0) return 'ending';
   if (seconds < 60) return `${seconds} s left`;
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds / 3600)} h left`;
 }
 
 function capabilitiesOf({ capabilities }: Model): readonly string[] {
-  const able = Object.entries(words).flatMap(([name, word]) => {
+  return Object.entries(capabilities).flatMap(([name, { value }]) => (value === true ? [name] : []));
+}
+
+function markCapabilities({ capabilities }: Model): string {
+  const able = Object.entries(words).flatMap(([name, [mark]]) => {
     const { value, from } = capabilities[name as keyof typeof words];
-    return value === true ? [from === 'name' ? `${word}?` : word] : [];
+    return value === true ? [from === 'name' ? `${mark}?` : mark] : [];
   });
-  return able.length === 0 ? [] : [able.join(' ')];
+  return able.join(' ');
+}
+
+function sayCapabilities({ capabilities }: Model): readonly string[] {
+  return Object.entries(words).flatMap(([name, [, saying]]) => {
+    const { value, from } = capabilities[name as keyof typeof words];
+    return value === true ? [from === 'name' ? `maybe ${saying}` : saying] : [];
+  });
+}
+
+function spokenOf(parts: readonly string[]): string {
+  return parts.filter(Boolean).join(', ');
 }
 
 function tooltipOf({ name, details, context, digest, modifiedAt, remote }: Model): string {

@@ -1,114 +1,183 @@
 import * as vscode from 'vscode';
-import type { ModelRow } from '../models/modelCommands.ts';
-import { type Family, groupByFamily } from './families.ts';
-import type { ViewRow } from './modelRows.ts';
+import { errorDataOf } from '../convert/failure.ts';
+import { messageOf } from '../errorReporter.ts';
+import type { RunningPulls } from '../models/runningPulls.ts';
+import { type Clock, type Countdown, createCountdown } from './countdown.ts';
+import { type Filter, isFilterOn, noFilter } from './filter.ts';
+import { showFilterBox } from './filterBox.ts';
+import { endsOf } from './modelRows.ts';
+import { ModelTree } from './modelTree.ts';
+import { createRowStore, type Failure, type RowSource, type RowStore } from './rowStore.ts';
+import type { ViewNode } from './viewItems.ts';
+import { viewStateOf } from './viewState.ts';
 
 export interface ModelViewOptions {
   /** The view's id. */
   readonly id: string;
-  /** The part of its commands and context key that is its own, such as `Local`. */
+  /** The part of its commands and context keys that is its own, such as `Local`. */
   readonly name: string;
-  readonly load: () => Promise<readonly ViewRow[]>;
+  /** As it is called in the filter's box. */
+  readonly title: string;
+  /** As the settings are now. */
+  readonly sources: () => readonly RowSource[];
   readonly memory: vscode.Memento;
+  /** Downloads that are shown above the rows. */
+  readonly pulls?: RunningPulls;
+  /** Says in words how many models there are; a view with it has a badge. */
+  readonly badge?: (count: number) => string;
 }
 
-/** A view of models: flat, or by family; read when it is shown, and again when something changed. */
+/** A view of models: flat or by family, whole or filtered. It asks for its rows while it is visible, and only then. */
 export interface ModelView extends vscode.Disposable {
+  /** Something changed: at once where the view is visible, else when it will be. */
   refresh(): void;
+  /** The daemon is there, or there again: what waits for it need not be asked for anew. */
+  connect(): void;
 }
-
-type Node = ViewRow | Family<ViewRow>;
 
 export function createModelView(options: ModelViewOptions): ModelView {
-  const provider = new ModelTree(options);
-  const view = vscode.window.createTreeView(options.id, {
-    treeDataProvider: provider,
-    showCollapseAll: true,
-  });
-  provider.onDidLoad((message) => {
-    // The editor takes "" for none.
-    view.message = message ?? '';
-  });
-  const { name } = options;
-  const toggle = `runner.toggle${name}Grouping`;
-  const subscriptions = vscode.Disposable.from(
-    view,
-    provider,
-    vscode.commands.registerCommand(toggle, () => provider.toggle()),
-    vscode.commands.registerCommand(`${toggle}ToTree`, () => vscode.commands.executeCommand(toggle)),
-    vscode.commands.registerCommand(`runner.refresh${name}`, () => provider.refresh()),
-  );
-  return { refresh: () => provider.refresh(), dispose: () => subscriptions.dispose() };
+  return new View(options);
 }
 
-class ModelTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+class View implements ModelView {
   readonly #options: ModelViewOptions;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly #loaded = new vscode.EventEmitter<string | undefined>();
-  readonly onDidChangeTreeData = this.#changed.event;
-  /** With what the view says above its rows; nothing where there is nothing to say. */
-  readonly onDidLoad = this.#loaded.event;
+  readonly #store: RowStore;
+  readonly #tree: ModelTree;
+  readonly #view: vscode.TreeView<ViewNode>;
+  readonly #countdown: Countdown;
+  readonly #subscriptions: vscode.Disposable;
+  #filter = noFilter;
   #isGrouped: boolean;
 
   constructor(options: ModelViewOptions) {
+    const { id, name, sources, memory, pulls } = options;
     this.#options = options;
-    this.#isGrouped = options.memory.get(this.#key) ?? true;
-    this.#tellContext();
-  }
-
-  get #key(): string {
-    return `runner.${this.#options.name}Grouped`;
+    this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
+    this.#tree = new ModelTree(this.#isGrouped, pulls);
+    this.#store = createRowStore({ sources, explain, onDidChange: () => this.#show() });
+    this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
+    this.#countdown = createCountdown({
+      clock,
+      onTick: () => this.#tree.redraw(this.#tree.shown.filter(({ expiresAt }) => expiresAt !== undefined)),
+      onEnd: () => this.refresh(),
+    });
+    this.#subscriptions = vscode.Disposable.from(
+      this.#view,
+      this.#tree,
+      this.#countdown,
+      this.#view.onDidChangeVisibility(() => this.#turn()),
+      pulls?.onDidChange((pull) => this.#tree.redraw(pull && [pull])) ?? nothing,
+      ...this.#commands(),
+    );
+    this.#tell('Grouped', this.#isGrouped);
+    this.#tell('State', 'loading');
   }
 
   refresh(): void {
-    this.#changed.fire();
+    this.#store.markStale();
+    this.#badge();
+    if (this.#view.visible) this.#load();
   }
 
-  async toggle(): Promise<void> {
-    this.#isGrouped = !this.#isGrouped;
-    await this.#options.memory.update(this.#key, this.#isGrouped);
-    this.#tellContext();
-    this.refresh();
-  }
-
-  async getChildren(node?: Node): Promise<Node[]> {
-    if (node) return 'rows' in node ? [...node.rows] : [];
-    try {
-      const rows = await this.#options.load();
-      this.#loaded.fire(undefined);
-      return [...(this.#isGrouped ? groupByFamily(rows) : rows)];
-    } catch (error) {
-      this.#loaded.fire(error instanceof Error ? error.message : String(error));
-      return [];
-    }
-  }
-
-  getTreeItem(node: Node): vscode.TreeItem {
-    return 'rows' in node ? familyItem(node) : modelItem(node);
+  connect(): void {
+    if (!this.#store.isLoading) this.refresh();
   }
 
   dispose(): void {
-    this.#changed.dispose();
-    this.#loaded.dispose();
+    this.#subscriptions.dispose();
   }
 
-  #tellContext(): void {
-    void vscode.commands.executeCommand('setContext', this.#key, this.#isGrouped);
+  #commands(): readonly vscode.Disposable[] {
+    const { name } = this.#options;
+    const toggle = `runner.toggle${name}Grouping`;
+    const commands: Readonly<Record<string, () => unknown>> = {
+      [toggle]: () => this.#toggle(),
+      [`${toggle}ToTree`]: () => vscode.commands.executeCommand(toggle),
+      [`runner.refresh${name}`]: () => this.#load(true),
+      [`runner.filter${name}`]: () => this.#chooseFilter(),
+      [`runner.clear${name}Filter`]: () => this.#narrow(noFilter),
+    };
+    return Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
+  }
+
+  /** It was shown or hidden. */
+  #turn(): void {
+    if (this.#view.visible && this.#store.isStale) this.#load();
+    this.#count();
+    if (this.#view.visible) this.#tree.redraw();
+  }
+
+  /** The bar above the view runs until all have answered. */
+  #load(isAsked = false): void {
+    const location = { viewId: this.#options.id };
+    void vscode.window.withProgress({ location }, () => this.#store.load(isAsked));
+  }
+
+  async #toggle(): Promise<void> {
+    this.#isGrouped = !this.#isGrouped;
+    await this.#options.memory.update(`runner.${this.#options.name}Grouped`, this.#isGrouped);
+    this.#tell('Grouped', this.#isGrouped);
+    this.#tree.group(this.#isGrouped);
+  }
+
+  #chooseFilter(): void {
+    showFilterBox({
+      title: `Filter ${this.#options.title}`,
+      rows: this.#tree.rows,
+      filter: this.#filter,
+      onDidChange: (filter) => this.#narrow(filter),
+    });
+  }
+
+  #narrow(filter: Filter): void {
+    this.#filter = filter;
+    this.#tell('Filtered', isFilterOn(filter));
+    this.#show();
+  }
+
+  /** Shows what is known now. */
+  #show(): void {
+    const { outcomes } = this.#store;
+    this.#tree.show(
+      outcomes.flatMap(({ rows }) => rows),
+      this.#filter,
+    );
+    const shown = this.#tree.shown.length;
+    const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown });
+    this.#tell('State', condition);
+    this.#view.message = message;
+    this.#badge();
+    this.#count();
+  }
+
+  /** Of what may be otherwise by now there is none. */
+  #badge(): void {
+    const { badge } = this.#options;
+    const count = this.#tree.rows.length;
+    if (badge)
+      this.#view.badge =
+        count === 0 || this.#store.isStale ? undefined : { value: count, tooltip: badge(count) };
+  }
+
+  #count(): void {
+    this.#countdown.follow(endsOf(this.#tree.rows, clock.now()), this.#view.visible);
+  }
+
+  #tell(key: string, value: unknown): void {
+    void vscode.commands.executeCommand('setContext', `runner.${this.#options.name}${key}`, value);
   }
 }
 
-function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
-  const item = new vscode.TreeItem(family, vscode.TreeItemCollapsibleState.Expanded);
-  item.description = `${rows.length}`;
-  item.contextValue = 'runner.family';
-  return item;
+function explain(error: unknown): Failure {
+  return { sentence: messageOf(error), kind: errorDataOf(error)?.kind };
 }
 
-function modelItem(row: ViewRow & ModelRow): vscode.TreeItem {
-  const item = new vscode.TreeItem(row.model, vscode.TreeItemCollapsibleState.None);
-  item.description = row.description;
-  item.tooltip = new vscode.MarkdownString(row.tooltip);
-  item.iconPath = new vscode.ThemeIcon(row.icon);
-  item.contextValue = `runner.${row.context}`;
-  return item;
-}
+const clock: Clock = {
+  now: () => Date.now(),
+  after(milliseconds, work) {
+    const timer = setTimeout(work, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+
+const nothing = new vscode.Disposable(() => undefined);

@@ -1,57 +1,116 @@
 import * as vscode from 'vscode';
 import {
+  type CatalogResult,
   cloudRequest,
   libraryRequest,
   listModelsRequest,
   modelsDidChange,
   runningModelsRequest,
 } from '../../../protocol/models.ts';
-import { statusDidChange } from '../../../protocol/status.ts';
+import { type Status, statusDidChange } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { RunningPulls } from '../models/runningPulls.ts';
+import { readSettings } from '../settings.ts';
+import { everyServer, serverNames } from './everyServer.ts';
 import { catalogRow, localRow, runningRow } from './modelRows.ts';
-import { createModelView, type ModelViewOptions } from './modelView.ts';
+import { createModelView } from './modelView.ts';
+import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
-export function createSidebar(daemon: DaemonConnection, memory: vscode.Memento): vscode.Disposable {
-  const definitions: readonly Omit<ModelViewOptions, 'memory'>[] = [
-    {
-      id: 'runnerModelsLocalView',
-      name: 'Local',
-      load: async () => (await daemon.request(listModelsRequest, { refresh: true })).models.map(localRow),
-    },
-    {
-      id: 'runnerModelsRunningView',
-      name: 'Running',
-      load: async () => {
-        const { models } = await daemon.request(runningModelsRequest, {});
-        return models.map((model) => runningRow(model, Date.now()));
-      },
-    },
-    {
-      id: 'runnerModelsLibraryView',
-      name: 'Library',
-      load: async () => {
-        const { entries } = await daemon.request(libraryRequest, {});
-        return entries.map((entry) => catalogRow(entry, 'library'));
-      },
-    },
-    {
-      id: 'runnerModelsCloudView',
-      name: 'Cloud',
-      load: async () => {
-        const { entries } = await daemon.request(cloudRequest, {});
-        return entries.map((entry) => catalogRow(entry, 'cloud'));
-      },
-    },
-  ];
-  const views = definitions.map((definition) => createModelView({ ...definition, memory }));
-  const refresh = () => {
+export function createSidebar(
+  daemon: DaemonConnection,
+  memory: vscode.Memento,
+  pulls: RunningPulls,
+): vscode.Disposable {
+  const local = createModelView({
+    ...{ id: 'runnerModelsLocalView', name: 'Local', title: 'Local Models', memory, pulls },
+    sources: () => everyServer(serverNames(readSettings()), (...of) => loadLocal(daemon, ...of)),
+  });
+  const running = createModelView({
+    ...{ id: 'runnerModelsRunningView', name: 'Running', title: 'Running Models', memory },
+    sources: () => everyServer(serverNames(readSettings()), (...of) => loadRunning(daemon, ...of)),
+    badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
+  });
+  const library = createModelView({
+    ...{ id: 'runnerModelsLibraryView', name: 'Library', title: 'Library', memory },
+    sources: () => [catalogSource(daemon, 'library')],
+  });
+  const cloud = createModelView({
+    ...{ id: 'runnerModelsCloudView', name: 'Cloud', title: 'Cloud Models', memory },
+    sources: () => [catalogSource(daemon, 'cloud')],
+  });
+  const all = [local, running, library, cloud];
+  const refresh = (views: readonly { refresh(): void }[]) => {
     for (const view of views) view.refresh();
   };
   return vscode.Disposable.from(
-    ...views,
-    daemon.onDidConnect(refresh),
-    daemon.onNotification(modelsDidChange, refresh),
-    daemon.onNotification(statusDidChange, refresh),
+    ...all,
+    daemon.onDidConnect(() => {
+      for (const view of all) view.connect();
+    }),
+    daemon.onNotification(modelsDidChange, () => refresh(all)),
+    followStatus(daemon, {
+      onDidTurn: () => refresh(all),
+      // An answer begins the keep-alive of its model anew.
+      onDidAnswer: () => refresh([running]),
+    }),
+    vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
+      if (affectsConfiguration('runner.servers')) refresh([local, running]);
+      if (affectsConfiguration('runner.catalogUrl')) refresh([library, cloud]);
+    }),
   );
+}
+
+async function loadLocal(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {
+  const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
+  const rows = models.map((model) => localRow(model, { isNamed }));
+  return stale
+    ? { rows, note: 'The runner does not answer; this is its last known list. Start it, then refresh.' }
+    : { rows };
+}
+
+async function loadRunning(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {
+  const { models } = await daemon.request(runningModelsRequest, { server });
+  return { rows: models.map((model) => runningRow(model, { isNamed })) };
+}
+
+function catalogSource(daemon: DaemonConnection, kind: 'library' | 'cloud'): RowSource {
+  const message = kind === 'library' ? libraryRequest : cloudRequest;
+  return {
+    name: kind,
+    async load(isAsked) {
+      const result = await daemon.request(message, { refresh: isAsked });
+      return { rows: result.entries.map((entry) => catalogRow(entry, kind)), ...ageOf(result) };
+    },
+  };
+}
+
+/** How old a list is that could not be had anew. */
+function ageOf({ stale, fetchedAt }: CatalogResult): Pick<LoadedRows, 'note'> {
+  if (!stale) return {};
+  const time = new Date(fetchedAt).toLocaleString(vscode.env.language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+  return { note: `The catalog does not answer; this is its list as of ${time}.` };
+}
+
+interface StatusEvents {
+  /** The runner came, went, or is another one. */
+  readonly onDidTurn: () => void;
+  /** It has ended a piece of work. */
+  readonly onDidAnswer: () => void;
+}
+
+function followStatus(daemon: DaemonConnection, { onDidTurn, onDidAnswer }: StatusEvents): vscode.Disposable {
+  let last: Status | undefined;
+  return daemon.onNotification(statusDidChange, (status) => {
+    if (status.state === 'checking') return;
+    const before = last;
+    last = status;
+    if (!before) return;
+    const wasOffline = before.state === 'offline';
+    if (wasOffline !== (status.state === 'offline') || before.message !== status.message) onDidTurn();
+    else if (before.state === 'busy') onDidAnswer();
+  });
 }

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import { listModelsRequest } from '../../../protocol/models.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { messageOf } from '../errorReporter.ts';
+import { toModelfile } from './modelfileContent.ts';
+import { type Preset, styles, windows } from './presets.ts';
+
+/**
+ * A Modelfile to begin with, by a few questions: the base, unless it is given, the system prompt, and parameters. It
+ * is opened without being saved; a question that is not answered leaves nothing.
+ */
+export async function newModelfile(daemon: DaemonConnection, given: string | undefined): Promise<void> {
+  const title = stepTitles(given === undefined ? 4 : 3);
+  const base = given ?? (await chooseBase(daemon, title()));
+  if (base === undefined) return;
+  const system = await askForSystem(base, title());
+  if (system === undefined) return;
+  const style = await choosePreset(styles, title(), 'How freely it chooses its words');
+  if (style === undefined) return;
+  const window = await choosePreset(
+    windows,
+    title(),
+    'How much it has in view at once; more takes more memory',
+  );
+  if (window === undefined) return;
+  const content = toModelfile({ base, system, parameters: { ...style.parameters, ...window.parameters } });
+  const document = await vscode.workspace.openTextDocument({ language: 'modelfile', content });
+  await vscode.window.showTextDocument(document);
+}
+
+function stepTitles(count: number): () => string {
+  let step = 0;
+  return () => `New Modelfile (${++step} of ${count})`;
+}
+
+async function chooseBase(daemon: DaemonConnection, title: string): Promise<string | undefined> {
+  const { names, placeHolder } = await listNames(daemon);
+  const file = { label: '$(file) A file…', description: 'weights in a GGUF file' };
+  const items: readonly vscode.QuickPickItem[] = [...names.map((label) => ({ label })), file];
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true });
+  return chosen === file ? chooseFile() : chosen?.label;
+}
+
+/** Without a runner a file can still be named, and the question says what is wrong. */
+async function listNames(daemon: DaemonConnection) {
+  try {
+    const { models } = await daemon.request(listModelsRequest, {});
+    return { names: models.map(({ name }) => name), placeHolder: 'The model to start from' };
+  } catch (error) {
+    return { names: [], placeHolder: messageOf(error) };
+  }
+}
+
+/** By its whole path: a document that was never saved has no folder from which another would count. */
+async function chooseFile(): Promise<string | undefined> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const [file] =
+    (await vscode.window.showOpenDialog({
+      title: 'The Weights to Start From',
+      filters: { 'GGUF files': ['gguf'] },
+      ...(folder === undefined ? {} : { defaultUri: folder }),
+    })) ?? [];
+  return file?.fsPath;
+}
+
+async function askForSystem(base: string, title: string): Promise<string | undefined> {
+  return vscode.window.showInputBox({
+    title,
+    prompt: `What ${base} is always told first. Empty: what it has of its own.`,
+    placeHolder: 'You answer in one short paragraph.',
+    ignoreFocusOut: true,
+  });
+}
+
+async function choosePreset(
+  presets: readonly Preset[],
+  title: string,
+  placeHolder: string,
+): Promise<Preset | undefined> {
+  const items = presets.map((preset) => ({ label: preset.label, description: preset.description, preset }));
+  return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.preset;
+}

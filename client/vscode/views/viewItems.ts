@@ -1,0 +1,46 @@
+import * as vscode from 'vscode';
+import type { RunningPull } from '../models/runningPulls.ts';
+import type { Family } from './families.ts';
+import { describeRow, type ViewRow } from './modelRows.ts';
+
+/** What a view has: models, families of them, and downloads that are under way. */
+export type ViewNode = ViewRow | Family<ViewRow> | RunningPull;
+
+/** `now` in ms since 1970. */
+export function toTreeItem(node: ViewNode, now: number): vscode.TreeItem {
+  if ('rows' in node) return familyItem(node);
+  return 'cancel' in node ? pullItem(node) : modelItem(node, now);
+}
+
+function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
+  const item = new vscode.TreeItem(family, vscode.TreeItemCollapsibleState.Expanded);
+  item.description = `${rows.length}`;
+  item.contextValue = 'runner.family';
+  item.accessibilityInformation = { label: `family ${family}, ${rows.length} models` };
+  return item;
+}
+
+function modelItem(row: ViewRow, now: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(row.model, vscode.TreeItemCollapsibleState.None);
+  const { description, label } = describeRow(row, now);
+  item.description = description;
+  item.tooltip = new vscode.MarkdownString(row.tooltip);
+  item.iconPath = new vscode.ThemeIcon(row.icon);
+  item.contextValue = `runner.${row.context}`;
+  item.accessibilityInformation = { label };
+  if (row.context === 'cloud')
+    item.command = { command: 'runner.openModelPage', title: 'Open Page', arguments: [row] };
+  return item;
+}
+
+function pullItem({ model, server, percentage, message }: RunningPull): vscode.TreeItem {
+  const item = new vscode.TreeItem(model, vscode.TreeItemCollapsibleState.None);
+  const share = percentage === undefined ? '' : `${percentage} %`;
+  item.description = [share || 'pulling', server ?? ''].filter(Boolean).join(' · ');
+  item.tooltip = message || `Pulling ${model}`;
+  item.iconPath = new vscode.ThemeIcon('loading~spin');
+  item.contextValue = 'runner.pulling';
+  const spoken = [`${model} is being pulled`, share === '' ? '' : `${percentage} percent`];
+  item.accessibilityInformation = { label: spoken.filter(Boolean).join(', ') };
+  return item;
+}

@@ -1,0 +1,50 @@
+import { describeFilter, type Filter, isFilterOn } from './filter.ts';
+import type { Failure, Outcome } from './rowStore.ts';
+
+/** What the welcome texts of the manifest are chosen by. */
+export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauthorized' | 'failed';
+
+export interface ViewState {
+  readonly condition: ViewCondition;
+  /**
+   * Above the rows; `""` is none. The editor shows no welcome text beside a message, so there is none where the
+   * welcome text says what to do.
+   */
+  readonly message: string;
+}
+
+export interface ViewContent {
+  readonly outcomes: readonly Outcome[];
+  readonly filter: Filter;
+  /** How many rows the filter leaves. */
+  readonly shown: number;
+}
+
+/** How a view stands, and what it says of itself. */
+export function viewStateOf({ outcomes, filter, shown }: ViewContent): ViewState {
+  const total = outcomes.reduce((sum, { rows }) => sum + rows.length, 0);
+  const condition = conditionOf(outcomes, total);
+  if (condition === 'loading' || condition === 'offline' || condition === 'unauthorized')
+    return { condition, message: '' };
+  const isNamed = outcomes.length > 1;
+  const told = outcomes.flatMap(({ name, note, failure }) => {
+    const sentence = failure?.sentence ?? note;
+    return sentence === undefined ? [] : [isNamed ? `${name}: ${sentence}` : sentence];
+  });
+  const filtered = total > 0 && isFilterOn(filter) ? [describeFilter(filter, shown, total)] : [];
+  return { condition, message: [...filtered, ...told].join(' ') };
+}
+
+function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition {
+  if (total > 0) return 'filled';
+  if (outcomes.length === 0) return 'loading';
+  const failures = outcomes.flatMap(({ failure }) => failure ?? []);
+  if (failures.length === 0) return 'empty';
+  if (failures.length < outcomes.length) return 'failed';
+  if (failures.every(isOffline)) return 'offline';
+  return failures.every(({ kind }) => kind === 'unauthorized') ? 'unauthorized' : 'failed';
+}
+
+function isOffline({ kind }: Failure): boolean {
+  return kind === 'server-unreachable' || kind === 'timeout';
+}

@@ -1,0 +1,228 @@
+import t from 'tap';
+import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
+import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
+import { createCountdown } from '../../client/vscode/views/countdown.ts';
+import { everyServer, serverNames } from '../../client/vscode/views/everyServer.ts';
+import { noFilter } from '../../client/vscode/views/filter.ts';
+import { localRow } from '../../client/vscode/views/modelRows.ts';
+import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
+import { viewStateOf } from '../../client/vscode/views/viewState.ts';
+import { modelLike } from '../support/modelLike.ts';
+
+const rowsOf = (...names: readonly string[]) =>
+  names.map((name) => localRow(modelLike(name), { isNamed: false }));
+const failed = (name: string, kind: string, sentence = 'Start it.'): Outcome => ({
+  ...{ name, rows: [] },
+  failure: { kind, sentence },
+});
+
+t.test('how a view stands, and what it says', async (t) => {
+  const cases: readonly (readonly [string, readonly Outcome[], string, string])[] = [
+    ['nothing is known yet', [], 'loading', ''],
+    ['nothing is there', [{ name: 'a', rows: [] }], 'empty', ''],
+    ['rows', [{ name: 'a', rows: rowsOf('m') }], 'filled', ''],
+    ['an old list', [{ name: 'a', rows: rowsOf('m'), note: 'As of May.' }], 'filled', 'As of May.'],
+    ['offline: the welcome text says what to do', [failed('a', 'server-unreachable')], 'offline', ''],
+    ['all are offline', [failed('a', 'server-unreachable'), failed('b', 'timeout')], 'offline', ''],
+    ['a token is wanted', [failed('a', 'unauthorized')], 'unauthorized', ''],
+    ['another failure', [failed('a', 'bad-response', 'A proxy?')], 'failed', 'A proxy?'],
+    [
+      'one of two is down',
+      [{ name: 'a', rows: rowsOf('m') }, failed('box', 'server-unreachable')],
+      'filled',
+      'box: Start it.',
+    ],
+    [
+      'one is down and the other empty',
+      [{ name: 'a', rows: [] }, failed('box', 'server-unreachable')],
+      'failed',
+      'box: Start it.',
+    ],
+  ];
+  for (const [name, outcomes, condition, message] of cases)
+    t.strictSame(viewStateOf({ outcomes, filter: noFilter, shown: 1 }), { condition, message }, name);
+
+  const filter = { words: 'zz', capabilities: [] };
+  const outcomes = [{ name: 'a', rows: rowsOf('m', 'n'), note: 'Old.' }];
+  t.strictSame(viewStateOf({ outcomes, filter, shown: 0 }), {
+    condition: 'filled',
+    message: 'Nothing matches “zz” among 2 models. Old.',
+  });
+  t.equal(viewStateOf({ outcomes: [{ name: 'a', rows: [] }], filter, shown: 0 }).message, '');
+});
+
+t.test('the servers of the settings', async (t) => {
+  const servers = [
+    { name: 'box', url: 'http://box' },
+    { name: 'box', url: 'x' },
+    null,
+    { url: 'y' },
+  ] as never;
+  t.strictSame(serverNames({ servers }), ['default', 'box']);
+  t.strictSame(serverNames({ servers: 'wrong' as never }), ['default']);
+  t.strictSame(serverNames({}), ['default']);
+  const asked: unknown[] = [];
+  const load = async (...of: readonly unknown[]): Promise<LoadedRows> => {
+    asked.push(of);
+    return { rows: [] };
+  };
+  for (const source of [...everyServer(['default', 'box'], load), ...everyServer(['default'], load)])
+    await source.load(false);
+  t.strictSame(asked, [
+    ['default', true],
+    ['box', true],
+    ['default', false],
+  ]);
+});
+
+t.test('rows come as each server answers, and the newest load counts', async (t) => {
+  const answers: { name: string; resolve: (rows: LoadedRows) => void; reject: (error: unknown) => void }[] =
+    [];
+  const source = (name: string) => ({
+    name,
+    load: () => new Promise<LoadedRows>((resolve, reject) => answers.push({ name, resolve, reject })),
+  });
+  let names = ['default', 'box'];
+  let changes = 0;
+  const store = createRowStore({
+    sources: () => names.map(source),
+    explain: (error) => ({ sentence: String(error) }),
+    onDidChange: () => changes++,
+  });
+  const seen = () => store.outcomes.map(({ name, rows, failure }) => [name, rows.length, failure?.sentence]);
+  t.ok(store.isStale);
+  t.equal(answers.length, 0, 'it asks only when it is told to');
+
+  const first = store.load();
+  t.notOk(store.isStale);
+  answers[1]?.resolve({ rows: rowsOf('a') });
+  await new Promise(setImmediate);
+  t.strictSame(seen(), [['box', 1, undefined]], 'a slow server keeps nothing back');
+  t.ok(store.isLoading);
+  answers[0]?.reject('down');
+  await first;
+  t.strictSame(seen(), [
+    ['default', 0, 'down'],
+    ['box', 1, undefined],
+  ]);
+  t.notOk(store.isLoading);
+  t.equal(changes, 2);
+
+  const older = store.load();
+  names = ['box'];
+  const newer = store.load(true);
+  t.strictSame(seen(), [['box', 1, undefined]], 'what is known stays until it is known anew');
+  answers[4]?.resolve({ rows: rowsOf('a', 'b') });
+  await newer;
+  answers[2]?.resolve({ rows: rowsOf('x', 'y', 'z') });
+  answers[3]?.resolve({ rows: rowsOf('x', 'y', 'z') });
+  await older;
+  t.strictSame(seen(), [['box', 2, undefined]]);
+  store.markStale();
+  t.ok(store.isStale);
+});
+
+/** A clock that is turned by hand. */
+function handClock() {
+  let now = 1_000_000;
+  let timer: { readonly at: number; readonly work: () => void } | undefined;
+  return {
+    now: () => now,
+    after(milliseconds: number, work: () => void) {
+      const own = { at: now + milliseconds, work };
+      timer = own;
+      return () => {
+        if (timer === own) timer = undefined;
+      };
+    },
+    get next() {
+      return timer === undefined ? undefined : timer.at - now;
+    },
+    turn() {
+      if (!timer) return;
+      const { at, work } = timer;
+      timer = undefined;
+      now = at;
+      work();
+    },
+  };
+}
+
+t.test('a countdown has a timer only while something ends', async (t) => {
+  const clock = handClock();
+  const told: string[] = [];
+  const countdown = createCountdown({
+    clock,
+    onTick: () => told.push('tick'),
+    onEnd: () => told.push('end'),
+  });
+  countdown.follow([], true);
+  t.equal(clock.next, undefined);
+  countdown.follow([clock.now() - 1], true);
+  t.equal(clock.next, undefined, 'what has ended is not waited for');
+
+  countdown.follow([clock.now() + 100_000, clock.now() + 100_000], true);
+  t.equal(clock.next, 30_000, 'minutes are told until the last one');
+  clock.turn();
+  t.equal(clock.next, 8_000);
+  clock.turn();
+  t.equal(clock.next, 1_000, 'then seconds');
+  for (let second = 0; second < 62; second++) clock.turn();
+  t.equal(told.filter((what) => what === 'end').length, 1, 'two ends at once are told once');
+  t.equal(told.length, 64);
+  t.equal(clock.next, undefined);
+
+  told.length = 0;
+  countdown.follow([clock.now() + 5_000, clock.now() + 9_000], false);
+  t.equal(clock.next, 5_000, 'unwatched, only the end is waited for');
+  clock.turn();
+  t.strictSame(told, ['end']);
+  t.equal(clock.next, 4_000);
+  countdown.dispose();
+  t.equal(clock.next, undefined);
+});
+
+t.test('pulls that are under way', async (t) => {
+  const pulls = createRunningPulls();
+  const told: (RunningPull | undefined)[] = [];
+  const listening = pulls.onDidChange((pull) => told.push(pull));
+  let cancelled = 0;
+  const report = pulls.begin({ model: 'm', server: 'box', cancel: () => cancelled++ });
+  const [pull] = pulls.current;
+  t.match(pull, { model: 'm', server: 'box', percentage: undefined, message: '' });
+  report.report({ percentage: 5, message: 'Downloading' });
+  report.report({ percentage: 5, message: 'Downloading' });
+  report.report({ message: 'Checking' });
+  t.match(pull, { percentage: 5, message: 'Checking' });
+  pull?.cancel();
+  t.equal(cancelled, 1);
+  report.end();
+  report.end();
+  report.report({ percentage: 6, message: 'late' });
+  t.strictSame(pulls.current, []);
+  t.strictSame(
+    told.map((of) => of === pull),
+    [false, true, true, false],
+    'all of it as one begins or ends, else that one',
+  );
+  listening.dispose();
+  pulls.begin({ model: 'n', cancel: () => undefined });
+  t.equal(told.length, 4);
+});
+
+t.test('the sizes to choose from', async (t) => {
+  t.strictSame(sizeChoices('q', [], []), []);
+  t.strictSame(sizeChoices('q', ['8b'], []), []);
+  t.strictSame(sizeChoices('q:20b-cloud', ['8b', '4b'], []), [], 'a name with a tag is chosen already');
+  t.strictSame(
+    sizeChoices('q', ['4b', '8b'], ['Q:8B', 'x:4b', 'q:latest']).map(({ model, isInstalled }) => [
+      model,
+      isInstalled,
+    ]),
+    [
+      ['q', true],
+      ['q:4b', false],
+      ['q:8b', true],
+    ],
+  );
+});

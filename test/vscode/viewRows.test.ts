@@ -1,0 +1,148 @@
+import t from 'tap';
+import { groupByFamily } from '../../client/vscode/views/families.ts';
+import {
+  countCapabilities,
+  describeFilter,
+  type Filter,
+  filterRows,
+  isFilterOn,
+  noFilter,
+} from '../../client/vscode/views/filter.ts';
+import {
+  catalogRow,
+  describeRow,
+  endsOf,
+  formatBytes,
+  localRow,
+  runningRow,
+  timeLeft,
+} from '../../client/vscode/views/modelRows.ts';
+import { modelLike as model, yes } from '../support/modelLike.ts';
+
+const now = Date.parse('2026-11-21T12:00:00Z');
+const running = { expiresAt: '2026-11-21T12:04:30Z', size: 4e9, sizeVram: 3e9 };
+const alone = { isNamed: false };
+
+t.test('rows by family, where a family of one is no folder', async (t) => {
+  const rows = ['a', 'b', 'a', 'c'].map((family, index) => ({ family, index }));
+  t.strictSame(groupByFamily(rows), [{ family: 'a', rows: [rows[0], rows[2]] }, rows[1], rows[3]]);
+  t.strictSame(groupByFamily([]), []);
+});
+
+t.test('what a local row says', async (t) => {
+  const able = model('a', { size: 2.5e9 }, { tools: yes, thinking: { value: true, from: 'name' } });
+  t.match(localRow(able, alone), {
+    model: 'a',
+    description: '2.5 GB · tools thinking?',
+    context: 'local',
+    capabilities: ['completion', 'tools', 'thinking'],
+  });
+  t.equal(describeRow(localRow(able, alone), now).label, 'a, 2.5 GB, calls tools, maybe thinks, not loaded');
+  t.match(localRow(model('a', { running }), alone), { context: 'loaded', icon: 'circle-filled' });
+  t.equal(localRow(model('a', { running }), alone).description, 'loaded');
+  const boxed = localRow(model('a', { server: 'box', size: 1e9 }), { isNamed: true });
+  t.match(boxed, { server: 'box', description: 'box · 1.0 GB', spoken: 'on box, 1.0 GB, not loaded' });
+});
+
+t.test('what a loaded row says at a moment', async (t) => {
+  const row = runningRow(model('a', { running, context: { allocated: 8192 } }, { tools: yes }), alone);
+  t.strictSame(describeRow(row, now), {
+    description: '4.0 GB · 75 % GPU · 8,192 tokens · 5 min left',
+    label:
+      'a, 4.0 GB of memory, 75 percent of it on the GPU, a window of 8,192 tokens, calls tools, loaded, 5 min left',
+  });
+  t.match(describeRow(row, now + 240_000).description, / · 30 s left$/);
+  const stays = runningRow(model('b', { running: { ...running, expiresAt: '2318-01-01T00:00:00Z' } }), alone);
+  t.match(describeRow(stays, now).description, / · stays$/);
+  const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }), { isNamed: true });
+  t.equal(describeRow(odd, now).description, 'default · 0 B');
+  t.strictSame(endsOf([row, stays, odd], now), [now + 272_000], 'only what ends is waited for');
+});
+
+t.test('what a row of a catalog says', async (t) => {
+  const entry = { name: 'q', model: 'q', url: 'https://x/library/q', family: 'q', installed: true };
+  const row = catalogRow({ ...entry, sizes: ['4b', '8b'], description: '[x](command:evil) *b*' }, 'library');
+  t.match(row, {
+    description: '4b 8b · installed',
+    icon: 'check',
+    url: 'https://x/library/q',
+    tooltip: '**q** (installed)\n\n\\[x\\]\\(command:evil\\) \\*b\\*',
+    sizes: ['4b', '8b'],
+  });
+  t.equal(describeRow(row, now).label, 'q, sizes 4b, 8b, installed, [x](command:evil) *b*');
+});
+
+t.test('figures', async (t) => {
+  const times = [
+    ['2026-11-21T12:00:30Z', '30 s left'],
+    ['2026-11-21T15:00:00Z', '3 h left'],
+    ['2318-01-01T00:00:00Z', 'stays'],
+    ['2026-11-21T11:00:00Z', 'ending'],
+  ] as const;
+  for (const [expiresAt, want] of times) t.equal(timeLeft(Date.parse(expiresAt), now), want, expiresAt);
+  t.strictSame([0, 999, 1_000, 2.62e9].map(formatBytes), ['0 B', '999 B', '1.0 kB', '2.6 GB']);
+});
+
+const rows = [
+  { model: 'qwen3:8b', capabilities: ['completion', 'tools', 'thinking'] },
+  { model: 'qwen2.5-coder:7b', capabilities: ['completion', 'insert'] },
+  { model: 'hf.co/Owner/Llava:Q4', capabilities: ['completion', 'vision'] },
+];
+
+t.test('filters', async (t) => {
+  const cases: readonly (readonly [Partial<Filter>, readonly number[]])[] = [
+    [{}, [0, 1, 2]],
+    [{ words: '  ' }, [0, 1, 2]],
+    [{ words: 'QWEN' }, [0, 1]],
+    [{ words: 'coder qwen' }, [1]],
+    [{ words: 'llava owner' }, [2]],
+    [{ words: 'qwen llava' }, []],
+    [{ words: '.*' }, []],
+    [{ capabilities: ['completion'] }, [0, 1, 2]],
+    [{ capabilities: ['tools', 'thinking'] }, [0]],
+    [{ capabilities: ['tools', 'vision'] }, []],
+    [{ words: '8b', capabilities: ['tools'] }, [0]],
+    [{ words: '7b', capabilities: ['tools'] }, []],
+  ];
+  for (const [part, want] of cases) {
+    const filter = { ...noFilter, ...part };
+    t.strictSame(
+      filterRows(rows, filter).map((row) => rows.indexOf(row)),
+      want,
+      JSON.stringify(part),
+    );
+  }
+  t.notOk(isFilterOn({ words: ' ', capabilities: [] }));
+  t.ok(isFilterOn({ words: '', capabilities: ['x'] }));
+  t.strictSame(countCapabilities(rows), [
+    ['completion', 3],
+    ['insert', 1],
+    ['thinking', 1],
+    ['tools', 1],
+    ['vision', 1],
+  ]);
+});
+
+t.test('what a view says of its filter', async (t) => {
+  const cases = [
+    [{ words: ' a  b ', capabilities: ['tools'] }, 3, 11, '“a b” + tools: 3 of 11 models.'],
+    [{ words: '', capabilities: ['tools', 'vision'] }, 1, 1, 'tools + vision: 1 of 1 model.'],
+    [{ words: 'x', capabilities: [] }, 0, 11, 'Nothing matches “x” among 11 models.'],
+  ] as const;
+  for (const [filter, shown, total, want] of cases) t.equal(describeFilter(filter, shown, total), want);
+});
+
+t.test('two thousand rows are looked at once each', async (t) => {
+  let looks = 0;
+  const many = Array.from({ length: 2_000 }, (_, index) => ({
+    family: index < 1_500 ? 'one' : `f${index}`,
+    capabilities: ['tools'],
+    get model() {
+      looks++;
+      return `m${index}`;
+    },
+  }));
+  t.equal(filterRows(many, { words: 'm 9', capabilities: ['tools'] }).length, 542);
+  t.equal(looks, 2_000);
+  t.equal(groupByFamily(many).length, 501);
+});
