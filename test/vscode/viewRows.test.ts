@@ -47,13 +47,13 @@ t.test('what a local row says', async (t) => {
 t.test('what a loaded row says at a moment', async (t) => {
   const row = runningRow(model('a', { running, context: { allocated: 8192 } }, { tools: yes }), alone);
   t.strictSame(describeRow(row, now), {
-    description: '4.0 GB · 75 % GPU · 8,192 tokens · 5 min left',
+    description: '5 min left · 4.0 GB · 75 % GPU · 8,192 tokens',
     label:
       'a, 4.0 GB of memory, 75 percent of it on the GPU, a window of 8,192 tokens, calls tools, loaded, 5 min left',
   });
-  t.match(describeRow(row, now + 240_000).description, / · 30 s left$/);
+  t.match(describeRow(row, now + 240_000).description, /^30 s left · /);
   const stays = runningRow(model('b', { running: { ...running, expiresAt: '2318-01-01T00:00:00Z' } }), alone);
-  t.match(describeRow(stays, now).description, / · stays$/);
+  t.match(describeRow(stays, now).description, /^stays · /);
   const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }), { isNamed: true });
   t.equal(describeRow(odd, now).description, 'default · 0 B');
   t.strictSame(endsOf([row, stays, odd], now), [now + 272_000], 'only what ends is waited for');

@@ -116,7 +116,7 @@ export function describeRow(
 ): { readonly description: string; readonly label: string } {
   const left = expiresAt === undefined ? '' : timeLeft(expiresAt, now);
   return {
-    description: [description, left].filter(Boolean).join(' · '),
+    description: [left, description].filter(Boolean).join(' · '),
     label: spokenOf([model, spoken, left]),
   };
 }

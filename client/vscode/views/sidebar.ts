@@ -7,7 +7,7 @@ import {
   modelsDidChange,
   runningModelsRequest,
 } from '../../../protocol/models.ts';
-import { type Status, statusDidChange } from '../../../protocol/status.ts';
+import { type Status, statusDidChange, statusRequest } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { readSettings } from '../settings.ts';
@@ -64,9 +64,10 @@ export function createSidebar(
 async function loadLocal(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {
   const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
   const rows = models.map((model) => localRow(model, { isNamed }));
-  return stale
-    ? { rows, note: 'The runner does not answer; this is its last known list. Start it, then refresh.' }
-    : { rows };
+  if (!stale) return { rows };
+  // It says what to do, and all others hear that the runner is gone.
+  const { message } = await daemon.request(statusRequest, { server });
+  return { rows, note: `${message} This is the last known list.` };
 }
 
 async function loadRunning(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {
@@ -92,7 +93,7 @@ function ageOf({ stale, fetchedAt }: CatalogResult): Pick<LoadedRows, 'note'> {
     dateStyle: 'medium',
     timeStyle: 'short',
   });
-  return { note: `The catalog does not answer; this is its list as of ${time}.` };
+  return { note: `The catalog does not answer; this is its list as of ${time}. Refresh to try again.` };
 }
 
 interface StatusEvents {
