@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
 import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
@@ -6,7 +7,7 @@ import { everyServer, serverNames } from '../../client/vscode/views/everyServer.
 import { noFilter } from '../../client/vscode/views/filter.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
-import { viewStateOf } from '../../client/vscode/views/viewState.ts';
+import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { modelLike } from '../support/modelLike.ts';
 
 const rowsOf = (...names: readonly string[]) =>
@@ -46,7 +47,7 @@ t.test('how a view stands, and what it says', async (t) => {
   const outcomes = [{ name: 'a', rows: rowsOf('m', 'n'), note: 'Old.' }];
   t.strictSame(viewStateOf({ outcomes, filter, shown: 0 }), {
     condition: 'filled',
-    message: 'Nothing matches “zz” among 2 models. Old.',
+    message: 'Nothing matches “zz” among 2 models. Clear the filter to see them. Old.',
   });
   t.equal(viewStateOf({ outcomes: [{ name: 'a', rows: [] }], filter, shown: 0 }).message, '');
 });
@@ -225,4 +226,37 @@ t.test('the sizes to choose from', async (t) => {
       ['q:8b', true],
     ],
   );
+});
+
+t.test('the manifest has what the views need', async (t) => {
+  const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const commands: readonly { command: string; title: string; category: string; icon?: string }[] =
+    contributes.commands;
+  const menus: Record<string, readonly { command: string; when: string }[]> = contributes.menus;
+  const welcomes: readonly { view: string; when?: string; contents: string }[] = contributes.viewsWelcome;
+  const known = new Set(commands.map(({ command }) => command));
+  t.equal(known.size, commands.length, 'each command once');
+  for (const { command, title, category } of commands) t.ok(title && category === 'Runner', command);
+  for (const entry of Object.values(menus).flat()) t.ok(known.has(entry.command), entry.command);
+  const hidden = (menus['commandPalette'] ?? []).filter(({ when }) => when === 'false');
+  const isHidden = (id: string) => hidden.some(({ command }) => command === id);
+  t.ok(isHidden('runner.cancelPull'));
+
+  const conditions: readonly ViewCondition[] = ['empty', 'offline', 'unauthorized'];
+  for (const name of ['Local', 'Running', 'Library', 'Cloud']) {
+    const own = [`toggle${name}Grouping`, `toggle${name}GroupingToTree`, `refresh${name}`, `filter${name}`];
+    for (const id of [...own, `clear${name}Filter`].map((part) => `runner.${part}`)) {
+      t.ok(known.has(id) && isHidden(id), `${id} is a button and not in the palette`);
+      const shown = (menus['view/title'] ?? []).filter(({ command }) => command === id);
+      t.ok(shown.length > 0 && shown.every(({ when }) => when.startsWith(`view == runnerModels${name}View`)));
+    }
+    const texts = welcomes.filter(({ view }) => view === `runnerModels${name}View`);
+    t.strictSame(
+      texts.map(({ when }) => when),
+      conditions.map((condition) => `runner.${name}State == ${condition}`),
+      `${name} says something else of each`,
+    );
+    const links = texts.flatMap(({ contents }) => [...contents.matchAll(/\(command:(runner\.\w+)\)/g)]);
+    for (const [, id = ''] of links) t.ok(known.has(id), id);
+  }
 });

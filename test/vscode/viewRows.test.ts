@@ -127,7 +127,12 @@ t.test('what a view says of its filter', async (t) => {
   const cases = [
     [{ words: ' a  b ', capabilities: ['tools'] }, 3, 11, '“a b” + tools: 3 of 11 models.'],
     [{ words: '', capabilities: ['tools', 'vision'] }, 1, 1, 'tools + vision: 1 of 1 model.'],
-    [{ words: 'x', capabilities: [] }, 0, 11, 'Nothing matches “x” among 11 models.'],
+    [
+      { words: 'x', capabilities: [] },
+      0,
+      11,
+      'Nothing matches “x” among 11 models. Clear the filter to see them.',
+    ],
   ] as const;
   for (const [filter, shown, total, want] of cases) t.equal(describeFilter(filter, shown, total), want);
 });

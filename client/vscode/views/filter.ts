@@ -44,5 +44,7 @@ export function describeFilter(filter: Filter, shown: number, total: number): st
   const name = words.trim().replace(/\s+/g, ' ');
   const what = [...(name === '' ? [] : [`“${name}”`]), ...capabilities].join(' + ');
   const models = total === 1 ? '1 model' : `${total} models`;
-  return shown === 0 ? `Nothing matches ${what} among ${models}.` : `${what}: ${shown} of ${models}.`;
+  return shown === 0
+    ? `Nothing matches ${what} among ${models}. Clear the filter to see them.`
+    : `${what}: ${shown} of ${models}.`;
 }

@@ -19,6 +19,8 @@ export function showFilterBox({ title, rows, filter, onDidChange }: FilterBoxOpt
   box.title = title;
   box.placeholder = 'Type part of a name; tick what a model must be able to do';
   box.canSelectMany = true;
+  // A click into the view that is being filtered is a look at it, and no Escape.
+  box.ignoreFocusOut = true;
   box.items = itemsOf(rows, filter);
   box.selectedItems = box.items.filter(({ label }) => filter.capabilities.includes(label));
   box.value = filter.words;
