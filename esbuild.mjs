@@ -20,13 +20,28 @@ const programs = {
   terminal: 'client/terminal/main.ts',
 };
 
+/** The language client is nine tenths of the extension's code, and activation does not need it. */
+const loadedLater = {
+  name: 'loaded later',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/languageClient\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './languageClient.cjs', external: true } : undefined,
+    ),
+};
+
 await build({
   ...shared,
-  entryPoints: { extension: 'client/vscode/extension.ts' },
+  entryPoints: {
+    extension: 'client/vscode/extension.ts',
+    languageClient: 'client/vscode/daemon/languageClient.ts',
+  },
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   external: ['vscode'],
+  plugins: [loadedLater],
+  // The editor's host loads what is required, in every version.
+  supported: { 'dynamic-import': false },
   minify: process.argv.includes('--minify'),
 });
 

@@ -1,0 +1,98 @@
+import { ask, type Editor, type Host, modelIds, skipWithoutEditor, startEditor } from '../support/editor.ts';
+import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+
+console.log('\nVS Code, the packed extension (medians)');
+const missing = skipWithoutEditor();
+if (missing) console.log(`  left out: ${missing}`);
+else {
+  await activation();
+  await firstPart();
+}
+
+/** The editor's own figure, in windows that were never open before. */
+async function activation(): Promise<void> {
+  const times: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    const { runner, editor } = await open();
+    times.push(await activationTime(editor));
+    await close(runner, editor);
+  }
+  row('activation', `${median(times)} ms (${times.join(', ')})`, 'within 60 ms; two peers 141 and 260 ms');
+}
+
+async function activationTime({ page, evaluate }: Editor): Promise<number> {
+  await evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.showRuntimeExtensions'));
+  const row = page.locator('.monaco-list-row', { has: page.getByText('Runner', { exact: true }) });
+  const text = await row.locator('.activation-time').first().textContent();
+  return Number(/Activation: (\d+)ms/.exec(text ?? '')?.[1]);
+}
+
+/** From the runner's first byte to another extension's first part, beside a bare request from the same process. */
+async function firstPart(): Promise<void> {
+  const { runner, editor } = await open();
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (let count = 0; count < 30; count++) {
+    runner.say('Yes, of course it is.');
+    ours.push((await editor.evaluate(firstPartAt)) - lastChat(runner));
+    runner.say('Yes, of course it is.');
+    bare.push((await editor.evaluate(firstChunkAt, runner.url)) - lastChat(runner));
+  }
+  const chat: number[] = [];
+  for (let count = 0; count < 10; count++) {
+    runner.say('Yes, of course it is.');
+    const result = (await ask(editor, `@runner is it ${count}?`)) as { timings: { firstProgress: number } };
+    chat.push(result.timings.firstProgress);
+  }
+  const figures = `${median(ours).toFixed(1)} ms (a bare request: ${median(bare).toFixed(1)} ms)`;
+  row(
+    "the runner's first byte to an extension's first part",
+    figures,
+    'at most 20 ms more; two peers 100 and 2,900 ms',
+  );
+  row('a question to @runner to its first progress', `${median(chat)} ms`, "the editor's own figure");
+  await close(runner, editor);
+}
+
+/** Run in the host. Milliseconds since 1970. */
+async function firstPartAt({ vscode }: Host<undefined>): Promise<number> {
+  const [model] = await vscode.lm.selectChatModels({ vendor: 'runner', id: 'able:1b' });
+  const response = await model?.sendRequest([vscode.LanguageModelChatMessage.User('Is it?')], {});
+  let first = 0;
+  for await (const _ of response?.stream ?? []) first ||= performance.timeOrigin + performance.now();
+  return first;
+}
+
+/** Run in the host. Milliseconds since 1970. */
+async function firstChunkAt({ argument }: Host<string>): Promise<number> {
+  const body = JSON.stringify({ model: 'able:1b', messages: [{ role: 'user', content: 'Is it?' }] });
+  const response = await fetch(`${argument}/api/chat`, { method: 'POST', body });
+  let first = 0;
+  for await (const _ of response.body ?? []) first ||= performance.timeOrigin + performance.now();
+  return first;
+}
+
+/** When the runner had the last question; it answers at once. */
+function lastChat({ requests }: RunnerStandIn): number {
+  return requests.findLast(({ path }) => path === '/api/chat')?.receivedAt ?? Number.NaN;
+}
+
+async function open(): Promise<{ runner: RunnerStandIn; editor: Editor }> {
+  const runner = await startStandIn({ models: [{ name: 'able:1b', capabilities: ['completion', 'tools'] }] });
+  const editor = await startEditor({ machine: { 'runner.host': runner.url } });
+  await editor.until(modelIds, { fits: (ids) => ids.length > 0 });
+  return { runner, editor };
+}
+
+async function close(runner: RunnerStandIn, editor: Editor): Promise<void> {
+  await editor.close();
+  await runner.close();
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function row(what: string, figures: string, goal: string): void {
+  console.log(`  ${what}: ${figures}; goal: ${goal}`);
+}
