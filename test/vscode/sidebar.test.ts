@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { serverNames } from '../../client/vscode/daemon/servers.ts';
 import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
 import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
-import { everyServer, serverNames } from '../../client/vscode/views/everyServer.ts';
+import { everyServer } from '../../client/vscode/views/everyServer.ts';
 import { noFilter } from '../../client/vscode/views/filter.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { canChat, toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
-import { originsOf } from '../../client/vscode/daemon/secretStore.ts';
+import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
 t.test('what the picker offers', async (t) => {
@@ -12,7 +12,10 @@ t.test('what the picker offers', async (t) => {
     model('plain', { server: 'box' }),
     model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' }, context: { maximum: 262_144 } }),
   ];
-  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: false, contextLength: 0 });
+  const [able, plain, cloudy, ...more] = toModelInformation(models, {
+    isStale: () => false,
+    contextLength: 0,
+  });
   t.strictSame(more, []);
   t.match(able, {
     id: 'able:8b',
@@ -27,7 +30,7 @@ t.test('what the picker offers', async (t) => {
     const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
     t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
   }
-  t.match(toModelInformation(models, { isStale: true, contextLength: 0 })[0], { detail: 'offline' });
+  t.match(toModelInformation(models, { isStale: () => true, contextLength: 0 })[0], { detail: 'offline' });
   t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 0), 8192);
   t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 16_384), 16_384);
   t.equal(

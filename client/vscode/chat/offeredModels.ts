@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defaultServerName } from '../../../protocol/initialize.ts';
 import {
   listModelsRequest,
   type Model,
@@ -8,9 +9,10 @@ import {
 import { statusDidChange } from '../../../protocol/status.ts';
 import { canChat, type RunnerModelInformation, toModelInformation } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { contextLength } from '../settings.ts';
+import { serverNames } from '../daemon/servers.ts';
+import { contextLength, readSettings } from '../settings.ts';
 
-/** The models that the editor's picker offers: the runner's, else those that it had last. */
+/** The models that the editor's picker offers: those of all servers; of one that is down, those that it had last. */
 export interface OfferedModels extends vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
   /** At once, without asking the runner. */
@@ -29,42 +31,49 @@ export function createOfferedModels(
 ): OfferedModels {
   const changed = new vscode.EventEmitter<void>();
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
-  let isStale = true;
+  /** Names of servers whose models are the last known ones; before the first answer that is each. */
+  let stale: ReadonlySet<string> = new Set(serverNames(readSettings()));
   let asked = 0;
 
+  const modelsOf = async (server: string): Promise<ServerModels> => {
+    try {
+      const result = await daemon.request(listModelsRequest, { server, refresh: true });
+      if (result.stale) return { server, models: result.models, isStale: true };
+      return { server, models: await examined(daemon, result.models), isStale: false };
+    } catch (error) {
+      // The status bar says why; here the last known models stay.
+      log.debug(`The models of ${server} are not known: ${String(error)}`);
+      return { server, models: models.filter((model) => model.server === server), isStale: true };
+    }
+  };
   const refresh = async () => {
     const turn = ++asked;
-    try {
-      const result = await daemon.request(listModelsRequest, { refresh: true });
-      isStale = result.stale ?? false;
-      const known = isStale ? result.models : await examined(daemon, result.models);
-      if (turn !== asked) return;
-      models = known;
-      if (!isStale) void memory.update(memoryKey, models);
-    } catch (error) {
-      if (turn !== asked) return;
-      // The status bar says why; here the last known models stay.
-      log.debug(`The models are not known: ${String(error)}`);
-      isStale = true;
-    }
+    const answers = await Promise.all(serverNames(readSettings()).map(modelsOf));
+    if (turn !== asked) return;
+    models = answers.flatMap((answer) => answer.models);
+    stale = new Set(answers.filter(({ isStale }) => isStale).map(({ server }) => server));
+    if (stale.size < answers.length) void memory.update(memoryKey, models);
     changed.fire();
   };
   const subscriptions = [
     changed,
     daemon.onDidConnect(() => void refresh()),
-    vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration('runner.contextLength')) changed.fire();
+    vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
+      if (affectsConfiguration('runner.servers')) void refresh();
+      else if (affectsConfiguration('runner.contextLength')) changed.fire();
     }),
     daemon.onNotification(modelsDidChange, () => void refresh()),
     daemon.onNotification(statusDidChange, ({ state }) => {
-      if ((state === 'offline') !== isStale) void refresh();
+      if (state === 'checking') return;
+      if ((state === 'offline') !== stale.has(defaultServerName)) void refresh();
     }),
   ];
 
   return {
     onDidChange: changed.event,
     get current() {
-      const offered = toModelInformation(models, { isStale, contextLength: contextLength() });
+      const options = { isStale: (server: string) => stale.has(server), contextLength: contextLength() };
+      const offered = toModelInformation(models, options);
       return needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
     },
     get preferred() {
@@ -76,6 +85,12 @@ export function createOfferedModels(
       for (const subscription of subscriptions) subscription.dispose();
     },
   };
+}
+
+interface ServerModels {
+  readonly server: string;
+  readonly models: readonly Model[];
+  readonly isStale: boolean;
 }
 
 /** More models than this are offered as the list has them. */

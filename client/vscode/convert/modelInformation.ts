@@ -13,7 +13,8 @@ const unknownWindow = 4096;
 const largestAnswer = 8192;
 
 export interface InformationOptions {
-  readonly isStale: boolean;
+  /** Whether the models of this server are the last known ones. */
+  readonly isStale: (server: string) => boolean;
   /** Tokens that the settings ask for; 0 leaves the window to the runner. */
   readonly contextLength: number;
 }
@@ -33,7 +34,7 @@ function toInformation(model: Model, { isStale, contextLength }: InformationOpti
   const details = [
     server === defaultServerName ? '' : server,
     remote ? 'remote' : '',
-    isStale ? 'offline' : '',
+    isStale(server) ? 'offline' : '',
   ];
   return {
     id: server === defaultServerName ? name : `${server}/${name}`,

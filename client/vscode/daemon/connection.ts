@@ -6,7 +6,8 @@ import type { WorkProgress } from '../../../protocol/progress.ts';
 import { formatError } from '../errorReporter.ts';
 import { readChangedSettings } from '../settings.ts';
 import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
-import { originsOf, type TokenStore } from './secretStore.ts';
+import type { TokenStore } from './secretStore.ts';
+import { originsOf } from './servers.ts';
 
 /** The extension's end of the connection to `runnerd`. It connects by itself, and again when the daemon dies. */
 export interface DaemonConnection extends vscode.Disposable {

@@ -1,6 +1,4 @@
 import type * as vscode from 'vscode';
-import type { RunnerOptions } from '../../../protocol/initialize.ts';
-import { defaultHost } from '../../../protocol/initialize.ts';
 import type { SecretLine } from '../../../protocol/secrets.ts';
 
 /** Access tokens, one for each origin, in the editor's secret storage and nowhere else. */
@@ -34,10 +32,4 @@ export function createTokenStore(secrets: vscode.SecretStorage): TokenStore {
         take((await lineFor(origin)) ?? { origin, secret: null });
       }),
   };
-}
-
-/** The servers that the settings name, with their origins: those to which a token can belong. */
-export function originsOf({ host = defaultHost, servers = [] }: RunnerOptions): ReadonlyMap<string, string> {
-  const named = [{ name: 'default', url: host }, ...servers];
-  return new Map(named.flatMap(({ name, url }) => (URL.canParse(url) ? [[name, new URL(url).origin]] : [])));
 }

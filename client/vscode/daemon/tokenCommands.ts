@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunnerOptions } from '../../../protocol/initialize.ts';
-import { originsOf, type TokenStore } from './secretStore.ts';
+import type { TokenStore } from './secretStore.ts';
+import { originsOf } from './servers.ts';
 
 /** Stores and forgets access tokens: which server, then a password box. */
 export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {

@@ -8,9 +8,9 @@ import {
   stopModelRequest,
 } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { serverNames } from '../daemon/servers.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { readSettings } from '../settings.ts';
-import { serverNames } from '../views/everyServer.ts';
 import { type ModelRow, paramsOf, serverOf } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import type { RunningPull, RunningPulls } from './runningPulls.ts';

@@ -9,9 +9,10 @@ import {
 } from '../../../protocol/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { serverNames } from '../daemon/servers.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { readSettings } from '../settings.ts';
-import { everyServer, serverNames } from './everyServer.ts';
+import { everyServer } from './everyServer.ts';
 import { catalogRow, localRow, runningRow } from './modelRows.ts';
 import { createModelView } from './modelView.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
