@@ -10,6 +10,11 @@ import { createChat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
+import { createAcceptances } from './completion/acceptances.ts';
+import { createCompletion } from './completion/completion.ts';
+import { createRegistration } from './completion/registration.ts';
+import { createSendable } from './completion/sendable.ts';
+import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
 import { createConfiguration } from './config/configuration.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
 import { lazily } from './lazily.ts';
@@ -26,6 +31,7 @@ import { serverParamsSchema } from './models/params.ts';
 import { createPulls } from './models/pulls.ts';
 import { modelCommands, serveModels } from './models/serveModels.ts';
 import { createToolSupport } from './models/toolSupport.ts';
+import { serveCommands } from './rpc/commands.ts';
 import { createEndpoint } from './rpc/endpoint.ts';
 import { type FrameProblem, FrameReader } from './rpc/frameReader.ts';
 import { createSession, serveConfiguration, serveSession } from './rpc/session.ts';
@@ -141,14 +147,36 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     return createServerLogs({ onLine: onLogLine, platform, env, now });
   });
 
-  const followWanted = serveLogs(endpoint, {
+  const acceptances = createAcceptances();
+  const complete = createCompletion({
+    document: (uri) => documents.get(uri),
+    client: () => servers.client(),
+    settings: () => configuration.current,
+    whyNotSendable: createSendable(() => configuration.current.exclude),
+    knowledge,
+    learn: models.learn,
+    createId: acceptances.offer,
+  });
+  const registration = createRegistration(connection, {
+    isWanted: () => configuration.current.completionModel !== undefined,
+    log,
+    closed: closed.signal,
+  });
+
+  const followLogs = serveLogs(endpoint, {
     logs,
     servers,
     log,
     isWanted: () => configuration.current.streamLogs,
   });
+  const followSettings = () => {
+    followLogs();
+    registration.update();
+    // What was advised may be done by now; else the next request says it again.
+    status.advise(undefined);
+  };
   const pullSettings = serveConfiguration(connection, endpoint, {
-    onDidChange: followWanted,
+    onDidChange: followSettings,
     configuration,
     status,
     servers,
@@ -156,16 +184,17 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     closed: closed.signal,
   });
   serveSession(connection, {
-    onReady: followWanted,
+    onReady: followSettings,
     onShutdown: () => logs.close(),
     pullSettings,
     version: options.version,
     ...(problem === undefined ? {} : { problem }),
-    capabilities: {
+    capabilities: (editor) => ({
       textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
-      executeCommandProvider: { commands: [...modelCommands], workDoneProgress: true },
+      executeCommandProvider: { commands: [...modelCommands, ...completionCommands], workDoneProgress: true },
       ...modelfileCapabilities,
-    },
+      ...registration.capabilitiesFor(editor),
+    }),
     onInitialize({ window }) {
       works.start(window?.workDoneProgress === true);
       secretsRead = options.readSecrets(secrets, servers.client().server.url, log);
@@ -178,7 +207,10 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     closed: closed.signal,
   });
   const loadOptions = () => configuration.current;
-  serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions });
+  serveCommands(endpoint, [
+    ...serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions }),
+    ...serveCompletion(endpoint, { complete, acceptances, status, redact: secrets.redact, log }),
+  ]);
   serveCatalog(endpoint, { catalog, servers, installed: models.names });
   serveModelfile(endpoint, { servers, works, onDidChange });
   serveModelfileLanguage(connection, {

@@ -1,3 +1,47 @@
+import type { RequestMessage } from './messageTypes.ts';
+
+/** LSP's: both count from 0, characters in UTF-16. */
+export interface TextPosition {
+  readonly line: number;
+  readonly character: number;
+}
+
+/** LSP's `InlineCompletionParams`, as far as the daemon reads them. */
+export interface InlineCompletionParams {
+  readonly textDocument: { readonly uri: string };
+  readonly position: TextPosition;
+  readonly context?: {
+    /** 1: the user asked for it; 2: the editor did while the user typed, which is also what absent means. */
+    readonly triggerKind: number;
+  };
+}
+
+export interface InlineCompletionItem {
+  readonly insertText: string;
+  /** From the cursor: empty, or over closers that `insertText` repeats. */
+  readonly range: { readonly start: TextPosition; readonly end: TextPosition };
+  /** {@link completionAcceptedCommand}. */
+  readonly command: {
+    readonly title: string;
+    readonly command: string;
+    readonly arguments: readonly [CompletionAcceptedParams];
+  };
+}
+
+export interface InlineCompletionList {
+  readonly items: readonly InlineCompletionItem[];
+}
+
+/** Client to daemon: what could stand at the cursor. Never an error; null is superseded, cancelled or impossible. */
+export const inlineCompletionRequest: RequestMessage<InlineCompletionParams, InlineCompletionList | null> = {
+  method: 'textDocument/inlineCompletion',
+};
+
+export interface CompletionAcceptedParams {
+  /** Which of the daemon's suggestions it was. */
+  readonly id: string;
+}
+
 /** The command of each inline-completion item; the editor runs it after an acceptance, and the daemon executes it. */
 export const completionAcceptedCommand = 'runner.completion.accepted';
 

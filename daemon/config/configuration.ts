@@ -22,6 +22,10 @@ export interface Configuration {
   /** An absolute folder for what may be kept between runs. */
   readonly cacheDir?: string;
   readonly streamLogs: boolean;
+  /** The model of inline completion; absent is none. */
+  readonly completionModel?: string;
+  /** Globs of files that are never sent. */
+  readonly exclude: readonly string[];
 }
 
 const defaultTimeouts: Required<Timeouts> = {
@@ -99,6 +103,8 @@ function resolve(options: RunnerOptions, environmentHost: string | undefined): C
     catalogUrl: parseAddress(catalogUrl),
     ...(cacheDir ? { cacheDir } : {}),
     streamLogs,
+    ...(options.completionModel ? { completionModel: options.completionModel } : {}),
+    exclude: options.exclude ?? [],
   };
 }
 

@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { looksSecret } from '../secretFiles.ts';
 
 /** A file that a model is made from. */
 export interface ModelFile {
@@ -17,10 +18,6 @@ export type Found =
   | { readonly kind: 'none' }
   /** Something is there that cannot be used; a sentence says why. */
   | { readonly kind: 'unusable'; readonly problem: string };
-
-/** Files that look like secrets are never sent anywhere. */
-const secretName =
-  /^(\.env.*|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*|\.npmrc|\.netrc|\.pgpass|credentials.*|secrets\..*)$/i;
 
 /** Weights in the order in which they are preferred: the first kind that is there is taken, all of it. */
 const weightPatterns: readonly RegExp[] = [
@@ -61,7 +58,7 @@ export async function findModelFiles(path: string): Promise<Found> {
   try {
     if (found.isDirectory()) return await filesOfFolder(path);
     if (!found.isFile()) return { kind: 'unusable', problem: `${path} is neither a file nor a folder.` };
-    if (isSecret(path, await realpath(path)))
+    if (looksSecret(path, await realpath(path)))
       return { kind: 'unusable', problem: `${path} looks like a secret; such files are never sent.` };
     return { kind: 'files', files: [{ path, name: basename(path), bytes: found.size }] };
   } catch (error) {
@@ -73,11 +70,6 @@ export async function findModelFiles(path: string): Promise<Found> {
 function unreadable(path: string, error: unknown): Found {
   const reason = error instanceof Error ? error.message : String(error);
   return { kind: 'unusable', problem: `${path} cannot be read: ${reason}` };
-}
-
-/** By its own name, or by that of the file to which it leads. */
-function isSecret(...paths: readonly string[]): boolean {
-  return paths.some((path) => secretName.test(basename(path)));
 }
 
 async function filesOfFolder(folder: string): Promise<Found> {
@@ -100,7 +92,7 @@ async function filesOfFolder(folder: string): Promise<Found> {
   const files: ModelFile[] = [];
   for (const name of wanted) {
     const path = await realpath(join(root, name));
-    if (isSecret(name, path)) continue;
+    if (looksSecret(name, path)) continue;
     if (!isBelow(root, path))
       return { kind: 'unusable', problem: `${join(folder, name)} leads out of its folder.` };
     const found = await stat(path);

@@ -1,6 +1,4 @@
-import * as z from 'zod/mini';
 import { lifecycleCommands } from '../../protocol/completion.ts';
-import type { ProgressToken, RequestMessage } from '../../protocol/messageTypes.ts';
 import {
   type DeleteModelParams,
   deleteModelRequest,
@@ -14,9 +12,8 @@ import {
   showModelRequest,
   stopModelRequest,
 } from '../../protocol/models.ts';
-import { InvalidParamsError } from '../errors.ts';
+import { type Commands, commandOf } from '../rpc/commands.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import { type Schema, validate } from '../rpc/validate.ts';
 import type { Works } from '../rpc/work.ts';
 import type { LoadOptions } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
@@ -42,8 +39,8 @@ export interface ModelsParts {
   readonly loadOptions: () => LoadOptions;
 }
 
-/** The requests about models, and the same lifecycle as commands for editors that send nothing else. */
-export function serveModels(endpoint: Endpoint, parts: ModelsParts): void {
+/** The requests about models; returned is the same lifecycle as commands for editors that send nothing else. */
+export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
   const { models, lifecycle, servers } = parts;
   endpoint.onRequest(listModelsRequest, listParamsSchema, ({ server, refresh = false }, signal) =>
     models.list(servers.client(server), { refresh }, signal),
@@ -79,56 +76,13 @@ export function serveModels(endpoint: Endpoint, parts: ModelsParts): void {
   endpoint.onRequest(stopModelRequest, modelParamsSchema, stop);
   endpoint.onRequest(deleteModelRequest, deleteParamsSchema, remove);
 
-  serveCommands(
-    endpoint,
-    new Map([
-      commandOf(lifecycleCommands.pull, pullParamsSchema, pull),
-      commandOf(lifecycleCommands.run, runParamsSchema, run),
-      commandOf(lifecycleCommands.stop, modelParamsSchema, stop),
-      commandOf(lifecycleCommands.delete, deleteParamsSchema, remove),
-    ]),
-  );
+  return [
+    commandOf(lifecycleCommands.pull, pullParamsSchema, pull),
+    commandOf(lifecycleCommands.run, runParamsSchema, run),
+    commandOf(lifecycleCommands.stop, modelParamsSchema, stop),
+    commandOf(lifecycleCommands.delete, deleteParamsSchema, remove),
+  ];
 }
 
 /** What `initialize` announces. */
 export const modelCommands: readonly string[] = Object.values(lifecycleCommands);
-
-interface ExecuteCommandParams {
-  readonly command: string;
-  readonly arguments?: readonly unknown[];
-  readonly workDoneToken?: ProgressToken;
-}
-
-type Command = (params: ExecuteCommandParams, signal: AbortSignal) => Promise<unknown>;
-
-const executeCommandRequest: RequestMessage<ExecuteCommandParams, unknown> = {
-  method: 'workspace/executeCommand',
-};
-const executeCommandSchema: Schema<ExecuteCommandParams> = z.object({
-  command: z.string(),
-  arguments: z.exactOptional(z.array(z.unknown())),
-  workDoneToken: z.exactOptional(z.union([z.string(), z.number()])),
-});
-
-function serveCommands(endpoint: Endpoint, commands: ReadonlyMap<string, Command>): void {
-  endpoint.onRequest(executeCommandRequest, executeCommandSchema, (params, signal) => {
-    const command = commands.get(params.command);
-    if (!command) throw new InvalidParamsError('command', `there is no command "${params.command}"`);
-    return command(params, signal);
-  });
-}
-
-/** A command takes the parameters of its request as its one argument. */
-function commandOf<P extends object>(
-  id: string,
-  schema: Schema<P>,
-  answer: (params: P, signal: AbortSignal) => Promise<unknown>,
-): [string, Command] {
-  return [
-    id,
-    ({ arguments: [argument] = [], workDoneToken }, signal) => {
-      const params = validate(schema, argument, 'arguments[0]');
-      return answer(workDoneToken === undefined ? params : { ...params, workDoneToken }, signal);
-    },
-  ];
-}

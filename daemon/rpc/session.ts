@@ -51,8 +51,8 @@ export interface SessionParts {
   readonly version: string;
   /** What was wrong before anybody could be told. */
   readonly problem?: string;
-  /** What is announced beside our own protocol. */
-  readonly capabilities: ServerCapabilities;
+  /** What is announced to this editor beside our own protocol. */
+  readonly capabilities: (editor: ClientCapabilities) => ServerCapabilities;
   /** The configuration is known now, and so is the editor. */
   readonly onInitialize: (editor: ClientCapabilities) => void;
   /** The editor is ready, and its settings are known. */
@@ -88,7 +88,7 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
     parts.onInitialize(params.capabilities);
     const runner: RunnerCapabilities = { protocolVersion };
     return {
-      capabilities: { ...parts.capabilities, experimental: { runner } },
+      capabilities: { ...parts.capabilities(params.capabilities), experimental: { runner } },
       serverInfo: { name: 'runnerd', version: parts.version },
     };
   });

@@ -5,7 +5,9 @@ import { keepAliveToWire } from './keepAlive.ts';
 import type { Transport } from './transport.ts';
 import {
   type ChatLine,
+  type GenerateLine,
   parseChatLine,
+  parseGenerateLine,
   parseModels,
   parseShow,
   parseVersion,
@@ -27,6 +29,13 @@ export interface Server {
 export interface ChatRequestBody {
   readonly model: string;
   readonly messages: readonly unknown[];
+  readonly [key: string]: unknown;
+}
+
+/** The body of `/api/generate`, in the runner's own words. */
+export interface GenerateRequestBody {
+  readonly model: string;
+  readonly prompt: string;
   readonly [key: string]: unknown;
 }
 
@@ -58,6 +67,8 @@ export interface RunnerClient {
   show(model: string, signal: AbortSignal): Promise<WireShow>;
   /** Streams an answer, one batch of lines a read; the last line is `done`, else it throws. */
   chat(body: ChatRequestBody, signal: AbortSignal): AsyncGenerator<readonly ChatLine[]>;
+  /** Streams a text that goes on with a prompt, or fills in before its suffix; the last line is `done`, else it throws. */
+  generate(body: GenerateRequestBody, signal: AbortSignal): AsyncGenerator<readonly GenerateLine[]>;
   /** Loads a model by a chat without messages, and unloads it with a `keepAlive` of 0. */
   load(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
   /** The same for a model that only embeds. */
@@ -132,6 +143,12 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
       linesUntil(
         { path: '/api/chat', body, wait: 'firstByte' },
         { parse: parseChatLine, isLast: ({ done }) => done },
+        signal,
+      ),
+    generate: (body, signal) =>
+      linesUntil(
+        { path: '/api/generate', body, wait: 'firstByte' },
+        { parse: parseGenerateLine, isLast: ({ done }) => done },
         signal,
       ),
     load: async (model, options, signal) => {

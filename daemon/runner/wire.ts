@@ -13,6 +13,15 @@ export interface ChatLine {
   readonly error?: string;
 }
 
+/** A line of `/api/generate`, validated. The tokens of the old way to go on with a text are left out. */
+export interface GenerateLine {
+  readonly text: string;
+  readonly done: boolean;
+  readonly doneReason?: string;
+  /** Of an error line; nothing comes after it. */
+  readonly error?: string;
+}
+
 export interface WireToolCall {
   readonly id?: string;
   readonly name: string;
@@ -84,6 +93,16 @@ export function parseChatLine(value: unknown): ChatLine {
     completionTokens: asCount(line['eval_count']) ?? 0,
     ...(error === undefined ? {} : { error }),
   };
+}
+
+export function parseGenerateLine(value: unknown): GenerateLine {
+  const line = asRecord(value);
+  return withoutUndefined<GenerateLine>({
+    text: asString(line['response']) ?? '',
+    done: line['done'] === true,
+    doneReason: asString(line['done_reason']),
+    error: errorOf(line),
+  });
 }
 
 export function parseWorkLine(value: unknown): WorkLine {

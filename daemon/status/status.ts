@@ -10,6 +10,8 @@ export interface StatusMonitor {
   work(): () => void;
   /** A request failed; a lost connection to the default server is checked before it is told. */
   failed(error: RunnerError): void;
+  /** What the user had better do about a feature, said while all else is well; undefined takes it back. */
+  advise(message: string | undefined): void;
   /** A server answered a request; where the default one was offline, it is asked how it is. */
   answered(server: Server): void;
 }
@@ -25,10 +27,11 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
   let told: string | undefined;
   let last: Status | undefined;
   let working = 0;
+  let advice: string | undefined;
 
   const tell = () => {
     if (!last) return;
-    const status: Status = last.state === 'online' && working > 0 ? { ...last, state: 'busy' } : last;
+    const status = withAdvice(withWork(last, working > 0), advice);
     const text = JSON.stringify(status);
     if (text === told) return;
     told = text;
@@ -78,10 +81,25 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
       const isDefault = (details.server ?? client().server.name) === client().server.name;
       if (isDefault && kind === 'server-unreachable') checkLater();
     },
+    advise(message) {
+      advice = message;
+      tell();
+    },
     answered({ name }) {
       if (last?.state === 'offline' && name === client().server.name) checkLater();
     },
   };
+}
+
+function withWork(status: Status, isWorking: boolean): Status {
+  return isWorking && status.state === 'online' ? { ...status, state: 'busy' } : status;
+}
+
+/** What is wrong with the runner itself is said first. */
+function withAdvice(status: Status, advice: string | undefined): Status {
+  return advice !== undefined && status.kind === 'ok' && status.state !== 'checking'
+    ? { ...status, kind: 'warning', message: advice }
+    : status;
 }
 
 async function statusOf(client: RunnerClient, signal: AbortSignal): Promise<Status> {

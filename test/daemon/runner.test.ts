@@ -13,7 +13,7 @@ import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
 import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../daemon/runner/transport.ts';
-import type { parseChatLine } from '../../daemon/runner/wire.ts';
+import type { GenerateLine, parseChatLine } from '../../daemon/runner/wire.ts';
 import { skipWithout } from '../support/debian.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
@@ -264,7 +264,7 @@ async function outcomeOf(transport: Transport, url: string, recording: Recording
   const { signal } = new AbortController();
   const { method, path } = recording.request;
   const body = recording.request.body as
-    | { model?: string; stream?: boolean; messages?: readonly unknown[] }
+    | { model?: string; stream?: boolean; messages?: readonly unknown[]; prompt?: string }
     | undefined;
   if (path === '/api/version') return client.version(signal);
   if (path === '/api/tags') return client.tags(signal);
@@ -272,6 +272,12 @@ async function outcomeOf(transport: Transport, url: string, recording: Recording
   if (path === '/api/show') return client.show(body?.model ?? '', signal);
   if (path === '/api/chat' && body?.stream !== false && body?.messages) {
     return summaryOf(client.chat({ model: body.model ?? '', messages: body.messages }, signal));
+  }
+  if (path === '/api/generate' && body?.stream !== false && body?.prompt) {
+    const { model = '', prompt } = body;
+    const lines: GenerateLine[] = [];
+    for await (const batch of client.generate({ model, prompt }, signal)) lines.push(...batch);
+    return { text: lines.map(({ text }) => text).join(''), doneReason: lines.at(-1)?.doneReason };
   }
   const request = { method: method as 'GET', path, signal, ...(body?.model ? { model: body.model } : {}) };
   const lines: unknown[] = [];

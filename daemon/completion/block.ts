@@ -1,0 +1,64 @@
+import type { AnswerContext } from './answerContext.ts';
+import { isClosersOrBlank } from './closers.ts';
+
+/** What becomes of a line of an answer of several lines, and of those after it. */
+export type Verdict = 'keep' | 'last' | 'stop';
+
+/** Columns of a tab, where a file mixes both. */
+const tabWidth = 4;
+/** The longest run of lines whose repetition is looked for. */
+const longestRun = 3;
+
+const opener = /[{([:]\s*$/;
+const closer = /^\s*([)\]}]|(end|fi|done|esac)\b)/;
+const nextBranch =
+  /^[)\]}\s]*(else|elif|elsif|except|finally|catch|case|default|when|rescue|ensure|then|while|until)\b/;
+
+/** Judges the lines of an answer, one after the other: where the block ends that the cursor stands in. */
+export function createBlockJudge({ linePrefix, suffixLine }: AnswerContext): (line: string) => Verdict {
+  const opensBlock = opener.test(linePrefix);
+  const seen: string[] = [];
+  let base: number | undefined;
+
+  const judge = (line: string): Verdict => {
+    if (suffixLine !== '' && line === suffixLine) return 'stop';
+    const indentation = indentationOf(line);
+    const floor = base ?? 0;
+    // The closers of the block may stay, and nothing comes after them.
+    if (indentation < floor) return isClosersOrBlank(line) || closer.test(line) ? 'last' : 'stop';
+    if (opensBlock && indentation === floor) return verdictAfterBlock(line);
+    return repeats(seen) ? 'stop' : 'keep';
+  };
+
+  return (text) => {
+    const isFirst = seen.length === 0 && base === undefined;
+    const line = (isFirst ? linePrefix + text : text).trimEnd();
+    if (isFirst) base = indentationOf(linePrefix.trim() === '' && line !== '' ? line : linePrefix);
+    if (line === '') return 'keep';
+    seen.push(line);
+    return isFirst ? 'keep' : judge(line);
+  };
+}
+
+/** Of a line where the block that the cursor's line began is over. */
+function verdictAfterBlock(line: string): Verdict {
+  if (nextBranch.test(line)) return 'keep';
+  if (!closer.test(line)) return 'stop';
+  return opener.test(line) ? 'keep' : 'last';
+}
+
+/** Whether the newest lines say once more what the lines before them said; closers repeat themselves in any code. */
+function repeats(lines: readonly string[]): boolean {
+  for (let run = 1; run <= longestRun; run += 1) {
+    const newest = lines.slice(-run);
+    const before = lines.slice(-2 * run, -run);
+    if (before.length === run && newest.every((line, index) => line === before[index]))
+      return !newest.every(isClosersOrBlank);
+  }
+  return false;
+}
+
+function indentationOf(line: string): number {
+  const blanks = /^[ \t]*/.exec(line)?.[0] ?? '';
+  return [...blanks].reduce((columns, blank) => columns + (blank === '\t' ? tabWidth : 1), 0);
+}

@@ -1,0 +1,11 @@
+import type { Filter } from './filter.ts';
+
+/** Without the code fence that a model of conversations puts around its answer; in Markdown it is text. */
+export const withoutFences: Filter = (text, { languageId }) => {
+  if (languageId === 'markdown') return text;
+  const [fence] = /^\s*```[^\n`]*(\n|$)/.exec(text) ?? [];
+  const inside = fence === undefined ? text : text.slice(fence.length);
+  const lines = inside.split('\n');
+  const end = lines.findIndex((line) => line.trimStart().startsWith('```'));
+  return end === -1 ? inside : lines.slice(0, end).join('\n');
+};

@@ -1,0 +1,45 @@
+import type { AnswerContext } from '../answerContext.ts';
+import { isClosersOrBlank, openQuote, strayClosers } from '../closers.ts';
+import type { Filter } from './filter.ts';
+
+/** Without an end that closes again what the rest of the cursor's line closes. */
+export const withoutRepeatedClosers: Filter = (text, context) => {
+  const closing = closingAgain(text, context);
+  if (!closing) return text;
+  const rest = context.lineSuffix.trim();
+  return rest.startsWith(text.slice(closing.at).trim()) ? text.slice(0, closing.at) : text;
+};
+
+/** How many characters after the cursor the text stands in for: closers that it repeats, with more after them. */
+export function replacedLength(text: string, context: AnswerContext): number {
+  return closingAgain(text, context)?.replaces ?? 0;
+}
+
+/**
+ * Where the text begins to close what the rest of the line closes as well, and how much of that rest says the same.
+ */
+function closingAgain(
+  text: string,
+  { linePrefix, lineSuffix }: AnswerContext,
+): { readonly at: number; readonly replaces: number } | undefined {
+  const rest = closersAtStart(lineSuffix);
+  const stray = strayClosers(text, openQuote(linePrefix));
+  for (let count = Math.min(rest.length, stray.length); count > 0; count -= 1) {
+    const places = stray.slice(-count);
+    const isSame = places.every((at, index) => text[at] === rest[index]?.character);
+    if (isSame) return { at: places[0] ?? 0, replaces: (rest[count - 1]?.at ?? 0) + 1 };
+  }
+  return undefined;
+}
+
+/** On one line: more would be no work of a hand. */
+const mostClosers = 32;
+
+/** Brackets and quotes that close, as far as nothing else stands between them. */
+function closersAtStart(line: string): readonly { readonly character: string; readonly at: number }[] {
+  const found: { character: string; at: number }[] = [];
+  for (let at = 0; isClosersOrBlank(line.charAt(at)) && at < line.length; at += 1)
+    if (found.length < mostClosers && /[)\]}"'`]/.test(line.charAt(at)))
+      found.push({ character: line.charAt(at), at });
+  return found;
+}

@@ -1,0 +1,68 @@
+import type { TextPosition } from '../../protocol/completion.ts';
+
+/** What of a document is read, in UTF-16 units throughout: `TextDocument` is one. */
+export interface TextSource {
+  readonly languageId: string;
+  offsetAt(position: TextPosition): number;
+  positionAt(offset: number): TextPosition;
+  getText(range: { readonly start: TextPosition; readonly end: TextPosition }): string;
+}
+
+/** The text around a cursor as it was at one moment, line ends as they are in the document. */
+export interface Surroundings {
+  /** Where the cursor is, within the document. */
+  readonly position: TextPosition;
+  readonly languageId: string;
+  /** Before the cursor, from the beginning of a line where one is near enough. */
+  readonly prefix: string;
+  /** After the cursor, to the end of a line where one is near enough. */
+  readonly suffix: string;
+  /** Of the cursor's line. */
+  readonly linePrefix: string;
+  readonly lineSuffix: string;
+}
+
+/** Characters before and after the cursor: about 2,000 tokens, so that a window of 4,096 has room for them. */
+export const prefixBudget = 6_000;
+export const suffixBudget = 1_200;
+
+/** Reads no more of the document than the budgets, however long it is. */
+export function surroundingsAt(document: TextSource, asked: TextPosition): Surroundings {
+  const offset = document.offsetAt(asked);
+  const position = document.positionAt(offset);
+  const start = Math.max(0, offset - prefixBudget);
+  const end = offset + suffixBudget;
+  const before = document.getText({ start: document.positionAt(start), end: position });
+  const after = document.getText({ start: position, end: document.positionAt(end) });
+  const prefix = start === 0 ? before : fromLineStart(before);
+  const suffix = after.length < suffixBudget ? after : toLineEnd(after);
+  return {
+    position,
+    languageId: document.languageId,
+    prefix,
+    suffix,
+    linePrefix: prefix.slice(lastLineStart(prefix)),
+    lineSuffix: /^[^\r\n]*/.exec(suffix)?.[0] ?? '',
+  };
+}
+
+/** Without the part of a line that it begins with, unless little else would be left: a very long line is cut inside. */
+function fromLineStart(text: string): string {
+  const lineStart = text.indexOf('\n') + 1;
+  return lineStart > 0 && lineStart <= text.length / 2 ? text.slice(lineStart) : withoutHalves(text);
+}
+
+/** Without the part of a line that it ends with, on the same terms. */
+function toLineEnd(text: string): string {
+  const lineEnd = text.lastIndexOf('\n') + 1;
+  return lineEnd >= text.length / 2 ? text.slice(0, lineEnd) : withoutHalves(text);
+}
+
+/** Without the halves of surrogate pairs that a cut has left at its ends. */
+function withoutHalves(text: string): string {
+  return text.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '');
+}
+
+function lastLineStart(text: string): number {
+  return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+}

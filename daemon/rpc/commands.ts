@@ -1,0 +1,49 @@
+import * as z from 'zod/mini';
+import type { ProgressToken, RequestMessage } from '../../protocol/messageTypes.ts';
+import { InvalidParamsError } from '../errors.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type Schema, validate } from './validate.ts';
+
+/** What the editor may execute: identifiers with what answers them. */
+export type Commands = readonly (readonly [id: string, command: Command])[];
+
+interface ExecuteCommandParams {
+  readonly command: string;
+  readonly arguments?: readonly unknown[];
+  readonly workDoneToken?: ProgressToken;
+}
+
+type Command = (params: ExecuteCommandParams, signal: AbortSignal) => Promise<unknown>;
+
+const executeCommandRequest: RequestMessage<ExecuteCommandParams, unknown> = {
+  method: 'workspace/executeCommand',
+};
+const executeCommandSchema: Schema<ExecuteCommandParams> = z.object({
+  command: z.string(),
+  arguments: z.exactOptional(z.array(z.unknown())),
+  workDoneToken: z.exactOptional(z.union([z.string(), z.number()])),
+});
+
+export function serveCommands(endpoint: Endpoint, commands: Commands): void {
+  const byId = new Map(commands);
+  endpoint.onRequest(executeCommandRequest, executeCommandSchema, (params, signal) => {
+    const command = byId.get(params.command);
+    if (!command) throw new InvalidParamsError('command', `there is no command "${params.command}"`);
+    return command(params, signal);
+  });
+}
+
+/** A command takes the parameters of its request as its one argument. */
+export function commandOf<P extends object>(
+  id: string,
+  schema: Schema<P>,
+  answer: (params: P, signal: AbortSignal) => Promise<unknown>,
+): readonly [string, Command] {
+  return [
+    id,
+    ({ arguments: [argument] = [], workDoneToken }, signal) => {
+      const params = validate(schema, argument, 'arguments[0]');
+      return answer(workDoneToken === undefined ? params : { ...params, workDoneToken }, signal);
+    },
+  ];
+}

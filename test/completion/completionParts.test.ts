@@ -1,0 +1,583 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
+import { AnswerReader } from '../../daemon/completion/answerReader.ts';
+import { openQuote, strayClosers } from '../../daemon/completion/closers.ts';
+import { dropReason, isTooLarge } from '../../daemon/completion/dropReason.ts';
+import { withoutFences } from '../../daemon/completion/filters/fences.ts';
+import type { Filter } from '../../daemon/completion/filters/filter.ts';
+import { filters } from '../../daemon/completion/filters/filters.ts';
+import { withoutDoubledBlank } from '../../daemon/completion/filters/leadingBlank.ts';
+import { overlapLength } from '../../daemon/completion/filters/overlap.ts';
+import { withoutRepeatedClosers } from '../../daemon/completion/filters/repeatedClosers.ts';
+import { withoutRepeatedLines, withoutRepeatedRest } from '../../daemon/completion/filters/repeatedSuffix.ts';
+import { cutToSingleLine } from '../../daemon/completion/filters/singleLine.ts';
+import { withoutThinking } from '../../daemon/completion/filters/thinking.ts';
+import { withoutSpecialTokens } from '../../daemon/completion/filters/tokens.ts';
+import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBlank.ts';
+import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
+import { createExcludes } from '../../daemon/completion/globs.ts';
+import { itemOf } from '../../daemon/completion/item.ts';
+import { completionRequestBody } from '../../daemon/completion/requestBody.ts';
+import {
+  prefixBudget,
+  type Surroundings,
+  suffixBudget,
+  surroundingsAt,
+  type TextSource,
+} from '../../daemon/completion/surroundings.ts';
+import { waysToAsk } from '../../daemon/completion/ways.ts';
+import { looksSecret } from '../../daemon/secretFiles.ts';
+
+const mark = '│';
+
+/** The surroundings of the mark. */
+function around(marked: string, languageId = 'typescript'): Surroundings {
+  const document = TextDocument.create('file:///a', languageId, 1, marked.replace(mark, ''));
+  return surroundingsAt(document, document.positionAt(marked.indexOf(mark)));
+}
+
+function contextAt(marked: string, languageId?: string): AnswerContext {
+  return answerContextOf(around(marked, languageId), []);
+}
+
+/** The text after an answer, with the mark where the cursor is then. */
+function typed(marked: string, insertText: string, replaced = 0): string {
+  const [before = '', after = ''] = marked.split(mark);
+  return `${before}${insertText}${mark}${after.slice(replaced)}`;
+}
+
+function isWellFormed(value: string): boolean {
+  return Buffer.from(value).toString() === value;
+}
+
+t.test('the text around a cursor', async (t) => {
+  const cases: readonly { name: string; text: string; want: Partial<Surroundings> }[] = [
+    {
+      name: 'all of a short text, line ends as they are',
+      text: 'a\r\n  b│c\r\nd',
+      want: { prefix: 'a\r\n  b', suffix: 'c\r\nd', linePrefix: '  b', lineSuffix: 'c' },
+    },
+    { name: 'the beginning', text: '│a\n', want: { prefix: '', suffix: 'a\n', lineSuffix: 'a' } },
+    { name: 'the end', text: 'a\n│', want: { prefix: 'a\n', suffix: '', linePrefix: '', lineSuffix: '' } },
+    {
+      name: 'positions count in UTF-16',
+      text: '𝄞é│😀',
+      want: { prefix: '𝄞é', suffix: '😀', position: { line: 0, character: 3 } },
+    },
+  ];
+  for (const { name, text, want } of cases) t.match(around(text), want, name);
+  const line = 'const answer = 42;\n';
+  const long = around(`${line.repeat(1000)}x│y\n${line.repeat(1000)}`);
+  t.ok(long.prefix.startsWith(line) && long.prefix.endsWith(`${line}x`), 'cut at a line');
+  t.ok(long.suffix.startsWith(`y\n${line}`) && long.suffix.endsWith(line), 'cut at a line');
+  t.ok(long.prefix.length > prefixBudget - line.length && long.prefix.length <= prefixBudget);
+  t.ok(long.suffix.length > suffixBudget - line.length && long.suffix.length <= suffixBudget);
+  const unbroken = around(`x${'😀'.repeat(9_000)}│y${'😀'.repeat(9_000)}`);
+  for (const part of [unbroken.prefix, unbroken.suffix]) {
+    t.ok(isWellFormed(part), 'no half of a pair');
+    t.ok(part.length > 1_000, 'a line without an end is cut inside');
+  }
+});
+
+t.test('no more of a document is read than the budgets', async (t) => {
+  const document = TextDocument.create('file:///a', 'x', 1, 'let a = 1;\n'.repeat(50_000));
+  let read = 0;
+  const counted: TextSource = {
+    languageId: 'x',
+    offsetAt: (position) => document.offsetAt(position),
+    positionAt: (offset) => document.positionAt(offset),
+    getText(range) {
+      const text = document.getText(range);
+      read += text.length;
+      return text;
+    },
+  };
+  surroundingsAt(counted, { line: 25_000, character: 4 });
+  t.ok(read <= prefixBudget + suffixBudget, `${read} characters`);
+});
+
+t.test('what is not worth a request', async (t) => {
+  const cases: readonly { text: string; want: RegExp | undefined; invoked?: RegExp | undefined }[] = [
+    { text: 'const a = │', want: undefined },
+    { text: 'foo(│)', want: undefined },
+    { text: 'foo("│")});', want: undefined },
+    { text: '', want: /nothing around/ },
+    { text: ' \n│\t\n', want: /nothing around/ },
+    { text: '│a', want: undefined },
+    { text: 'con│st', want: /word/ },
+    { text: 'é│é', want: /word/ },
+    { text: '𝒶│𝒷', want: /word/ },
+    { text: 'a1│_', want: /word/ },
+    { text: 'if (│) {', want: undefined },
+    { text: 'x = │12345678', want: undefined },
+    { text: 'x = │ 123 456 789)', want: /too much/, invoked: undefined },
+    { text: '\uD83D│\uDE00', want: /character/ },
+  ];
+  for (const { text, want, ...more } of cases) {
+    const asked = around(text.includes(mark) ? text : mark);
+    const typing = dropReason(asked, false);
+    const invoked = dropReason(asked, true);
+    const wantInvoked = 'invoked' in more ? more.invoked : want;
+    want ? t.match(typing, want, text) : t.equal(typing, undefined, text);
+    wantInvoked ? t.match(invoked, wantInvoked, text) : t.equal(invoked, undefined, text);
+  }
+  const limit = 10 * 1024 * 1024;
+  t.notOk(isTooLarge('x'.repeat(limit)));
+  t.ok(isTooLarge('x'.repeat(limit + 1)));
+  t.ok(isTooLarge('語'.repeat(limit / 3 + 1)), 'bytes count');
+});
+
+t.test('one line or several', async (t) => {
+  const cases: readonly (readonly [text: string, want: boolean, languageId?: string])[] = [
+    ['function f() {│}', true],
+    ['function f() {│', true],
+    ['foo(a, │);', true],
+    ['x = │ + 1', false],
+    ['  // what comes │', false],
+    ['# │', false, 'python'],
+    ['# │', true, 'markdown'],
+    ['-- │', false, 'lua'],
+    ['// │', true, 'python'],
+  ];
+  for (const [text, want, languageId] of cases) t.equal(contextAt(text, languageId).isMultiline, want, text);
+});
+
+t.test('the ways to ask a model', async (t) => {
+  const ways = (model: string, insert: boolean | 'unknown') =>
+    waysToAsk(model, insert).map(({ name }) => name);
+  t.strictSame(ways('any', true), ['suffix']);
+  t.strictSame(ways('qwen2.5-coder:7b', true), ['suffix', 'raw']);
+  t.strictSame(ways('qwen2.5-coder:7b', false), ['raw']);
+  t.strictSame(ways('any', false), []);
+  t.strictSame(ways('any', 'unknown'), ['suffix'], 'a server that does not say is asked');
+  const raw = (model: string) => waysToAsk(model, false)[0]?.prompt('P', 'S').prompt;
+  const qwen = '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>';
+  const starcoder = '<fim_prefix>P<fim_suffix>S<fim_middle>';
+  const deepseek = '<｜fim▁begin｜>P<｜fim▁hole｜>S<｜fim▁end｜>';
+  const prompts: readonly (readonly [model: string, want: string | undefined])[] = [
+    ['qwen2.5-coder:1.5b-base', qwen],
+    ['qwen3-coder', qwen],
+    ['hf.co/someone/Qwen2.5-Coder-7B-GGUF:Q4_K_M', qwen],
+    ['codegemma:2b', qwen],
+    ['starcoder2:3b', starcoder],
+    ['stable-code', starcoder],
+    ['granite-code:8b', starcoder],
+    ['codeqwen', starcoder],
+    ['codellama:7b-code', '<PRE> P <SUF>S <MID>'],
+    ['deepseek-coder:6.7b', deepseek],
+    ['deepseek-coder-v2', deepseek],
+    ['codestral', '[SUFFIX]S[PREFIX]P'],
+    ['codegeex4', '<|code_suffix|>S<|code_prefix|>P<|code_middle|>'],
+    ['llama3.2', undefined],
+    ['coder/llama3', undefined],
+  ];
+  for (const [model, want] of prompts) t.equal(raw(model), want, model);
+  for (const [model] of prompts)
+    for (const { stops } of waysToAsk(model, false))
+      t.ok(stops.length >= 3 && stops.every((stop) => stop !== ''));
+});
+
+t.test('the body of a request', async (t) => {
+  const [suffix] = waysToAsk('any', true);
+  const [raw] = waysToAsk('codestral', false);
+  if (!suffix || !raw) throw new Error('There is no way.');
+  const asked = { model: 'm', isMultiline: false };
+  t.strictSame(completionRequestBody(suffix, around('a│b'), asked), {
+    model: 'm',
+    prompt: 'a',
+    suffix: 'b',
+    think: false,
+    truncate: false,
+    options: { temperature: 0.1, num_predict: 32 },
+  });
+  t.equal(
+    completionRequestBody(suffix, around('a│'), asked)['suffix'],
+    '\n',
+    'never a question without a suffix',
+  );
+  t.match(
+    completionRequestBody(raw, around('a│b'), {
+      ...asked,
+      isMultiline: true,
+      keepAlive: '300',
+      contextLength: 99,
+    }),
+    { raw: true, keep_alive: 300, options: { num_predict: 128, num_ctx: 99, stop: ['[PREFIX]'] } },
+  );
+});
+
+t.test('an answer is read until there is enough', async (t) => {
+  const cases: readonly { name: string; text: string; answer: string; want: string; over: boolean }[] = [
+    { name: 'one line', text: 'x = │ + y', answer: 'a\nb', want: 'a', over: true },
+    { name: 'one line that is under way', text: 'x = │ + y', answer: 'a', want: 'a', over: false },
+    {
+      name: 'a block and its closer',
+      text: 'if (a) {│',
+      answer: '\n  b();\n}\nc();\n',
+      want: '\n  b();\n}',
+      over: true,
+    },
+    {
+      name: 'a block with a further branch',
+      text: 'if (a) {│',
+      answer: '\n  b();\n} else {\n  c();\n}\nd();\n',
+      want: '\n  b();\n} else {\n  c();\n}',
+      over: true,
+    },
+    {
+      name: 'a block by indentation',
+      text: 'def f():│',
+      answer: '\n  a\n\n  b\n\nc\n',
+      want: '\n  a\n\n  b',
+      over: true,
+    },
+    {
+      name: 'a line that dedents',
+      text: 'f {\n    │',
+      answer: 'a\n    b\n  c\n',
+      want: 'a\n    b',
+      over: true,
+    },
+    {
+      name: 'a closer that dedents stays',
+      text: 'f {\n    │',
+      answer: 'a\n}\nb\n',
+      want: 'a\n}',
+      over: true,
+    },
+    { name: 'tabs', text: 'f {\n\t│', answer: 'a\n\tb\n}\n', want: 'a\n\tb\n}', over: true },
+    {
+      name: 'the indentation comes with the answer',
+      text: 'def f():\n│',
+      answer: '    a\n    b\nc\n',
+      want: '    a\n    b',
+      over: true,
+    },
+    {
+      name: 'the next line of the text',
+      text: 'a\n│\n\nlast()\n',
+      answer: 'b\nlast()\nc\n',
+      want: 'b',
+      over: true,
+    },
+    { name: 'a repeated line', text: '│', answer: 'a();\na();\nb();\n', want: 'a();', over: true },
+    { name: 'closers may repeat themselves', text: '│', answer: ']\n]\nb\n', want: ']\n]\nb', over: false },
+    { name: 'lines that repeat in pairs', text: '│', answer: 'a\nb\na\nb\nc\n', want: 'a\nb\na', over: true },
+    { name: 'a special token', text: 'x = │', answer: 'a<|endoftext|>b', want: 'a', over: true },
+    { name: 'CRLF', text: 'if (a) {│\r\n}', answer: '\r\n  b\r\n}\r\n', want: '\n  b', over: true },
+  ];
+  for (const { name, text, answer, want, over } of cases)
+    for (const size of [1, 2, 7, answer.length]) {
+      const reader = new AnswerReader(contextAt(text));
+      for (const piece of piecesOf(answer, size)) reader.push(piece);
+      t.equal(reader.isOver, over, `${name} in pieces of ${size}`);
+      t.equal(reader.text().trimEnd(), want, `${name} in pieces of ${size}`);
+    }
+  const cut = new AnswerReader(contextAt('f(│'));
+  cut.push('a,\n  b,\n  c');
+  cut.cut();
+  t.equal(cut.text(), 'a,\n  b,\n', 'a line that the limit cut is left out');
+  const endless = new AnswerReader(contextAt('f(│'));
+  endless.push('x'.repeat(1_000_000));
+  t.ok(endless.isOver);
+  t.ok(endless.text().length < 20_000);
+});
+
+function piecesOf(text: string, size: number): string[] {
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+    text.slice(index * size, (index + 1) * size),
+  );
+}
+
+interface FilterCase {
+  readonly name: string;
+  readonly text: string;
+  readonly answer: string;
+  /** The text after the answer was inserted. */
+  readonly want: string;
+  readonly languageId?: string;
+}
+
+const filterCases: readonly (readonly [name: string, filter: Filter, cases: readonly FilterCase[]])[] = [
+  [
+    'special tokens',
+    withoutSpecialTokens,
+    [
+      { name: 'one at the end', text: 'a = │', answer: '1<|im_end|>', want: 'a = 1│' },
+      { name: 'one at the beginning', text: 'a = │', answer: '<|fim_middle|>1', want: 'a = 1│' },
+      { name: 'what follows one', text: 'a = │', answer: '1<｜end▁of▁sentence｜>b', want: 'a = 1│' },
+      { name: 'none', text: 'a = │', answer: 'b <| c |> d', want: 'a = b <| c |> d│' },
+      { name: 'tags are text', text: '│', answer: '<s>a</s>', want: '<s>a</s>│' },
+    ],
+  ],
+  [
+    'thinking',
+    withoutThinking,
+    [
+      { name: 'thoughts', text: 'a = │', answer: '<think>\nhm\n</think>\n\n1', want: 'a = 1│' },
+      { name: 'thoughts without an end', text: 'a = │', answer: '<think>hm', want: 'a = │' },
+      { name: 'none', text: 'a = │', answer: '1 // <think>', want: 'a = 1 // <think>│' },
+    ],
+  ],
+  [
+    'fences',
+    withoutFences,
+    [
+      { name: 'a fence around', text: 'a = │', answer: '```ts\n1\n```\nThat is one.', want: 'a = 1│' },
+      { name: 'a fence at the end', text: 'a = │', answer: '1\n```', want: 'a = 1│' },
+      {
+        name: 'Markdown has fences',
+        text: '│',
+        answer: '```ts\n1\n```',
+        want: '```ts\n1\n```│',
+        languageId: 'markdown',
+      },
+      { name: 'backticks in a line', text: '│', answer: 'a ```b```', want: 'a ```b```│' },
+    ],
+  ],
+  [
+    'a doubled blank',
+    withoutDoubledBlank,
+    [
+      { name: 'a blank twice', text: 'a = │', answer: ' 1', want: 'a = 1│' },
+      { name: 'a blank once', text: 'a =│', answer: ' 1', want: 'a = 1│' },
+      { name: 'a new line', text: 'a: │', answer: '\n  1', want: 'a: \n  1│' },
+    ],
+  ],
+  [
+    'a single line',
+    cutToSingleLine,
+    [
+      { name: 'text follows', text: 'a = │ + c', answer: 'b\nd', want: 'a = b│ + c' },
+      { name: 'nothing follows', text: 'a {│', answer: '\n b', want: 'a {\n b│' },
+    ],
+  ],
+  [
+    'the rest of the line',
+    withoutRepeatedRest,
+    [
+      { name: 'all of it', text: 'f(│ + c);', answer: 'b + c);', want: 'f(b│ + c);' },
+      { name: 'its beginning', text: 'f(│, c, d)', answer: 'b, c', want: 'f(b│, c, d)' },
+      { name: 'closers are not its matter', text: 'f(│)', answer: 'g(b)', want: 'f(g(b)│)' },
+      { name: 'half a word is another word', text: 'f(│x)', answer: 'max', want: 'f(max│x)' },
+      { name: 'none', text: 'f(│, c)', answer: 'b', want: 'f(b│, c)' },
+    ],
+  ],
+  [
+    'the following lines',
+    withoutRepeatedLines,
+    [
+      { name: 'one line', text: '{\n  │\n}\n', answer: 'a\n}', want: '{\n  a│\n}\n' },
+      { name: 'several', text: '{\n  │\n\n  b\n}\n', answer: 'a\n  b\n}', want: '{\n  a│\n\n  b\n}\n' },
+      { name: 'another indentation', text: '{\n  │\n}\n', answer: 'a {\n  }', want: '{\n  a {\n  }│\n}\n' },
+      { name: 'none', text: '{\n  │\n}\n', answer: 'a\n  b', want: '{\n  a\n  b│\n}\n' },
+    ],
+  ],
+  [
+    'closers',
+    withoutRepeatedClosers,
+    [
+      { name: 'a bracket', text: 'f(│)', answer: 'a)', want: 'f(a│)' },
+      { name: 'a bracket of its own', text: 'f(│)', answer: 'g(a)', want: 'f(g(a)│)' },
+      { name: 'both', text: 'f(│)', answer: 'g(a))', want: 'f(g(a)│)' },
+      { name: 'several', text: 'f({ a: [│] });', answer: '1] });', want: 'f({ a: [1│] });' },
+      { name: 'a quote', text: "f('│')", answer: "it')", want: "f('it│')" },
+      { name: 'brackets in quotes', text: 'f(│)', answer: '")")', want: 'f(")"│)' },
+      { name: 'over lines', text: 'f({│})', answer: '\n  a,\n})', want: 'f({\n  a,\n│})' },
+      { name: 'more that is missing', text: 'f(g(│)', answer: 'a))', want: 'f(g(a)│)' },
+    ],
+  ],
+  [
+    'blanks at the end',
+    withoutTrailingBlank,
+    [
+      { name: 'lines and blanks', text: 'a│', answer: ' b  \n\n', want: 'a b│' },
+      { name: 'the place of a closer', text: '{│}', answer: '\n  a\n', want: '{\n  a\n│}' },
+    ],
+  ],
+  [
+    'what is useless',
+    unlessUseless,
+    [
+      { name: 'blanks', text: 'a│', answer: ' \n', want: 'a│' },
+      { name: 'what follows on the line', text: 'a│ + b', answer: ' + b', want: 'a│ + b' },
+      { name: 'the following line', text: 'a\n│\n\nb\n', answer: 'b', want: 'a\n│\n\nb\n' },
+      { name: 'a closer that is missing', text: 'f(a│', answer: ')', want: 'f(a)│' },
+    ],
+  ],
+];
+
+for (const [name, filter, cases] of filterCases)
+  t.test(`filter: ${name}`, async (t) => {
+    for (const { name: what, text, answer, want, languageId } of cases) {
+      const filtered = filter(answer, contextAt(text, languageId));
+      t.equal(typed(text, filtered), want, what);
+    }
+  });
+
+t.test('each filter is in the list, and has cases', async (t) => {
+  t.strictSame(new Set(filterCases.map(([, filter]) => filter)), new Set(filters));
+});
+
+t.test('from an answer to what stands there then', async (t) => {
+  const cases: readonly { name: string; text: string; answer: string; want: string }[] = [
+    { name: 'a plain one', text: 'a = │\n', answer: '1;\n', want: 'a = 1;│\n' },
+    { name: 'closers with more after them', text: 'f(│)\n', answer: 'a);', want: 'f(a);│\n' },
+    { name: 'quotes and brackets', text: 'f("│")\n', answer: 'a", b)', want: 'f("a", b)│\n' },
+    { name: 'nothing', text: 'a = │\n', answer: '  \n', want: 'a = │\n' },
+    { name: 'only tokens', text: 'a = │\n', answer: '<|endoftext|>', want: 'a = │\n' },
+    { name: 'CRLF', text: 'f {│\r\n}\r\n', answer: '\n  a\n', want: 'f {\r\n  a│\r\n}\r\n' },
+    { name: 'a pair', text: 'a = "│"', answer: '😀"', want: 'a = "😀│"' },
+  ];
+  for (const { name, text, answer, want } of cases) t.equal(suggested(text, answer), want, name);
+});
+
+function suggested(text: string, answer: string): string {
+  const place = around(text);
+  const item = itemOf(answer, place, { context: answerContextOf(place, []), createId: () => '1' });
+  if (!item) return text;
+  t.strictSame(item.range.start, place.position);
+  return typed(text, item.insertText, item.range.end.character - item.range.start.character);
+}
+
+t.test('globs', async (t) => {
+  const cases: readonly { glob: string; yes: readonly string[]; no: readonly string[] }[] = [
+    { glob: '*.log', yes: ['/a/b.log', '/A/B.LOG', '/x.log/y'], no: ['/a/b.logs', '/a/log'] },
+    { glob: 'build', yes: ['/w/build/a.js', '/build'], no: ['/w/builds/a'] },
+    { glob: 'build/', yes: ['/w/build/a.js'], no: ['/w/a'] },
+    { glob: '/build/**', yes: ['/w/build/a/b', '/build/a'], no: ['/w/abuild/a'] },
+    { glob: '**/secret/**', yes: ['/w/secret/a', '/secret/b/c'], no: ['/w/secrets/a'] },
+    { glob: 'a/**/z', yes: ['/a/z', '/a/b/c/z'], no: ['/az', '/a/bz'] },
+    { glob: 'src/*.ts', yes: ['/w/src/a.ts'], no: ['/w/src/b/a.ts', '/w/src/a.tsx'] },
+    { glob: '**/*.{js,{m,c}js}', yes: ['/a.js', '/b/a.mjs', '/a.cjs'], no: ['/a.ts', '/a.js.map'] },
+    { glob: '?.[a-c]!', yes: ['/x.a!'], no: ['/xx.a!', '/x.d!'] },
+    { glob: '[!a]x', yes: ['/bx'], no: ['/ax'] },
+    { glob: '[', yes: ['/['], no: ['/a'] },
+    { glob: '{a', yes: ['/{a'], no: ['/a'] },
+    { glob: 'C:\\work\\**', yes: ['c:\\Work\\a.ts', '/c:/work/a'], no: ['d:\\work\\a'] },
+    { glob: ' ', yes: [], no: ['/a', ''] },
+  ];
+  for (const { glob, yes, no } of cases) {
+    const excludes = createExcludes([glob]);
+    for (const path of yes) t.ok(excludes(path), `${glob} excludes ${path}`);
+    for (const path of no) t.notOk(excludes(path), `${glob} leaves ${path}`);
+  }
+});
+
+t.test('files that look like secrets', async (t) => {
+  for (const path of [
+    '/a/.env',
+    '.ENV.local',
+    'k.PEM',
+    'id_rsa.pub',
+    '.npmrc',
+    'credentials.json',
+    'secrets.yml',
+  ])
+    t.ok(looksSecret('/plain', path), path);
+  for (const path of ['/a/env.ts', 'pem', 'secret.ts', '/.env/a.ts']) t.notOk(looksSecret(path), path);
+});
+
+/** Pieces that mean something to the functions, so that random texts reach their corners. */
+const fragment = fc.constantFrom(
+  ...['\n', '\r\n', '\r', ' ', '    ', '\t', 'a', 'return', '😀', '𝄞', 'é', '\uD83D', '\uDE00'],
+  ...['(', ')', '[', ']', '{', '}', '"', "'", '`', ';', ',', ':', '\\', '//', '#', '```', '```ts'],
+  ...['<|endoftext|>', '<|', '|>', '<think>', '</think>', '<fim_', 'else', 'end', '} else {'],
+);
+const text = fc.oneof(
+  fc.array(fragment, { maxLength: 60 }).map((parts) => parts.join('')),
+  fc.string(),
+);
+const wellFormed = text.map((value) => Buffer.from(value).toString());
+
+t.test('whatever the text and the answer are, nothing throws and nothing is torn', async (t) => {
+  fc.assert(
+    fc.property(wellFormed, wellFormed, wellFormed, fc.nat(), (before, after, answer, seed) => {
+      const document = TextDocument.create('file:///a', 'typescript', 1, before + after);
+      const place = surroundingsAt(document, document.positionAt(before.length));
+      dropReason(place, false);
+      const context = answerContextOf(place, ['[STOP]']);
+      const reader = new AnswerReader(context);
+      for (const piece of piecesOf(answer, 1 + (seed % 5))) reader.push(piece);
+      const item = itemOf(reader.text(), place, { context, createId: () => '1' });
+      if (!item) return;
+      t.ok(item.insertText.trim() !== '' && isWellFormed(item.insertText));
+      const { start, end } = item.range;
+      t.ok(end.line === start.line && end.character - start.character <= place.lineSuffix.length);
+    }),
+  );
+});
+
+t.test('however an answer is cut, the same is read of it', async () => {
+  fc.assert(
+    fc.property(text, text, fc.integer({ min: 1, max: 9 }), (marked, answer, size) => {
+      const context = contextAt(`${marked.replaceAll(mark, '')}${mark}\nlast`);
+      const [whole, inPieces] = [new AnswerReader(context), new AnswerReader(context)];
+      whole.push(answer);
+      for (const piece of piecesOf(answer, size)) inPieces.push(piece);
+      return whole.text() === inPieces.text();
+    }),
+  );
+});
+
+t.test('any position of any text has surroundings that are its own', async () => {
+  fc.assert(
+    fc.property(text, fc.nat(40), fc.nat(400), (value, line, character) => {
+      const document = TextDocument.create('file:///a', 'x', 1, value);
+      const { prefix, suffix, linePrefix, lineSuffix } = surroundingsAt(document, { line, character });
+      return value === prefix + suffix && prefix.endsWith(linePrefix) && suffix.startsWith(lineSuffix);
+    }),
+  );
+});
+
+t.test('closers, quotes and overlaps of any text', async () => {
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      const length = overlapLength(one, other);
+      const places = strayClosers(one, openQuote(other));
+      return (
+        one.endsWith(other.slice(0, length)) &&
+        places.every((at, index) => at > (places[index - 1] ?? -1) && at < one.length)
+      );
+    }),
+  );
+  t.equal(overlapLength('xabab', 'ababc'), 4);
+});
+
+t.test('globs of any kind throw nothing', async () => {
+  const glob = fc.array(fc.constantFrom('*', '**', '/', '?', '[', ']', '!', '-', '{', '}', ',', 'a', '\\'));
+  fc.assert(
+    fc.property(glob, fc.string(), (parts, path) => {
+      createExcludes([parts.join('')])(path);
+    }),
+  );
+});
+
+/** Reads of characters, which grow with the work that is done. */
+function countReads(work: (counting: (text: string) => ArrayLike<string>) => void): number {
+  let reads = 0;
+  work(
+    (value) =>
+      new Proxy([...value], {
+        get(target, key) {
+          if (typeof key === 'string' && key !== 'length') reads += 1;
+          return Reflect.get(target, key);
+        },
+      }),
+  );
+  return reads;
+}
+
+t.test('overlaps are found in linear work, and so are the characters that globs take', async (t) => {
+  const worst = (size: number) =>
+    countReads((counting) => {
+      overlapLength(counting('a'.repeat(size)), counting(`${'a'.repeat(size - 1)}b`));
+    });
+  t.ok(worst(4_000) < 2.5 * worst(2_000), `${worst(2_000)} and ${worst(4_000)} reads`);
+  t.notOk(
+    createExcludes([`${'*a'.repeat(30)}b`])(`/${'a'.repeat(5_000)}`),
+    'a glob that would take for ever',
+  );
+});

@@ -1,0 +1,420 @@
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import {
+  completionAcceptedCommand,
+  type InlineCompletionList,
+  inlineCompletionRequest,
+} from '../../protocol/completion.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { Status } from '../../protocol/status.ts';
+import { statusDidChange } from '../../protocol/status.ts';
+import type { DaemonClient } from '../support/daemonClient.ts';
+import { startPair } from '../support/daemonPair.ts';
+import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const models: readonly PracticeModel[] = [
+  { name: 'filler:latest', capabilities: ['completion', 'insert'] },
+  { name: 'qwen2.5-coder:1b', capabilities: ['completion'] },
+  { name: 'codellama:7b', capabilities: ['completion', 'insert'] },
+  { name: 'talker:latest', capabilities: ['completion'] },
+];
+
+const setUp = (test: Teardown, options: RunnerOptions = {}, capabilities: object = {}) =>
+  startDaemonWithRunner(
+    test,
+    { completionModel: 'filler', ...options },
+    { standIn: { models }, pair: { capabilities } },
+  );
+
+const uri = 'file:///work/sum.ts';
+
+/** Opens a document whose cursor is the mark, and says where that is. */
+async function open(daemon: DaemonClient, marked: string, at = uri, languageId = 'typescript') {
+  const offset = marked.indexOf('│');
+  const before = marked.slice(0, offset).split(/\r?\n/);
+  const textDocument = { uri: at, languageId, version: 1, text: marked.replace('│', '') };
+  await daemon.connection.sendNotification('textDocument/didOpen', { textDocument });
+  return { line: before.length - 1, character: before.at(-1)?.length ?? 0 };
+}
+
+interface AskOptions {
+  readonly uri?: string;
+  readonly triggerKind?: number;
+  readonly signal?: AbortSignal;
+}
+
+function ask(
+  daemon: DaemonClient,
+  position: { line: number; character: number },
+  { uri: at = uri, triggerKind = 1, signal }: AskOptions = {},
+): Promise<InlineCompletionList | null> {
+  const params = { textDocument: { uri: at }, position, context: { triggerKind } };
+  return daemon.request(inlineCompletionRequest, params, signal);
+}
+
+function generates(runner: { bodies(path: string): readonly unknown[] }): readonly Record<string, unknown>[] {
+  return runner.bodies('/api/generate') as readonly Record<string, unknown>[];
+}
+
+t.test('a suggestion is asked for by its suffix, and its acceptance is counted', async (t) => {
+  const { runner, daemon } = await setUp(t, { keepAlive: '10m', contextLength: 2048 });
+  const position = await open(daemon, 'function add(a, b) {\n  return │\n}\n');
+  runner.on('/api/generate').say('a + b;');
+  const list = await ask(daemon, position);
+  t.match(list, {
+    items: [
+      {
+        insertText: 'a + b;',
+        range: { start: position, end: position },
+        command: { title: String, command: completionAcceptedCommand, arguments: [{ id: '1' }] },
+      },
+    ],
+  });
+  t.strictSame(generates(runner), [
+    {
+      model: 'filler',
+      prompt: 'function add(a, b) {\n  return ',
+      suffix: '\n}\n',
+      think: false,
+      truncate: false,
+      options: { temperature: 0.1, num_predict: 128, num_ctx: 2048 },
+      keep_alive: '10m',
+      stream: true,
+    },
+  ]);
+  const { command, arguments: given } = list?.items[0]?.command ?? {};
+  t.strictSame(
+    await daemon.connection.sendRequest('workspace/executeCommand', { command, arguments: given }),
+    {},
+  );
+  await t.rejects(
+    daemon.connection.sendRequest('workspace/executeCommand', { command, arguments: [{}] }),
+    failsWith({ code: -32602, data: { path: 'arguments[0].id' } }),
+  );
+});
+
+t.test('what follows the cursor on its line leaves one line, and is not said twice', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'print(│ + 1)\n');
+  runner.on('/api/generate').say('sum(a, b) + 1)\nprint(2)\n');
+  t.equal((await ask(daemon, position))?.items[0]?.insertText, 'sum(a, b)');
+  t.match(generates(runner), [{ options: { num_predict: 32 } }]);
+});
+
+t.test('closers that the text goes on after are replaced', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, '😀 print(│)\n');
+  runner.on('/api/generate').say('"𝄞");');
+  t.match(await ask(daemon, position), {
+    items: [
+      {
+        insertText: '"𝄞");',
+        range: { start: { line: 0, character: 9 }, end: { line: 0, character: 10 } },
+      },
+    ],
+  });
+  t.match(generates(runner), [{ prompt: '😀 print(', suffix: ')\n' }]);
+});
+
+t.test('line ends are those of the document', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'if (a) {│\r\n}\r\n');
+  runner.on('/api/generate').say('\n  b();\n  c();\n}\nd();\n');
+  t.equal((await ask(daemon, position))?.items[0]?.insertText, '\r\n  b();\r\n  c();');
+  t.match(generates(runner), [{ prompt: 'if (a) {', suffix: '\r\n}\r\n' }]);
+});
+
+t.test('the answer is not read further than it is wanted', async (t) => {
+  const endless = Array.from({ length: 20_000 }, (_, index) => `${index}\n`);
+  for (const { name, text } of [
+    { name: 'after the line', text: 'x = │ + y\n' },
+    { name: 'where the block ends', text: 'function f() {\n    │\n}\n' },
+  ]) {
+    const { runner, daemon } = await setUp(t);
+    const position = await open(daemon, text);
+    runner.on('/api/generate').rawLines(
+      ['1;', '\n', 'outside(', ...endless].map((response) => ({ model: 'filler', response, done: false })),
+      { end: 'open' },
+    );
+    t.equal((await ask(daemon, position))?.items[0]?.insertText, '1;', name);
+    t.ok((await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted)).aborted, name);
+  }
+});
+
+t.test('keys in a row are one request, and all but the last are null', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate', 9).say('1;');
+  const answers = await Promise.all([1, 2, 3, 4].map(() => ask(daemon, position, { triggerKind: 2 })));
+  t.strictSame(
+    answers.map((answer) => answer?.items[0]?.insertText),
+    [undefined, undefined, undefined, '1;'],
+  );
+  t.equal(generates(runner).length, 1);
+});
+
+t.test('a newer request closes the socket of the older one, which is null', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'const a = │\n');
+  const other = await open(daemon, 'const b = │\n', 'file:///work/other.ts');
+  runner.on('/api/generate').hang();
+  const older = ask(daemon, position);
+  await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
+  runner.on('/api/generate', 2).say('2;');
+  const elsewhere = await ask(daemon, other, { uri: 'file:///work/other.ts' });
+  t.ok(elsewhere, 'another document is its own');
+  t.notOk(runner.requests.some(({ aborted }) => aborted));
+  const newer = await ask(daemon, position);
+  t.equal(newer?.items[0]?.insertText, '2;');
+  t.equal(await older, null);
+  await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted);
+});
+
+t.test('a newer request that is dropped takes the place of the older one too', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'const abc = │\n');
+  runner.on('/api/generate').hang();
+  const older = ask(daemon, position);
+  await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
+  t.equal(await ask(daemon, { line: 0, character: 8 }), null);
+  t.equal(await older, null);
+});
+
+t.test('a cancellation is null at once and closes the socket', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').hang();
+  const cancel = new AbortController();
+  const answer = ask(daemon, position, { signal: cancel.signal });
+  await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
+  cancel.abort();
+  t.equal(await answer, null);
+  await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted);
+
+  const resting = new AbortController();
+  const asked = ask(daemon, position, { triggerKind: 2, signal: resting.signal });
+  resting.abort();
+  t.equal(await asked, null);
+  t.equal(generates(runner).length, 1, 'a cancelled pause asks for nothing');
+});
+
+t.test('a connection that ends closes the socket', async (t) => {
+  const runner = await startStandIn({ models });
+  t.teardown(runner.close);
+  const daemon = await startPair({ host: runner.url, completionModel: 'filler' });
+  const position = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').hang();
+  ask(daemon, position).catch(() => undefined);
+  await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
+  await daemon.close();
+  await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted);
+});
+
+t.test('a document that changes meanwhile gets nothing that was meant for its old text', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const position = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').say('1;', { firstByteAfter: 30 });
+  const answer = ask(daemon, position);
+  await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
+  await daemon.connection.sendNotification('textDocument/didChange', {
+    textDocument: { uri, version: 2 },
+    contentChanges: [{ text: 'let b\n' }],
+  });
+  t.equal(await answer, null);
+});
+
+t.test('what is not worth a request, or must not be sent, sends nothing', async (t) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-completion-')));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, '.env'), 'A=1\n');
+  symlinkSync(join(folder, '.env'), join(folder, 'plain.txt'));
+  const cases: readonly {
+    name: string;
+    text: string;
+    uri?: string;
+    options?: RunnerOptions;
+    typed?: true;
+  }[] = [
+    { name: 'no model', text: 'a = │', options: { completionModel: '' } },
+    { name: 'inside of a word', text: 'con│st' },
+    { name: 'nothing around', text: '  │\n\n' },
+    { name: 'much behind the cursor', text: 'x = │ + something + more\n', typed: true },
+    { name: 'too large', text: `│\n${'x'.repeat(10 * 1024 * 1024)}` },
+    { name: 'a secret', text: 'KEY=│', uri: 'file:///work/.env.local' },
+    { name: 'a secret that is not saved', text: 'KEY=│', uri: 'untitled:/work/id_rsa' },
+    { name: 'a link to a secret', text: 'KEY=│', uri: pathToFileURL(join(folder, 'plain.txt')).href },
+    {
+      name: 'excluded',
+      text: 'a = │',
+      uri: 'file:///work/generated/a%20b/c.ts',
+      options: { exclude: ['generated/**'] },
+    },
+    { name: 'an output', text: 'a = │', uri: 'output:extension-1' },
+    { name: 'an old version', text: 'a = │', uri: 'git:/work/a.ts?%7B%7D' },
+    { name: 'a chat input', text: 'a = │', uri: 'chatSessionInput:input-0' },
+  ];
+  for (const { name, text, uri: at = uri, options = {}, typed } of cases) {
+    const { runner, daemon } = await setUp(t, { logLevel: 'debug', ...options });
+    const position = await open(daemon, text, at);
+    t.equal(await ask(daemon, position, { uri: at, triggerKind: typed ? 2 : 1 }), null, name);
+    t.strictSame(generates(runner), [], name);
+    const said = daemon.logs
+      .map(({ message }) => message)
+      .filter((message) => /^No completion/.test(message));
+    t.equal(said.length, 1, `${name}: ${said}`);
+    t.notMatch(said[0], /KEY|a = /, name);
+  }
+  const { daemon } = await setUp(t);
+  t.equal(await ask(daemon, { line: 0, character: 0 }), null, 'a document that is not open');
+  const { runner, daemon: one } = await setUp(t);
+  const cell = 'vscode-notebook-cell:/work/a.ipynb#W0sZmlsZQ%3D%3D';
+  const [inCell, inNew] = [await open(one, 'a = │', cell), await open(one, 'a = │', 'untitled:Untitled-1')];
+  runner.on('/api/generate', 2).say('1');
+  t.ok(await ask(one, inCell, { uri: cell }), 'a notebook cell');
+  t.ok(await ask(one, inNew, { uri: 'untitled:Untitled-1' }), 'what is not saved');
+});
+
+t.test('malformed parameters name what is wrong', async (t) => {
+  const { daemon } = await setUp(t);
+  for (const [params, path] of [
+    [{}, 'textDocument'],
+    [{ textDocument: { uri } }, 'position'],
+    [{ textDocument: { uri }, position: { line: 0, character: -1 } }, 'position.character'],
+  ] as const)
+    await t.rejects(
+      daemon.connection.sendRequest(inlineCompletionRequest.method, params),
+      failsWith({ code: -32602, data: { path } }),
+    );
+});
+
+t.test('each model is asked in the way that it knows', async (t) => {
+  const { runner, daemon } = await setUp(t, { completionModel: 'qwen2.5-coder:1b' });
+  const position = await open(daemon, 'a = │\n');
+  runner.on('/api/generate').say('1<|endoftext|>');
+  t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
+  t.match(generates(runner), [
+    { raw: true, prompt: '<|fim_prefix|>a = <|fim_suffix|>\n<|fim_middle|>', options: { stop: /fim/ } },
+  ]);
+  t.notHas(generates(runner)[0], { suffix: String });
+});
+
+t.test('a model that refuses its suffix is asked by its tokens at once, and remembered', async (t) => {
+  const { runner, daemon } = await setUp(t, { completionModel: 'codellama:7b' });
+  const position = await open(daemon, 'a = │\n');
+  runner
+    .on('/api/generate')
+    .failWith(400, { error: 'registry.ollama.ai/library/codellama:7b does not support insert' });
+  runner.on('/api/generate', 2).say(' 1 <EOT>');
+  t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
+  t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
+  t.strictSame(
+    generates(runner).map(({ prompt, suffix }) => [prompt, suffix]),
+    [
+      ['a = ', '\n'],
+      ['<PRE> a =  <SUF>\n <MID>', undefined],
+      ['<PRE> a =  <SUF>\n <MID>', undefined],
+    ],
+  );
+});
+
+t.test('a model that cannot fill in the middle is told once, with what to do', async (t) => {
+  const { runner, daemon } = await setUp(t, { completionModel: 'talker' });
+  const told: Status[] = [];
+  daemon.on(statusDidChange, (status) => void told.push(status));
+  await daemon.request({ method: 'runner/status' }, {});
+  const position = await open(daemon, 'a = │\n');
+  t.equal(await ask(daemon, position), null);
+  t.equal(await ask(daemon, position), null);
+  t.strictSame(generates(runner), []);
+  const said = daemon.logs.filter(({ message }) => /cannot fill in the middle/.test(message));
+  t.match(said, [{ level: 'warn', message: /talker cannot fill in the middle; choose a model with insert/ }]);
+  t.equal(said.length, 1);
+  t.match(told.at(-1), { state: 'online', kind: 'warning', message: /choose a model with insert/ });
+
+  runner.on('/api/generate').say('1');
+  const settings = { runner: { completionModel: 'filler' } };
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings });
+  t.ok(await ask(daemon, position), 'another model holds at once');
+  await daemon.request({ method: 'runner/status' }, {});
+  t.match(told.at(-1), { state: 'online', kind: 'ok' });
+});
+
+t.test('failures are null, and said', async (t) => {
+  for (const [status, error, message] of [
+    [404, "model 'filler' not found", /not installed/],
+    [500, 'the model runner has stopped', /stopped/],
+    [503, 'server busy', /busy/],
+  ] as const) {
+    const { runner, daemon } = await setUp(t);
+    const position = await open(daemon, 'secretText = │\n');
+    runner.on('/api/generate').failWith(status, { error });
+    t.equal(await ask(daemon, position), null);
+    const said = daemon.logs.filter(({ level }) => level === 'warn').map((log) => log.message);
+    t.match(said, [message]);
+    t.notMatch(said.join(), /secretText/);
+  }
+});
+
+t.test('a runner that is down is null at every key, and one change of the status', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  await daemon.request({ method: 'runner/status' }, {});
+  const told: Status[] = [];
+  let tell: () => void = () => undefined;
+  const offline = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  daemon.on(statusDidChange, (status) => {
+    told.push(status);
+    tell();
+  });
+  await runner.close();
+  const position = await open(daemon, 'a = │\n');
+  t.equal(await ask(daemon, position), null);
+  t.equal(await ask(daemon, position), null);
+  await offline;
+  t.equal(await ask(daemon, position), null);
+  await daemon.request({ method: 'runner/status' }, {});
+  t.match(told, [{ state: 'offline', kind: 'error' }]);
+  t.equal(told.length, 1);
+});
+
+t.test('the capability is registered while a model is set, where the editor takes that', async (t) => {
+  const told: string[] = [];
+  let wake: () => void = () => undefined;
+  const toldOf = async (count: number) => {
+    while (told.length < count)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  };
+  const dynamic = { textDocument: { inlineCompletion: { dynamicRegistration: true } } };
+  const { daemon } = await setUp(t, { completionModel: '' }, dynamic);
+  for (const method of ['client/registerCapability', 'client/unregisterCapability'])
+    daemon.connection.onRequest(method, (params) => {
+      told.push(`${method} ${JSON.stringify(params).includes('textDocument/inlineCompletion')}`);
+      wake();
+      return null;
+    });
+  const set = (completionModel: string) =>
+    daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { runner: { completionModel } },
+    });
+  await set('filler');
+  await toldOf(1);
+  await set('talker');
+  await set('');
+  await toldOf(2);
+  await set('filler');
+  await toldOf(3);
+  t.strictSame(told, [
+    'client/registerCapability true',
+    'client/unregisterCapability true',
+    'client/registerCapability true',
+  ]);
+});
