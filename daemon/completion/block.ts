@@ -16,7 +16,7 @@ const nextBranch =
 
 /** Judges the lines of an answer, one after the other: where the block ends that the cursor stands in. */
 export function createBlockJudge({ linePrefix, suffixLine }: AnswerContext): (line: string) => Verdict {
-  const opensBlock = opener.test(linePrefix);
+  let opensBlock = false;
   const seen: string[] = [];
   let base: number | undefined;
 
@@ -33,7 +33,10 @@ export function createBlockJudge({ linePrefix, suffixLine }: AnswerContext): (li
   return (text) => {
     const isFirst = seen.length === 0 && base === undefined;
     const line = (isFirst ? linePrefix + text : text).trimEnd();
-    if (isFirst) base = indentationOf(linePrefix.trim() === '' && line !== '' ? line : linePrefix);
+    if (isFirst) {
+      base = indentationOf(linePrefix.trim() === '' && line !== '' ? line : linePrefix);
+      opensBlock = opener.test(line);
+    }
     if (line === '') return 'keep';
     seen.push(line);
     return isFirst ? 'keep' : judge(line);

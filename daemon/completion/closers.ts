@@ -25,7 +25,7 @@ export function strayClosers(text: string, quote: string): readonly number[] {
     else if (inside !== '') {
       if (character === inside && !isOwn) stray.push(at);
       if (character === inside || (character === '\n' && inside !== '`')) inside = '';
-    } else if (isQuote(character)) {
+    } else if (opensQuote(text, at)) {
       inside = character;
       isOwn = true;
     } else if (openers.has(character)) open.push(character);
@@ -43,12 +43,16 @@ export function openQuote(line: string): string {
   for (let at = 0; at < line.length; at += 1) {
     const character = line.charAt(at);
     if (character === '\\') at += 1;
-    else if (inside === '') inside = isQuote(character) ? character : '';
+    else if (inside === '') inside = opensQuote(line, at) ? character : '';
     else if (character === inside) inside = '';
   }
   return inside;
 }
 
-function isQuote(character: string): boolean {
-  return character === '"' || character === "'" || character === '`';
+/** An apostrophe after a word opens nothing, unless the word is a string's prefix such as Python's `f`. */
+function opensQuote(text: string, at: number): boolean {
+  const character = text.charAt(at);
+  if (character !== "'") return character === '"' || character === '`';
+  const before = text.slice(Math.max(0, at - 3), at);
+  return !/[\p{L}\p{N}]$/u.test(before) || /(^|[^\p{L}\p{N}_])[bfru]{1,2}$/iu.test(before);
 }

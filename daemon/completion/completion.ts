@@ -1,7 +1,7 @@
 import type { InlineCompletionItem, InlineCompletionParams } from '../../protocol/completion.ts';
 import type { CapabilityName } from '../../protocol/models.ts';
 import { RunnerError } from '../errors.ts';
-import type { ModelKnowledge } from '../models/knowledge.ts';
+import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { type AnswerContext, answerContextOf } from './answerContext.ts';
@@ -61,6 +61,7 @@ export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => 
  */
 export function createCompletion(dependencies: CompletionDependencies): Complete {
   const { whyNotSendable, settings } = dependencies;
+  const answering = createAnsweringModels(dependencies);
   return async ({ textDocument: { uri }, position, context }, signal) => {
     const { completionModel: model } = settings();
     if (model === undefined) return dropped('no completion model is set');
@@ -74,7 +75,7 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
     const reason = dropReason(around, isInvoked) ?? (await whyNotSendable(uri));
     if (reason !== undefined) return dropped(reason);
     await pause(isInvoked, signal);
-    const item = await ask(dependencies, { model, around, signal });
+    const item = await ask(dependencies, answering, { model, around, signal });
     if (dependencies.document(uri)?.version !== version) return dropped('the document is another one by now');
     return item ? { kind: 'item', item } : { kind: 'nothing' };
   };
@@ -96,12 +97,13 @@ interface Question {
 /** Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried. */
 async function ask(
   dependencies: CompletionDependencies,
+  answering: AnsweringModels,
   { model, around, signal }: Question,
 ): Promise<InlineCompletionItem | undefined> {
   const { knowledge, createId } = dependencies;
   parseModelName(model);
   const client = dependencies.client();
-  await dependencies.learn(client, model, ['insert'], signal);
+  await answering.learn(client, model, signal);
   const insert = knowledge.capability(client.server, model, 'insert').value;
   for (const way of waysToAsk(model, insert)) {
     const context = answerContextOf(around, way.stops);
@@ -109,6 +111,7 @@ async function ask(
     const body = completionRequestBody(way, around, { ...dependencies.settings(), model, isMultiline });
     try {
       const answer = await readAnswer((stop) => client.generate(body, stop), context, signal);
+      answering.answered(client, model);
       return itemOf(answer, around, { context, createId });
     } catch (error) {
       if (!isRefusal(error, way)) throw error;
@@ -116,6 +119,22 @@ async function ask(
     }
   }
   throw cannotFill(client, model);
+}
+
+/** The models that answered in some way: a server that does not say what they can is not asked so at every key. */
+interface AnsweringModels {
+  learn(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
+  answered(client: RunnerClient, model: string): void;
+}
+
+function createAnsweringModels({ learn }: CompletionDependencies): AnsweringModels {
+  const known = new Set<string>();
+  return {
+    async learn(client, model, signal) {
+      if (!known.has(modelId(client.server, model))) await learn(client, model, ['insert'], signal);
+    },
+    answered: ({ server }, model) => void known.add(modelId(server, model)),
+  };
 }
 
 function isRefusal(error: unknown, way: Way): boolean {

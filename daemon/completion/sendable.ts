@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { looksSecret } from '../secretFiles.ts';
 import { createExcludes, type Excludes } from './globs.ts';
@@ -24,7 +25,7 @@ export function createSendable(exclude: () => readonly string[]): WhyNotSendable
     const path = tryPath(uri);
     if (path === undefined) return 'it is no file of the user';
     // A link leads to a file with another name; what is not on the disk has only its own.
-    const paths = [path, await realpath(path).catch(() => path)];
+    const paths = isAbsolute(path) ? [path, await realpath(path).catch(() => path)] : [path];
     if (looksSecret(...paths)) return 'it looks like a secret';
     if (paths.some(excludes)) return 'it is excluded by the settings';
     return undefined;
@@ -36,10 +37,11 @@ function tryPath(uri: string): string | undefined {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):([^?#]*)/i.exec(uri) ?? [];
   if (!(schemes as readonly string[]).includes(scheme.toLowerCase())) return undefined;
   try {
-    return fileURLToPath(rest.startsWith('///') ? `file:${rest}` : 'none:');
+    if (rest.startsWith('//')) return fileURLToPath(`file:${rest}`);
   } catch {
-    return decoded(rest.replace(/^\/\/[^/]*/, ''));
+    // It is no path of this system; its names are looked at all the same.
   }
+  return decoded(rest.replace(/^\/\/[^/]*/, ''));
 }
 
 function decoded(path: string): string {

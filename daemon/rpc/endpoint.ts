@@ -73,7 +73,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         }
       });
     },
-    notify: (message, params) => connection.sendNotification(message.method, params),
+    // A connection that is closed throws at once; that is a rejection like any other.
+    notify: async (message, params) => connection.sendNotification(message.method, params),
   };
 }
 

@@ -385,6 +385,8 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
       { name: 'several', text: 'f({ a: [│] });', answer: '1] });', want: 'f({ a: [1│] });' },
       { name: 'a quote', text: "f('│')", answer: "it')", want: "f('it│')" },
       { name: 'brackets in quotes', text: 'f(│)', answer: '")")', want: 'f(")"│)' },
+      { name: 'an apostrophe is no quote', text: "say(don't, │)", answer: 'a)', want: "say(don't, a│)" },
+      { name: "a string's prefix", text: "f(f'│')", answer: "it')", want: "f(f'it│')" },
       { name: 'over lines', text: 'f({│})', answer: '\n  a,\n})', want: 'f({\n  a,\n│})' },
       { name: 'more that is missing', text: 'f(g(│)', answer: 'a))', want: 'f(g(a)│)' },
     ],
@@ -429,6 +431,12 @@ t.test('from an answer to what stands there then', async (t) => {
     { name: 'nothing', text: 'a = │\n', answer: '  \n', want: 'a = │\n' },
     { name: 'only tokens', text: 'a = │\n', answer: '<|endoftext|>', want: 'a = │\n' },
     { name: 'CRLF', text: 'f {│\r\n}\r\n', answer: '\n  a\n', want: 'f {\r\n  a│\r\n}\r\n' },
+    {
+      name: 'a block between brackets',
+      text: 'f({│});\n',
+      answer: '\n  a,\n});\n',
+      want: 'f({\n  a,\n│});\n',
+    },
     { name: 'a pair', text: 'a = "│"', answer: '😀"', want: 'a = "😀│"' },
   ];
   for (const { name, text, answer, want } of cases) t.equal(suggested(text, answer), want, name);

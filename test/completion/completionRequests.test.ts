@@ -393,28 +393,60 @@ t.test('the capability is registered while a model is set, where the editor take
         wake = resolve;
       });
   };
-  const dynamic = { textDocument: { inlineCompletion: { dynamicRegistration: true } } };
-  const { daemon } = await setUp(t, { completionModel: '' }, dynamic);
-  for (const method of ['client/registerCapability', 'client/unregisterCapability'])
-    daemon.connection.onRequest(method, (params) => {
-      told.push(`${method} ${JSON.stringify(params).includes('textDocument/inlineCompletion')}`);
-      wake();
-      return null;
-    });
+  const take = (what: string) => (params: unknown) => {
+    told.push(`${what} ${JSON.stringify(params).includes('"textDocument/inlineCompletion"')}`);
+    wake();
+    return null;
+  };
+  const { daemon } = await startDaemonWithRunner(
+    t,
+    { completionModel: 'filler' },
+    {
+      pair: {
+        capabilities: { textDocument: { inlineCompletion: { dynamicRegistration: true } } },
+        answers: {
+          'client/registerCapability': take('register'),
+          'client/unregisterCapability': take('unregister'),
+        },
+      },
+    },
+  );
+  t.notHas(daemon.announced, { inlineCompletionProvider: true });
   const set = (completionModel: string) =>
     daemon.connection.sendNotification('workspace/didChangeConfiguration', {
       settings: { runner: { completionModel } },
     });
-  await set('filler');
   await toldOf(1);
   await set('talker');
   await set('');
   await toldOf(2);
   await set('filler');
   await toldOf(3);
-  t.strictSame(told, [
-    'client/registerCapability true',
-    'client/unregisterCapability true',
-    'client/registerCapability true',
-  ]);
+  t.strictSame(told, ['register true', 'unregister true', 'register true']);
+});
+
+t.test('what every other editor is told', async (t) => {
+  const { daemon } = await setUp(t, { completionModel: '' });
+  t.match(daemon.announced, {
+    inlineCompletionProvider: true,
+    executeCommandProvider: {
+      commands: ['runner.models.pull', String, String, String, completionAcceptedCommand],
+    },
+  });
+});
+
+t.test('a server that does not say what its models can is asked so once', async (t) => {
+  for (const [completionModel, way] of [
+    ['qwen2.5-coder:1b', { raw: true }],
+    ['filler', { suffix: String }],
+  ] as const) {
+    const { runner, daemon } = await setUp(t, { completionModel });
+    const position = await open(daemon, 'a = │\n');
+    runner.on('/api/show', 9).rawLines('{}', { contentType: 'application/json' });
+    runner.on('/api/generate', 2).say('1');
+    t.ok(await ask(daemon, position));
+    t.ok(await ask(daemon, position));
+    t.match(generates(runner), [way, way]);
+    t.equal(runner.bodies('/api/show').length, 1);
+  }
 });

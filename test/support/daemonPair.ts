@@ -1,5 +1,6 @@
 import { Transform } from 'node:stream';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { startDaemon } from '../../daemon/server.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
@@ -14,13 +15,20 @@ export interface PairOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** What else the client tells of itself. */
   readonly capabilities?: object;
+  /** How the client answers further requests of the daemon, by method. */
+  readonly answers?: Readonly<Record<string, (params: unknown) => unknown>>;
+}
+
+export interface PairClient extends DaemonClient {
+  /** What the daemon announced of itself. */
+  readonly announced: ServerCapabilities;
 }
 
 /** Both real ends in one process, with what goes between them cut into pieces of a few bytes. */
 export async function startPair(
   options: RunnerOptions,
-  { secrets = [], host, settings, env = {}, capabilities = {} }: PairOptions = {},
-): Promise<DaemonClient> {
+  { secrets = [], host, settings, env = {}, capabilities = {}, answers = {} }: PairOptions = {},
+): Promise<PairClient> {
   const toDaemon = inPieces();
   const toClient = inPieces();
   const daemon = startDaemon({
@@ -36,7 +44,8 @@ export async function startPair(
   });
   const client = connectClient(new StreamMessageReader(toClient), new StreamMessageWriter(toDaemon));
   client.connection.onRequest('workspace/configuration', () => [settings]);
-  await client.connection.sendRequest('initialize', {
+  for (const [method, answer] of Object.entries(answers)) client.connection.onRequest(method, answer);
+  const { capabilities: announced } = await client.connection.sendRequest<InitializeResult>('initialize', {
     processId: null,
     rootUri: null,
     capabilities: {
@@ -48,6 +57,7 @@ export async function startPair(
   await client.connection.sendNotification('initialized', {});
   return {
     ...client,
+    announced,
     async close() {
       await daemon.close();
       client.connection.dispose();

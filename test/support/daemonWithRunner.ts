@@ -1,6 +1,5 @@
 import type { RunnerOptions } from '../../protocol/initialize.ts';
-import type { DaemonClient } from './daemonClient.ts';
-import { type PairOptions, startPair } from './daemonPair.ts';
+import { type PairClient, type PairOptions, startPair } from './daemonPair.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from './runnerStandIn.ts';
 
 /** What a test hands over to have both ended with it. */
@@ -13,7 +12,7 @@ export async function startDaemonWithRunner(
   test: Teardown,
   options: RunnerOptions = {},
   more: { standIn?: StandInOptions; pair?: PairOptions } = {},
-): Promise<{ runner: RunnerStandIn; daemon: DaemonClient }> {
+): Promise<{ runner: RunnerStandIn; daemon: PairClient }> {
   const runner = await startStandIn(more.standIn);
   const daemon = await startPair({ host: runner.url, ...options }, more.pair);
   test.teardown(async () => {
