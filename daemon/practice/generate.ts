@@ -16,6 +16,7 @@ import {
   thinks,
 } from './inferenceRequest.ts';
 import type { InstalledModel } from './modelStore.ts';
+import { holeOfRaw } from './rawHole.ts';
 import { parseBody } from './requestBody.ts';
 import type { PromptMessage } from './speech.ts';
 import { fitMessages } from './window.ts';
@@ -73,7 +74,7 @@ async function* passageSteps(
 ): AsyncGenerator<Step> {
   const { request, model, prompt, suffix, system, raw } = passage;
   checkFormat(request.format);
-  const hole = suffix !== '' || raw ? { hole: { prefix: prompt, suffix } } : {};
+  const hole = raw ? { hole: holeOfRaw(prompt) } : suffix !== '' ? { hole: { prefix: prompt, suffix } } : {};
   const turns = [message('system', 'hole' in hole ? '' : system), message('user', prompt + suffix)];
   const count = (kept: readonly PromptMessage[]) => promptTokens(kept, []);
   const asked = turns.filter(({ content }) => content !== '');

@@ -105,6 +105,23 @@ t.test('without documents it says so', async (t) => {
   }
 });
 
+t.test('a raw hole is filled as well, in the words of any family', async (t) => {
+  const { ask } = await start(t);
+  const [prefix, suffix] = ['const total = sum(a);\nconst total', '\nend();\n'];
+  for (const prompt of [
+    `<|fim_prefix|>${prefix}<|fim_suffix|>${suffix}<|fim_middle|>`,
+    `<fim_prefix>${prefix}<fim_suffix>${suffix}<fim_middle>`,
+    `<PRE> ${prefix} <SUF>${suffix} <MID>`,
+    `<｜fim▁begin｜>${prefix}<｜fim▁hole｜>${suffix}<｜fim▁end｜>`,
+    `[SUFFIX]${suffix}[PREFIX]${prefix}`,
+    `<|code_suffix|>${suffix}<|code_prefix|>${prefix}<|code_middle|>`,
+    prefix,
+  ]) {
+    const body = { model: 'practice', prompt, raw: true, stream: false, think: false };
+    t.equal((await ask('/api/generate', body)).response, ' = sum(a);', prompt);
+  }
+});
+
 t.test('a hole is filled with what the text around it has', async (t) => {
   const { ask } = await start(t);
   const cases = [
