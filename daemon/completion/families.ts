@@ -16,7 +16,10 @@ function tokens(prefix: string, suffix: string, middle: string, ...others: strin
   };
 }
 
-/** From the models' own cards and templates. The first family that fits the model part of a name is taken. */
+/**
+ * As Continue writes them (`AutocompleteTemplate.ts`); CodeQwen and Granite Code speak StarCoder's tokens. The first
+ * family that fits the model part of a name is taken.
+ */
 const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle }[] = [
   {
     name: /deepseek-?coder/,
