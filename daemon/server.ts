@@ -61,7 +61,14 @@ export interface DaemonOptions {
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
 export function startDaemon(options: DaemonOptions): { close(): Promise<void> } {
   const closed = new AbortController();
-  const secrets = createSecretStore();
+  // Who was refused may be let in now, and may see other models.
+  const secrets = createSecretStore(() => {
+    if (!isBegun) return;
+    tellChanges();
+    status.check(servers.client(), closed.signal).catch((error) => log.debug(`The check ended: ${error}`));
+  });
+  /** The secrets that were there at the start have been read. */
+  let isBegun = false;
   const { host, problem } = readHost(options.host);
   const configuration = createConfiguration(host);
   const trace =
@@ -94,6 +101,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   let secretsRead = Promise.resolve();
   const headersFor = async (url: string) => {
     await secretsRead;
+    isBegun = true;
     return secrets.headersFor(url);
   };
   const servers = createServers({

@@ -44,12 +44,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(registerParticipant({ offered, ask, log, icon }));
   subscriptions.push(registerInlineCompletion(daemon, log));
-  const pulls = createRunningPulls();
+  const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
   subscriptions.push(
     createSidebar(daemon, globalState, pulls),
     registerModelCommands(daemon, reporter, pulls),
   );
-  subscriptions.push(createModelfileView(), registerModelfileCommands(daemon, reporter));
+  subscriptions.push(createModelfileView(globalState), registerModelfileCommands(daemon, reporter));
   subscriptions.push(followLogs(daemon, log));
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),

@@ -36,7 +36,8 @@ export interface SecretStore {
   redact(text: string): string;
 }
 
-export function createSecretStore(): SecretStore {
+/** `onDidSet` hears of each line that was taken. */
+export function createSecretStore(onDidSet: () => void = () => undefined): SecretStore {
   const byOrigin = new Map<string, OriginSecrets>();
   /** Also those that were replaced: they may still stand in what is logged later. */
   const known = new Set<string>();
@@ -51,6 +52,7 @@ export function createSecretStore(): SecretStore {
     if (line.secret === null && headers.size === 0) byOrigin.delete(origin);
     else
       byOrigin.set(origin, { ...(line.secret === null ? {} : { token: new Secret(line.secret) }), headers });
+    onDidSet();
   };
 
   const headersFor = (url: string) => {

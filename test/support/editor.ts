@@ -81,7 +81,7 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
     await context.close();
     driver.close();
     await stop(server.child);
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
     await page.goto(`${server.url}/?folder=${places.workspace}`);
@@ -169,7 +169,11 @@ async function startServer(
   const child = spawn(
     node,
     [codeServer, ...folders, ...quiet, ...trust, '--auth', 'none', '--bind-addr', '127.0.0.1:0'],
-    { env: { PATH: process.env['PATH'], HOME: home, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      env: { PATH: process.env['PATH'], HOME: home, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
   );
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
@@ -268,11 +272,16 @@ async function poll<R>(ask: () => Promise<R>, fits: (value: R) => boolean, withi
   }
 }
 
+/** With all that it started: a group of its own. */
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const ended = child.exitCode === null ? new Promise((resolve) => child.once('exit', resolve)) : undefined;
   child.kill();
   await ended;
+  try {
+    process.kill(-Number(child.pid), 'SIGKILL');
+  } catch {
+    // Nothing of it was left.
+  }
 }
 
 /** Asks in the chat, and waits for the end of the answer: what the participant returned. */

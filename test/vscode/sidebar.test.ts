@@ -185,7 +185,8 @@ t.test('a countdown has a timer only while something ends', async (t) => {
 });
 
 t.test('pulls that are under way', async (t) => {
-  const pulls = createRunningPulls();
+  const waiting: (() => void)[] = [];
+  const pulls = createRunningPulls((_, work) => waiting.push(work));
   const told: (RunningPull | undefined)[] = [];
   const listening = pulls.onDidChange((pull) => told.push(pull));
   let cancelled = 0;
@@ -195,12 +196,18 @@ t.test('pulls that are under way', async (t) => {
   report.report({ percentage: 5, message: 'Downloading' });
   report.report({ percentage: 5, message: 'Downloading' });
   report.report({ message: 'Checking' });
-  t.match(pull, { percentage: 5, message: 'Checking' });
+  t.equal(told.length, 1, 'what comes fast is told together');
+  for (const work of waiting.splice(0)) work();
+  t.equal(told.length, 2);
+  report.report({ percentage: 7, message: 'Checking' });
+  for (const work of waiting.splice(0)) work();
+  t.match(pull, { percentage: 7, message: 'Checking' });
   pull?.cancel();
   t.equal(cancelled, 1);
   report.end();
   report.end();
-  report.report({ percentage: 6, message: 'late' });
+  report.report({ percentage: 8, message: 'late' });
+  t.strictSame(waiting, []);
   t.strictSame(pulls.current, []);
   t.strictSame(
     told.map((of) => of === pull),

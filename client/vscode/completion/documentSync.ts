@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
+import type { TextPosition } from '../../../protocol/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { didChange, didClose, didOpen, type Position, type Range } from './messages.ts';
+import { didChange, didClose, didOpen, type TextRange } from './messages.ts';
 
 /** Schemes of what people write in; not the chat's own input, an output channel or an old revision. */
 export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
@@ -61,11 +62,11 @@ function belongs({ uri, languageId }: vscode.TextDocument): boolean {
   return languageId !== toldElsewhere && documentSchemes.some((scheme) => scheme === uri.scheme);
 }
 
-/** Both count lines and UTF-16 units from 0. */
-export function toRange({ start, end }: vscode.Range): Range {
+function toRange({ start, end }: vscode.Range): TextRange {
   return { start: toPosition(start), end: toPosition(end) };
 }
 
-export function toPosition({ line, character }: vscode.Position): Position {
+/** Both count lines and UTF-16 units from 0. */
+export function toPosition({ line, character }: vscode.Position): TextPosition {
   return { line, character };
 }

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
+import { type InlineCompletionItem, inlineCompletionRequest } from '../../../protocol/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel } from '../settings.ts';
-import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
-import { type InlineCompletionItem, inlineCompletion, triggerKinds } from './messages.ts';
+import { type DocumentSync, documentSchemes, syncDocuments, toPosition } from './documentSync.ts';
 
 /** Completes in documents while a model for it is set; without one nothing is registered and no document is told. */
 export function registerInlineCompletion(
@@ -60,37 +60,29 @@ async function complete(
 ): Promise<vscode.InlineCompletionItem[] | undefined> {
   // A daemon that is only starting knows no document yet; the next key asks again.
   if (!documents.has(document)) return undefined;
-  const { selectedCompletionInfo: selected, triggerKind } = context;
-  const isInvoked = triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+  const isInvoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+  const { invoked, automatic } = triggerKinds;
   const result = await daemon.request(
-    inlineCompletion,
+    inlineCompletionRequest,
     {
       textDocument: { uri: document.uri.toString() },
       position: toPosition(position),
-      context: {
-        triggerKind: isInvoked ? triggerKinds.invoked : triggerKinds.automatic,
-        ...(selected && {
-          selectedCompletionInfo: { range: toRange(selected.range), text: selected.text },
-        }),
-      },
+      context: { triggerKind: isInvoked ? invoked : automatic },
     },
     token,
   );
   return result?.items.map(toItem);
 }
 
+/** LSP counts from 1 what the editor counts from 0. */
+const triggerKinds = { invoked: 1, automatic: 2 } as const;
+
 function toItem({
   insertText,
-  range,
-  filterText,
+  range: { start, end },
   command,
 }: InlineCompletionItem): vscode.InlineCompletionItem {
-  const item = new vscode.InlineCompletionItem(insertText);
-  if (range) {
-    const { start, end } = range;
-    item.range = new vscode.Range(start.line, start.character, end.line, end.character);
-  }
-  if (filterText !== undefined) item.filterText = filterText;
-  if (command) item.command = { ...command, arguments: [...(command.arguments ?? [])] };
-  return item;
+  const range = new vscode.Range(start.line, start.character, end.line, end.character);
+  const accepted = { ...command, arguments: [...command.arguments] };
+  return new vscode.InlineCompletionItem(insertText, range, accepted);
 }

@@ -1,19 +1,24 @@
 import * as vscode from 'vscode';
+import { type Family, groupByFamily } from '../views/families.ts';
 
-/** The Modelfiles of the workspace and of the folder that the settings name. */
-export function createModelfileView(): vscode.Disposable {
-  const changed = new vscode.EventEmitter<void>();
-  const provider: vscode.TreeDataProvider<vscode.Uri> = {
-    onDidChangeTreeData: changed.event,
-    getChildren: async (uri) => (uri ? [] : findModelfiles()),
-    getTreeItem: modelfileItem,
-  };
-  const view = vscode.window.createTreeView('runnerModelfilesView', { treeDataProvider: provider });
+/** A Modelfile; what groups it is its folder. */
+interface ModelfileRow {
+  readonly uri: vscode.Uri;
+  readonly family: string;
+}
+
+type Node = ModelfileRow | Family<ModelfileRow>;
+
+/** The Modelfiles of the workspace and of the folder that the settings name, by folder or as a list. */
+export function createModelfileView(memory: vscode.Memento): vscode.Disposable {
+  const tree = new ModelfileTree(memory);
+  const view = vscode.window.createTreeView('runnerModelfilesView', { treeDataProvider: tree });
   const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
-  const refresh = () => changed.fire();
+  const refresh = () => tree.refresh();
+  const toggle = 'runner.toggleModelfilesGrouping';
   return vscode.Disposable.from(
     view,
-    changed,
+    tree,
     watcher,
     watcher.onDidCreate(refresh),
     watcher.onDidDelete(refresh),
@@ -22,7 +27,52 @@ export function createModelfileView(): vscode.Disposable {
       if (event.affectsConfiguration('runner.modelfilesPath')) refresh();
     }),
     vscode.commands.registerCommand('runner.refreshModelfiles', refresh),
+    vscode.commands.registerCommand(toggle, () => tree.toggle()),
+    vscode.commands.registerCommand(`${toggle}ToTree`, () => vscode.commands.executeCommand(toggle)),
   );
+}
+
+class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+  static readonly #key = 'runner.ModelfilesGrouped';
+  readonly #memory: vscode.Memento;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  #isGrouped: boolean;
+
+  constructor(memory: vscode.Memento) {
+    this.#memory = memory;
+    this.#isGrouped = memory.get(ModelfileTree.#key) ?? true;
+    this.#tell();
+  }
+
+  refresh(): void {
+    this.#changed.fire();
+  }
+
+  async toggle(): Promise<void> {
+    this.#isGrouped = !this.#isGrouped;
+    await this.#memory.update(ModelfileTree.#key, this.#isGrouped);
+    this.#tell();
+    this.refresh();
+  }
+
+  async getChildren(node?: Node): Promise<Node[]> {
+    if (node) return 'rows' in node ? [...node.rows] : [];
+    const rows = (await findModelfiles()).map((uri) => ({ uri, family: folderOf(uri) }));
+    return [...(this.#isGrouped ? groupByFamily(rows) : rows)];
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    return 'rows' in node ? folderItem(node) : modelfileItem(node);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  #tell(): void {
+    void vscode.commands.executeCommand('setContext', ModelfileTree.#key, this.#isGrouped);
+  }
 }
 
 const pattern = '**/{Modelfile,Modelfile.*,*.modelfile,*.Modelfile}';
@@ -42,11 +92,25 @@ async function inNamedFolder(): Promise<readonly vscode.Uri[]> {
   return vscode.workspace.findFiles(new vscode.RelativePattern(vscode.Uri.file(path), pattern), null, most);
 }
 
-function modelfileItem(uri: vscode.Uri): vscode.TreeItem {
+/** As the workspace names it; `""` is the workspace's own. */
+function folderOf(uri: vscode.Uri): string {
+  const folder = vscode.Uri.joinPath(uri, '..');
+  const isRoot = vscode.workspace.getWorkspaceFolder(uri)?.uri.path === folder.path;
+  return isRoot ? '' : vscode.workspace.asRelativePath(folder);
+}
+
+function folderItem({ family, rows }: Family<ModelfileRow>): vscode.TreeItem {
+  const label = family || (vscode.workspace.name ?? 'Workspace');
+  const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.Expanded);
+  item.description = `${rows.length}`;
+  item.iconPath = vscode.ThemeIcon.Folder;
+  item.contextValue = 'runner.folder';
+  return item;
+}
+
+function modelfileItem({ uri, family }: ModelfileRow): vscode.TreeItem {
   const item = new vscode.TreeItem(uri, vscode.TreeItemCollapsibleState.None);
-  const folder = vscode.workspace.asRelativePath(vscode.Uri.joinPath(uri, '..'));
-  item.description =
-    vscode.workspace.getWorkspaceFolder(uri)?.uri.path === vscode.Uri.joinPath(uri, '..').path ? '' : folder;
+  item.description = family;
   item.iconPath = vscode.ThemeIcon.File;
   item.contextValue = 'runner.modelfile';
   item.command = { command: 'vscode.open', title: 'Open', arguments: [uri] };

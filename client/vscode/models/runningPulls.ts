@@ -23,7 +23,14 @@ export interface RunningPulls {
   onDidChange(take: (pull?: RunningPull) => void): { dispose(): void };
 }
 
-export function createRunningPulls(): RunningPulls {
+/**
+ * Milliseconds between two changes that are told of one pull. The editor gathers the changes of a view until none came
+ * for 200 ms, and would draw nothing at all where more come faster.
+ */
+const tellEvery = 500;
+
+/** `after` calls back once, after so many milliseconds. */
+export function createRunningPulls(after: (milliseconds: number, work: () => void) => void): RunningPulls {
   const current = new Set<RunningPull>();
   const takers = new Set<(pull?: RunningPull) => void>();
   const tell = (pull?: RunningPull) => {
@@ -44,13 +51,22 @@ export function createRunningPulls(): RunningPulls {
           return state.message;
         },
       };
+      let isWaiting = false;
+      const tellSoon = () => {
+        if (isWaiting) return;
+        isWaiting = true;
+        after(tellEvery, () => {
+          isWaiting = false;
+          if (current.has(pull)) tell(pull);
+        });
+      };
       current.add(pull);
       tell();
       return {
         report({ percentage = state.percentage, message }) {
           if (!current.has(pull) || (percentage === state.percentage && message === state.message)) return;
           state = { percentage, message };
-          tell(pull);
+          tellSoon();
         },
         end() {
           if (current.delete(pull)) tell();

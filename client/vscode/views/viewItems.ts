@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defaultServerName } from '../../../protocol/initialize.ts';
 import type { RunningPull } from '../models/runningPulls.ts';
 import type { Family } from './families.ts';
 import { describeRow, type ViewRow } from './modelRows.ts';
@@ -36,7 +37,8 @@ function modelItem(row: ViewRow, now: number): vscode.TreeItem {
 function pullItem({ model, server, percentage, message }: RunningPull): vscode.TreeItem {
   const item = new vscode.TreeItem(model, vscode.TreeItemCollapsibleState.None);
   const share = percentage === undefined ? '' : `${percentage} %`;
-  item.description = [share || 'pulling', server ?? ''].filter(Boolean).join(' · ');
+  const where = server === defaultServerName ? '' : (server ?? '');
+  item.description = [share || 'pulling', where].filter(Boolean).join(' · ');
   item.tooltip = message || `Pulling ${model}`;
   item.iconPath = new vscode.ThemeIcon('loading~spin');
   item.contextValue = 'runner.pulling';

@@ -1,0 +1,332 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import type * as vscode from 'vscode';
+import {
+  childrenOf,
+  type Editor,
+  type Host,
+  modelIds,
+  skipWithoutEditor,
+  startEditor,
+} from '../support/editor.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const skip = skipWithoutEditor();
+
+const models = [
+  { name: 'qwen3:8b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 5.2e9 },
+  { name: 'qwen3:4b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 2.6e9 },
+  { name: 'gemma3:4b', capabilities: ['completion', 'vision'] as const, size: 3.3e9 },
+  { name: 'coder:1b', capabilities: ['completion', 'insert'] as const, size: 1e9 },
+];
+const catalog = [
+  { name: 'mistral:7b', capabilities: ['completion', 'tools'] as const, size: 4e8 },
+  { name: 'qwen3:4b', capabilities: ['completion', 'tools'] as const, size: 2.6e9 },
+];
+
+t.test('the care of models in a real VS Code', { skip }, async (t) => {
+  const runner = await startStandIn({ models, catalog, pullStep: 5 });
+  const editor = await startEditor({
+    machine: {
+      'runner.host': runner.url,
+      'runner.catalogUrl': runner.url,
+      'runner.logLevel': 'debug',
+    },
+    files: {
+      Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n',
+      'sum.js': 'function sum(a, b) {\n  return \n}\n',
+      '.env': 'KEY=\n',
+    },
+  });
+  const { page } = editor;
+  t.teardown(async () => {
+    await editor.close();
+    await runner.close();
+  });
+  await editor.until(modelIds, { fits: (ids) => ids.length === 4 });
+
+  await t.test('the five views: two open, the models readable, families open', async (t) => {
+    await run(editor, 'runnerModelsLocalView.focus');
+    t.strictSame(await titles(page), ['Local Models', 'Running Models', 'Library', 'Cloud', 'Modelfiles']);
+    await rows(page, 'Local Models', ['qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
+    const row = page.locator('.monaco-list-row', { hasText: 'gemma3:4b' });
+    t.match(await row.textContent(), /3\.3 GB/);
+  });
+
+  for (const [name, title] of [
+    ['Local', 'Local Models'],
+    ['Running', 'Running Models'],
+    ['Library', 'Library'],
+    ['Cloud', 'Cloud'],
+    ['Modelfiles', 'Modelfiles'],
+  ] as const) {
+    await t.test(`${title}: its two toggles change place`, async (t) => {
+      const id = name === 'Modelfiles' ? 'runnerModelfilesView' : `runnerModels${name}View`;
+      await run(editor, `${id}.focus`);
+      const header = page.locator('.pane-header', { hasText: title }).first();
+      const [flat, tree] = [header.getByLabel('Show as List'), header.getByLabel(/^Group by/)];
+      await header.hover();
+      await flat.waitFor();
+      await run(editor, `runner.toggle${name}Grouping`);
+      await tree.waitFor();
+      t.equal(await flat.count(), 0);
+      await run(editor, `runner.toggle${name}GroupingToTree`);
+      await flat.waitFor();
+      t.equal(await tree.count(), 0);
+    });
+  }
+
+  await t.test('a list without families, and a filter', async (t) => {
+    await run(editor, 'runnerModelsLocalView.focus');
+    await run(editor, 'runner.toggleLocalGrouping');
+    await rows(page, 'Local Models', ['qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
+    await run(editor, 'runner.toggleLocalGroupingToTree');
+    const asked = runner.requests.length;
+    await run(editor, 'runner.filterLocal');
+    await answerBox(page, '4b');
+    await rows(page, 'Local Models', ['qwen3:4b', 'gemma3:4b']);
+    t.equal(runner.requests.length, asked, 'nobody was asked');
+    await run(editor, 'runner.clearLocalFilter');
+    await rows(page, 'Local Models', ['qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
+  });
+
+  await t.test('a pull shows its progress, is cancelled, and goes on to its end', async (t) => {
+    void run(editor, 'runner.pullModel');
+    await answerBox(page, 'mistral:7b');
+    const row = page.locator('.pane .monaco-list-row', { hasText: 'mistral:7b' });
+    await row.getByText(/\d+ %/).waitFor();
+    await page.locator('.notification-toast').getByText('Pulling mistral:7b').waitFor();
+    await row.hover();
+    await row.getByLabel(/Cancel/).click();
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/pull' && aborted));
+    await row.waitFor({ state: 'detached' });
+    void run(editor, 'runner.pullModel');
+    await answerBox(page, 'mistral:7b');
+    await editor.until(modelIds, { fits: (ids) => ids.includes('mistral:7b') });
+    await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
+  });
+
+  await t.test('load, then unload', async (t) => {
+    const model = { model: 'qwen3:4b', server: 'default' };
+    await editor.evaluate(
+      ({ vscode, argument }) => vscode.commands.executeCommand('runner.runModel', argument),
+      model,
+    );
+    await rows(page, 'Running Models', ['qwen3:4b']);
+    t.match(runner.bodies('/api/chat').at(-1), { model: 'qwen3:4b', messages: [] });
+    await page
+      .locator('.activitybar')
+      .getByLabel(/Runner/)
+      .first()
+      .waitFor();
+    await editor.evaluate(
+      ({ vscode, argument }) => vscode.commands.executeCommand('runner.stopModel', argument),
+      model,
+    );
+    await rows(page, 'Running Models', []);
+    t.ok(runner.requests.some(({ method, path }) => method === 'DELETE' && path === '/api/ps/qwen3%3A4b'));
+  });
+
+  await t.test('a loaded model is stopped and deleted once the user agrees', async (t) => {
+    const model = { model: 'gemma3:4b', server: 'default' };
+    await editor.evaluate(
+      ({ vscode, argument }) => vscode.commands.executeCommand('runner.runModel', argument),
+      model,
+    );
+    void editor.evaluate(
+      ({ vscode, argument }) => vscode.commands.executeCommand('runner.deleteModel', argument),
+      model,
+    );
+    await page.locator('.monaco-dialog-box').getByText('Cancel', { exact: true }).click();
+    t.notOk(runner.requests.some(({ path }) => path === '/api/delete'));
+    void editor.evaluate(
+      ({ vscode, argument }) => vscode.commands.executeCommand('runner.deleteModel', argument),
+      model,
+    );
+    await page.locator('.monaco-dialog-box').getByText('Stop and Delete').click();
+    await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:8b', 'qwen3:4b', 'coder:1b']);
+    t.match(runner.bodies('/api/delete'), [{ model: 'gemma3:4b' }]);
+  });
+
+  await t.test('Modelfiles: mistakes, hover, and a model made of one', async (t) => {
+    const path = join(editor.workspace, 'Modelfile');
+    const mistakes = await editor.until(mistakesOf, { argument: path, fits: (found) => found.length > 0 });
+    t.strictSame(mistakes, ['1:22-26 temperature needs a number.']);
+    const hover = await editor.evaluate(hoverAt, path);
+    t.match(hover, /How freely it chooses/);
+    await editor.evaluate(async ({ vscode, argument }) => {
+      const uri = vscode.Uri.file(argument);
+      const edit = new vscode.WorkspaceEdit();
+      edit.replace(uri, new vscode.Range(1, 22, 1, 26), '0.2');
+      await vscode.workspace.applyEdit(edit);
+    }, path);
+    await editor.until(mistakesOf, { argument: path, fits: (found) => found.length === 0 });
+    void editor.evaluate(
+      ({ vscode, argument }) =>
+        vscode.commands.executeCommand('runner.createModel', vscode.Uri.file(argument)),
+      path,
+    );
+    await answerBox(page, 'mine');
+    await editor.until(modelIds, { fits: (ids) => ids.includes('mine:latest') });
+    t.match(runner.bodies('/api/create'), [
+      { model: 'mine', from: 'qwen3:4b', parameters: { temperature: 0.2 } },
+    ]);
+  });
+
+  await t.test('ghost text from a model that is chosen, and none from a file of secrets', async (t) => {
+    await setting(editor, 'completionModel', 'coder:1b');
+    await editor.until(({ seen }) => seen.calls.some(({ call }) => call.includes('InlineCompletion')));
+    const text = await editor.evaluate(
+      async ({ vscode, argument }) => {
+        const document = await vscode.workspace.openTextDocument(argument);
+        const shown = await vscode.window.showTextDocument(document);
+        shown.selection = new vscode.Selection(1, 9, 1, 9);
+        return document.getText();
+      },
+      join(editor.workspace, 'sum.js'),
+    );
+    t.match(text, 'return \n');
+    runner.on('/api/generate').say('a + b;');
+    await run(editor, 'editor.action.inlineSuggest.trigger');
+    await page.locator('.editor-instance [class*="ghost-text"]').first().waitFor();
+    t.match(runner.bodies('/api/generate').at(-1), {
+      model: 'coder:1b',
+      prompt: 'function sum(a, b) {\n  return ',
+      suffix: /^\n}/,
+      think: false,
+    });
+    await page.keyboard.press('Tab');
+    await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText(), {
+      fits: (now) => now === 'function sum(a, b) {\n  return a + b;\n}\n',
+    });
+    await editor.evaluate(
+      async ({ vscode, argument }) => {
+        const shown = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(argument));
+        shown.selection = new vscode.Selection(0, 4, 0, 4);
+      },
+      join(editor.workspace, '.env'),
+    );
+    await run(editor, 'editor.action.inlineSuggest.trigger');
+    await editor.until(({ seen }) => seen.log, {
+      fits: (lines) => lines.some(({ message }) => /looks like a secret/.test(message)),
+    });
+    t.notMatch(JSON.stringify(runner.bodies('/api/generate')), /KEY=/);
+    await setting(editor, 'completionModel', undefined);
+  });
+
+  await t.test(
+    'a token is sent to its server, and is in no setting, log, argument or variable',
+    async (t) => {
+      const token = `secret-${Math.random().toString(36).slice(2)}`;
+      void run(editor, 'runner.setAccessToken');
+      await answerBox(page, token);
+      const request = await runner.waitFor(
+        ({ headers }) => headers.authorization === `Bearer ${token}`,
+        10_000,
+      );
+      t.ok(request);
+      t.strictSame(filesWith(editor.data, token), []);
+      t.strictSame(filesWith(editor.workspace, token), []);
+      const [daemon] = await editor.evaluate(childrenOf);
+      for (const file of ['cmdline', 'environ'])
+        t.notMatch(readFileSync(`/proc/${daemon?.pid}/${file}`, 'utf8'), token);
+      const log = await editor.evaluate(({ seen }) => JSON.stringify(seen.log));
+      t.notMatch(log, token);
+      const before = runner.requests.length;
+      void run(editor, 'runner.clearAccessToken');
+      const later = (asked: (typeof runner.requests)[number]) => runner.requests.indexOf(asked) >= before;
+      t.ok(
+        await runner.waitFor((asked) => later(asked) && asked.headers.authorization === undefined, 10_000),
+        'once it is cleared it is sent no more',
+      );
+    },
+  );
+
+  await t.test('with the runner gone every view says what to do', async (t) => {
+    await runner.close();
+    await run(editor, 'runnerModelsRunningView.focus');
+    await run(editor, 'runner.refreshRunning');
+    await page.getByText('Try Again').first().waitFor();
+    await page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
+    await run(editor, 'runner.refreshLocal');
+    await page.getByText('This is the last known list.').waitFor();
+    t.match(
+      await editor.evaluate(({ seen }) => seen.notifications.filter((text) => /offline|reach/.test(text))),
+      [],
+      'nothing popped up',
+    );
+  });
+});
+
+function run(editor: Editor, command: string): Promise<unknown> {
+  return editor.evaluate(({ vscode, argument }) => vscode.commands.executeCommand(argument), command);
+}
+
+function setting(editor: Editor, name: string, value: unknown): Promise<void> {
+  return editor.evaluate(
+    async ({ vscode, argument }) => {
+      const settings = vscode.workspace.getConfiguration('runner');
+      await settings.update(argument.name, argument.value, vscode.ConfigurationTarget.Global);
+    },
+    { name, value },
+  );
+}
+
+/** The titles of the views in the sidebar. */
+async function titles(page: Page): Promise<readonly string[]> {
+  const headers = page.locator('.sidebar .pane-header .title');
+  await headers.first().waitFor();
+  return headers.allTextContents();
+}
+
+/** Waits until a view has exactly these rows. */
+async function rows(page: Page, view: string, wanted: readonly string[]): Promise<void> {
+  const pane = page.locator('.pane', { has: page.locator('.pane-header', { hasText: view }) });
+  const labels = pane.locator('.monaco-list-row .monaco-icon-label .label-name');
+  for (let tries = 0; ; tries++) {
+    const found = await labels.allTextContents();
+    if (JSON.stringify(found) === JSON.stringify(wanted)) return;
+    if (tries > 200) throw new Error(`${view} has ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}.`);
+    await page.waitForTimeout(50);
+  }
+}
+
+/** Types into the box that is open, and accepts. */
+async function answerBox(page: Page, text: string): Promise<void> {
+  await page.locator('.quick-input-widget input').first().waitFor();
+  await page.keyboard.type(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Run in the host: what is wrong with a file. */
+async function mistakesOf({ vscode, argument }: Host<string>): Promise<readonly string[]> {
+  const uri = vscode.Uri.file(argument);
+  await vscode.window.showTextDocument(uri);
+  return vscode.languages
+    .getDiagnostics(uri)
+    .map(
+      ({ range: { start, end }, message }) => `${start.line}:${start.character}-${end.character} ${message}`,
+    );
+}
+
+/** Run in the host: what is said of the second line's parameter. */
+async function hoverAt({ vscode, argument }: Host<string>): Promise<string> {
+  const place = [vscode.Uri.file(argument), new vscode.Position(1, 12)] as const;
+  const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+    'vscode.executeHoverProvider',
+    ...place,
+  );
+  return hovers
+    .flatMap(({ contents }) => contents)
+    .map((part) => (typeof part === 'string' ? part : part.value))
+    .join('\n');
+}
+
+/** Files in a folder that hold a text. */
+function filesWith(folder: string, text: string): readonly string[] {
+  return readdirSync(folder, { recursive: true })
+    .map((path) => join(folder, String(path)))
+    .filter((path) => statSync(path).isFile() && readFileSync(path).includes(text));
+}
