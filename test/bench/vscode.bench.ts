@@ -7,6 +7,7 @@ if (missing) console.log(`  left out: ${missing}`);
 else {
   await activation();
   await firstPart();
+  await largeViews();
 }
 
 /** The editor's own figure, in windows that were never open before. */
@@ -75,6 +76,56 @@ async function firstChunkAt({ argument }: Host<string>): Promise<number> {
 /** When the runner had the last question; it answers at once. */
 function lastChat({ requests }: RunnerStandIn): number {
   return requests.findLast(({ path }) => path === '/api/chat')?.receivedAt ?? Number.NaN;
+}
+
+/** From the wish to see a view to its first row, and from a key in the filter's box to the narrowed view. */
+async function largeViews(): Promise<void> {
+  const named = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `${prefix}${index % 40}-model${index}:latest`,
+      capabilities: ['completion', 'tools'] as const,
+    }));
+  const runner = await startStandIn({ models: named('local', 500), catalog: named('public', 2_000) });
+  const machine = { 'runner.host': runner.url, 'runner.catalogUrl': runner.url };
+  const editor = await startEditor({ machine });
+  await editor.until(modelIds, { fits: (ids) => ids.length >= 500, within: 60_000 });
+  const views = [
+    ['Local', 'runnerModelsLocalView', 'Local Models', 500],
+    ['Library', 'runnerModelsLibraryView', 'Library', 2_000],
+  ] as const;
+  for (const [name, id, title, count] of views) {
+    const pane = editor.page.locator('.pane', {
+      has: editor.page.locator('.pane-header', { hasText: title }),
+    });
+    const rows = pane.locator('.monaco-list-row');
+    const shown = await timed(async () => {
+      await editor.evaluate(execute, `${id}.focus`);
+      await rows.first().waitFor();
+    });
+    await editor.evaluate(execute, `runner.filter${name}`);
+    const input = editor.page.locator('.quick-input-widget input').first();
+    await input.waitFor();
+    const narrowed = await timed(async () => {
+      await input.pressSequentially(`model${count - 1}`);
+      await pane.getByText(`: 1 of ${count} models`).waitFor();
+    });
+    await editor.page.keyboard.press('Escape');
+    const goal = 'the editor gathers changes for 200 ms';
+    row(`${title}, ${count} models: shown`, `${shown} ms`, 'printed');
+    row(`${title}, ${count} models: narrowed to one, a key at a time`, `${narrowed} ms`, goal);
+  }
+  await close(runner, editor);
+}
+
+/** Run in the host. */
+function execute({ vscode, argument }: Host<string>): PromiseLike<unknown> {
+  return vscode.commands.executeCommand(argument);
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return Math.round(performance.now() - start);
 }
 
 async function open(): Promise<{ runner: RunnerStandIn; editor: Editor }> {
