@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
-import { listModelsRequest } from '../../protocol/models.ts';
+import { defaultServerName } from '../../protocol/initialize.ts';
+import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
 import { canChat } from './convert/modelInformation.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
+import { serverNames } from './daemon/servers.ts';
 import { messageOf } from './errorReporter.ts';
 import { createReadOnlyPage } from './readOnlyPage.ts';
-import { readSettings } from './settings.ts';
+import { completionModel, readSettings } from './settings.ts';
 
 /** Says in a page what is reachable, what there is, and what to mend. */
 export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
@@ -18,31 +20,57 @@ export function registerDoctor(daemon: DaemonConnection, version: string): vscod
 }
 
 async function examine(daemon: DaemonConnection, version: string): Promise<readonly string[]> {
-  const head = [
+  const trust = vscode.workspace.isTrusted ? 'trusted' : 'not trusted';
+  const servers = await Promise.all(
+    serverNames(readSettings()).map((server) => examineServer(daemon, server)),
+  );
+  return [
     '# Runner: Doctor',
     '',
-    `- Runner ${version}, editor ${vscode.version}, workspace ${vscode.workspace.isTrusted ? 'trusted' : 'not trusted'}`,
-    `- Settings: ${JSON.stringify(readSettings())}`,
+    `- Runner ${version}, editor ${vscode.version}, workspace ${trust}`,
+    ...servers.flat(),
   ];
+}
+
+/** The server at `runner.host` is the one that completes. */
+async function examineServer(daemon: DaemonConnection, server: string): Promise<readonly string[]> {
+  const isDefault = server === defaultServerName;
+  const title = ['', isDefault ? '## The runner' : `## The server ${server}`, ''];
   try {
-    const { message, version: runner } = await daemon.request(statusRequest, {});
-    const { models, stale } = await daemon.request(listModelsRequest, { refresh: true });
-    const able = models.filter(canChat);
-    const tools = able.filter(({ capabilities }) => capabilities.tools.value !== false);
+    const status = await daemon.request(statusRequest, { server });
+    const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
     return [
-      ...head,
-      `- Runner server: ${message}${runner === undefined ? '' : ` Version ${runner}.`}`,
-      `- Models: ${models.length} installed, ${able.length} can chat, ${tools.length} may take tools${stale ? ' (the last known list)' : ''}`,
-      ...(able.length === 0
-        ? ['- **To mend:** pull a model that can chat, with the command "Runner: Pull a Model".']
-        : []),
-      ...(tools.length === 0 && able.length > 0
-        ? [
-            '- **To mend:** the agent lists only models with tools; ask `@runner`, or pull a model with tools.',
-          ]
-        : []),
+      ...title,
+      `- ${status.message}${status.version === undefined ? '' : ` Version ${status.version}.`}`,
+      ...adviceOnModels(models, stale === true),
+      ...(isDefault ? adviceOnCompletion(models, completionModel()) : []),
     ];
   } catch (error) {
-    return [...head, `- **To mend:** ${messageOf(error)}`];
+    return [...title, mend(messageOf(error))];
   }
+}
+
+function adviceOnModels(models: readonly Model[], isStale: boolean): readonly string[] {
+  const able = models.filter(canChat);
+  const tools = able.filter(({ capabilities }) => capabilities.tools.value !== false);
+  const counts = `${models.length} installed, ${able.length} can chat, ${tools.length} may take tools`;
+  const found = `- Models: ${counts}${isStale ? ' (the last known list)' : ''}`;
+  if (able.length === 0)
+    return [found, mend('pull a model that can chat, with the command "Runner: Pull a Model".')];
+  if (tools.length > 0) return [found];
+  return [found, mend('the agent lists only models with tools; ask `@runner`, or pull a model with tools.')];
+}
+
+function adviceOnCompletion(models: readonly Model[], wanted: string): readonly string[] {
+  if (wanted === '')
+    return ['- Completion as you type: off ("Runner: Choose the Completion Model" switches it on)'];
+  const model = models.find(({ name }) => name === wanted || name === `${wanted}:latest`);
+  const found = `- Completion as you type: ${wanted}`;
+  if (!model) return [found, mend(`${wanted} is not installed: pull it, or choose another model.`)];
+  if (model.capabilities.insert.value === true) return [`${found}, which fills in the middle`];
+  return [`${found}, which the runner does not list as filling in the middle`];
+}
+
+function mend(what: string): string {
+  return `- **To mend:** ${what}`;
 }

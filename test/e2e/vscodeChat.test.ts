@@ -62,6 +62,23 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     t.notMatch(shown, 'let me think');
   });
 
+  await t.test('the picker offers what the agent can use, and the one that is chosen answers', async (t) => {
+    const toolbars = editor.page.locator('.chat-input-toolbars').first();
+    await toolbars.getByText('seer:4b').click();
+    const list = editor.page.locator('.action-widget');
+    await list.getByText('Other Models').click();
+    await list.getByText('thinker:8b').waitFor();
+    t.equal(await list.getByText('plain:1b').count(), 0, 'one without tools is nothing for the agent');
+    await list.getByText('thinker:8b').click();
+    runner.say('It is me.');
+    t.match(await ask(editor, '@runner who answers?'), { metadata: { model: 'thinker:8b' } });
+    await toolbars.getByText('thinker:8b').click();
+    await list.getByText('seer:4b').first().click();
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    runner.say(['Forty', '-two <i> a < b'], { thinking: ['let me ', 'think'] });
+    await ask(editor, '@runner what is it?');
+  });
+
   await t.test('the history goes along, without what was only thought', async (t) => {
     runner.say('Yes.');
     await ask(editor, '@runner sure?');

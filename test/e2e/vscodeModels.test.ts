@@ -108,6 +108,34 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
   });
 
+  await t.test('a pull that fails is told once, in a sentence, and the whole is in the log', async (t) => {
+    runner.on('/api/pull', 2).failWith(500, { error: 'pull model manifest: file does not exist' });
+    const pull = async () => {
+      void run(editor, 'runner.pullModel');
+      await answerBox(page, 'nonsense:1b');
+    };
+    await pull();
+    const told = () =>
+      editor.evaluate(({ seen }) => seen.notifications.filter((text) => text.includes('nonsense')));
+    const [sentence = ''] = await editor.until(
+      ({ seen }) => seen.notifications.filter((text) => text.includes('nonsense')),
+      { fits: (found) => found.length > 0 },
+    );
+    t.notMatch(sentence, /\n|\.cjs/, 'no stack is shown');
+    await pull();
+    const log = await editor.until(({ seen }) => seen.log.filter(({ level }) => level === 'error'), {
+      fits: (lines) => lines.length === 2,
+    });
+    t.strictSame(await told(), [sentence]);
+    t.equal(
+      log[0]?.message.split(sentence).length,
+      2,
+      'the stack begins with the message, which is not repeated',
+    );
+    t.match(log[0]?.message, /\n\s+at /);
+    await run(editor, 'notifications.clearAll');
+  });
+
   await t.test('load, then unload', async (t) => {
     const model = { model: 'qwen3:4b', server: 'default' };
     await editor.evaluate(
@@ -243,6 +271,16 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       );
     },
   );
+
+  await t.test('the doctor says what there is', async (t) => {
+    await run(editor, 'runner.doctor');
+    const page = await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText(), {
+      fits: (text) => text?.includes('Completion') === true,
+    });
+    t.match(page, /Version [\d.]+/);
+    t.match(page, /Models: 5 installed, 5 can chat, 4 may take tools/);
+    t.match(page, /Completion as you type: off/);
+  });
 
   await t.test('with the runner gone every view says what to do', async (t) => {
     await runner.close();

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defaultServerName } from '../../../protocol/initialize.ts';
 import { listModelsRequest, type Model } from '../../../protocol/models.ts';
 import { canChat } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
@@ -29,7 +30,7 @@ export function registerChooseCompletionModel(
 /** Those that fill in the middle first, smallest first: completion is asked for at each pause. */
 function itemsOf(models: readonly Model[], current: string) {
   const able = models
-    .filter((model) => canChat(model) && !model.remote && model.server === 'default')
+    .filter((model) => canChat(model) && !model.remote && model.server === defaultServerName)
     .sort((a, b) => Number(fills(b)) - Number(fills(a)) || (a.size ?? 0) - (b.size ?? 0));
   const items = able.map((model) => ({
     label: model.name,

@@ -5,6 +5,8 @@ import { type Family, groupByFamily } from '../views/families.ts';
 interface ModelfileRow {
   readonly uri: vscode.Uri;
   readonly family: string;
+  /** It is shown below its folder, which need not be said again. */
+  readonly isInFolder?: boolean;
 }
 
 type Node = ModelfileRow | Family<ModelfileRow>;
@@ -57,7 +59,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
-    if (node) return 'rows' in node ? [...node.rows] : [];
+    if (node) return 'rows' in node ? node.rows.map((row) => ({ ...row, isInFolder: true })) : [];
     const rows = (await findModelfiles()).map((uri) => ({ uri, family: folderOf(uri) }));
     return [...(this.#isGrouped ? groupByFamily(rows) : rows)];
   }
@@ -108,9 +110,9 @@ function folderItem({ family, rows }: Family<ModelfileRow>): vscode.TreeItem {
   return item;
 }
 
-function modelfileItem({ uri, family }: ModelfileRow): vscode.TreeItem {
+function modelfileItem({ uri, family, isInFolder = false }: ModelfileRow): vscode.TreeItem {
   const item = new vscode.TreeItem(uri, vscode.TreeItemCollapsibleState.None);
-  item.description = family;
+  item.description = isInFolder ? '' : family;
   item.iconPath = vscode.ThemeIcon.File;
   item.contextValue = 'runner.modelfile';
   item.command = { command: 'vscode.open', title: 'Open', arguments: [uri] };

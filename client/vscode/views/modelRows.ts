@@ -94,7 +94,9 @@ export function runningRow(model: Model, { isNamed }: RowOptions): ViewRow {
 
 export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): ViewRow {
   const { model, name, family, capabilities = [], sizes = [], description = '', installed, url } = entry;
-  const marks = [sizes.join(' '), capabilities.join(' '), installed ? 'installed' : ''];
+  // Nearly every model completes; what it can do besides is what one chooses by.
+  const special = capabilities.filter((name) => name !== 'completion');
+  const marks = [sizes.join(' '), special.join(' '), installed ? 'installed' : ''];
   return {
     ...{ model, family, url, context, sizes, capabilities },
     description: marks.filter(Boolean).join(' · '),
