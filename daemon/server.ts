@@ -11,8 +11,10 @@ import { serveChat } from './chat/serveChat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { createAcceptances } from './completion/acceptances.ts';
+import { createAsking } from './completion/asking.ts';
 import { createCompletion } from './completion/completion.ts';
 import { createRegistration } from './completion/registration.ts';
+import { createRests } from './completion/rests.ts';
 import { createSendable } from './completion/sendable.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
 import { createConfiguration } from './config/configuration.ts';
@@ -158,11 +160,16 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const acceptances = createAcceptances();
   const complete = createCompletion({
     document: (uri) => documents.get(uri),
-    client: () => servers.client(),
-    settings: () => configuration.current,
+    restedFor: createRests(documents, options.now),
+    model: () => configuration.current.completionModel,
     whyNotSendable: createSendable(() => configuration.current.exclude),
-    knowledge,
-    learn: models.learn,
+    ask: createAsking({
+      client: () => servers.client(),
+      settings: () => configuration.current,
+      knowledge,
+      learn: models.learn,
+    }),
+    isIdle: () => !status.isWorking,
     createId: acceptances.offer,
   });
   const registration = createRegistration(connection, {

@@ -1,34 +1,29 @@
 import type { InlineCompletionItem, InlineCompletionParams } from '../../protocol/completion.ts';
-import type { CapabilityName } from '../../protocol/models.ts';
-import { RunnerError } from '../errors.ts';
-import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
-import { parseModelName } from '../models/name.ts';
-import type { RunnerClient } from '../runner/client.ts';
-import { type AnswerContext, answerContextOf } from './answerContext.ts';
-import { AnswerReader } from './answerReader.ts';
+import { afterAcceptance } from './accepted.ts';
+import { answerContextOf } from './answerContext.ts';
+import type { AskRunner } from './asking.ts';
 import { dropReason, isTooLarge } from './dropReason.ts';
+import { replacedLength } from './filters/repeatedClosers.ts';
+import type { Fly } from './flight.ts';
+import { createFlights } from './flights.ts';
 import { itemOf } from './item.ts';
 import { pause } from './pause.ts';
-import { completionRequestBody } from './requestBody.ts';
+import { createPrefetch } from './prefetch.ts';
 import type { WhyNotSendable } from './sendable.ts';
-import { type Surroundings, surroundingsAt, type TextSource } from './surroundings.ts';
-import { type Way, waysToAsk } from './ways.ts';
+import { createSuggestions, type Place, type Recalled } from './suggestions.ts';
+import { surroundingsAt, type TextSource } from './surroundings.ts';
 
 export interface CompletionDependencies {
   /** An open document, as it is now. */
   readonly document: (uri: string) => OpenDocument | undefined;
-  /** The runner that completions are asked of. */
-  readonly client: () => RunnerClient;
-  readonly settings: () => CompletionSettings;
+  /** Milliseconds since the document last changed. */
+  readonly restedFor: (uri: string) => number;
+  /** The model of the settings, as they are now. */
+  readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
-  readonly knowledge: ModelKnowledge;
-  /** Makes sure that these capabilities are known, as far as the runner tells them. */
-  readonly learn: (
-    client: RunnerClient,
-    model: string,
-    names: readonly CapabilityName[],
-    signal: AbortSignal,
-  ) => Promise<void>;
+  readonly ask: AskRunner;
+  /** Whether nobody else waits for the runner. */
+  readonly isIdle: () => boolean;
   /** The identifier of a new suggestion. */
   readonly createId: () => string;
 }
@@ -36,12 +31,6 @@ export interface CompletionDependencies {
 export interface OpenDocument extends TextSource {
   readonly version: number;
   getText(range?: Parameters<TextSource['getText']>[0]): string;
-}
-
-export interface CompletionSettings {
-  readonly completionModel?: string;
-  readonly keepAlive?: string | number;
-  readonly contextLength?: number;
 }
 
 /** What came of a request. */
@@ -56,124 +45,78 @@ export type Outcome =
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 
 /**
- * One completion from the request to the item. What is typed through belongs between the surroundings and the pause,
- * the text of other files into the prompt of a way, the next prefetch after the item.
+ * One completion from the request to the item: what is known of the place already, else the answer that is under way
+ * for it, else a new one after a pause. While it is shown, what would follow its acceptance is asked for.
  */
 export function createCompletion(dependencies: CompletionDependencies): Complete {
-  const { whyNotSendable, settings } = dependencies;
-  const answering = createAnsweringModels(dependencies);
-  return async ({ textDocument: { uri }, position, context }, signal) => {
-    const { completionModel: model } = settings();
-    if (model === undefined) return dropped('no completion model is set');
-    const document = dependencies.document(uri);
-    if (!document) return dropped('the document is not open');
-    if (isTooLarge(document.getText())) return dropped('the document is above 10 MB');
-    // Now: a document changes in its place while others wait.
-    const { version } = document;
-    const around = surroundingsAt(document, position);
-    const isInvoked = context?.triggerKind === invoked;
-    const reason = dropReason(around, isInvoked) ?? (await whyNotSendable(uri));
-    if (reason !== undefined) return dropped(reason);
-    await pause(isInvoked, signal);
-    const item = await ask(dependencies, answering, { model, around, signal });
-    if (dependencies.document(uri)?.version !== version) return dropped('the document is another one by now');
-    return item ? { kind: 'item', item } : { kind: 'nothing' };
+  const { ask, isIdle, createId } = dependencies;
+  const suggestions = createSuggestions();
+  const flights = createFlights();
+  const prefetch = createPrefetch();
+
+  const flyTo =
+    (place: Place): Fly =>
+    async (signal, receive) => {
+      const text = await ask(place, signal, receive);
+      if (text !== '') suggestions.remember({ place, text });
+    };
+
+  const offer = (place: Place, { text, suggestion }: Recalled): Outcome => {
+    const { around } = place;
+    const replaced = replacedLength(text, answerContextOf(around, []));
+    const next = { ...place, around: afterAcceptance(around, text, replaced) };
+    if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
+      prefetch.begin(suggestion, next, flyTo(next));
+    return { kind: 'item', item: itemOf(text, { start: around.position, replaced }, createId()) };
   };
+
+  return async (params, signal) => {
+    const asked = placeOf(dependencies, params);
+    if ('reason' in asked) return asked;
+    const { place, version, isInvoked } = asked;
+    const { uri, around } = place;
+    const known = suggestions.recall(place);
+    // Before anything is waited for: what no longer fits closes its socket now.
+    const [ahead, underWay] = [prefetch.arrive(place, known?.suggestion), flights.fitting(place)];
+    const reason = dropReason(around, isInvoked) ?? (await dependencies.whyNotSendable(uri));
+    if (reason !== undefined) return dropped(reason);
+    if (known) return offer(place, known);
+    const flight = ahead ?? underWay;
+    await flight?.follow(signal);
+    const isAnswered = flight !== undefined && (flight.startsAt(place) || suggestions.recall(place));
+    if (!isAnswered) {
+      await pause(flight || isInvoked ? Number.POSITIVE_INFINITY : dependencies.restedFor(uri), signal);
+      await flights.begin(place, flyTo(place)).follow(signal);
+    }
+    if (dependencies.document(uri)?.version !== version) return dropped('the document is another one by now');
+    const found = suggestions.recall(place);
+    return found ? offer(place, found) : { kind: 'nothing' };
+  };
+}
+
+interface Asked {
+  readonly place: Place;
+  readonly version: number;
+  readonly isInvoked: boolean;
+}
+
+/** Where it is asked for, as the document is now: it changes in its place while others wait. */
+function placeOf(
+  { model: modelOf, document: documentAt }: CompletionDependencies,
+  { textDocument: { uri }, position, context }: InlineCompletionParams,
+): Asked | Extract<Outcome, { kind: 'dropped' }> {
+  const model = modelOf();
+  if (model === undefined) return dropped('no completion model is set');
+  const document = documentAt(uri);
+  if (!document) return dropped('the document is not open');
+  if (isTooLarge(document.getText())) return dropped('the document is above 10 MB');
+  const place = { uri, model, around: surroundingsAt(document, position) };
+  return { place, version: document.version, isInvoked: context?.triggerKind === invoked };
 }
 
 /** LSP's `InlineCompletionTriggerKind.Invoked`. */
 const invoked = 1;
 
-function dropped(reason: string): Outcome {
+function dropped(reason: string): Extract<Outcome, { kind: 'dropped' }> {
   return { kind: 'dropped', reason };
-}
-
-interface Question {
-  readonly model: string;
-  readonly around: Surroundings;
-  readonly signal: AbortSignal;
-}
-
-/** Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried. */
-async function ask(
-  dependencies: CompletionDependencies,
-  answering: AnsweringModels,
-  { model, around, signal }: Question,
-): Promise<InlineCompletionItem | undefined> {
-  const { knowledge, createId } = dependencies;
-  parseModelName(model);
-  const client = dependencies.client();
-  await answering.learn(client, model, signal);
-  const insert = knowledge.capability(client.server, model, 'insert').value;
-  for (const way of waysToAsk(model, insert)) {
-    const context = answerContextOf(around, way.stops);
-    const { isMultiline } = context;
-    const body = completionRequestBody(way, around, { ...dependencies.settings(), model, isMultiline });
-    try {
-      const answer = await readAnswer((stop) => client.generate(body, stop), context, signal);
-      answering.answered(client, model);
-      return itemOf(answer, around, { context, createId });
-    } catch (error) {
-      if (!isRefusal(error, way)) throw error;
-      knowledge.observe(client.server, model, { capability: 'insert', value: false });
-    }
-  }
-  throw cannotFill(client, model);
-}
-
-/** The models that answered in some way: a server that does not say what they can is not asked so at every key. */
-interface AnsweringModels {
-  learn(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
-  answered(client: RunnerClient, model: string): void;
-}
-
-function createAnsweringModels({ learn }: CompletionDependencies): AnsweringModels {
-  const known = new Set<string>();
-  return {
-    async learn(client, model, signal) {
-      if (!known.has(modelId(client.server, model))) await learn(client, model, ['insert'], signal);
-    },
-    answered: ({ server }, model) => void known.add(modelId(server, model)),
-  };
-}
-
-function isRefusal(error: unknown, way: Way): boolean {
-  return way.name === 'suffix' && error instanceof RunnerError && error.details.capability === 'insert';
-}
-
-function cannotFill({ server }: RunnerClient, model: string): RunnerError {
-  return new RunnerError(
-    'not-supported',
-    `${model} cannot fill in the middle; choose a model with insert for inline completion.`,
-    { details: { capability: 'insert', server: server.name, model } },
-  );
-}
-
-type Lines = ReturnType<RunnerClient['generate']>;
-
-/** Reads until enough is there, and then closes the runner's socket: it need not think further. */
-async function readAnswer(
-  begin: (signal: AbortSignal) => Lines,
-  context: AnswerContext,
-  signal: AbortSignal,
-): Promise<string> {
-  signal.throwIfAborted();
-  const reader = new AnswerReader(context);
-  const stop = new AbortController();
-  const follow = () => stop.abort(signal.reason);
-  signal.addEventListener('abort', follow, { once: true });
-  try {
-    for await (const lines of begin(stop.signal)) {
-      for (const { text } of lines) reader.push(text);
-      const last = lines.at(-1);
-      if (last?.done && last.doneReason === 'length') reader.cut();
-      if (last?.done) break;
-      if (!reader.isOver) continue;
-      stop.abort();
-      break;
-    }
-    return reader.text();
-  } finally {
-    signal.removeEventListener('abort', follow);
-  }
 }

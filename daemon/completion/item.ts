@@ -1,27 +1,24 @@
 import { completionAcceptedCommand, type InlineCompletionItem } from '../../protocol/completion.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { filters } from './filters/filters.ts';
-import { replacedLength } from './filters/repeatedClosers.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What is suggested, or undefined where nothing of the answer is worth it. Line ends are the document's. */
-export function itemOf(
-  answer: string,
-  around: Surroundings,
-  { context, createId }: { readonly context: AnswerContext; readonly createId: () => string },
-): InlineCompletionItem | undefined {
+/** What of an answer is worth suggesting; `""` where nothing is. Line ends are the document's. */
+export function suggestionOf(answer: string, around: Surroundings, context: AnswerContext): string {
   const text = filters.reduce((rest, filter) => (rest === '' ? '' : filter(rest, context)), answer);
-  if (text === '') return undefined;
-  const start = around.position;
-  const end = { line: start.line, character: start.character + replacedLength(text, context) };
+  return withLineEndsOf(around, text);
+}
+
+/** The item for a text that stands in for so many characters after the cursor. */
+export function itemOf(
+  text: string,
+  { start, replaced }: { readonly start: InlineCompletionItem['range']['start']; readonly replaced: number },
+  id: string,
+): InlineCompletionItem {
   return {
-    insertText: withLineEndsOf(around, text),
-    range: { start, end },
-    command: {
-      title: 'Completion accepted',
-      command: completionAcceptedCommand,
-      arguments: [{ id: createId() }],
-    },
+    insertText: text,
+    range: { start, end: { line: start.line, character: start.character + replaced } },
+    command: { title: 'Completion accepted', command: completionAcceptedCommand, arguments: [{ id }] },
   };
 }
 

@@ -43,6 +43,7 @@ export function serveCompletion(endpoint: Endpoint, parts: CompletionParts): Com
         return outcome.kind === 'item' ? listOf(outcome.item) : null;
       } catch (error) {
         if (signal.aborted) teller.aborted(signal.reason);
+        else if (error instanceof Superseded) teller.aborted(error);
         else teller.failed(error);
         return null;
       }

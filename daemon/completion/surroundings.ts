@@ -12,6 +12,8 @@ export interface TextSource {
 export interface Surroundings {
   /** Where the cursor is, within the document. */
   readonly position: TextPosition;
+  /** The same in UTF-16 units from the beginning. */
+  readonly offset: number;
   readonly languageId: string;
   /** Before the cursor, from the beginning of a line where one is near enough. */
   readonly prefix: string;
@@ -38,6 +40,7 @@ export function surroundingsAt(document: TextSource, asked: TextPosition): Surro
   const suffix = after.length < suffixBudget ? after : toLineEnd(after);
   return {
     position,
+    offset: document.offsetAt(position),
     languageId: document.languageId,
     prefix,
     suffix,

@@ -8,6 +8,8 @@ export interface StatusMonitor {
   check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
   /** A request to the default server is under way until the returned function is called. */
   work(): () => void;
+  /** Whether such a request is under way. */
+  readonly isWorking: boolean;
   /** A request failed; a lost connection to the default server is checked before it is told. */
   failed(error: RunnerError): void;
   /** What the user had better do about a feature, said while all else is well; undefined takes it back. */
@@ -66,6 +68,9 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
 
   return {
     check,
+    get isWorking() {
+      return working > 0;
+    },
     work() {
       working++;
       tell();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { afterAcceptance } from '../../daemon/completion/accepted.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
 import { openQuote, strayClosers } from '../../daemon/completion/closers.ts';
@@ -10,7 +11,7 @@ import type { Filter } from '../../daemon/completion/filters/filter.ts';
 import { filters } from '../../daemon/completion/filters/filters.ts';
 import { withoutDoubledBlank } from '../../daemon/completion/filters/leadingBlank.ts';
 import { overlapLength } from '../../daemon/completion/filters/overlap.ts';
-import { withoutRepeatedClosers } from '../../daemon/completion/filters/repeatedClosers.ts';
+import { replacedLength, withoutRepeatedClosers } from '../../daemon/completion/filters/repeatedClosers.ts';
 import { withoutRepeatedLines, withoutRepeatedRest } from '../../daemon/completion/filters/repeatedSuffix.ts';
 import { cutToSingleLine } from '../../daemon/completion/filters/singleLine.ts';
 import { withoutThinking } from '../../daemon/completion/filters/thinking.ts';
@@ -18,8 +19,9 @@ import { withoutSpecialTokens } from '../../daemon/completion/filters/tokens.ts'
 import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBlank.ts';
 import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
 import { createExcludes } from '../../daemon/completion/globs.ts';
-import { itemOf } from '../../daemon/completion/item.ts';
+import { itemOf, suggestionOf } from '../../daemon/completion/item.ts';
 import { completionRequestBody } from '../../daemon/completion/requestBody.ts';
+import { createSuggestions } from '../../daemon/completion/suggestions.ts';
 import {
   prefixBudget,
   type Surroundings,
@@ -27,6 +29,7 @@ import {
   surroundingsAt,
   type TextSource,
 } from '../../daemon/completion/surroundings.ts';
+import { typedSince } from '../../daemon/completion/typed.ts';
 import { waysToAsk } from '../../daemon/completion/ways.ts';
 import { looksSecret } from '../../daemon/secretFiles.ts';
 
@@ -442,9 +445,15 @@ t.test('from an answer to what stands there then', async (t) => {
   for (const { name, text, answer, want } of cases) t.equal(suggested(text, answer), want, name);
 });
 
+function itemAt(answer: string, place: Surroundings, context: AnswerContext) {
+  const text = suggestionOf(answer, place, context);
+  const replaced = replacedLength(text, context);
+  return text === '' ? undefined : itemOf(text, { start: place.position, replaced }, '1');
+}
+
 function suggested(text: string, answer: string): string {
   const place = around(text);
-  const item = itemOf(answer, place, { context: answerContextOf(place, []), createId: () => '1' });
+  const item = itemAt(answer, place, answerContextOf(place, []));
   if (!item) return text;
   t.strictSame(item.range.start, place.position);
   return typed(text, item.insertText, item.range.end.character - item.range.start.character);
@@ -509,7 +518,7 @@ t.test('whatever the text and the answer are, nothing throws and nothing is torn
       const context = answerContextOf(place, ['[STOP]']);
       const reader = new AnswerReader(context);
       for (const piece of piecesOf(answer, 1 + (seed % 5))) reader.push(piece);
-      const item = itemOf(reader.text(), place, { context, createId: () => '1' });
+      const item = itemAt(reader.text(), place, context);
       if (!item) return;
       t.ok(item.insertText.trim() !== '' && isWellFormed(item.insertText));
       const { start, end } = item.range;
@@ -588,4 +597,54 @@ t.test('overlaps are found in linear work, and so are the characters that globs 
     createExcludes([`${'*a'.repeat(30)}b`])(`/${'a'.repeat(5_000)}`),
     'a glob that would take for ever',
   );
+});
+
+t.test('what was typed since', async (t) => {
+  const long = 'x = 1;\n'.repeat(2_000);
+  const cases: readonly { name: string; before: string; now: string; want: string | undefined }[] = [
+    { name: 'nothing', before: 'a = │\n', now: 'a = │\n', want: '' },
+    { name: 'a word', before: 'a = │\nb', now: 'a = one│\nb', want: 'one' },
+    { name: 'a line', before: 'f {│\n}', now: 'f {\n  x│\n}', want: '\n  x' },
+    { name: 'at the end', before: 'a = │', now: 'a = 1│', want: '1' },
+    { name: 'erased', before: 'a = 1│', now: 'a = │', want: undefined },
+    { name: 'another place', before: 'a = │\nb = 1\n', now: 'a = \nb = │1\n', want: undefined },
+    { name: 'before it', before: 'a = │\n', now: 'b = 1│\n', want: undefined },
+    { name: 'after it', before: 'a = │\n', now: 'a = 1│ + 2\n', want: undefined },
+    { name: 'an editor that closes', before: 'f│\n', now: 'f(│)\n', want: '(' },
+    { name: 'an editor that closes at the end', before: 'f│', now: 'f(│)', want: '(' },
+    {
+      name: 'budgets that move on',
+      before: `${long}a│${long}`,
+      now: `${long}a = b + c│${long}`,
+      want: ' = b + c',
+    },
+  ];
+  for (const { name, before, now, want } of cases)
+    t.equal(typedSince(around(before), around(now)), want, name);
+});
+
+t.test('a suggestion is recalled as far as it was not typed', async (t) => {
+  const suggestions = createSuggestions();
+  const at = (marked: string, model = 'm') => ({ uri: 'file:///a', model, around: around(marked) });
+  suggestions.remember({ place: at('a = │\n'), text: 'one + two;' });
+  suggestions.remember({ place: at('a = one│\n'), text: ' * 3;' });
+  t.equal(suggestions.recall(at('a = o│\n'))?.text, 'ne + two;');
+  t.equal(suggestions.recall(at('a = one│\n'))?.text, ' * 3;', 'the newest');
+  t.equal(suggestions.recall(at('a = one +│\n'))?.text, ' two;');
+  t.equal(suggestions.recall(at('a = one + two;│\n')), undefined, 'all of it is typed');
+  t.equal(suggestions.recall(at('a = x│\n')), undefined);
+  t.equal(suggestions.recall(at('a = o│\n', 'other')), undefined);
+  for (let count = 0; count < 200; count += 1)
+    suggestions.remember({ place: at(`b${count} = │\n`), text: 'x' });
+  t.equal(suggestions.recall(at('a = o│\n')), undefined, 'only so many are kept');
+});
+
+t.test('after an acceptance', async (t) => {
+  const cases: readonly (readonly [string, string, number, string])[] = [
+    ['a = │\n', '1;', 0, 'a = 1;│\n'],
+    ['f {│\n}\n', '\n  x;\n  y;', 0, 'f {\n  x;\n  y;│\n}\n'],
+    ['f(│)\n', 'a);', 1, 'f(a);│\n'],
+  ];
+  for (const [before, text, replaced, after] of cases)
+    t.strictSame(afterAcceptance(around(before), text, replaced), around(after), after);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import { chatRequest } from '../../protocol/chat.ts';
 import {
   completionAcceptedCommand,
   type InlineCompletionList,
@@ -76,7 +77,7 @@ t.test('a suggestion is asked for by its suffix, and its acceptance is counted',
       },
     ],
   });
-  t.strictSame(generates(runner), [
+  t.strictSame(generates(runner).slice(0, 1), [
     {
       model: 'filler',
       prompt: 'function add(a, b) {\n  return ',
@@ -156,7 +157,8 @@ t.test('keys in a row are one request, and all but the last are null', async (t)
     answers.map((answer) => answer?.items[0]?.insertText),
     [undefined, undefined, undefined, '1;'],
   );
-  t.equal(generates(runner).length, 1);
+  const askedHere = generates(runner).filter(({ prompt }) => String(prompt).endsWith('const a = '));
+  t.equal(askedHere.length, 1);
 });
 
 t.test('a newer request closes the socket of the older one, which is null', async (t) => {
@@ -166,7 +168,7 @@ t.test('a newer request closes the socket of the older one, which is null', asyn
   runner.on('/api/generate').hang();
   const older = ask(daemon, position);
   await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
-  runner.on('/api/generate', 2).say('2;');
+  runner.on('/api/generate', 2, asksAfter('= ')).say('2;');
   const elsewhere = await ask(daemon, other, { uri: 'file:///work/other.ts' });
   t.ok(elsewhere, 'another document is its own');
   t.notOk(runner.requests.some(({ aborted }) => aborted));
@@ -275,7 +277,7 @@ t.test('what is not worth a request, or must not be sent, sends nothing', async 
   const { runner, daemon: one } = await setUp(t);
   const cell = 'vscode-notebook-cell:/work/a.ipynb#W0sZmlsZQ%3D%3D';
   const [inCell, inNew] = [await open(one, 'a = │', cell), await open(one, 'a = │', 'untitled:Untitled-1')];
-  runner.on('/api/generate', 2).say('1');
+  runner.on('/api/generate', 2, asksAfter('= ')).say('1');
   t.ok(await ask(one, inCell, { uri: cell }), 'a notebook cell');
   t.ok(await ask(one, inNew, { uri: 'untitled:Untitled-1' }), 'what is not saved');
 });
@@ -310,15 +312,18 @@ t.test('a model that refuses its suffix is asked by its tokens at once, and reme
   runner
     .on('/api/generate')
     .failWith(400, { error: 'registry.ollama.ai/library/codellama:7b does not support insert' });
-  runner.on('/api/generate', 2).say(' 1 <EOT>');
+  const after = await open(daemon, 'b = │\n', 'file:///work/other.ts');
+  runner.on('/api/generate', 2, ({ body }) => JSON.stringify(body).includes(' =  <SUF>')).say(' 1 <EOT>');
   t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
-  t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
+  t.equal((await ask(daemon, after, { uri: 'file:///work/other.ts' }))?.items[0]?.insertText, '1');
   t.strictSame(
-    generates(runner).map(({ prompt, suffix }) => [prompt, suffix]),
+    generates(runner)
+      .filter(({ prompt }) => !String(prompt).includes('= 1'))
+      .map(({ prompt, suffix }) => [prompt, suffix]),
     [
       ['a = ', '\n'],
       ['<PRE> a =  <SUF>\n <MID>', undefined],
-      ['<PRE> a =  <SUF>\n <MID>', undefined],
+      ['<PRE> b =  <SUF>\n <MID>', undefined],
     ],
   );
 });
@@ -449,4 +454,146 @@ t.test('a server that does not say what its models can is asked so once', async 
     t.match(generates(runner), [way, way]);
     t.equal(runner.bodies('/api/show').length, 1);
   }
+});
+
+/** Types at a cursor: a change of the document, and where the cursor stands then. */
+async function type(
+  daemon: DaemonClient,
+  at: { line: number; character: number },
+  text: string,
+  version: number,
+) {
+  await daemon.connection.sendNotification('textDocument/didChange', {
+    textDocument: { uri, version },
+    contentChanges: [{ range: { start: at, end: at }, text }],
+  });
+  const lines = text.split('\n');
+  const last = lines.at(-1)?.length ?? 0;
+  return lines.length === 1
+    ? { line: at.line, character: at.character + last }
+    : { line: at.line + lines.length - 1, character: last };
+}
+
+/** A request for what follows this text; what is fetched ahead follows another. */
+const asksAfter =
+  (end: string) =>
+  ({ body }: { readonly body: unknown }) =>
+    String((body as { prompt?: string } | undefined)?.prompt).endsWith(end);
+
+const textOf = (list: InlineCompletionList | null) => list?.items[0]?.insertText;
+
+t.test('who types what is suggested, word by word, sees the rest of it without a request', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'function add(a, b) {\n  │\n}\n');
+  runner.on('/api/generate').say('return a + b;');
+  runner.on('/api/generate').say('\n  // done');
+  t.equal(textOf(await ask(daemon, start)), 'return a + b;');
+  await runner.waitFor(
+    () => runner.requests.filter(({ path, finished }) => path === '/api/generate' && finished).length === 2,
+  );
+  let at = start;
+  let version = 1;
+  for (const [typed, left] of [
+    ['r', 'eturn a + b;'],
+    ['eturn ', 'a + b;'],
+    ['a +', ' b;'],
+  ] as const) {
+    at = await type(daemon, at, typed, ++version);
+    t.equal(textOf(await ask(daemon, at, { triggerKind: 2 })), left, typed);
+  }
+  at = await type(daemon, at, ' b;', ++version);
+  t.equal(
+    textOf(await ask(daemon, at, { triggerKind: 2 })),
+    '\n  // done',
+    'what follows was asked for meanwhile',
+  );
+  t.strictSame(
+    generates(runner)
+      .slice(0, 2)
+      .map(({ prompt }) => prompt),
+    ['function add(a, b) {\n  ', 'function add(a, b) {\n  return a + b;'],
+  );
+  t.ok(generates(runner).length <= 3, 'and one more may be asked for ahead');
+});
+
+t.test('what is erased is not suggested from a longer text, and another key asks anew', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').say('first;');
+  t.equal(textOf(await ask(daemon, start)), 'first;');
+  await daemon.connection.sendNotification('textDocument/didChange', {
+    textDocument: { uri, version: 2 },
+    contentChanges: [
+      { range: { start: { ...start, character: start.character - 2 }, end: start }, text: '' },
+    ],
+  });
+  runner.on('/api/generate').say('b;');
+  t.equal(textOf(await ask(daemon, { ...start, character: start.character - 2 })), 'b;');
+});
+
+t.test('an answer under way goes on while what is typed is what it says', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').say(['one ', '+ ', 'two', ';', '\n'], { perSecond: 8 });
+  const first = new AbortController();
+  const older = ask(daemon, start, { signal: first.signal });
+  const request = await runner.waitFor(({ path }) => path === '/api/generate');
+  // The first word is on its way to the daemon before the next is said.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const at = await type(daemon, start, 'o', 2);
+  // As VS Code does it: the older is cancelled, then the newer is asked.
+  first.abort();
+  const newer = ask(daemon, at);
+  t.equal(await older, null);
+  t.equal(textOf(await newer), 'ne + two;');
+  t.notOk(request.aborted);
+  t.equal(generates(runner).filter(({ prompt }) => String(prompt).endsWith('= o')).length, 0);
+});
+
+t.test('an answer under way that says something else is aborted at once', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').say(['one ', '+ ', 'two', ';'], { perSecond: 8 });
+  const older = ask(daemon, start);
+  const request = await runner.waitFor(({ path }) => path === '/api/generate');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const at = await type(daemon, start, 'x', 2);
+  runner.on('/api/generate').say('yz;');
+  const newer = ask(daemon, at);
+  t.equal(await older, null);
+  await runner.waitFor((asked) => asked === request && asked.aborted);
+  t.equal(textOf(await newer), 'yz;');
+});
+
+t.test('what is fetched ahead ends with a key that is not the suggestion', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate').say('first;');
+  runner.on('/api/generate').hang();
+  t.equal(textOf(await ask(daemon, start)), 'first;');
+  const ahead = await runner.waitFor(asksAfter('const a = first;'));
+  const kept = await type(daemon, start, 'fir', 2);
+  t.equal(textOf(await ask(daemon, kept, { triggerKind: 2 })), 'st;');
+  t.notOk(ahead.aborted, 'the suggestion itself keeps it');
+  const at = await type(daemon, kept, 'x', 3);
+  runner.on('/api/generate').say('y;');
+  t.equal(textOf(await ask(daemon, at)), 'y;');
+  await runner.waitFor((asked) => asked === ahead && asked.aborted);
+});
+
+t.test('nothing is fetched ahead while a chat is answered', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'const a = │\n');
+  runner.on('/api/chat').hang();
+  const stop = new AbortController();
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const chat = daemon.request(chatRequest, { streamId: 's', model: 'talker', messages }, stop.signal);
+  await runner.waitFor(({ path }) => path === '/api/chat');
+  runner.on('/api/generate').say('first;');
+  t.equal(textOf(await ask(daemon, start)), 'first;');
+  const at = await type(daemon, start, 'f', 2);
+  t.equal(textOf(await ask(daemon, at)), 'irst;');
+  t.equal(generates(runner).length, 1);
+  stop.abort();
+  await chat;
 });

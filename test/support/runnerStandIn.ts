@@ -11,8 +11,8 @@ import { type Answer, answerToScript, createVocabulary, type Vocabulary } from '
  * text; then, and to everything else, it answers as it would without orders.
  */
 export interface RunnerStandIn extends PracticeRunner, Vocabulary {
-  /** The same vocabulary for the next `times` requests of one path, whatever they ask for. */
-  on(path: string, times?: number): Vocabulary;
+  /** The same vocabulary for the next `times` requests of one path, whatever they ask for, or those that fit. */
+  on(path: string, times?: number, fits?: (request: RecordedRequest) => boolean): Vocabulary;
   /** A request that fits, past or to come; asked again when a body has been read and when an answer is over. */
   waitFor(fits: (request: RecordedRequest) => boolean, timeout?: number): Promise<RecordedRequest>;
   /** The bodies of the requests of one path, in their order. */
@@ -23,6 +23,7 @@ export type StandInOptions = Omit<PracticeRunnerOptions, 'script'>;
 
 interface Order {
   readonly path?: string;
+  readonly fits?: ((request: RecordedRequest) => boolean) | undefined;
   readonly answer: Answer;
   left: number;
 }
@@ -45,7 +46,8 @@ export async function startStandIn(options: StandInOptions = {}): Promise<Runner
   return {
     ...runner,
     ...createVocabulary((answer) => orders.push({ answer, left: 1 })),
-    on: (path, times = 1) => createVocabulary((answer) => orders.push({ path, answer, left: times })),
+    on: (path, times = 1, fits) =>
+      createVocabulary((answer) => orders.push({ path, fits, answer, left: times })),
     waitFor: (fits, timeout = 2_000) => waitForRequest({ runner, waiters }, fits, timeout),
     bodies: (path) => runner.requests.filter((request) => request.path === path).map(({ body }) => body),
   };
@@ -53,7 +55,9 @@ export async function startStandIn(options: StandInOptions = {}): Promise<Runner
 
 function nextAnswer(orders: Order[], request: RecordedRequest) {
   const path = request.path.split('?')[0];
-  const index = orders.findIndex((order) => (order.path ? order.path === path : asksForText(request)));
+  const index = orders.findIndex((order) =>
+    order.path ? order.path === path && (order.fits?.(request) ?? true) : asksForText(request),
+  );
   const order = orders[index];
   if (!order) return undefined;
   order.left -= 1;

@@ -1,0 +1,132 @@
+import type { CapabilityName } from '../../protocol/models.ts';
+import { RunnerError } from '../errors.ts';
+import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
+import { parseModelName } from '../models/name.ts';
+import type { RunnerClient } from '../runner/client.ts';
+import { type AnswerContext, answerContextOf } from './answerContext.ts';
+import { AnswerReader } from './answerReader.ts';
+import { suggestionOf } from './item.ts';
+import { completionRequestBody } from './requestBody.ts';
+import type { Place } from './suggestions.ts';
+import { type Way, waysToAsk } from './ways.ts';
+
+export interface AskingDependencies {
+  /** The runner that completions are asked of. */
+  readonly client: () => RunnerClient;
+  readonly settings: () => AskingSettings;
+  readonly knowledge: ModelKnowledge;
+  /** Makes sure that these capabilities are known, as far as the runner tells them. */
+  readonly learn: (
+    client: RunnerClient,
+    model: string,
+    names: readonly CapabilityName[],
+    signal: AbortSignal,
+  ) => Promise<void>;
+}
+
+export interface AskingSettings {
+  readonly keepAlive?: string | number;
+  readonly contextLength?: number;
+}
+
+/**
+ * Asks the runner what could stand at a place, and tells `receive` of the answer as it comes; `""` is nothing worth
+ * showing. Throws a `RunnerError` where the runner let it fail, and the reason of the signal where that was aborted.
+ */
+export type AskRunner = (
+  place: Place,
+  signal: AbortSignal,
+  receive: (text: string) => void,
+) => Promise<string>;
+
+/** Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried. */
+export function createAsking(dependencies: AskingDependencies): AskRunner {
+  const { knowledge, settings } = dependencies;
+  const answering = createAnsweringModels(dependencies);
+  return async ({ model, around }, signal, receive) => {
+    parseModelName(model);
+    const client = dependencies.client();
+    await answering.learn(client, model, signal);
+    const insert = knowledge.capability(client.server, model, 'insert').value;
+    for (const way of waysToAsk(model, insert)) {
+      const context = answerContextOf(around, way.stops);
+      const { isMultiline } = context;
+      const body = completionRequestBody(way, around, { ...settings(), model, isMultiline });
+      const begin = (stop: AbortSignal) => client.generate(body, stop);
+      try {
+        const answer = await readAnswer(begin, { context, receive }, signal);
+        answering.answered(client, model);
+        return suggestionOf(answer, around, context);
+      } catch (error) {
+        if (!isRefusal(error, way)) throw error;
+        knowledge.observe(client.server, model, { capability: 'insert', value: false });
+      }
+    }
+    throw cannotFill(client, model);
+  };
+}
+
+/** The models that answered in some way: a server that does not say what they can is not asked so at every key. */
+interface AnsweringModels {
+  learn(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
+  answered(client: RunnerClient, model: string): void;
+}
+
+function createAnsweringModels({ learn }: AskingDependencies): AnsweringModels {
+  const known = new Set<string>();
+  return {
+    async learn(client, model, signal) {
+      if (!known.has(modelId(client.server, model))) await learn(client, model, ['insert'], signal);
+    },
+    answered: ({ server }, model) => void known.add(modelId(server, model)),
+  };
+}
+
+function isRefusal(error: unknown, way: Way): boolean {
+  return way.name === 'suffix' && error instanceof RunnerError && error.details.capability === 'insert';
+}
+
+function cannotFill({ server }: RunnerClient, model: string): RunnerError {
+  return new RunnerError(
+    'not-supported',
+    `${model} cannot fill in the middle; choose a model with insert for inline completion.`,
+    { details: { capability: 'insert', server: server.name, model } },
+  );
+}
+
+type Lines = ReturnType<RunnerClient['generate']>;
+
+interface Reading {
+  readonly context: AnswerContext;
+  readonly receive: (text: string) => void;
+}
+
+/** Reads until enough is there, and then closes the runner's socket: it need not think further. */
+async function readAnswer(
+  begin: (signal: AbortSignal) => Lines,
+  { context, receive }: Reading,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  const reader = new AnswerReader(context);
+  const stop = new AbortController();
+  const follow = () => stop.abort(signal.reason);
+  signal.addEventListener('abort', follow, { once: true });
+  try {
+    for await (const lines of begin(stop.signal)) {
+      for (const { text } of lines) {
+        reader.push(text);
+        receive(text);
+      }
+      const last = lines.at(-1);
+      if (last?.done && last.doneReason === 'length') reader.cut();
+      if (last?.done) break;
+      if (!reader.isOver) continue;
+      stop.abort();
+      break;
+    }
+    return reader.text();
+  } finally {
+    signal.removeEventListener('abort', follow);
+  }
+}
