@@ -4,6 +4,11 @@ import { tryModelName } from '../models/name.ts';
 export interface FillInTheMiddle {
   /** The whole prompt, for a request without the model's own template. */
   readonly prompt: (prefix: string, suffix: string) => string;
+  /**
+   * The same with the suffix before the prefix, for families that learnt it: what changes at each key is then the end
+   * of the prompt, and a runner evaluates little more than that.
+   */
+  readonly suffixFirst?: (prefix: string, suffix: string) => string;
   /** What the model says when it is done, or goes on with something else. */
   readonly stops: readonly string[];
 }
@@ -16,9 +21,19 @@ function tokens(prefix: string, suffix: string, middle: string, ...others: strin
   };
 }
 
+const starcoder = tokens(
+  '<fim_prefix>',
+  '<fim_suffix>',
+  '<fim_middle>',
+  '<|endoftext|>',
+  '<file_sep>',
+  '<repo_name>',
+);
+
 /**
- * As Continue writes them (`AutocompleteTemplate.ts`); CodeQwen and Granite Code speak StarCoder's tokens. The first
- * family that fits the model part of a name is taken.
+ * As Continue writes them (`AutocompleteTemplate.ts`); CodeQwen and Granite Code speak StarCoder's tokens. Suffix
+ * first is what the papers of Code Llama, StarCoder and CodeGemma and the template of Codestral have. The first family
+ * that fits the model part of a name is taken.
  */
 const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle }[] = [
   {
@@ -29,6 +44,7 @@ const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle
     name: /codestral/,
     fill: {
       prompt: (prefix, suffix) => `[SUFFIX]${suffix}[PREFIX]${prefix}`,
+      suffixFirst: (prefix, suffix) => `[SUFFIX]${suffix}[PREFIX]${prefix}`,
       stops: ['[PREFIX]', '[SUFFIX]', '[MIDDLE]', '</s>'],
     },
   },
@@ -46,28 +62,37 @@ const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle
       ],
     },
   },
-  { name: /code-?llama/, fill: tokens('<PRE> ', ' <SUF>', ' <MID>', '<EOT>') },
   {
-    name: /starcoder|stable-?code|granite.*code|codeqwen/,
-    fill: tokens(
-      '<fim_prefix>',
-      '<fim_suffix>',
-      '<fim_middle>',
-      '<|endoftext|>',
-      '<file_sep>',
-      '<repo_name>',
-    ),
+    name: /code-?llama/,
+    fill: {
+      ...tokens('<PRE> ', ' <SUF>', ' <MID>', '<EOT>'),
+      suffixFirst: (prefix, suffix) => `<PRE> <SUF>${suffix} <MID> ${prefix}`,
+    },
+  },
+  {
+    name: /starcoder/,
+    fill: {
+      ...starcoder,
+      suffixFirst: (prefix, suffix) => `<fim_prefix><fim_suffix>${suffix}<fim_middle>${prefix}`,
+    },
+  },
+  {
+    name: /stable-?code|granite.*code|codeqwen/,
+    fill: starcoder,
   },
   {
     name: /codegemma/,
-    fill: tokens(
-      '<|fim_prefix|>',
-      '<|fim_suffix|>',
-      '<|fim_middle|>',
-      '<|file_separator|>',
-      '<end_of_turn>',
-      '<eos>',
-    ),
+    fill: {
+      ...tokens(
+        '<|fim_prefix|>',
+        '<|fim_suffix|>',
+        '<|fim_middle|>',
+        '<|file_separator|>',
+        '<end_of_turn>',
+        '<eos>',
+      ),
+      suffixFirst: (prefix, suffix) => `<|fim_suffix|>${suffix}<|fim_prefix|>${prefix}<|fim_middle|>`,
+    },
   },
   {
     name: /qwen.*coder/,

@@ -1,5 +1,5 @@
 import type { Capability } from '../../protocol/models.ts';
-import { fillInTheMiddleOf } from './families.ts';
+import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
 
 /** One way to ask a model for what stands between two texts. */
 export interface Way {
@@ -10,24 +10,24 @@ export interface Way {
 }
 
 /**
- * The ways to ask a model, the best first; none where it cannot fill in the middle. A later order, such as suffix
- * first by `raw`, belongs here.
+ * The ways to ask a model, the best first; none where it cannot fill in the middle. Suffix first by the family's tokens
+ * costs least at each key; the model's own template knows best; prefix first by the tokens is what is left.
  */
 export function waysToAsk(model: string, insert: Capability['value']): readonly Way[] {
   const fill = fillInTheMiddleOf(model);
   const suffix: Way = { name: 'suffix', prompt: withSuffix, stops: fill?.stops ?? [] };
-  const raw: readonly Way[] = fill
-    ? [
-        {
-          name: 'raw',
-          prompt: (before, after) => ({ prompt: fill.prompt(before, after), raw: true }),
-          stops: fill.stops,
-        },
-      ]
-    : [];
-  if (insert === true) return [suffix, ...raw];
   // A server that does not say what its models can refuses by itself, which is then remembered.
-  return insert === 'unknown' && raw.length === 0 ? [suffix] : raw;
+  if (!fill) return insert === false ? [] : [suffix];
+  const raw = (build: FillInTheMiddle['prompt']): Way => ({
+    name: 'raw',
+    prompt: (before, after) => ({ prompt: build(before, after), raw: true }),
+    stops: fill.stops,
+  });
+  return [
+    ...(fill.suffixFirst ? [raw(fill.suffixFirst)] : []),
+    ...(insert === true ? [suffix] : []),
+    raw(fill.prompt),
+  ];
 }
 
 /** Without a suffix a runner would take the prompt for a question; at the end of a file one line end stands for it. */

@@ -155,7 +155,7 @@ t.test('the ways to ask a model', async (t) => {
   t.strictSame(ways('qwen2.5-coder:7b', false), ['raw']);
   t.strictSame(ways('any', false), []);
   t.strictSame(ways('any', 'unknown'), ['suffix'], 'a server that does not say is asked');
-  const raw = (model: string) => waysToAsk(model, false)[0]?.prompt('P', 'S').prompt;
+  const raw = (model: string) => waysToAsk(model, false).at(-1)?.prompt('P', 'S').prompt;
   const qwen = '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>';
   const starcoder = '<fim_prefix>P<fim_suffix>S<fim_middle>';
   const deepseek = '<｜fim▁begin｜>P<｜fim▁hole｜>S<｜fim▁end｜>';
@@ -177,6 +177,15 @@ t.test('the ways to ask a model', async (t) => {
     ['coder/llama3', undefined],
   ];
   for (const [model, want] of prompts) t.equal(raw(model), want, model);
+  const suffixFirst = (model: string) => waysToAsk(model, true)[0]?.prompt('P', 'S');
+  for (const [model, prompt] of [
+    ['codegemma:2b', '<|fim_suffix|>S<|fim_prefix|>P<|fim_middle|>'],
+    ['starcoder2:3b', '<fim_prefix><fim_suffix>S<fim_middle>P'],
+    ['codellama:7b-code', '<PRE> <SUF>S <MID> P'],
+    ['codestral', '[SUFFIX]S[PREFIX]P'],
+  ] as const)
+    t.strictSame(suffixFirst(model), { prompt, raw: true }, `${model}, what changes at each key last`);
+  t.strictSame(ways('codegemma:2b', true), ['raw', 'suffix', 'raw']);
   for (const [model] of prompts)
     for (const { stops } of waysToAsk(model, false))
       t.ok(stops.length >= 3 && stops.every((stop) => stop !== ''));

@@ -22,7 +22,7 @@ import { startStandIn } from '../support/runnerStandIn.ts';
 const models: readonly PracticeModel[] = [
   { name: 'filler:latest', capabilities: ['completion', 'insert'] },
   { name: 'qwen2.5-coder:1b', capabilities: ['completion'] },
-  { name: 'codellama:7b', capabilities: ['completion', 'insert'] },
+  { name: 'deepseek-coder:7b', capabilities: ['completion', 'insert'] },
   { name: 'talker:latest', capabilities: ['completion'] },
 ];
 
@@ -307,13 +307,15 @@ t.test('each model is asked in the way that it knows', async (t) => {
 });
 
 t.test('a model that refuses its suffix is asked by its tokens at once, and remembered', async (t) => {
-  const { runner, daemon } = await setUp(t, { completionModel: 'codellama:7b' });
+  const { runner, daemon } = await setUp(t, { completionModel: 'deepseek-coder:7b' });
   const position = await open(daemon, 'a = │\n');
   runner
     .on('/api/generate')
-    .failWith(400, { error: 'registry.ollama.ai/library/codellama:7b does not support insert' });
+    .failWith(400, { error: 'registry.ollama.ai/library/deepseek-coder:7b does not support insert' });
   const after = await open(daemon, 'b = │\n', 'file:///work/other.ts');
-  runner.on('/api/generate', 2, ({ body }) => JSON.stringify(body).includes(' =  <SUF>')).say(' 1 <EOT>');
+  runner
+    .on('/api/generate', 2, ({ body }) => JSON.stringify(body).includes(' = <｜fim▁hole｜>'))
+    .say('1<|EOT|>');
   t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
   t.equal((await ask(daemon, after, { uri: 'file:///work/other.ts' }))?.items[0]?.insertText, '1');
   t.strictSame(
@@ -322,8 +324,8 @@ t.test('a model that refuses its suffix is asked by its tokens at once, and reme
       .map(({ prompt, suffix }) => [prompt, suffix]),
     [
       ['a = ', '\n'],
-      ['<PRE> a =  <SUF>\n <MID>', undefined],
-      ['<PRE> b =  <SUF>\n <MID>', undefined],
+      ['<｜fim▁begin｜>a = <｜fim▁hole｜>\n<｜fim▁end｜>', undefined],
+      ['<｜fim▁begin｜>b = <｜fim▁hole｜>\n<｜fim▁end｜>', undefined],
     ],
   );
 });
