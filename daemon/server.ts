@@ -11,10 +11,11 @@ import { serveChat } from './chat/serveChat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { createAcceptances } from './completion/acceptances.ts';
+import { followActivity } from './completion/activity.ts';
 import { createAsking } from './completion/asking.ts';
 import { createCompletion } from './completion/completion.ts';
+import { createNeighbours } from './completion/neighbours.ts';
 import { createRegistration } from './completion/registration.ts';
-import { createRests } from './completion/rests.ts';
 import { createSendable } from './completion/sendable.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
 import { createConfiguration } from './config/configuration.ts';
@@ -158,16 +159,25 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   });
 
   const acceptances = createAcceptances();
+  const activity = followActivity(documents, options.now);
+  const exclude = () => configuration.current.exclude;
+  const whyNotSendable = createSendable(exclude);
   const complete = createCompletion({
     document: (uri) => documents.get(uri),
-    restedFor: createRests(documents, options.now),
+    restedFor: activity.restedFor,
     model: () => configuration.current.completionModel,
-    whyNotSendable: createSendable(() => configuration.current.exclude),
+    whyNotSendable,
     ask: createAsking({
       client: () => servers.client(),
       settings: () => configuration.current,
       knowledge,
       learn: models.learn,
+      neighbours: createNeighbours({
+        document: (uri) => documents.get(uri),
+        activity,
+        whyNotSendable,
+        exclude,
+      }),
     }),
     isIdle: () => !status.isWorking,
     createId: acceptances.offer,

@@ -6,6 +6,7 @@ import type { RunnerClient } from '../runner/client.ts';
 import { type AnswerContext, answerContextOf } from './answerContext.ts';
 import { AnswerReader } from './answerReader.ts';
 import { suggestionOf } from './item.ts';
+import type { Neighbours } from './neighbours.ts';
 import { completionRequestBody } from './requestBody.ts';
 import type { Place } from './suggestions.ts';
 import { type Way, waysToAsk } from './ways.ts';
@@ -22,6 +23,7 @@ export interface AskingDependencies {
     names: readonly CapabilityName[],
     signal: AbortSignal,
   ) => Promise<void>;
+  readonly neighbours: Neighbours;
 }
 
 export interface AskingSettings {
@@ -41,17 +43,19 @@ export type AskRunner = (
 
 /** Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried. */
 export function createAsking(dependencies: AskingDependencies): AskRunner {
-  const { knowledge, settings } = dependencies;
+  const { knowledge, settings, neighbours } = dependencies;
   const answering = createAnsweringModels(dependencies);
-  return async ({ model, around }, signal, receive) => {
+  return async (place, signal, receive) => {
+    const { model, around } = place;
     parseModelName(model);
     const client = dependencies.client();
     await answering.learn(client, model, signal);
+    const before = await neighbours.textFor(place);
     const insert = knowledge.capability(client.server, model, 'insert').value;
     for (const way of waysToAsk(model, insert)) {
       const context = answerContextOf(around, way.stops);
       const { isMultiline } = context;
-      const body = completionRequestBody(way, around, { ...settings(), model, isMultiline });
+      const body = completionRequestBody(way, around, { ...settings(), model, isMultiline, before });
       const begin = (stop: AbortSignal) => client.generate(body, stop);
       try {
         const answer = await readAnswer(begin, { context, receive }, signal);

@@ -6,6 +6,8 @@ import type { Way } from './ways.ts';
 export interface Asked {
   readonly model: string;
   readonly isMultiline: boolean;
+  /** Of other files, as a comment before the text; `""` is none. */
+  readonly before: string;
   /** Of the configuration: seconds or a duration. */
   readonly keepAlive?: string | number;
   /** Of the configuration, in tokens. Another one than the chat's would load the model anew. */
@@ -20,10 +22,10 @@ const temperature = 0.1;
 
 /** The body of `/api/generate`. `truncate: false` makes the runner refuse what it would cut in silence. */
 export function completionRequestBody(way: Way, around: Surroundings, asked: Asked): GenerateRequestBody {
-  const { model, isMultiline, keepAlive, contextLength } = asked;
+  const { model, isMultiline, before, keepAlive, contextLength } = asked;
   return {
     model,
-    ...way.prompt(around.prefix, around.suffix),
+    ...way.prompt(before + around.prefix, around.suffix),
     think: false,
     truncate: false,
     options: {

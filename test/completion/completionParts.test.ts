@@ -195,7 +195,7 @@ t.test('the body of a request', async (t) => {
   const [suffix] = waysToAsk('any', true);
   const [raw] = waysToAsk('codestral', false);
   if (!suffix || !raw) throw new Error('There is no way.');
-  const asked = { model: 'm', isMultiline: false };
+  const asked = { model: 'm', isMultiline: false, before: '' };
   t.strictSame(completionRequestBody(suffix, around('a│b'), asked), {
     model: 'm',
     prompt: 'a',
@@ -204,6 +204,7 @@ t.test('the body of a request', async (t) => {
     truncate: false,
     options: { temperature: 0.1, num_predict: 32 },
   });
+  t.equal(completionRequestBody(suffix, around('a│b'), { ...asked, before: '// x\n' })['prompt'], '// x\na');
   t.equal(
     completionRequestBody(suffix, around('a│'), asked)['suffix'],
     '\n',

@@ -308,11 +308,11 @@ t.test('each model is asked in the way that it knows', async (t) => {
 
 t.test('a model that refuses its suffix is asked by its tokens at once, and remembered', async (t) => {
   const { runner, daemon } = await setUp(t, { completionModel: 'deepseek-coder:7b' });
-  const position = await open(daemon, 'a = │\n');
+  const position = await open(daemon, 'a = │\n', uri, 'plaintext');
   runner
     .on('/api/generate')
     .failWith(400, { error: 'registry.ollama.ai/library/deepseek-coder:7b does not support insert' });
-  const after = await open(daemon, 'b = │\n', 'file:///work/other.ts');
+  const after = await open(daemon, 'b = │\n', 'file:///work/other.ts', 'plaintext');
   runner
     .on('/api/generate', 2, ({ body }) => JSON.stringify(body).includes(' = <｜fim▁hole｜>'))
     .say('1<|EOT|>');
@@ -598,4 +598,46 @@ t.test('nothing is fetched ahead while a chat is answered', async (t) => {
   t.equal(generates(runner).length, 1);
   stop.abort();
   await chat;
+});
+
+t.test('other files stand before the text as a comment, in an order that stays', async (t) => {
+  const { runner, daemon } = await setUp(t, { exclude: ['**/private/**'] });
+  const wide = `${'x'.repeat(60)}\n`.repeat(50);
+  await open(daemon, 'export function area(r) {\n  return r;\n}\n│', 'file:///work/shapes/area.ts');
+  await open(daemon, 'KEY=1│', 'file:///work/.env');
+  await open(daemon, 'secret│', 'file:///work/private/plan.ts');
+  await open(daemon, `${wide}│`, 'file:///work/shapes/wide.ts');
+  const start = await open(daemon, 'const a = │\n');
+  runner.on('/api/generate', 1, asksAfter('const a = ')).say('one;');
+  t.equal(textOf(await ask(daemon, start)), 'one;');
+  const promptAt = (end: string) =>
+    String(generates(runner).find(({ prompt }) => String(prompt).endsWith(end))?.['prompt']);
+  const first = promptAt('const a = ');
+  t.match(
+    first,
+    /^\/\/ shapes\/area\.ts\n\/\/ export function area\(r\) \{\n\/\/ {3}return r;\n\/\/ \}\n\/\/\n/,
+  );
+  t.match(
+    first,
+    /\/\/ shapes\/wide\.ts\n(\/\/ x{60}\n){11}\nconst a = $/,
+    'whole lines, as many as there is room for',
+  );
+  t.notMatch(first, /KEY|secret|plan/);
+  // Another file changes while one stays in this one: the runner has evaluated what it was.
+  await daemon.connection.sendNotification('textDocument/didChange', {
+    textDocument: { uri: 'file:///work/shapes/area.ts', version: 2 },
+    contentChanges: [{ text: 'export const nothing = 0;\n' }],
+  });
+  const at = await type(daemon, start, 'x', 2);
+  runner.on('/api/generate', 1, asksAfter('= x')).say('y;');
+  t.equal(textOf(await ask(daemon, at)), 'y;');
+  t.equal(promptAt('= x'), `${first}x`);
+  // In another file it is chosen anew, the newest nearest.
+  const other = await open(daemon, 'b = │\n', 'file:///work/other.py', 'python');
+  runner.on('/api/generate', 1, asksAfter('b = ')).say('1');
+  t.equal(textOf(await ask(daemon, other, { uri: 'file:///work/other.py' })), '1');
+  t.match(
+    promptAt('b = '),
+    /# shapes\/area\.ts\n# export const nothing = 0;\n#\n# work\/sum\.ts\n# const a = x\n\nb = $/,
+  );
 });

@@ -1,0 +1,106 @@
+import type { Activity } from './activity.ts';
+import { commentMarks } from './commentMarks.ts';
+import type { WhyNotSendable } from './sendable.ts';
+import type { Place } from './suggestions.ts';
+import type { TextSource } from './surroundings.ts';
+
+/** The text of other open files, which a model needs to know what they declare. */
+export interface Neighbours {
+  /** For the top of a prompt, as comments of its language; `""` where there is none. */
+  textFor(place: Place): Promise<string>;
+}
+
+export interface NeighboursOptions {
+  readonly document: (uri: string) => TextSource | undefined;
+  readonly activity: Activity;
+  readonly whyNotSendable: WhyNotSendable;
+  /** The globs of the configuration, as they are now. */
+  readonly exclude: () => readonly string[];
+}
+
+/** Of how many files something is sent, and how many characters of each: about 700 tokens in all. */
+const mostFiles = 3;
+const mostOfOne = 700;
+/** Lines before the place where one was last in a file. */
+const linesBefore = 6;
+
+/**
+ * The files that were opened or changed last, the newest nearest to the cursor. They are chosen when one begins in
+ * another file and stay as they are: a runner has evaluated them, and would do so anew with every change.
+ */
+export function createNeighbours(options: NeighboursOptions): Neighbours {
+  const { document, activity, whyNotSendable, exclude } = options;
+  /** Where one was last in each file. */
+  const lines = new Map<string, number>();
+  let current: Chosen | undefined;
+
+  const pieceOf = async (uri: string): Promise<string | undefined> => {
+    const source = document(uri);
+    if (!source || (await whyNotSendable(uri)) !== undefined) return undefined;
+    const from = Math.max(0, (lines.get(uri) ?? 0) - linesBefore);
+    const piece = wholeLines(source, from);
+    return piece === '' ? undefined : `${nameOf(uri)}\n${piece}`;
+  };
+  const choose = async (place: Place): Promise<string> => {
+    const [mark] = commentMarks(place.around.languageId);
+    if (mark === undefined) return '';
+    const pieces: string[] = [];
+    for (const uri of activity.recent()) {
+      if (pieces.length === mostFiles) break;
+      const piece = uri === place.uri ? undefined : await pieceOf(uri);
+      if (piece !== undefined) pieces.unshift(piece);
+    }
+    const commented = pieces.join('\n\n').split('\n');
+    return pieces.length === 0
+      ? ''
+      : `${commented.map((line) => `${mark} ${line}`.trimEnd()).join('\n')}\n\n`;
+  };
+
+  return {
+    textFor(place) {
+      lines.delete(place.uri);
+      lines.set(place.uri, place.around.position.line);
+      if (lines.size > 200) lines.delete(lines.keys().next().value ?? '');
+      const { uri } = place;
+      const { languageId } = place.around;
+      const isSame =
+        current?.uri === uri && current.languageId === languageId && current.exclude === exclude();
+      if (!current || !isSame) current = { uri, languageId, exclude: exclude(), text: choose(place) };
+      return current.text;
+    },
+  };
+}
+
+/** What was chosen, and for what it was. */
+interface Chosen {
+  readonly uri: string;
+  readonly languageId: string;
+  readonly exclude: readonly string[];
+  readonly text: Promise<string>;
+}
+
+/** From the beginning of a line, as many whole lines as there is room for. */
+function wholeLines(source: TextSource, from: number): string {
+  const start = source.offsetAt({ line: from, character: 0 });
+  const range = { start: source.positionAt(start), end: source.positionAt(start + mostOfOne) };
+  const text = source.getText(range).replaceAll('\r\n', '\n');
+  const isWhole = text.length < mostOfOne;
+  return (isWhole ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n')))).trim();
+}
+
+/** The last two parts of a path say enough, and less of a home than the whole. */
+function nameOf(uri: string): string {
+  const path = uri
+    .replace(/[?#].*$/, '')
+    .split('/')
+    .filter(Boolean);
+  return path.slice(-2).map(decoded).join('/');
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
