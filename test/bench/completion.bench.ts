@@ -1,0 +1,231 @@
+import {
+  type InlineCompletionItem,
+  type InlineCompletionList,
+  inlineCompletionRequest,
+} from '../../protocol/completion.ts';
+import { listModelsRequest } from '../../protocol/models.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
+import { cutHoles, type Hole, sourceFiles } from '../support/holes.ts';
+import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+
+const model = 'filler:1b';
+const host = process.env['RUNNER_TEST_HOST'];
+
+/** What a key costs beside the pause and the runner, and what is asked of the runner. */
+async function keys(): Promise<void> {
+  const { runner, daemon } = await start();
+  const uri = 'file:///bench/keys.ts';
+  const cursor = await open(daemon, uri, 'const total = ', ';\n');
+  const shown: number[] = [];
+  const through: number[] = [];
+  for (let count = 0; count < 15; count++) {
+    const at = await change(daemon, uri, cursor, `a${count} + `);
+    runner.on('/api/generate').say('first + second + third');
+    const begun = performance.now();
+    await ask(daemon, uri, at);
+    shown.push(performance.now() - begun - pauseOfDaemon);
+    const typed = await change(daemon, uri, at, 'first');
+    const again = performance.now();
+    await ask(daemon, uri, typed);
+    through.push(performance.now() - again);
+    await erase(daemon, uri, cursor, typed);
+  }
+  row(
+    'a key to its suggestion, without the pause and with a runner that answers at once',
+    shown,
+    'at most 15 ms',
+  );
+  row('typing what is suggested, with no request', through, 'at most 15 ms');
+  await abort(runner, daemon, uri, cursor);
+  await daemon.close();
+  await runner.close();
+}
+
+/** From a newer key to the socket that closes. */
+async function abort(
+  runner: RunnerStandIn,
+  daemon: DaemonProcess,
+  uri: string,
+  cursor: Position,
+): Promise<void> {
+  const times: number[] = [];
+  for (let count = 0; count < 10; count++) {
+    runner.on('/api/generate').hang();
+    const at = await change(daemon, uri, cursor, 'x');
+    const older = ask(daemon, uri, at);
+    const seen = runner.requests.length;
+    const request = await runner.waitFor(
+      (asked) =>
+        runner.requests.indexOf(asked) >= seen && asked.path === '/api/generate' && asked.body !== undefined,
+    );
+    const newer = await change(daemon, uri, at, 'y');
+    const pressed = performance.now();
+    const latest = ask(daemon, uri, newer);
+    await runner.waitFor((asked) => asked === request && asked.aborted);
+    times.push(performance.now() - pressed);
+    await Promise.all([older, latest]);
+    await erase(daemon, uri, cursor, newer);
+  }
+  row('a newer key to the closed socket of the older request', times, 'within 50 ms');
+}
+
+/** A run of keys with pauses, as a person types: one request a pause is the least that can be had. */
+async function typing(): Promise<void> {
+  const { runner, daemon } = await start();
+  const uri = 'file:///bench/typing.ts';
+  let cursor = await open(daemon, uri, '', '\n');
+  const pauses = [10, 21];
+  const text = 'const total = items.length * 2;';
+  const asked: Promise<unknown>[] = [];
+  for (const [index, key] of [...text].entries()) {
+    cursor = await change(daemon, uri, cursor, key);
+    asked.push(ask(daemon, uri, cursor));
+    await new Promise((resolve) => setTimeout(resolve, pauses.includes(index) ? 500 : 80));
+  }
+  await Promise.all(asked);
+  const requests = runner.bodies('/api/generate').length;
+  const aborted = runner.requests.filter(({ aborted }) => aborted).length;
+  line(
+    `${text.length} keys at 80 ms with ${pauses.length + 1} pauses`,
+    `${requests} requests, what is fetched ahead among them, ${aborted} aborted`,
+    'one a pause, and one ahead; a peer 19 to 22, none aborted',
+  );
+  await daemon.close();
+  await runner.close();
+}
+
+/**
+ * Holes in real files. The stand-in knows what was cut and says it, goes on with what follows in the file, and then
+ * talks: what is lost or left over is the engine's own doing. With `RUNNER_TEST_HOST` a real model fills them.
+ */
+async function holes(): Promise<void> {
+  const all = sourceFiles('daemon/completion').flatMap((file) => cutHoles(file, 4));
+  const { runner, daemon } = await start();
+  await fill('a runner that knows, and then talks on', daemon, all, (hole) =>
+    runner.on('/api/generate').say(`${hole.text}${hole.after.slice(0, 300)}<|endoftext|>And so on.`),
+  );
+  await daemon.close();
+  await runner.close();
+  if (!host) return line('a real model', 'left out: RUNNER_TEST_HOST names no server', 'printed');
+  const real = await startDaemonProcess({ host });
+  const { models } = await real.request(listModelsRequest, {});
+  const able = models.find(({ capabilities }) => capabilities.insert.value === true)?.name;
+  await real.close();
+  if (!able) return line('a real model', 'left out: none has insert', 'printed');
+  const filled = await startDaemonProcess({ host, completionModel: able });
+  await fill(able, filled, all.slice(0, 20), () => undefined);
+  await filled.close();
+}
+
+async function fill(
+  name: string,
+  daemon: DaemonProcess,
+  all: readonly Hole[],
+  prepare: (hole: Hole) => void,
+): Promise<void> {
+  let [exact, firstLines, shown, characters] = [0, 0, 0, 0];
+  const times: number[] = [];
+  for (const [index, hole] of all.entries()) {
+    const uri = `file:///bench/${index}/${hole.file}`;
+    const cursor = await open(daemon, uri, hole.before, hole.after, hole.languageId);
+    prepare(hole);
+    const begun = performance.now();
+    const text = (await ask(daemon, uri, cursor, 1))?.insertText;
+    times.push(performance.now() - begun);
+    await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+    if (text === undefined) continue;
+    shown += 1;
+    characters += text.length;
+    const [got, wanted] = [text.trimEnd(), hole.text.trimEnd()];
+    if (got === wanted) exact += 1;
+    if (got.trim().split('\n')[0] === wanted.trim().split('\n')[0]) firstLines += 1;
+  }
+  const share = (count: number) => `${Math.round((count / all.length) * 100)} %`;
+  line(
+    `${all.length} holes, ${name}`,
+    `shown ${share(shown)}, exact ${share(exact)}, first line ${share(firstLines)}, ${(all.length / Math.max(1, characters)).toFixed(3)} requests a character, ${median(times).toFixed(0)} ms each`,
+    'printed',
+  );
+}
+
+/** The pause of the daemon, in ms. */
+const pauseOfDaemon = 150;
+
+interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+async function start(): Promise<{ runner: RunnerStandIn; daemon: DaemonProcess }> {
+  const runner = await startStandIn({ models: [{ name: model, capabilities: ['completion', 'insert'] }] });
+  const daemon = await startDaemonProcess({ host: runner.url, completionModel: model });
+  return { runner, daemon };
+}
+
+const versions = new Map<string, number>();
+
+async function open(
+  daemon: DaemonProcess,
+  uri: string,
+  before: string,
+  after: string,
+  languageId = 'typescript',
+): Promise<Position> {
+  versions.set(uri, 1);
+  const textDocument = { uri, languageId, version: 1, text: before + after };
+  await daemon.connection.sendNotification('textDocument/didOpen', { textDocument });
+  const lines = before.split('\n');
+  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
+}
+
+async function change(daemon: DaemonProcess, uri: string, at: Position, text: string): Promise<Position> {
+  await edit(daemon, uri, { start: at, end: at }, text);
+  return { line: at.line, character: at.character + text.length };
+}
+
+async function erase(daemon: DaemonProcess, uri: string, start: Position, end: Position): Promise<void> {
+  await edit(daemon, uri, { start, end }, '');
+}
+
+async function edit(
+  daemon: DaemonProcess,
+  uri: string,
+  range: { readonly start: Position; readonly end: Position },
+  text: string,
+): Promise<void> {
+  const version = (versions.get(uri) ?? 1) + 1;
+  versions.set(uri, version);
+  await daemon.connection.sendNotification('textDocument/didChange', {
+    textDocument: { uri, version },
+    contentChanges: [{ range, text }],
+  });
+}
+
+async function ask(
+  daemon: DaemonProcess,
+  uri: string,
+  position: Position,
+  triggerKind = 2,
+): Promise<InlineCompletionItem | undefined> {
+  const params = { textDocument: { uri }, position, context: { triggerKind } };
+  const list: InlineCompletionList | null = await daemon.request(inlineCompletionRequest, params);
+  return list?.items[0];
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function row(what: string, times: readonly number[], goal: string): void {
+  const slowest = Math.max(...times).toFixed(1);
+  line(what, `${median(times).toFixed(1)} ms (slowest ${slowest})`, goal);
+}
+
+function line(what: string, figures: string, goal: string): void {
+  console.log(`  ${what}: ${figures}; goal: ${goal}`);
+}
+
+console.log('\nInline completion (medians)');
+await keys();
+await typing();
+await holes();
