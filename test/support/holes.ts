@@ -36,7 +36,8 @@ export function cutHoles(file: string, count: number): readonly Hole[] {
   return worth
     .filter((_, index) => index % step === Math.floor(step / 2))
     .slice(0, count)
-    .map((index, order) => cutAt({ file, lines, index }, order % 2 === 0 ? 'line' : 'block'));
+    .map((index, order) => cutAt({ file, lines, index }, order % 2 === 0 ? 'line' : 'block'))
+    .filter(({ text }) => text.trim() !== '');
 }
 
 function cutAt(

@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { startDaemonProcess } from '../support/daemonProcess.ts';
+import { skipWithout } from '../support/debian.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const page = readFileSync('docs/CLIENTS.md', 'utf8');
+
+const blocks = (language: string): readonly string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, text = '']) => text,
+  );
+
+interface Example {
+  readonly request?: string;
+  readonly notification?: string;
+  readonly toDaemon?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly result?: unknown;
+}
+
+const examples = blocks('json').map((text) => JSON.parse(text) as Example);
+
+const models = [
+  { name: 'qwen3:4b', capabilities: ['completion', 'tools'] as const, size: 2.6e9 },
+  { name: 'coder:1b', capabilities: ['completion', 'insert'] as const, size: 1e9 },
+];
+const catalog = [{ name: 'mistral:7b', capabilities: ['completion'] as const, size: 1e6 }];
+
+t.test('the page of examples has every message', async (t) => {
+  const methods = readFileSync('docs/PROTOCOL.md', 'utf8').match(/`(runner\/[\w/]+)`/g) ?? [];
+  const known = new Set(methods.map((method) => method.slice(1, -1)));
+  const shown = new Set(
+    examples.flatMap(({ request, notification, toDaemon }) => request ?? notification ?? toDaemon ?? []),
+  );
+  t.strictSame(
+    [...known].filter((method) => !shown.has(method)),
+    [],
+  );
+});
+
+t.test('each example is what the daemon takes and answers', async (t) => {
+  const runner = await startStandIn({ models, catalog });
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-clients-')));
+  mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
+  writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
+  const daemon = await startDaemonProcess(
+    { host: runner.url, catalogUrl: runner.url, completionModel: 'coder:1b' },
+    { env: { HOME: home } },
+  );
+  t.teardown(async () => {
+    await daemon.close();
+    await runner.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const told: { method: string; params: object }[] = [];
+  for (const method of examples.flatMap(({ notification }) => notification ?? []))
+    daemon.connection.onNotification(method, (params: object) => void told.push({ method, params }));
+  const document = { uri: 'file:///example/sum.js', languageId: 'javascript', version: 1 };
+  const text = 'function sum(a, b) {\n  return \n}\n';
+  await daemon.connection.sendNotification('textDocument/didOpen', { textDocument: { ...document, text } });
+  runner.on('/api/generate').say('a + b;');
+  for (const { request, toDaemon, params, result } of examples) {
+    if (toDaemon) await daemon.connection.sendNotification(toDaemon, params);
+    if (!request) continue;
+    if (request === 'runner/chat') runner.say('Hello to you.');
+    const answer = await daemon.connection.sendRequest(request, params);
+    t.strictSame(shapeOf(answer, result), shapeOf(result, result), request);
+  }
+  for (const { notification, params } of examples) {
+    if (!notification) continue;
+    const wanted = shapeOf(params, params);
+    t.ok(
+      told.some(
+        ({ method, params: given }) => method === notification && same(shapeOf(given, params), wanted),
+      ),
+      notification,
+    );
+  }
+});
+
+t.test('the client in Python chats', { skip: skipWithout('python3') }, async (t) => {
+  const runner = await startStandIn({ models });
+  t.teardown(() => runner.close());
+  const [script = ''] = blocks('python');
+  t.ok(script.trim().split('\n').length <= 36, 'it is short');
+  runner.say(['Because ', 'of the air.']);
+  const { stdout, stderr } = await run('python3', ['-c', script, 'Why is the sky blue?', ...daemonCommand], {
+    OLLAMA_HOST: runner.url,
+  });
+  t.equal(stdout, 'Because of the air.\nstop\n', stderr);
+});
+
+t.test('the client in Lua chats', { skip: skipWithout('nvim', 'neovim') }, async (t) => {
+  const runner = await startStandIn({ models });
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-lua-')));
+  t.teardown(async () => {
+    await runner.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const [client = ''] = blocks('lua');
+  const script = `${client}
+vim.wait(8000, function() return vim.g.answered ~= nil end, 10)
+vim.fn.writefile(vim.api.nvim_buf_get_lines(0, 0, -1, false), vim.env.OUT)
+vim.cmd('qa!')
+`;
+  writeFileSync(join(folder, 'client.lua'), script);
+  runner.say(['Because ', 'of the air.']);
+  const { stderr } = await run(
+    'nvim',
+    ['--clean', '--headless', '-c', `luafile ${join(folder, 'client.lua')}`, '-c', 'cq'],
+    {
+      ...{ OLLAMA_HOST: runner.url, RUNNERD: daemonCommand.join(' '), OUT: join(folder, 'out') },
+      ...{ HOME: folder, XDG_STATE_HOME: folder, XDG_CACHE_HOME: folder },
+    },
+  );
+  t.match(readFileSync(join(folder, 'out'), 'utf8'), /Because of the air\./, stderr);
+});
+
+const daemonCommand = [process.execPath, resolve('dist/runnerd.cjs'), '--stdio'];
+
+/** Runs a program while the stand-in answers in this process. */
+async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(command, args, { env: { PATH: process.env['PATH'], ...env }, timeout: 30_000 });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  await new Promise((resolve) => child.once('close', resolve));
+  return { stdout, stderr };
+}
+
+/** The names and types of a value, as far as the example has them; of an array its first item. */
+function shapeOf(value: unknown, example: unknown): unknown {
+  if (Array.isArray(example))
+    return Array.isArray(value)
+      ? [...example.slice(0, 1).map((item) => shapeOf(value[0], item))]
+      : typeof value;
+  if (typeof example !== 'object' || example === null) return typeof value;
+  if (typeof value !== 'object' || value === null) return typeof value;
+  const given = value as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(example).map(([key, item]) => [key, shapeOf(given[key], item)]));
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
