@@ -9,6 +9,7 @@ import { suggestionOf } from './item.ts';
 import type { Neighbours } from './neighbours.ts';
 import { completionRequestBody } from './requestBody.ts';
 import type { Place } from './suggestions.ts';
+import { less } from './surroundings.ts';
 import { type Way, waysToAsk } from './ways.ts';
 
 export interface AskingDependencies {
@@ -41,33 +42,58 @@ export type AskRunner = (
   receive: (text: string) => void,
 ) => Promise<string>;
 
-/** Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried. */
+/**
+ * Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried,
+ * and where its window has no room for all of it, that is remembered and less is sent.
+ */
 export function createAsking(dependencies: AskingDependencies): AskRunner {
   const { knowledge, settings, neighbours } = dependencies;
   const answering = createAnsweringModels(dependencies);
+  /** Identifiers of models with a small window. */
+  const small = new Set<string>();
+
+  /** Undefined where the model refuses this way. */
+  const tryWay = async (way: Way, { client, place, ...question }: Question): Promise<string | undefined> => {
+    const { model } = place;
+    const isSmall = small.has(modelId(client.server, model));
+    const around = isSmall ? less(place.around) : place.around;
+    const before = isSmall ? '' : await neighbours.textFor(place);
+    const context = answerContextOf(around, way.stops);
+    const { isMultiline } = context;
+    const body = completionRequestBody(way, around, { ...settings(), model, isMultiline, before });
+    const begin = (stop: AbortSignal) => client.generate(body, stop);
+    try {
+      const answer = await readAnswer(begin, { context, receive: question.receive }, question.signal);
+      answering.answered(client, model);
+      return suggestionOf(answer, around, context);
+    } catch (error) {
+      if (isRefusal(error, way)) return undefined;
+      if (isSmall || !isTooLong(error)) throw error;
+      small.add(modelId(client.server, model));
+      return tryWay(way, { client, place, ...question });
+    }
+  };
+
   return async (place, signal, receive) => {
-    const { model, around } = place;
+    const { model } = place;
     parseModelName(model);
     const client = dependencies.client();
     await answering.learn(client, model, signal);
-    const before = await neighbours.textFor(place);
     const insert = knowledge.capability(client.server, model, 'insert').value;
     for (const way of waysToAsk(model, insert)) {
-      const context = answerContextOf(around, way.stops);
-      const { isMultiline } = context;
-      const body = completionRequestBody(way, around, { ...settings(), model, isMultiline, before });
-      const begin = (stop: AbortSignal) => client.generate(body, stop);
-      try {
-        const answer = await readAnswer(begin, { context, receive }, signal);
-        answering.answered(client, model);
-        return suggestionOf(answer, around, context);
-      } catch (error) {
-        if (!isRefusal(error, way)) throw error;
-        knowledge.observe(client.server, model, { capability: 'insert', value: false });
-      }
+      const text = await tryWay(way, { client, place, signal, receive });
+      if (text !== undefined) return text;
+      knowledge.observe(client.server, model, { capability: 'insert', value: false });
     }
     throw cannotFill(client, model);
   };
+}
+
+interface Question {
+  readonly client: RunnerClient;
+  readonly place: Place;
+  readonly signal: AbortSignal;
+  readonly receive: (text: string) => void;
 }
 
 /** The models that answered in some way: a server that does not say what they can is not asked so at every key. */
@@ -88,6 +114,10 @@ function createAnsweringModels({ learn }: AskingDependencies): AnsweringModels {
 
 function isRefusal(error: unknown, way: Way): boolean {
   return way.name === 'suffix' && error instanceof RunnerError && error.details.capability === 'insert';
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof RunnerError && error.kind === 'context-exceeded';
 }
 
 function cannotFill({ server }: RunnerClient, model: string): RunnerError {

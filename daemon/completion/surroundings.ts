@@ -49,6 +49,19 @@ export function surroundingsAt(document: TextSource, asked: TextPosition): Surro
   };
 }
 
+/** A third of it, for a window that has no room for all. */
+export function less(around: Surroundings): Surroundings {
+  const prefix = fromLineStart(around.prefix.slice(-prefixBudget / 3));
+  const suffix = toLineEnd(around.suffix.slice(0, suffixBudget / 3));
+  return {
+    ...around,
+    prefix,
+    suffix,
+    linePrefix: prefix.slice(lastLineStart(prefix)),
+    lineSuffix: /^[^\r\n]*/.exec(suffix)?.[0] ?? '',
+  };
+}
+
 /** Without the part of a line that it begins with, unless little else would be left: a very long line is cut inside. */
 function fromLineStart(text: string): string {
   const lineStart = text.indexOf('\n') + 1;

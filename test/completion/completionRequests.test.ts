@@ -641,3 +641,23 @@ t.test('other files stand before the text as a comment, in an order that stays',
     /# shapes\/area\.ts\n# export const nothing = 0;\n#\n# work\/sum\.ts\n# const a = x\n\nb = $/,
   );
 });
+
+t.test('a window that has no room for all of it gets less, and is remembered', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const lines = 'const value = 1;\n'.repeat(300);
+  const start = await open(daemon, `${lines}const a = │\n${lines}`);
+  const tooLong = { error: 'the input length exceeds the context length' };
+  runner.on('/api/generate').failWith(400, tooLong);
+  runner.on('/api/generate', 2, asksAfter('= ')).say('one;');
+  t.equal(textOf(await ask(daemon, start)), 'one;');
+  const at = await type(daemon, start, 'b + c = ', 2);
+  t.equal(textOf(await ask(daemon, at)), 'one;');
+  const lengths = generates(runner)
+    .filter(({ prompt }) => String(prompt).endsWith('= '))
+    .map(({ prompt, suffix }) => [String(prompt).length > 3_000, String(suffix).length > 600]);
+  t.strictSame(lengths, [
+    [true, true],
+    [false, false],
+    [false, false],
+  ]);
+});
