@@ -35,6 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
     tokens,
     log,
     cacheDir: context.globalStorageUri.fsPath,
+    onStartFailure: (error) => reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   });
   const offered = createOfferedModels(daemon, globalState, log);
   const ask = createTurns(daemon);

@@ -53,7 +53,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
   });
 
   await t.test('the first question in a fresh profile is answered', async (t) => {
-    runner.say(['Forty', '-two <i> a < b'], { thinking: ['let me ', 'think'] });
+    runner.say(['Forty', '-two <i> a < b'], { thinking: ['let me ', 'think](command:x) (hm)'] });
     t.match(await ask(editor, '@runner what is it?'), {
       metadata: { model: 'seer:4b', usage: { completionTokens: Number } },
     });

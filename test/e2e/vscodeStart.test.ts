@@ -1,5 +1,14 @@
 import t from 'tap';
-import { ask, modelIds, skipWithoutEditor, startEditor, stepsOf, transcript } from '../support/editor.ts';
+import {
+  ask,
+  childrenOf,
+  type Editor,
+  modelIds,
+  skipWithoutEditor,
+  startEditor,
+  stepsOf,
+  transcript,
+} from '../support/editor.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
 const skip = skipWithoutEditor();
@@ -96,3 +105,67 @@ t.test('a workspace that is not trusted cannot redirect prompts', { skip }, asyn
     'its completion model counts for nothing',
   );
 });
+
+t.test('settings that are wrong, and settings that change', { skip }, async (t) => {
+  const [first, second] = await Promise.all([
+    startStandIn({ models: [{ name: 'first:1b', capabilities: ['completion', 'tools'] }] }),
+    startStandIn({ models: [{ name: 'second:1b', capabilities: ['completion', 'tools'] }] }),
+  ]);
+  const editor = await startEditor({ machine: { 'runner.host': first.url, 'runner.keepAlive': 'a while' } });
+  t.teardown(() => Promise.all([editor.close(), first.close(), second.close()]));
+
+  await t.test('a wrong one is told once, with its name, and asked questions get it too', async (t) => {
+    await editor.until(({ seen }) => seen.notifications, { fits: (told) => told.length > 0 });
+    await ask(editor, '@runner hello');
+    t.ok(await transcript(editor, /There is no model that can chat yet/));
+    const told = await editor.evaluate(({ seen }) => seen.notifications);
+    t.equal(told.length, 1);
+    t.match(told[0], /^Starting the daemon: .*keepAlive/);
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
+    const page = await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText());
+    t.match(page, /To mend:.* does not start\. .*keepAlive/);
+  });
+
+  await t.test('once it is mended the daemon starts', async (t) => {
+    await set(editor, 'keepAlive', undefined);
+    await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });
+    t.equal((await editor.evaluate(childrenOf)).length, 1);
+  });
+
+  await t.test('another address counts at once, with the token that is kept for it', async (t) => {
+    const origin = new URL(second.url).origin;
+    await set(editor, 'host', second.url);
+    await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') && !ids.includes('first:1b') });
+    void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
+    await editor.page.locator('.quick-input-widget input').first().waitFor();
+    await editor.page.keyboard.type('token-of-the-second');
+    await editor.page.keyboard.press('Enter');
+    await second.waitFor(({ headers }) => headers.authorization === 'Bearer token-of-the-second', 10_000);
+    await set(editor, 'host', first.url);
+    await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });
+    const [daemon] = await editor.evaluate(childrenOf);
+    process.kill(Number(daemon?.pid), 'SIGKILL');
+    await editor.until(childrenOf, { fits: (found) => found.length === 1 && found[0]?.pid !== daemon?.pid });
+    await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });
+    const before = second.requests.length;
+    await set(editor, 'host', second.url);
+    await second.waitFor(
+      (asked) => second.requests.indexOf(asked) >= before && asked.headers.authorization !== undefined,
+      10_000,
+    );
+    t.notOk(
+      first.requests.some(({ headers }) => headers.authorization !== undefined),
+      `the token of ${origin} went nowhere else`,
+    );
+  });
+});
+
+function set(editor: Editor, name: string, value: unknown): Promise<void> {
+  return editor.evaluate(
+    async ({ vscode, argument }) => {
+      const settings = vscode.workspace.getConfiguration('runner');
+      await settings.update(argument.name, argument.value, vscode.ConfigurationTarget.Global);
+    },
+    { name, value },
+  );
+}

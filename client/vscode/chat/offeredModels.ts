@@ -59,7 +59,7 @@ export function createOfferedModels(
     changed,
     daemon.onDidConnect(() => void refresh()),
     vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
-      if (affectsConfiguration('runner.servers')) void refresh();
+      if (affectsConfiguration('runner.host') || affectsConfiguration('runner.servers')) void refresh();
       else if (affectsConfiguration('runner.contextLength')) changed.fire();
     }),
     daemon.onNotification(modelsDidChange, () => void refresh()),

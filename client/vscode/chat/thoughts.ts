@@ -23,7 +23,11 @@ export function registerThoughts(): vscode.Disposable {
 export function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
   const kept = thought.length > most ? `${thought.slice(0, most)}\n\n(cut)` : thought;
-  const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`]));
+  // A parenthesis would end the link, and what a model thinks would be read as Markdown.
+  const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`])).replace(
+    /[()]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16)}`,
+  );
   const line = new vscode.MarkdownString(
     `[$(lightbulb) Thought for ${time}](command:${command}?${argument})\n\n`,
     true,

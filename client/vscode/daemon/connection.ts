@@ -3,7 +3,8 @@ import type { LanguageClient } from 'vscode-languageclient/node';
 import { type RunnerOptions, trustDidChange } from '../../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/progress.ts';
-import { formatError } from '../errorReporter.ts';
+import type { SecretLine } from '../../../protocol/secrets.ts';
+import { messageOf } from '../errorReporter.ts';
 import { readChangedSettings } from '../settings.ts';
 import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
 import type { TokenStore } from './secretStore.ts';
@@ -40,6 +41,8 @@ export interface ConnectionOptions {
   readonly log: vscode.LogOutputChannel;
   /** A folder for what may be kept between runs. */
   readonly cacheDir: string;
+  /** Told each time that the daemon does not start; it is tried again, later and later, and when settings change. */
+  readonly onStartFailure: (error: unknown) => void;
 }
 
 const didChangeConfiguration: NotificationMessage<{ readonly settings: { readonly runner: RunnerOptions } }> =
@@ -65,7 +68,13 @@ class Connection implements DaemonConnection {
   readonly #takers = new Map<string, Set<(params: unknown) => void>>();
   #client: Promise<LanguageClient>;
   #process: RunnerdProcess | undefined;
+  /** The origins of the secrets that this process has. */
+  readonly #toldOrigins = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  /** Ends the wait for the next start. */
+  #startsLater: (() => void) | undefined;
+  /** Why the last start failed, until one succeeds. */
+  #failure: unknown;
   #tries = 0;
   #works = 0;
   #isDisposed = false;
@@ -74,10 +83,9 @@ class Connection implements DaemonConnection {
     this.#options = options;
     const { tokens } = options;
     this.#disposables.push(
-      tokens.onDidChange((line) => this.#process?.tell(line)),
+      tokens.onDidChange((line) => this.#tell(line)),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration('runner'))
-          this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
+        if (event.affectsConfiguration('runner')) this.#changeSettings();
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.notify(trustDidChange, { trusted: true })),
     );
@@ -89,7 +97,7 @@ class Connection implements DaemonConnection {
     params: P,
     token?: vscode.CancellationToken,
   ): Promise<R> {
-    const client = await this.#client;
+    const client = await this.#connection();
     try {
       return await (token === undefined
         ? client.sendRequest<R>(method, params)
@@ -104,7 +112,7 @@ class Connection implements DaemonConnection {
     params: P,
     { token, report }: ProgressWatcher,
   ): Promise<R> {
-    const client = await this.#client;
+    const client = await this.#connection();
     const workDoneToken = `vscode-work-${++this.#works}`;
     const { ProgressType } = await import('./languageClient.ts');
     const listening = client.onProgress(new ProgressType<WorkProgress>(), workDoneToken, report);
@@ -139,15 +147,48 @@ class Connection implements DaemonConnection {
     this.#client.then((client) => client.dispose()).catch(ignore);
   }
 
+  /** One that ended is waited for; one that did not even start may take long, and nobody waits for that. */
+  #connection(): Promise<LanguageClient> {
+    return this.#failure === undefined ? this.#client : Promise.reject(notStarted(this.#failure));
+  }
+
+  /** A daemon that could not start with the settings as they were is started with them as they are. */
+  #changeSettings(): void {
+    if (!this.isConnected && this.#startsLater) {
+      clearTimeout(this.#timer);
+      this.#tries = 0;
+      this.#startsLater();
+      return;
+    }
+    this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
+    // Another server may have a token that this daemon was never told.
+    this.#tellSecrets().catch(ignore);
+  }
+
+  async #tellSecrets(): Promise<void> {
+    const { tokens, settings } = this.#options;
+    const lines = await tokens.linesFor([...originsOf(settings()).values()]);
+    for (const line of lines) if (!this.#toldOrigins.has(line.origin)) this.#tell(line);
+  }
+
+  #tell(line: SecretLine): void {
+    this.#toldOrigins.add(line.origin);
+    this.#process?.tell(line);
+  }
+
   #start(): Promise<LanguageClient> {
     const client = this.#open();
     client.then(
       () => {
         this.isConnected = true;
+        this.#failure = undefined;
         this.#connected.fire();
       },
       (error) => {
-        this.#options.log.error(`The daemon could not be started. ${formatError(error)}`);
+        this.#failure = error;
+        // One that refused its settings lives on, and nobody would end it.
+        this.#process?.child.kill();
+        this.#options.onStartFailure(error);
         this.#startLater();
       },
     );
@@ -169,7 +210,8 @@ class Connection implements DaemonConnection {
       'Runner',
       async () => {
         this.#process = spawnRunnerd(path, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath);
-        for (const line of secrets) this.#process.tell(line);
+        this.#toldOrigins.clear();
+        for (const line of secrets) this.#tell(line);
         return this.#process.child;
       },
       {
@@ -177,6 +219,8 @@ class Connection implements DaemonConnection {
         outputChannel: log,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         initializationOptions: { ...settings(), cacheDir, trusted: vscode.workspace.isTrusted },
+        // The failure is ours to tell, once.
+        initializationFailedHandler: () => false,
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue, handled: true }),
           closed: () => {
@@ -205,7 +249,11 @@ class Connection implements DaemonConnection {
     this.#options.log.warn(`The daemon ended. It is started again in ${wait / 1000} s.`);
     clearTimeout(this.#timer);
     this.#client = new Promise((resolve, reject) => {
-      this.#timer = setTimeout(() => this.#start().then(resolve, reject), wait);
+      this.#startsLater = () => {
+        this.#startsLater = undefined;
+        this.#start().then(resolve, reject);
+      };
+      this.#timer = setTimeout(this.#startsLater, wait);
     });
     this.#client.catch(() => undefined);
   }
@@ -216,6 +264,10 @@ const lostConnectionCodes: readonly unknown[] = [-32096, -32097, -32098, -32099]
 
 function isLostConnection(error: unknown): boolean {
   return error instanceof Error && 'code' in error && lostConnectionCodes.includes(error.code);
+}
+
+function notStarted(cause: unknown): Error {
+  return new Error(`The daemon of Runner does not start. ${messageOf(cause)}`, { cause });
 }
 
 function daemonEnded(cause: unknown): Error {

@@ -7,6 +7,11 @@ export class RunnerLanguageClient extends LanguageClient {
       'registrationType' in feature && feature.registrationType.method === 'textDocument/inlineCompletion';
     if (!isInlineCompletion) super.registerFeature(feature);
   }
+
+  /** To the log alone: what the user is told, and how often, is ours to say. */
+  override error(message: string, cause?: unknown): void {
+    super.error(message, cause, false);
+  }
 }
 
 export { CloseAction, ErrorAction, ProgressType, RevealOutputChannelOn } from 'vscode-languageclient/node';
