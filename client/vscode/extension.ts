@@ -35,11 +35,13 @@ export function activate(context: vscode.ExtensionContext): void {
     tokens,
     log,
     cacheDir: context.globalStorageUri.fsPath,
-    onStartFailure: (error) => reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   });
+  const failing = daemon.onDidFailToStart((error) =>
+    reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
+  );
   const offered = createOfferedModels(daemon, globalState, log);
   const ask = createTurns(daemon);
-  subscriptions.push(log, daemon, offered, ask, registerProvider(offered, ask));
+  subscriptions.push(log, daemon, failing, offered, ask, registerProvider(offered, ask));
   // The editor does not ask a provider that nobody asks for.
   void vscode.lm.selectChatModels({ vendor });
   const icon = new vscode.ThemeIcon('server-process');

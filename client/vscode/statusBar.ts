@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { type Status, statusDidChange } from '../../protocol/status.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
+import { messageOf } from './errorReporter.ts';
 
 const icons = {
   checking: '$(sync~spin)',
@@ -13,7 +14,7 @@ const icons = {
 export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';
-  item.command = 'runner.showLog';
+  item.command = 'runner.doctor';
   const show = ({ state, kind, message, version }: Status) => {
     item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}`;
     item.tooltip = version === undefined ? message : `${message} Version ${version}.`;
@@ -22,5 +23,11 @@ export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
     item.show();
   };
   show({ state: 'checking', kind: 'ok', message: 'Looking for the runner.' });
-  return vscode.Disposable.from(item, daemon.onNotification(statusDidChange, show));
+  return vscode.Disposable.from(
+    item,
+    daemon.onNotification(statusDidChange, show),
+    daemon.onDidFailToStart((error) =>
+      show({ state: 'offline', kind: 'error', message: `The daemon does not start. ${messageOf(error)}` }),
+    ),
+  );
 }

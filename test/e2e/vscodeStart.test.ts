@@ -121,6 +121,7 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
     const told = await editor.evaluate(({ seen }) => seen.notifications);
     t.equal(told.length, 1);
     t.match(told[0], /^Starting the daemon: .*keepAlive/);
+    await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
     const page = await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText());
     t.match(page, /To mend:.* does not start\. .*keepAlive/);

@@ -25,6 +25,8 @@ export interface DaemonConnection extends vscode.Disposable {
   ): Promise<R>;
   /** The daemon answers, for the first time or again. */
   readonly onDidConnect: vscode.Event<void>;
+  /** It does not even start; that is tried again, later and later, and when settings change. */
+  readonly onDidFailToStart: vscode.Event<unknown>;
   readonly isConnected: boolean;
 }
 
@@ -41,8 +43,6 @@ export interface ConnectionOptions {
   readonly log: vscode.LogOutputChannel;
   /** A folder for what may be kept between runs. */
   readonly cacheDir: string;
-  /** Told each time that the daemon does not start; it is tried again, later and later, and when settings change. */
-  readonly onStartFailure: (error: unknown) => void;
 }
 
 const didChangeConfiguration: NotificationMessage<{ readonly settings: { readonly runner: RunnerOptions } }> =
@@ -62,8 +62,10 @@ class Connection implements DaemonConnection {
   readonly #options: ConnectionOptions;
   readonly #connected = new vscode.EventEmitter<void>();
   readonly onDidConnect = this.#connected.event;
+  readonly #failed = new vscode.EventEmitter<unknown>();
+  readonly onDidFailToStart = this.#failed.event;
   isConnected = false;
-  readonly #disposables: vscode.Disposable[] = [this.#connected];
+  readonly #disposables: vscode.Disposable[] = [this.#connected, this.#failed];
   /** By method; each new client gets all of them. */
   readonly #takers = new Map<string, Set<(params: unknown) => void>>();
   #client: Promise<LanguageClient>;
@@ -188,7 +190,7 @@ class Connection implements DaemonConnection {
         this.#failure = error;
         // One that refused its settings lives on, and nobody would end it.
         this.#process?.child.kill();
-        this.#options.onStartFailure(error);
+        this.#failed.fire(error);
         this.#startLater();
       },
     );
