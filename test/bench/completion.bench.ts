@@ -41,6 +41,75 @@ async function keys(): Promise<void> {
   await runner.close();
 }
 
+/** After an acceptance what follows is there already. */
+async function acceptance(): Promise<void> {
+  const { runner, daemon } = await start();
+  const uri = 'file:///bench/accept.ts';
+  let cursor = await open(daemon, uri, 'const total = ', '\n');
+  const times: number[] = [];
+  runner.on('/api/generate', 40).say('first + second;');
+  for (let count = 0; count < 15; count++) {
+    const seen = runner.requests.length;
+    const begun = performance.now();
+    const item = await ask(daemon, uri, cursor);
+    // The first one is asked for; the others were fetched ahead.
+    if (count > 0) times.push(performance.now() - begun);
+    if (!item) throw new Error('Nothing was suggested.');
+    cursor = await change(daemon, uri, cursor, item.insertText);
+    await runner.waitFor(
+      (asked) => runner.requests.indexOf(asked) >= seen && asked.path === '/api/generate' && asked.finished,
+    );
+  }
+  row('what follows an acceptance, fetched ahead', times, 'at most 15 ms');
+  await daemon.close();
+  await runner.close();
+}
+
+/** What a runner evaluates anew at each key, by the order of the prompt. */
+async function orders(): Promise<void> {
+  if (!host)
+    return line('prompt evaluation in both orders', 'left out: RUNNER_TEST_HOST names no server', 'printed');
+  const able = await modelWithInsert(host);
+  if (!able) return line('prompt evaluation in both orders', 'left out: no model has insert', 'printed');
+  const source = sourceFiles('daemon/completion').map((file) => cutHoles(file, 1)[0]?.before ?? '');
+  const text = source.join('\n').slice(0, 2_400);
+  const suffix = source.join('\n').slice(2_400, 4_800);
+  const asked = {
+    'prefix first': (typed: string) => `<PRE> ${text}${typed} <SUF>${suffix} <MID>`,
+    'suffix first': (typed: string) => `<PRE> <SUF>${suffix} <MID> ${text}${typed}`,
+  };
+  const times = new Map<string, number>();
+  for (const [order, promptOf] of Object.entries(asked)) {
+    const durations: number[] = [];
+    for (let keys = 0; keys <= 10; keys++) {
+      const body = { model: able, prompt: promptOf('const total'.slice(0, keys)), raw: true, stream: false };
+      const response = await fetch(`${host}/api/generate`, {
+        method: 'POST',
+        body: JSON.stringify({ ...body, options: { num_predict: 1 } }),
+      });
+      const { prompt_eval_duration: nanoseconds = 0 } = (await response.json()) as {
+        prompt_eval_duration?: number;
+      };
+      // The first one evaluates all of it in either order.
+      if (keys > 0) durations.push(nanoseconds / 1e6);
+    }
+    times.set(order, median(durations));
+  }
+  const [psm = 0, spm = 0] = times.values();
+  line(
+    `prompt evaluation at a key, ${able}`,
+    `prefix first ${psm.toFixed(1)} ms, suffix first ${spm.toFixed(1)} ms: ${(psm / spm).toFixed(1)} times`,
+    '10 to 40 times',
+  );
+}
+
+async function modelWithInsert(url: string): Promise<string | undefined> {
+  const daemon = await startDaemonProcess({ host: url });
+  const { models } = await daemon.request(listModelsRequest, {});
+  await daemon.close();
+  return models.find(({ capabilities }) => capabilities.insert.value === true)?.name;
+}
+
 /** From a newer key to the socket that closes. */
 async function abort(
   runner: RunnerStandIn,
@@ -107,10 +176,7 @@ async function holes(): Promise<void> {
   await daemon.close();
   await runner.close();
   if (!host) return line('a real model', 'left out: RUNNER_TEST_HOST names no server', 'printed');
-  const real = await startDaemonProcess({ host });
-  const { models } = await real.request(listModelsRequest, {});
-  const able = models.find(({ capabilities }) => capabilities.insert.value === true)?.name;
-  await real.close();
+  const able = await modelWithInsert(host);
   if (!able) return line('a real model', 'left out: none has insert', 'printed');
   const filled = await startDaemonProcess({ host, completionModel: able });
   await fill(able, filled, all.slice(0, 20), () => undefined);
@@ -227,5 +293,7 @@ function line(what: string, figures: string, goal: string): void {
 
 console.log('\nInline completion (medians)');
 await keys();
+await acceptance();
 await typing();
+await orders();
 await holes();
