@@ -72,8 +72,8 @@ async function orders(): Promise<void> {
   const able = await modelWithInsert(host);
   if (!able) return line('prompt evaluation in both orders', 'left out: no model has insert', 'printed');
   const source = sourceFiles('daemon/completion').map((file) => cutHoles(file, 1)[0]?.before ?? '');
-  const text = source.join('\n').slice(0, 2_400);
-  const suffix = source.join('\n').slice(2_400, 4_800);
+  const text = source.join('\n').slice(0, 700);
+  const suffix = source.join('\n').slice(700, 1_400);
   const asked = {
     'prefix first': (typed: string) => `<PRE> ${text}${typed} <SUF>${suffix} <MID>`,
     'suffix first': (typed: string) => `<PRE> <SUF>${suffix} <MID> ${text}${typed}`,
