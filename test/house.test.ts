@@ -84,6 +84,17 @@ t.test('docs/PROTOCOL.md names every message and every error, and nothing else',
   }
 });
 
+t.test('no merge was left half done', async (t) => {
+  const pages = [
+    ...readdirSync('docs').map((name) => join('docs', name)),
+    'README.md',
+    'CHANGELOG.md',
+    'package.json',
+  ];
+  for (const page of pages.filter((name) => /\.(md|json)$/.test(name)))
+    t.notMatch(readFileSync(page, 'utf8'), /^(<{7}|>{7}|={7}$)/m, page);
+});
+
 t.test('pages link to what is there', async (t) => {
   const pages = [
     'README.md',

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { plain } from './notificationText.ts';
 
 export interface ReportOptions {
   /** What was being done, such as `Pulling qwen3:4b`. */
@@ -21,7 +22,7 @@ export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter
       const sentence = prefix + messageOf(error);
       if (!showToUser || sentence === shown) return;
       shown = sentence;
-      void vscode.window.showErrorMessage(sentence, 'Show Log').then((choice) => {
+      void vscode.window.showErrorMessage(plain(sentence), 'Show Log').then((choice) => {
         if (shown === sentence) shown = undefined;
         if (choice !== undefined) log.show();
       });

@@ -13,6 +13,8 @@ const longest = 60_000;
 export function lookAgain(daemon: DaemonConnection): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   let wait = first;
+  let isOffline = false;
+  let isDisposed = false;
   const stop = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -21,15 +23,19 @@ export function lookAgain(daemon: DaemonConnection): vscode.Disposable {
     stop();
     if (!vscode.window.state.focused) return;
     timer = setTimeout(async () => {
+      timer = undefined;
       wait = Math.min(wait * 2, longest);
       // What it finds is told by the status, here too.
       const status = await daemon.request(statusRequest, {}).catch(() => undefined);
-      if (timer !== undefined && status?.state === 'offline') look();
+      // A daemon that ended meanwhile tells its status when it is there again.
+      if (!isDisposed && isOffline && status?.state !== 'online' && timer === undefined) look();
     }, wait);
   };
-  let isOffline = false;
   return vscode.Disposable.from(
-    new vscode.Disposable(stop),
+    new vscode.Disposable(() => {
+      isDisposed = true;
+      stop();
+    }),
     daemon.onNotification(statusDidChange, ({ state }) => {
       if (state === 'checking') return;
       isOffline = state === 'offline';

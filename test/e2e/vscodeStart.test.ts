@@ -69,10 +69,24 @@ t.test('VS Code begins while the runner is down, with everything switched on', {
     t.ok(await transcript(editor, /Good morning\./));
   });
 
+  await t.test('the window is loaded anew: what the picker remembers still answers', async (t) => {
+    const runner = await startStandIn({
+      port,
+      models: [{ name: 'other:1b', capabilities: ['completion', 'tools'] }],
+    });
+    await editor.reload();
+    await editor.until(modelIds, { fits: (ids) => ids.includes('other:1b'), within: 60_000 });
+    await editor.page.locator('.interactive-session .chat-input-container').first().waitFor();
+    runner.say('I am another one.');
+    await ask(editor, '@runner who is there now?');
+    t.ok(await transcript(editor, /I am another one\./));
+    await runner.close();
+  });
+
   await t.test('it goes again: its models stay offered, and the sentence says so', async (t) => {
     await ask(editor, '@runner still there?');
     t.ok(await transcript(editor, /still there\?[\s\S]*(no runner|does not answer|not reach|refused)/i));
-    t.match(await editor.evaluate(modelIds), ['late:1b']);
+    t.match(await editor.evaluate(modelIds), ['other:1b']);
   });
 });
 

@@ -20,6 +20,8 @@ export interface Editor {
     work: (host: Host<A>) => R | PromiseLike<R>,
     options?: UntilOptions<R, A>,
   ): Promise<R>;
+  /** Loads the window anew, with a new extension host. */
+  reload(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,8 @@ export interface Seen {
   readonly calls: readonly { readonly call: string; readonly detail: string; readonly at: number }[];
   readonly log: readonly { readonly level: string; readonly message: string }[];
   readonly notifications: readonly string[];
+  /** How often the tool was called that nobody offers. */
+  readonly secrets: number;
 }
 
 export interface UntilOptions<R, A> {
@@ -97,6 +101,11 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
     evaluate: driver.evaluate,
     until: (work, { argument, fits = Boolean, within = 20_000 } = {}) =>
       poll(() => driver.evaluate(work, argument), fits, within),
+    async reload() {
+      const next = driver.next();
+      await page.reload();
+      await withLimit(next, 60_000, 'The driver of the tests did not begin again.');
+    },
     close,
   };
 }
@@ -211,9 +220,11 @@ async function listenForDriver(path: string) {
   let count = 0;
   let socket: Socket | undefined;
   let announce: () => void = () => undefined;
-  const first = new Promise<void>((resolve) => {
-    announce = resolve;
-  });
+  const next = () =>
+    new Promise<void>((resolve) => {
+      announce = resolve;
+    });
+  const first = next();
   const server: Server = createServer((connection) => {
     socket = connection;
     announce();
@@ -235,6 +246,7 @@ async function listenForDriver(path: string) {
   await new Promise<void>((resolve) => server.listen(path, resolve));
   return {
     path,
+    next,
     connected: () => withLimit(first, 60_000, 'The driver of the tests did not begin.'),
     evaluate<R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> {
       const id = ++count;

@@ -2,6 +2,7 @@ import t from 'tap';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { canChat, toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
+import { plain } from '../../client/vscode/notificationText.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
 t.test('what the picker offers', async (t) => {
@@ -56,14 +57,28 @@ t.test('tokens are counted by what the runner counted', async (t) => {
 t.test('the origins to which a token can belong', async (t) => {
   const servers = [
     { name: 'box', url: 'https://box:8443/prefix' },
-    { name: 'wrong', url: 'box' },
+    { name: 'bare', url: '192.168.1.5' },
+    { name: 'wrong', url: 'ftp://box' },
   ];
   t.strictSame(
-    [...originsOf({ host: 'http://127.0.0.1:11434/x', servers })],
+    [...originsOf({ host: 'http://127.0.0.1:11434/x', servers }, 'elsewhere:1')],
     [
       ['default', 'http://127.0.0.1:11434'],
       ['box', 'https://box:8443'],
+      ['bare', 'http://192.168.1.5:11434'],
     ],
   );
-  t.equal(originsOf({}).get('default'), 'http://127.0.0.1:11434');
+  t.equal(originsOf({}, undefined).get('default'), 'http://127.0.0.1:11434');
+  t.equal(
+    originsOf({}, 'box:1234').get('default'),
+    'http://box:1234',
+    'OLLAMA_HOST holds where nothing is set',
+  );
+  t.equal(originsOf({ host: 'localhost:41329' }, 'box').get('default'), 'http://localhost:41329');
+  const odd = [null, 1, { name: 'x' }] as never;
+  t.strictSame([...originsOf({ servers: odd }, undefined).keys()], ['default'], 'settings may say anything');
+});
+
+t.test('a sentence of a server is no link in a notification', async (t) => {
+  t.equal(plain('See [this](command:x) now.'), 'See [this] (command:x) now.');
 });

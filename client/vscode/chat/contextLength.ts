@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { contextLength } from '../settings.ts';
+import { plain } from '../notificationText.ts';
+import { contextLength, updateSetting } from '../settings.ts';
 
 /** What the button beside a refused prompt runs. */
 export const setContextLength: vscode.Command = {
@@ -25,8 +26,7 @@ export function registerContextLength(): vscode.Disposable {
     const title = 'How Large a Context Window? A larger one takes more memory.';
     const chosen = await vscode.window.showQuickPick(items, { title });
     if (!chosen) return;
-    const settings = vscode.workspace.getConfiguration('runner');
-    await settings.update('contextLength', chosen.tokens, vscode.ConfigurationTarget.Global);
+    await updateSetting('contextLength', chosen.tokens);
   });
 }
 
@@ -36,7 +36,7 @@ export function createWindowOffer(): (sentence: string) => Promise<void> {
   return async (sentence) => {
     if (isOpen) return;
     isOpen = true;
-    const answer = await vscode.window.showWarningMessage(sentence, setContextLength.title);
+    const answer = await vscode.window.showWarningMessage(plain(sentence), setContextLength.title);
     isOpen = false;
     if (answer !== undefined) await vscode.commands.executeCommand(setContextLength.command);
   };

@@ -3,16 +3,15 @@ import { readMetadata } from './turnMetadata.ts';
 
 /** Offered only where there is something to go on with. */
 export const followUps: vscode.ChatFollowupProvider = {
-  provideFollowups({ metadata }, context) {
-    switch (readMetadata(metadata)?.ended) {
+  provideFollowups(result) {
+    const { ended, prompt } = readMetadata(result.metadata) ?? {};
+    switch (ended) {
       case 'length':
         return [{ prompt: 'Go on from where you were cut.', label: 'Go on' }];
       case 'rounds':
         return [{ prompt: 'Go on with the tools.', label: 'Go on with the tools' }];
-      case 'failed': {
-        const last = context.history.findLast((turn) => 'prompt' in turn);
-        return last === undefined ? [] : [{ prompt: last.prompt, label: 'Ask again' }];
-      }
+      case 'failed':
+        return prompt === undefined ? [] : [{ prompt, label: 'Ask again' }];
       default:
         return [];
     }

@@ -17,12 +17,15 @@ export interface OfferedModels extends vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
   /** At once, without asking the runner. */
   readonly current: readonly RunnerModelInformation[];
-  /** The model that answers where the user chose none of ours: one that is loaded, else the newest. */
+  /** The model that answers where the user chose none of ours: of this machine's one that is loaded, else the newest. */
   readonly preferred: Model | undefined;
   refresh(): Promise<void>;
 }
 
 const memoryKey = 'runner.lastModels';
+const idsKey = 'runner.offeredIds';
+/** How many models that are gone are offered all the same. */
+const mostGone = 5;
 
 export function createOfferedModels(
   daemon: DaemonConnection,
@@ -33,6 +36,15 @@ export function createOfferedModels(
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
   /** Names of servers whose models are the last known ones; before the first answer that is each. */
   let stale: ReadonlySet<string> = new Set(serverNames(readSettings()));
+  const remembered = memory.get<readonly string[]>(idsKey) ?? [];
+  let kept = remembered;
+  /** With the newest of those that were offered before, which the picker may hold on to. */
+  const remember = (here: ReadonlySet<string>) => {
+    const ids = [...here, ...kept.filter((id) => !here.has(id)).slice(0, mostGone)];
+    if (ids.join(' ') === kept.join(' ')) return;
+    kept = ids;
+    void memory.update(idsKey, ids);
+  };
   let asked = 0;
 
   const modelsOf = async (server: string): Promise<ServerModels> => {
@@ -74,10 +86,16 @@ export function createOfferedModels(
     get current() {
       const options = { isStale: (server: string) => stale.has(server), contextLength: contextLength() };
       const offered = toModelInformation(models, options);
-      return needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
+      const wanted = needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
+      const here = new Set(wanted.map(({ id }) => id));
+      // The picker remembers what was chosen in an earlier window, and without it no question would reach anybody.
+      const gone = remembered.filter((id) => !here.has(id)).slice(0, mostGone);
+      remember(here);
+      return [...wanted, ...gone.map(substitute)];
     },
     get preferred() {
-      const able = models.filter(canChat);
+      // What runs elsewhere answers only who chose it.
+      const able = models.filter((model) => canChat(model) && !model.remote);
       return able.find(({ running }) => running !== undefined) ?? able[0];
     },
     refresh,
@@ -121,9 +139,21 @@ function needsPlaceholder(offered: readonly RunnerModelInformation[]): boolean {
   return !offered.some(({ capabilities }) => capabilities.toolCalling);
 }
 
+/** For one that was offered in an earlier window: whoever chose it is answered by the one that is there. */
+function substitute(id: string): RunnerModelInformation {
+  return {
+    ...placeholder(true),
+    ...{ id, name: id === placeholderId ? 'Runner: any model' : id },
+    detail: id === placeholderId ? '' : 'not installed',
+    tooltip: 'Another one answers: of your machine, one that is loaded, else the newest.',
+  };
+}
+
+const placeholderId = 'none';
+
 function placeholder(hasModels: boolean): RunnerModelInformation {
   return {
-    id: 'none',
+    id: placeholderId,
     name: hasModels ? 'Runner: no model with tools' : 'Runner: no model yet',
     family: 'none',
     version: '0',

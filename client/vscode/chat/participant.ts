@@ -61,7 +61,7 @@ async function answer({ offered, ask, log }: ParticipantOptions, turn: Turn): Pr
   } catch (error) {
     if (turn.token.isCancellationRequested) return {};
     log.error(`@runner: ${formatError(error)}`);
-    return failed(stream, model, error);
+    return failed(stream, { model: model.name, prompt: request.prompt }, error);
   }
 }
 
@@ -71,7 +71,9 @@ function chosenModel({ model }: vscode.ChatRequest, offered: OfferedModels): Mod
 }
 
 function noModel(stream: vscode.ChatResponseStream): vscode.ChatResult {
-  stream.markdown('There is no model that can chat yet. Start your runner, or pull a model.');
+  stream.markdown(
+    'There is no model that can chat yet. Start your runner, or pull a model. One that runs elsewhere answers only where you choose it in the model picker.',
+  );
   stream.button({ command: 'runner.pullModel', title: 'Pull a Model' });
   stream.button({ command: 'runner.doctor', title: 'What Is Wrong?' });
   return {};
@@ -86,20 +88,15 @@ async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): P
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
     const writer = createAnswerWriter(stream, Date.now);
-    const result = await ask(
-      {
-        ...{ model: name, server, messages: [...before, ...said], context: 'leading' },
-        ...(isLast ? {} : { tools }),
-      },
-      writer.write,
-      token,
-    );
-    writer.end();
+    const params = { model: name, server, messages: [...before, ...said], context: 'leading' as const };
+    const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
+    // What was thought stays also where the answer failed.
+    const result = await asking.finally(writer.end);
     said.push(result.message);
     const calls = result.message.toolCalls ?? [];
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
     if (isDone) return ended(stream, result, { model: name, said, isLast });
-    said.push(...(await callTools(calls, request, token)));
+    said.push(...(await callTools(calls, { request, offered: tools, token })));
   }
 }
 
@@ -128,12 +125,16 @@ function ended(
 }
 
 /** What had come stays; the sentence says what to do next, and a button does it. */
-function failed(stream: vscode.ChatResponseStream, { name }: Model, error: unknown): vscode.ChatResult {
+function failed(
+  stream: vscode.ChatResponseStream,
+  { model, prompt }: { readonly model: string; readonly prompt: string },
+  error: unknown,
+): vscode.ChatResult {
   const kind = errorDataOf(error)?.kind;
   const button = buttonFor(kind);
   if (button) stream.button(button);
   const message = kind === undefined ? `The answer could not be had: ${messageOf(error)}` : messageOf(error);
-  const metadata: TurnMetadata = { model: name, ended: 'failed' };
+  const metadata: TurnMetadata = { model, ended: 'failed', prompt };
   return { errorDetails: { message }, metadata };
 }
 

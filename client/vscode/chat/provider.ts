@@ -42,9 +42,10 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    if (!model) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
+    const answering = model ?? this.#offered.preferred;
+    if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingPartOf();
-    const params = paramsOf(model, toMessages(messages), options);
+    const params = paramsOf(answering, toMessages(messages), options);
     try {
       const { usage } = await this.#ask(
         { ...params, thinkingFormat: thinkingPart ? 'separate' : 'quote' },

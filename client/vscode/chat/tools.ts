@@ -12,21 +12,29 @@ export function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[
   return toTools(vscode.lm.tools.filter(({ name }) => names.has(name)).slice(0, maxTools));
 }
 
-/** Calls them one after another, because one may build on what the one before did; the editor asks for consent. */
+/**
+ * Calls them one after another, because one may build on what the one before did; the editor asks for consent. A model
+ * names what it likes: only what it was offered is called.
+ */
 export async function callTools(
   calls: readonly ToolCall[],
-  { toolInvocationToken }: vscode.ChatRequest,
-  token: vscode.CancellationToken,
+  { request: { toolInvocationToken }, offered, token }: ToolCalling,
 ): Promise<readonly Message[]> {
   const results: Message[] = [];
   for (const { id: callId, name, arguments: input } of calls) {
-    const content = await contentOf(
-      () => vscode.lm.invokeTool(name, { input, toolInvocationToken }, token),
-      token,
-    );
+    const isOffered = offered.some((tool) => tool.name === name);
+    const content = isOffered
+      ? await contentOf(() => vscode.lm.invokeTool(name, { input, toolInvocationToken }, token), token)
+      : [new vscode.LanguageModelTextPart(`There is no tool ${name} among those that were offered.`)];
     results.push(toResult({ callId, content }, name));
   }
   return results;
+}
+
+export interface ToolCalling {
+  readonly request: vscode.ChatRequest;
+  readonly offered: readonly Tool[];
+  readonly token: vscode.CancellationToken;
 }
 
 /** What the tool said. That it failed, or that the user did not allow it, is an answer for the model too. */

@@ -6,6 +6,8 @@ export interface TurnMetadata {
   readonly usage?: Usage;
   /** Why one may want to go on: it was cut, the rounds of tools ended, or it failed. */
   readonly ended?: 'length' | 'rounds' | 'failed';
+  /** What was asked, where it failed: it may be asked again. */
+  readonly prompt?: string;
   /** With tools: all that was said and answered in the turn, in its order. */
   readonly messages?: readonly Message[];
 }

@@ -4,7 +4,7 @@ import { listModelsRequest, type Model } from '../../../protocol/models.ts';
 import { canChat } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import { completionModel } from '../settings.ts';
+import { completionModel, updateSetting } from '../settings.ts';
 
 /** Chooses the model that completes as one types, or none. */
 export function registerChooseCompletionModel(
@@ -19,8 +19,7 @@ export function registerChooseCompletionModel(
         title: 'Which Model Completes as You Type?',
       });
       if (!chosen) return;
-      const settings = vscode.workspace.getConfiguration('runner');
-      await settings.update('completionModel', chosen.model, vscode.ConfigurationTarget.Global);
+      await updateSetting('completionModel', chosen.model);
     } catch (error) {
       reporter.report(error, { during: 'Choosing a model', showToUser: true });
     }

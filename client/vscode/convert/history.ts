@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Message } from '../../../protocol/chat.ts';
 import { isAside } from '../chat/answerWriter.ts';
 import { readMetadata } from '../chat/turnMetadata.ts';
+import { isPicture } from './messages.ts';
 
 /** The turns before this one: what the user asked, and what was answered, with the tools that were called. */
 export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {
@@ -43,7 +44,10 @@ async function withReferences(
   references: readonly vscode.ChatPromptReference[],
 ): Promise<string> {
   const blocks = await Promise.all(references.map(blockOf));
-  return [...blocks.filter((block) => block !== undefined), prompt].join('\n');
+  const attached = blocks.filter((block) => block !== undefined);
+  // One block for all: of several of one name only the newest would count.
+  const whole = attached.length === 0 ? [] : [`<attachments>\n${attached.join('\n')}\n</attachments>`];
+  return [...whole, prompt].join('\n');
 }
 
 async function blockOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string | undefined> {
@@ -65,15 +69,18 @@ async function fileBlock(uri: vscode.Uri, range?: vscode.Range): Promise<string 
 }
 
 function block(path: string, text: string): string {
-  const cut = text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text;
-  return `<attachment path="${path.replaceAll('"', "'")}">\n${cut}\n</attachment>`;
+  const kept = text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text;
+  // A file that holds the end of a block must not end it: the rest would be the user's words.
+  const inside = kept.replace(/<\/(?=attachments?\b)/gi, '<\\/');
+  return `<attachment path="${path.replace(/["<>\r\n]/g, "'")}">\n${inside}\n</attachment>`;
 }
 
 async function imageOf({ value }: vscode.ChatPromptReference): Promise<string | undefined> {
   if (value instanceof vscode.Uri) return isImage(value) ? readImage(value) : undefined;
   // What was pasted comes with its type and a function for its bytes; no stable typing has it.
-  const data: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'data') : undefined;
-  if (typeof data !== 'function') return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
+  if (typeof data !== 'function' || typeof type !== 'string' || !isPicture(type)) return undefined;
   const bytes: unknown = await data.call(value);
   return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : undefined;
 }

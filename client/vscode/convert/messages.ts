@@ -48,8 +48,17 @@ function roleOf(role: vscode.LanguageModelChatMessageRole): 'user' | 'assistant'
 
 /** Images go as images, text in whatever type as text; the rest says nothing to a model. */
 function addData({ mimeType, data }: vscode.LanguageModelDataPart, texts: string[], images: string[]): void {
-  if (mimeType.startsWith('image/')) images.push(Buffer.from(data).toString('base64'));
-  else if (/^text\/|json|xml|yaml/.test(mimeType)) texts.push(new TextDecoder().decode(data));
+  if (isPicture(mimeType)) images.push(Buffer.from(data).toString('base64'));
+  else if (isText(mimeType)) texts.push(new TextDecoder().decode(data));
+}
+
+/** What a model with vision sees: SVG is text. */
+export function isPicture(mimeType: string): boolean {
+  return /^image\/(png|jpe?g|gif|webp|bmp)\b/i.test(mimeType);
+}
+
+function isText(mimeType: string): boolean {
+  return /^text\/|^application\/(json|xml|yaml|x-yaml|javascript)\b|\+(json|xml|yaml)\b/i.test(mimeType);
 }
 
 /** What a tool said, as the model is told it. */

@@ -70,6 +70,8 @@ class Connection implements DaemonConnection {
   readonly #takers = new Map<string, Set<(params: unknown) => void>>();
   #client: Promise<LanguageClient>;
   #process: RunnerdProcess | undefined;
+  /** What this process was told. */
+  #settings: RunnerOptions = {};
   /** The origins of the secrets that this process has. */
   readonly #toldOrigins = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -162,14 +164,38 @@ class Connection implements DaemonConnection {
       this.#startsLater();
       return;
     }
+    if (this.#isUnset()) {
+      this.#client = this.#restart();
+      this.#client.catch(ignore);
+      return;
+    }
     this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
     // Another server may have a token that this daemon was never told.
     this.#tellSecrets().catch(ignore);
   }
 
+  /** What a daemon was told and is set no more, it cannot be told: absent keeps its value. */
+  #isUnset(): boolean {
+    const now = this.#options.settings();
+    const before = this.#settings;
+    this.#settings = { ...before, ...now };
+    return (['keepAlive', 'caFile', 'modelfilesPath'] as const).some((key) => key in before && !(key in now));
+  }
+
+  /** A new daemon begins without what is unset. */
+  async #restart(): Promise<LanguageClient> {
+    this.isConnected = false;
+    try {
+      await (await this.#client).stop();
+    } catch {
+      // One that is gone needs no end.
+    }
+    return this.#start();
+  }
+
   async #tellSecrets(): Promise<void> {
     const { tokens, settings } = this.#options;
-    const lines = await tokens.linesFor([...originsOf(settings()).values()]);
+    const lines = await tokens.linesFor([...originsOf(settings(), process.env['OLLAMA_HOST']).values()]);
     for (const line of lines) if (!this.#toldOrigins.has(line.origin)) this.#tell(line);
   }
 
@@ -201,17 +227,19 @@ class Connection implements DaemonConnection {
 
   async #open(): Promise<LanguageClient> {
     const { path, log, settings, tokens, cacheDir } = this.#options;
-    const secrets = await tokens.linesFor([...originsOf(settings()).values()]);
+    const secrets = await tokens.linesFor([...originsOf(settings(), process.env['OLLAMA_HOST']).values()]);
     // The library takes longer to load than all else: activation does not wait for it.
     const { RunnerLanguageClient, CloseAction, ErrorAction, RevealOutputChannelOn } = await import(
       './languageClient.ts'
     );
     const startedAt = Date.now();
+    this.#settings = settings();
+    let hasStarted = false;
     const client = new RunnerLanguageClient(
       'runner',
       'Runner',
       async () => {
-        this.#process = spawnRunnerd(path, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath);
+        this.#process = spawnRunnerd(path);
         this.#toldOrigins.clear();
         for (const line of secrets) this.#tell(line);
         return this.#process.child;
@@ -220,14 +248,15 @@ class Connection implements DaemonConnection {
         documentSelector: [{ language: 'modelfile' }],
         outputChannel: log,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
-        initializationOptions: { ...settings(), cacheDir, trusted: vscode.workspace.isTrusted },
+        initializationOptions: { ...this.#settings, cacheDir, trusted: vscode.workspace.isTrusted },
         // The failure is ours to tell, once.
         initializationFailedHandler: () => false,
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue, handled: true }),
           closed: () => {
             if (Date.now() - startedAt > steadyAfter) this.#tries = 0;
-            this.#startLater();
+            // A start that failed is told by itself, and counts once.
+            if (hasStarted) this.#startLater();
             return { action: CloseAction.DoNotRestart, handled: true };
           },
         },
@@ -235,6 +264,7 @@ class Connection implements DaemonConnection {
     );
     for (const method of this.#takers.keys()) this.#listen(client, method);
     await client.start();
+    hasStarted = true;
     return client;
   }
 

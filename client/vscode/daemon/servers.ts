@@ -1,4 +1,5 @@
-import { defaultHost, defaultServerName, type RunnerOptions } from '../../../protocol/initialize.ts';
+import { parseAddress } from '../../../protocol/address.ts';
+import { defaultServerName, type RunnerOptions } from '../../../protocol/initialize.ts';
 
 /** The names of the servers that the settings have, the one at `runner.host` first. Settings may say anything. */
 export function serverNames({ servers }: Pick<RunnerOptions, 'servers'>): readonly string[] {
@@ -10,8 +11,34 @@ export function serverNames({ servers }: Pick<RunnerOptions, 'servers'>): readon
   return [...new Set([defaultServerName, ...names])];
 }
 
-/** The servers that the settings name, with their origins: those to which a token can belong. */
-export function originsOf({ host = defaultHost, servers = [] }: RunnerOptions): ReadonlyMap<string, string> {
-  const named = [{ name: 'default', url: host }, ...servers];
-  return new Map(named.flatMap(({ name, url }) => (URL.canParse(url) ? [[name, new URL(url).origin]] : [])));
+/**
+ * The servers that the settings name, with their origins: those to which a token can belong. `environment` is what
+ * `OLLAMA_HOST` says, which holds where `runner.host` is empty.
+ */
+export function originsOf(
+  { host, servers }: Pick<RunnerOptions, 'host' | 'servers'>,
+  environment: string | undefined,
+): ReadonlyMap<string, string> {
+  const named: readonly unknown[] = Array.isArray(servers) ? servers : [];
+  const all = [{ name: defaultServerName, url: host ?? environment ?? '' }, ...named.filter(isServer)];
+  return new Map(all.flatMap(({ name, url }) => [[name, tryOrigin(url)] as const]).filter(hasOrigin));
+}
+
+/** What a server of the settings needs at least. */
+export function isServer(value: unknown): value is { readonly name: string; readonly url: string } {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('url' in value)) return false;
+  return typeof value.name === 'string' && typeof value.url === 'string';
+}
+
+/** By the rules of the daemon, which sends a token to this origin and no other. */
+function tryOrigin(url: string): string | undefined {
+  try {
+    return new URL(parseAddress(url)).origin;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasOrigin(entry: readonly [string, string | undefined]): entry is readonly [string, string] {
+  return entry[1] !== undefined;
 }

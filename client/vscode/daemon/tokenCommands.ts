@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import { isLoopback } from '../../../protocol/address.ts';
 import type { RunnerOptions } from '../../../protocol/initialize.ts';
+import { plain } from '../notificationText.ts';
 import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';
 
@@ -9,6 +11,7 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
     vscode.commands.registerCommand('runner.setAccessToken', async () => {
       const origin = await pickOrigin(settings(), 'A token for which server?');
       if (origin === undefined) return;
+      if (origin.startsWith('http:') && !isLoopback(origin)) return warnOfPlainHttp(origin);
       const token = await vscode.window.showInputBox({
         title: `Access Token for ${origin}`,
         prompt: 'It is kept in the secret storage of the editor, and sent to this server alone.',
@@ -25,9 +28,18 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
   );
 }
 
+/** The daemon would keep it to itself: anybody on the way could read it. */
+function warnOfPlainHttp(origin: string): void {
+  void vscode.window.showWarningMessage(
+    plain(
+      `A token is never sent to ${origin}: without https anybody on the way could read it. Set an https address.`,
+    ),
+  );
+}
+
 /** The one there is, or the one that is chosen. */
 async function pickOrigin(settings: RunnerOptions, title: string): Promise<string | undefined> {
-  const items = [...originsOf(settings)].map(([name, origin]) => ({
+  const items = [...originsOf(settings, process.env['OLLAMA_HOST'])].map(([name, origin]) => ({
     label: name,
     description: origin,
     origin,

@@ -28,7 +28,7 @@ export function registerModelfileCommands(
 
 /** From the row, the active editor, or a file that is chosen. What is not saved is saved first. */
 async function createModel(daemon: DaemonConnection, argument: unknown): Promise<void> {
-  const uri = argument instanceof vscode.Uri ? argument : await chooseModelfile();
+  const uri = uriOf(argument) ?? (await chooseModelfile());
   if (!uri) return;
   const document = await vscode.workspace.openTextDocument(uri);
   if (document.isDirty && !(await document.save())) return;
@@ -47,6 +47,14 @@ async function createModel(daemon: DaemonConnection, argument: unknown): Promise
     await showMistake(document, error);
     throw error;
   }
+}
+
+/** An address, or a row of the view. */
+function uriOf(argument: unknown): vscode.Uri | undefined {
+  if (argument instanceof vscode.Uri) return argument;
+  const uri: unknown =
+    typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'uri') : undefined;
+  return uri instanceof vscode.Uri ? uri : undefined;
 }
 
 /** A file that was never saved has no folder from which its paths count. */

@@ -7,9 +7,11 @@ import {
   runningModelsRequest,
   stopModelRequest,
 } from '../../../protocol/models.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
+import { plain } from '../notificationText.ts';
 import { readSettings } from '../settings.ts';
 import { type ModelRow, paramsOf, serverOf } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
@@ -46,9 +48,16 @@ export function registerModelCommands(
 async function run(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
   const chosen = row ?? (await pick(daemon, 'Load which model?', ({ running }) => running === undefined));
   if (!chosen) return;
+  const title = plain(`Loading ${chosen.model}`);
   await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: `Loading ${chosen.model}`, cancellable: true },
-    (_, token) => daemon.request(runModelRequest, paramsOf(chosen), token),
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (_, token) => {
+      try {
+        await daemon.request(runModelRequest, paramsOf(chosen), token);
+      } catch (error) {
+        if (!token.isCancellationRequested) throw error;
+      }
+    },
   );
 }
 
@@ -56,7 +65,7 @@ async function stop(daemon: DaemonConnection, row: ModelRow | undefined): Promis
   const chosen = row ?? (await pick(daemon, 'Unload which model?', ({ running }) => running !== undefined));
   if (!chosen) return;
   await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: `Unloading ${chosen.model}` },
+    { location: vscode.ProgressLocation.Notification, title: plain(`Unloading ${chosen.model}`) },
     () => daemon.request(stopModelRequest, paramsOf(chosen)),
   );
 }
@@ -65,8 +74,7 @@ async function stop(daemon: DaemonConnection, row: ModelRow | undefined): Promis
 async function remove(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
   const chosen = row ?? (await pick(daemon, 'Delete which model?', () => true));
   if (!chosen) return;
-  const { models } = await daemon.request(runningModelsRequest, serverOf(chosen));
-  const isLoaded = models.some(({ name }) => name === chosen.model);
+  const isLoaded = await isRunning(daemon, chosen);
   const action = isLoaded ? 'Stop and Delete' : 'Delete';
   const detail = `${isLoaded ? 'It is loaded and will be stopped first. ' : ''}To have it again, it must be pulled again.`;
   const answer = await vscode.window.showWarningMessage(
@@ -76,6 +84,17 @@ async function remove(daemon: DaemonConnection, row: ModelRow | undefined): Prom
   );
   if (answer !== action) return;
   await daemon.request(deleteModelRequest, { ...paramsOf(chosen), stop: isLoaded });
+}
+
+/** A server that does not tell what is loaded deletes what it can. */
+async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
+  try {
+    const { models } = await daemon.request(runningModelsRequest, serverOf(row));
+    return models.some(({ name }) => name === row.model);
+  } catch (error) {
+    if (errorDataOf(error)?.kind === 'not-supported') return false;
+    throw error;
+  }
 }
 
 async function copyName(row: ModelRow | undefined): Promise<void> {

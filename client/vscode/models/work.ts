@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { plain } from '../notificationText.ts';
 
 /** Somebody else who watches a piece of work beside the notification, and may cancel it too. */
 export interface WorkWatcher {
@@ -16,7 +17,7 @@ export async function runWork<P extends WorkDoneParams, R>(
   watcher?: WorkWatcher,
 ): Promise<R | undefined> {
   return vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    { location: vscode.ProgressLocation.Notification, title: plain(title), cancellable: true },
     async (progress, notified) => {
       const cancellation = cancelledByEither(notified, watcher?.token);
       const { token } = cancellation;
@@ -29,7 +30,7 @@ export async function runWork<P extends WorkDoneParams, R>(
             watcher?.report(value);
             const increment = Math.max(0, (value.percentage ?? 0) - percentage);
             percentage += increment;
-            progress.report({ message: value.message, ...(increment === 0 ? {} : { increment }) });
+            progress.report({ message: plain(value.message), ...(increment === 0 ? {} : { increment }) });
           },
         });
       } catch (error) {

@@ -5,7 +5,7 @@ const net = require('node:net');
 const vscode = require('vscode');
 
 /** What the extension asked of the editor, in its order: the call, and what names it. */
-const seen = { calls: [], log: [], notifications: [] };
+const seen = { calls: [], log: [], notifications: [], secrets: 0 };
 
 exports.activate = ({ subscriptions }) => {
   const spied = spyOn(vscode);
@@ -21,6 +21,13 @@ exports.activate = ({ subscriptions }) => {
     },
   };
   subscriptions.push(vscode.lm.registerTool('driver_weather', tool));
+  const secret = {
+    invoke: () => {
+      seen.secrets += 1;
+      return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart('42')]);
+    },
+  };
+  subscriptions.push(vscode.lm.registerTool('driver_secret', secret));
   serve(process.env.RUNNER_DRIVER_SOCKET);
 };
 

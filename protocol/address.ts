@@ -1,0 +1,56 @@
+import { defaultHost } from './initialize.ts';
+
+const defaultPort = 11434;
+
+/**
+ * The base address of a runner from what users write, by the rules of `OLLAMA_HOST`: ``, `host`, `:port`,
+ * `host:port`, `[::1]:11434`, `http://h` (port 80), `https://h` (port 443), `http://h:1234/prefix`, and
+ * `ollama.com` alone for its https address. Quotes and blanks around are cut; `0.0.0.0` and `::` become loopback;
+ * a user and password in it are cut and never sent.
+ * Returns a URL without a trailing slash, query and fragment.
+ * @throws {TypeError} with a sentence, when no address can be read from it.
+ */
+export function parseAddress(text: string): string {
+  const trimmed = text
+    .trim()
+    .replace(/^(["'])(.*)\1$/, '$2')
+    .trim();
+  if (trimmed === '') return defaultHost;
+  if (trimmed.toLowerCase() === 'ollama.com') return 'https://ollama.com';
+  const url = toUrl(trimmed);
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  if (url.hostname === '[::]') url.hostname = '[::1]';
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Whether what is sent to this address stays on this machine. */
+export function isLoopback(address: string): boolean {
+  const { hostname } = new URL(address);
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  );
+}
+
+function toUrl(text: string): URL {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
+    throw new TypeError(`the scheme "${scheme}" is not http or https`);
+  }
+  try {
+    return new URL(scheme === undefined ? withDefaults(text) : text);
+  } catch (cause) {
+    throw new TypeError('it is not an address such as http://127.0.0.1:11434', { cause });
+  }
+}
+
+/** Without a scheme the default port holds, and an empty host is loopback. */
+function withDefaults(text: string): string {
+  const [, authority = '', path = ''] = /^([^/]*)(.*)$/s.exec(text) ?? [];
+  const bareIpv6 =
+    authority.split(':').length > 2 && !authority.startsWith('[') ? `[${authority}]` : authority;
+  const host = bareIpv6.startsWith(':') ? `127.0.0.1${bareIpv6}` : bareIpv6;
+  return `http://${/:\d+$/.test(host) ? host : `${host}:${defaultPort}`}${path}`;
+}
