@@ -17,17 +17,18 @@ const shared = {
 
 const programs = {
   runnerd: 'daemon/main.ts',
+  acpConnection: 'daemon/acp/acpConnection.ts',
   terminal: 'client/terminal/main.ts',
 };
 
-/** The language client is nine tenths of the extension's code, and activation does not need it. */
-const loadedLater = {
-  name: 'loaded later',
+/** A module that becomes a bundle of its own beside the one that imports it when it is wanted. */
+const loadedLater = (module) => ({
+  name: `${module} is loaded later`,
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/languageClient\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './languageClient.cjs', external: true } : undefined,
+    onResolve({ filter: new RegExp(`/${module}\\.ts$`) }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${module}.cjs`, external: true } : undefined,
     ),
-};
+});
 
 await build({
   ...shared,
@@ -39,7 +40,8 @@ await build({
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   external: ['vscode'],
-  plugins: [loadedLater],
+  // The language client is nine tenths of the extension's code, and activation does not need it.
+  plugins: [loadedLater('languageClient')],
   // The editor's host loads what is required, in every version.
   supported: { 'dynamic-import': false },
   minify: process.argv.includes('--minify'),
@@ -53,6 +55,8 @@ await build({
   format: 'cjs',
   minify: process.argv.includes('--minify'),
   banner: { js: '#!/usr/bin/env node' },
+  // Only `runnerd --acp` needs the SDK of the Agent Client Protocol.
+  plugins: [loadedLater('acpConnection')],
 });
 
 if (process.argv.includes('--tests')) {

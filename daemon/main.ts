@@ -1,5 +1,7 @@
 import { Console } from 'node:console';
 import { parseArgs } from 'node:util';
+import type { SecretStore } from './config/secrets.ts';
+import type { Log } from './log.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -11,6 +13,8 @@ const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
     --secrets-fd N              read access tokens, one JSON object a line, from this descriptor
     --trace FILE                append all traffic to this file, without secrets; it holds prompts and answers
     --practice                  talk to the built-in practice runner where the editor names no other
+  runnerd --acp                 an agent of the Agent Client Protocol, for Zed, JetBrains, Emacs and others; docs/ACP.md
+                                the runner is OLLAMA_HOST's; takes the same three flags
   runnerd --practice            serve the practice runner on loopback and print its address
   runnerd --version | --help
 `;
@@ -30,13 +34,15 @@ async function main(): Promise<void> {
   if (flags.help) return print(help);
   if (flags.version) return print(`${RUNNER_VERSION}\n`);
   if (flags.stdio) return serveStdio(flags);
+  if (flags.acp) return serveAcp(flags);
   if (flags.practice) return servePractice();
-  process.stderr.write(`runnerd: say how to speak: --stdio. "runnerd --help" tells the rest.\n`);
+  process.stderr.write(`runnerd: say how to speak: --stdio or --acp. "runnerd --help" tells the rest.\n`);
   process.exit(2);
 }
 
 interface Flags {
   readonly stdio: boolean;
+  readonly acp: boolean;
   readonly practice: boolean;
   readonly version: boolean;
   readonly help: boolean;
@@ -50,6 +56,7 @@ function readFlags(args: readonly string[]): Flags {
       args: [...args],
       options: {
         stdio: { type: 'boolean', default: false },
+        acp: { type: 'boolean', default: false },
         practice: { type: 'boolean', default: false },
         version: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -62,9 +69,9 @@ function readFlags(args: readonly string[]): Flags {
     const fd = values['secrets-fd'];
     if (fd !== undefined && !/^\d{1,5}$/.test(fd))
       throw new TypeError('--secrets-fd needs the number of a descriptor');
-    const { stdio, practice, version, help, trace } = values;
+    const { stdio, acp, practice, version, help, trace } = values;
     return {
-      ...{ stdio, practice, version, help },
+      ...{ stdio, acp, practice, version, help },
       ...(fd === undefined ? {} : { secretsFd: Number(fd) }),
       ...(trace === undefined ? {} : { trace }),
     };
@@ -80,15 +87,32 @@ function print(text: string): void {
 
 async function serveStdio(flags: Flags): Promise<void> {
   const { startDaemon } = await import('./server.ts');
+  const options = await optionsOf(flags);
+  liveWith(startDaemon({ ...options, platform: process.platform, env: process.env }));
+}
+
+async function serveAcp(flags: Flags): Promise<void> {
+  const [{ startAcp }, { randomUUID }] = await Promise.all([
+    import('./acp/acpServer.ts'),
+    import('node:crypto'),
+  ]);
+  const writeLog = (line: string) => void process.stderr.write(line);
+  const daemon = await startAcp({ ...(await optionsOf(flags)), createId: randomUUID, writeLog });
+  const leave = liveWith(daemon);
+  daemon.signal.addEventListener('abort', leave, { once: true });
+}
+
+/** What the daemon is given, whatever protocol it speaks. */
+async function optionsOf(flags: Flags) {
   const practice = flags.practice ? await startPractice() : undefined;
   const host = practice?.url ?? process.env['OLLAMA_HOST'];
-  const daemon = startDaemon({
+  return {
     input: process.stdin,
     output: process.stdout,
     version: RUNNER_VERSION,
     ...(host === undefined ? {} : { host }),
     ...(flags.trace === undefined ? {} : { traceFile: flags.trace }),
-    readSecrets: async (store, url, log) => {
+    readSecrets: async (store: SecretStore, url: string, log: Log) => {
       const { readSecrets } = await import('./config/readSecrets.ts');
       await readSecrets({
         store,
@@ -98,11 +122,13 @@ async function serveStdio(flags: Flags): Promise<void> {
         ...(flags.secretsFd === undefined ? {} : { fd: flags.secretsFd }),
       });
     },
-    platform: process.platform,
-    env: process.env,
     now: Date.now,
     random: Math.random,
-  });
+  };
+}
+
+/** The process lives as long as its editor does. Returns how to leave before. */
+function liveWith(daemon: { close(): Promise<void> }): () => void {
   const leave = () => {
     // Sockets that stay open must not keep a daemon that has no editor. A child that will not end has a second.
     void daemon.close().finally(() => process.exit(0));
@@ -115,6 +141,7 @@ async function serveStdio(flags: Flags): Promise<void> {
   process.on('SIGINT', leave);
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);
+  return leave;
 }
 
 /** One feature's failure never ends the daemon. */

@@ -6,10 +6,7 @@ import { type LogParams, logNotification } from '../protocol/log.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
-import { createChat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
-import { createTokenEstimate } from './chat/tokenEstimate.ts';
-import { createToolCallId } from './chat/toolUtilities.ts';
 import { createAcceptances } from './completion/acceptances.ts';
 import { followActivity } from './completion/activity.ts';
 import { createAsking } from './completion/asking.ts';
@@ -18,62 +15,53 @@ import { createNeighbours } from './completion/neighbours.ts';
 import { createRegistration } from './completion/registration.ts';
 import { createSendable } from './completion/sendable.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
-import { createConfiguration } from './config/configuration.ts';
-import { createSecretStore, type SecretStore } from './config/secrets.ts';
+import { type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
-import { createLog, type Log } from './log.ts';
 import { serveLogs } from './logs/serveLogs.ts';
 import type { ServerLogsOptions } from './logs/serverLogs.ts';
 import { modelfileCapabilities, serveModelfileLanguage } from './modelfile/language.ts';
 import { serveModelfile } from './modelfile/serveModelfile.ts';
-import { createModelKnowledge } from './models/knowledge.ts';
 import { createLifecycle } from './models/lifecycle.ts';
-import { createModelChanges } from './models/modelChanges.ts';
-import { createModels } from './models/models.ts';
 import { serverParamsSchema } from './models/params.ts';
 import { createPulls } from './models/pulls.ts';
 import { modelCommands, serveModels } from './models/serveModels.ts';
-import { createToolSupport } from './models/toolSupport.ts';
 import { serveCommands } from './rpc/commands.ts';
 import { createEndpoint } from './rpc/endpoint.ts';
 import { type FrameProblem, FrameReader } from './rpc/frameReader.ts';
 import { createSession, serveConfiguration, serveSession } from './rpc/session.ts';
 import { createTrace, TracedWriter } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
-import { parseAddress } from './runner/address.ts';
-import type { RunnerClient } from './runner/client.ts';
-import { createServers } from './runner/servers.ts';
-import { createStatus } from './status/status.ts';
 
-export interface DaemonOptions {
+export interface DaemonOptions extends CoreOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
-  /** The address of the runner where the editor names none; `OLLAMA_HOST`, or the practice runner's. */
-  readonly host?: string;
-  /** Reads the secrets from wherever they come, once the address is known; requests wait until it settles. */
-  readonly readSecrets: (store: SecretStore, url: string, log: Log) => Promise<void>;
   /** A file for all traffic, without secrets. */
   readonly traceFile?: string;
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
-  readonly now: () => number;
-  readonly random: () => number;
 }
 
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
 export function startDaemon(options: DaemonOptions): { close(): Promise<void> } {
   const closed = new AbortController();
-  // Who was refused may be let in now, and may see other models.
-  const secrets = createSecretStore(() => {
-    if (!isBegun) return;
-    tellChanges();
-    status.check(servers.client(), closed.signal).catch((error) => log.debug(`The check ended: ${error}`));
-  });
-  /** The secrets that were there at the start have been read. */
-  let isBegun = false;
-  const { host, problem } = readHost(options.host);
-  const configuration = createConfiguration(host);
+  const core = createCore(
+    options,
+    {
+      onLog: (level, message) => {
+        if (session.isReady())
+          endpoint.notify(logNotification, { level, source: 'daemon', message }).catch(() => closed.abort());
+      },
+      onDidChangeStatus: (changed) => {
+        endpoint.notify(statusDidChange, changed).catch(() => closed.abort());
+      },
+      onDidChangeModels: () => {
+        endpoint.notify(modelsDidChange, {}).catch(() => closed.abort());
+      },
+    },
+    closed.signal,
+  );
+  const { configuration, secrets, log, servers, status, knowledge, models, chat, problem } = core;
   const trace =
     options.traceFile === undefined
       ? () => undefined
@@ -85,14 +73,6 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const reader = new FrameReader(options.input, refuse, trace);
   const connection = createConnection(reader, writer);
   const session = createSession();
-  const log = createLog({
-    level: () => configuration.current.logLevel,
-    redact: secrets.redact,
-    write: (level, message) => {
-      if (session.isReady())
-        endpoint.notify(logNotification, { level, source: 'daemon', message }).catch(() => closed.abort());
-    },
-  });
   const endpoint = createEndpoint({
     connection,
     log,
@@ -101,51 +81,14 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     refusal: session.refusal,
     onFailure: (error) => status.failed(error),
   });
-  let secretsRead = Promise.resolve();
-  const headersFor = async (url: string) => {
-    await secretsRead;
-    isBegun = true;
-    return secrets.headersFor(url);
-  };
-  const servers = createServers({
-    settings: () => configuration.current,
-    headersFor,
-    onAnswer: (server) => status.answered(server),
-  });
-  const status = createStatus({
-    client: () => servers.client(),
-    onDidChange: (changed) => {
-      endpoint.notify(statusDidChange, changed).catch(() => closed.abort());
-    },
-    closed: closed.signal,
-  });
-  const toolSupport = createToolSupport((server, model, works) => {
-    knowledge.observe(server, model, { capability: 'tools', value: works });
-  });
-  const tellChanges = createModelChanges(() => {
-    endpoint.notify(modelsDidChange, {}).catch(() => closed.abort());
-  }, closed.signal);
-  const knowledge = createModelKnowledge({ onReplaced: toolSupport.forget, onDidLoad: tellChanges });
-  const models = createModels(knowledge, options.now);
-  const onDidChange = (client: RunnerClient) => {
-    models.forgetList(client);
-    tellChanges();
-  };
-  const lifecycle = createLifecycle({ models, onDidChange, now: options.now });
-  const pulls = createPulls(onDidChange);
+  const lifecycle = createLifecycle({ models, onDidChange: core.noteModels, now: options.now });
+  const pulls = createPulls(core.noteModels);
   const works = createWorks(connection, secrets.redact);
   const documents = new TextDocuments(TextDocument);
-  const chat = createChat({
-    knowledge,
-    toolSupport,
-    estimate: createTokenEstimate(),
-    learn: models.learn,
-    defaults: () => configuration.current,
-    createId: () => createToolCallId(options.random),
-  });
 
   const catalog = lazily(async () => {
     const { createCatalog } = await import('./catalog/catalog.ts');
+    const { headersFor } = core;
     return createCatalog({ settings: () => configuration.current, headersFor, now: options.now, log });
   });
   const onLogLine: ServerLogsOptions['onLine'] = (level, message) => {
@@ -222,7 +165,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     }),
     onInitialize({ window }) {
       works.start(window?.workDoneProgress === true);
-      secretsRead = options.readSecrets(secrets, servers.client().server.url, log);
+      core.start();
     },
     session,
     configuration,
@@ -237,7 +180,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     ...serveCompletion(endpoint, { complete, acceptances, status, redact: secrets.redact, log }),
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: models.names });
-  serveModelfile(endpoint, { servers, works, onDidChange });
+  serveModelfile(endpoint, { servers, works, onDidChange: core.noteModels });
   serveModelfileLanguage(connection, {
     documents,
     installed: (signal) => models.names(servers.client(), signal),
@@ -258,14 +201,4 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
       await Promise.all([servers.close(), catalog.close(), logs.close()]);
     },
   };
-}
-
-/** A wrong address in the environment is told and left out; it must not keep the daemon from starting. */
-function readHost(host: string | undefined): { readonly host?: string; readonly problem?: string } {
-  try {
-    return host === undefined ? {} : { host: parseAddress(host) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { problem: `OLLAMA_HOST is left out: ${reason}. The default address is used.` };
-  }
 }

@@ -41,7 +41,12 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
   {
     name: 'nobody imports the composition root but main',
     room: /^(?!daemon\/main\.ts)/,
-    never: /^daemon\/server\.ts$/,
+    never: /^daemon\/(server|acp\/acpServer)\.ts$/,
+  },
+  {
+    name: 'the agent of the Agent Client Protocol is an adapter, and the core knows nothing of it',
+    room: /^(?!daemon\/(acp\/|main\.ts))/,
+    never: /^daemon\/acp\/|^@agentclientprotocol\//,
   },
 ];
 
@@ -59,6 +64,21 @@ t.test('the rooms import only whom they may', async (t) => {
     t.strictSame(broken, [], name);
   }
 });
+
+t.test(
+  'the SDK of the Agent Client Protocol is loaded by one file, which is loaded when it is wanted',
+  async (t) => {
+    const running = sources.filter(({ text }) => /^import (?!type )[^;]*'@agentclientprotocol\//m.test(text));
+    t.strictSame(
+      running.map(({ path }) => path),
+      ['daemon/acp/acpConnection.ts'],
+    );
+    const atOnce = sources.filter(({ text }) =>
+      /^import (?!type )[^;]*\/(acpConnection|acpServer)\.ts'/m.test(text),
+    );
+    t.strictSame(atOnce, []);
+  },
+);
 
 t.test('processes are started by argument arrays, and standard output is left to the protocol', async (t) => {
   for (const { path, text } of sources) {

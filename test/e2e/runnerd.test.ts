@@ -29,7 +29,7 @@ t.test('flags', async (t) => {
     spawnSync(process.execPath, [runnerdPath, ...args], { encoding: 'utf8' });
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   t.equal(run('--version').stdout, `${version}\n`);
-  t.match(run('--help').stdout, /--stdio/);
+  t.match(run('--help').stdout, /--stdio.*--acp/s);
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /--stdio/],
     [['--nonsense'], /nonsense/],

@@ -1,0 +1,105 @@
+import { Readable, Writable } from 'node:stream';
+import {
+  type AnyMessage,
+  agent as createApp,
+  methods,
+  ndJsonStream,
+  RequestError,
+  type SessionUpdate,
+  type Stream,
+} from '@agentclientprotocol/sdk';
+import type { Agent } from './agent.ts';
+
+/** As in frames: a message may be up to so many bytes. */
+const maxMessageBytes = 256 * 1024 * 1024;
+
+export interface ConnectionOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly agent: Agent;
+  /** An error of the daemon as the wire has it. */
+  readonly toWire: (method: string, error: unknown) => WireError;
+  /** Told of every message in either direction. */
+  readonly trace?: (direction: 'in' | 'out', message: unknown) => void;
+}
+
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface AgentConnection {
+  /** Settles when it was written; rejects when the client is gone. */
+  update(sessionId: string, update: SessionUpdate): Promise<void>;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+  close(): void;
+}
+
+/** The one file that runs the SDK: it is a bundle of its own, which nothing but `--acp` loads. */
+export function connectAgent({ input, output, agent, toWire, trace }: ConnectionOptions): AgentConnection {
+  const { initialize, session } = methods.agent;
+  const answer =
+    <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
+    async ({ method, params, signal }: { method: string; params: P; signal: AbortSignal }): Promise<R> => {
+      try {
+        return await work(params, signal);
+      } catch (error) {
+        const { code, message, data } = toWire(method, error);
+        throw new RequestError(code, message, data);
+      }
+    };
+  // The prompt comes first: a cancel that was sent right behind it must find it.
+  const app = createApp({ name: 'runnerd' })
+    .onRequest(session.prompt, answer(agent.prompt))
+    .onRequest(initialize, answer(agent.initialize))
+    .onRequest(session.new, answer(agent.newSession))
+    .onRequest(session.setConfigOption, answer(agent.setOption))
+    .onRequest(
+      session.close,
+      answer(({ sessionId }) => agent.closeSession(sessionId)),
+    )
+    .onNotification(
+      session.cancel,
+      answer(({ sessionId }) => agent.cancel(sessionId)),
+    );
+  const lines = ndJsonStream(Writable.toWeb(output), Readable.toWeb(input) as ReadableStream<Uint8Array>, {
+    maxMessageBytes,
+  });
+  const connection = app.connect(trace ? traced(lines, trace) : lines);
+  return {
+    update: (sessionId, update) =>
+      connection.client.notify(methods.client.session.update, { sessionId, update }),
+    signal: connection.signal,
+    close: () => connection.close(),
+  };
+}
+
+function traced(stream: Stream, trace: NonNullable<ConnectionOptions['trace']>): Stream {
+  return {
+    readable: stream.readable.pipeThrough(
+      new TransformStream<AnyMessage, AnyMessage>({
+        transform(message, controller) {
+          trace('in', withoutServers(message));
+          controller.enqueue(message);
+        },
+      }),
+    ),
+    writable: new WritableStream<AnyMessage>({
+      async write(message) {
+        trace('out', message);
+        const writer = stream.writable.getWriter();
+        await writer.write(message).finally(() => writer.releaseLock());
+      },
+    }),
+  };
+}
+
+/** A client hands over tool servers with their tokens, which are none of our business. */
+function withoutServers(message: AnyMessage): unknown {
+  if (!('params' in message) || typeof message.params !== 'object' || message.params === null) return message;
+  return 'mcpServers' in message.params
+    ? { ...message, params: { ...message.params, mcpServers: [] } }
+    : message;
+}

@@ -1,0 +1,81 @@
+import type { SessionConfigOption, SessionConfigSelectOption } from '@agentclientprotocol/sdk';
+import type { ChatParams } from '../../protocol/chat.ts';
+import type { CapabilityName, Model } from '../../protocol/models.ts';
+import { formatSize } from '../models/bytes.ts';
+
+/** The `configId` of each picker. */
+export const modelPicker = 'model';
+export const thinkingPicker = 'thinking';
+
+/** What each choice of the thinking picker asks for; `default` leaves it to the runner. */
+const thinkingChoices = {
+  default: { name: 'Default', think: undefined },
+  off: { name: 'Off', think: false },
+  on: { name: 'On', think: true },
+  low: { name: 'Low', think: 'low' },
+  medium: { name: 'Medium', think: 'medium' },
+  high: { name: 'High', think: 'high' },
+} as const satisfies Record<string, { name: string; think: ChatParams['think'] | undefined }>;
+
+export type ThinkingChoice = keyof typeof thinkingChoices;
+
+export function isThinkingChoice(value: unknown): value is ThinkingChoice {
+  return typeof value === 'string' && Object.hasOwn(thinkingChoices, value);
+}
+
+/** What to send as `think`: nothing to a model that has no such mode. */
+export function thinkOf(choice: ThinkingChoice, model: Model | undefined): ChatParams['think'] | undefined {
+  return model && !canThink(model) ? undefined : thinkingChoices[choice].think;
+}
+
+export function canChat({ capabilities: { completion, embedding } }: Model): boolean {
+  return completion.value !== false && !(completion.value === 'unknown' && embedding.value === true);
+}
+
+/** The pickers of a session; none while no model is known. */
+export function pickersOf(
+  models: readonly Model[],
+  { model, thinking }: { readonly model: string | undefined; readonly thinking: ThinkingChoice },
+): SessionConfigOption[] {
+  const chosen = models.find(({ name }) => name === model);
+  if (!chosen) return [];
+  return [
+    {
+      ...{ id: modelPicker, name: 'Model', category: 'model', type: 'select' },
+      currentValue: chosen.name,
+      options: models.map(choiceOf),
+    },
+    ...(canThink(chosen) ? [thinkingOption(thinking)] : []),
+  ];
+}
+
+function thinkingOption(currentValue: ThinkingChoice): SessionConfigOption {
+  return {
+    ...{ id: thinkingPicker, name: 'Thinking', category: 'thought_level', type: 'select' },
+    description: 'How much the model thinks before it answers.',
+    currentValue,
+    options: Object.entries(thinkingChoices).map(([value, { name }]) => ({ value, name })),
+  };
+}
+
+function choiceOf(model: Model): SessionConfigSelectOption {
+  const description = describe(model);
+  return { value: model.name, name: model.name, ...(description === '' ? {} : { description }) };
+}
+
+/** A name says how an answer looks, not what may be asked for. */
+function canThink({ capabilities: { thinking } }: Model): boolean {
+  return thinking.value === true && thinking.from !== 'name';
+}
+
+const told: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
+
+/** Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. */
+function describe({ size, capabilities, context, remote }: Model): string {
+  const window = context.allocated ?? context.configured ?? context.maximum;
+  return [
+    ...(remote ? [`at ${remote.host}`] : size ? [formatSize(size)] : []),
+    ...told.filter((name) => capabilities[name].value === true),
+    ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens`]),
+  ].join(', ');
+}

@@ -1,0 +1,72 @@
+import type { ContentBlock, EmbeddedResourceResource } from '@agentclientprotocol/sdk';
+import type { Message } from '../../protocol/chat.ts';
+import { InvalidParamsError } from '../errors.ts';
+
+/**
+ * The user's message of a prompt: what is attached comes before the words, each in a block with its address, and
+ * where it stood in the words its name stays. No file is read: a link is text.
+ * @throws {InvalidParamsError} where a block cannot be sent to a model.
+ */
+export function promptToMessage(prompt: readonly ContentBlock[]): Message {
+  const parts = prompt.map(partOf);
+  const textOf = (key: 'attached' | 'words') => parts.map((part) => part[key] ?? '').join('');
+  const content = `${textOf('attached')}${textOf('words').trim()}`;
+  const images = parts.flatMap(({ image }) => image ?? []);
+  if (content === '' && images.length === 0) throw new InvalidParamsError('prompt', 'it is empty');
+  return { role: 'user', content, ...(images.length === 0 ? {} : { images }) };
+}
+
+interface Part {
+  readonly words?: string;
+  /** What goes before the words. */
+  readonly attached?: string;
+  /** Base64. */
+  readonly image?: string;
+}
+
+function partOf(block: ContentBlock, index: number): Part {
+  const path = `prompt[${index}]`;
+  switch (block.type) {
+    case 'text':
+      return { words: block.text };
+    case 'image':
+      return { image: parseBase64(block.data, `${path}.data`) };
+    case 'resource_link':
+      return { words: linkTo(block.uri, block.name) };
+    case 'resource':
+      return resourcePart(block.resource, path);
+    case 'audio':
+      throw new InvalidParamsError(path, 'audio cannot be heard; send text, images or files');
+  }
+}
+
+function resourcePart(resource: EmbeddedResourceResource, path: string): Part {
+  const { uri, mimeType } = resource;
+  const words = linkTo(uri, lastPart(uri));
+  if ('text' in resource)
+    return { words, attached: `<attachment uri="${toAttribute(uri)}">\n${resource.text}\n</attachment>\n\n` };
+  if (mimeType?.startsWith('image/'))
+    return { words, image: parseBase64(resource.blob, `${path}.resource.blob`) };
+  throw new InvalidParamsError(
+    `${path}.resource`,
+    `${lastPart(uri)} is neither text nor an image; attach it as text`,
+  );
+}
+
+function parseBase64(text: string, path: string): string {
+  if (text === '' || /[^A-Za-z0-9+/=]/.test(text))
+    throw new InvalidParamsError(path, 'it is not base64 (without a "data:" prefix)');
+  return text;
+}
+
+function linkTo(uri: string, name: string): string {
+  return `[${name}](${uri})`;
+}
+
+function lastPart(uri: string): string {
+  return /([^/]+)\/?$/.exec(uri)?.[1] ?? uri;
+}
+
+function toAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,84 @@
+import type { Message } from '../../protocol/chat.ts';
+import { InvalidParamsError, RunnerError } from '../errors.ts';
+import type { ThinkingChoice } from './pickers.ts';
+
+/** How many sessions are kept; the one that rested longest makes room. */
+const maxSessions = 64;
+/** Of one session's history, in characters with images. */
+const maxHistory = 64 * 1024 * 1024;
+
+/** One conversation, in memory alone. */
+export interface Session {
+  readonly id: string;
+  /** Chosen by the user, or for want of that by us; it stays while it is installed. */
+  model: string | undefined;
+  thinking: ThinkingChoice;
+  history: readonly Message[];
+  /** The prompt that is being answered. */
+  turn: AbortController | undefined;
+  /** The pickers as the client knows them. */
+  told: string;
+}
+
+export interface Sessions {
+  open(): Session;
+  /** @throws {InvalidParamsError} with the path `sessionId`. */
+  get(id: string): Session;
+  /** Its turn is cancelled, and it is forgotten. */
+  close(id: string): void;
+  all(): readonly Session[];
+}
+
+export function createSessions(createId: () => string): Sessions {
+  // In the order of their last use.
+  const sessions = new Map<string, Session>();
+
+  const close = (session: Session) => {
+    session.turn?.abort();
+    sessions.delete(session.id);
+  };
+  const makeRoom = () => {
+    if (sessions.size < maxSessions) return;
+    const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
+    if (oldest) close(oldest);
+  };
+  const get = (id: string) => {
+    const session = sessions.get(id);
+    if (!session) throw new InvalidParamsError('sessionId', 'there is no such session; begin a new one');
+    sessions.delete(id);
+    sessions.set(id, session);
+    return session;
+  };
+
+  return {
+    get,
+    open() {
+      makeRoom();
+      const session: Session = {
+        ...{ id: createId(), model: undefined, thinking: 'default' as const },
+        ...{ history: [], turn: undefined, told: '[]' },
+      };
+      sessions.set(session.id, session);
+      return session;
+    },
+    close: (id) => close(get(id)),
+    all: () => [...sessions.values()],
+  };
+}
+
+/**
+ * The session's history with one message more.
+ * @throws {RunnerError} rather than forgetting anything in silence.
+ */
+export function historyWith({ history }: Session, message: Message): readonly Message[] {
+  const longer = [...history, message];
+  if (longer.reduce((size, each) => size + sizeOf(each), 0) <= maxHistory) return longer;
+  throw new RunnerError(
+    'context-exceeded',
+    'This session holds more than can be kept in memory. Begin a new one.',
+  );
+}
+
+function sizeOf({ content, images = [] }: Message): number {
+  return content.length + images.reduce((size, image) => size + image.length, 0);
+}

@@ -1,0 +1,420 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import {
+  type ContentBlock,
+  methods,
+  type NewSessionRequest,
+  type SessionConfigOption,
+} from '@agentclientprotocol/sdk';
+import t from 'tap';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import { type AcpProcessOptions, spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
+import type { Teardown } from '../support/daemonWithRunner.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const { session: call } = methods.agent;
+
+const thinker: PracticeModel = {
+  name: 'thinker:8b',
+  capabilities: ['completion', 'tools', 'thinking'],
+  contextLength: 32_768,
+  size: 5_200_000_000,
+};
+const blind: PracticeModel = { name: 'blind:1b', capabilities: ['completion'], modifiedAt: 1 };
+const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'vision'], modifiedAt: 2 };
+const embedder: PracticeModel = { name: 'embedder:latest', capabilities: ['embedding'] };
+
+const text = (words: string): ContentBlock => ({ type: 'text', text: words });
+const place: NewSessionRequest = { cwd: process.cwd(), mcpServers: [] };
+
+async function start(
+  test: Teardown,
+  models: readonly PracticeModel[] = [thinker, seer, blind, embedder],
+  more: Partial<AcpProcessOptions> = {},
+) {
+  const runner = await startStandIn({ models });
+  test.teardown(() => runner.close());
+  const acp = await startAcpProcess(test, { host: runner.url, ...more });
+  const open = () => acp.agent.request(call.new, place);
+  const ask = (sessionId: string, ...prompt: ContentBlock[]) =>
+    acp.agent.request(call.prompt, { sessionId, prompt });
+  const set = (sessionId: string, configId: string, value: string) =>
+    acp.agent.request(call.setConfigOption, { sessionId, configId, value });
+  return { runner, acp, open, ask, set };
+}
+
+/** What a picker offers and has chosen. */
+function picker(options: readonly SessionConfigOption[] | null | undefined, category: string) {
+  const found = options?.find((option) => option.category === category);
+  if (found?.type !== 'select') return undefined;
+  return {
+    chosen: found.currentValue,
+    values: found.options.map((each) => ('value' in each ? each.value : '')),
+  };
+}
+
+t.test('it says what it can do, and nothing that it cannot', async (t) => {
+  const { acp } = await start(t);
+  t.match(acp.initialized, {
+    protocolVersion: 1,
+    agentInfo: { name: 'runnerd' },
+    agentCapabilities: {
+      loadSession: false,
+      promptCapabilities: { image: true, embeddedContext: true, audio: false },
+      sessionCapabilities: { close: {} },
+    },
+    authMethods: [],
+  });
+  const newer = await acp.agent.request(methods.agent.initialize, { protocolVersion: 7 });
+  t.equal(newer.protocolVersion, 1, 'the newest that both can');
+});
+
+t.test(
+  'an answer streams: thoughts, text, usage, the reason of its end; the next turn knows it',
+  async (t) => {
+    const { runner, acp, open, ask } = await start(t);
+    const { sessionId } = await open();
+    runner.think('Hmm. Let me see.', 'It is **blue**.');
+    t.same(await ask(sessionId, text('Why?')), { stopReason: 'end_turn' });
+    t.equal(acp.text(sessionId, 'agent_thought_chunk'), 'Hmm. Let me see.');
+    t.equal(acp.text(sessionId), 'It is **blue**.');
+    const usage = acp.updates.at(-1)?.update;
+    t.match(usage, { sessionUpdate: 'usage_update', used: Number, size: Number });
+    runner.say('Yes.');
+    await ask(sessionId, text('Sure?'));
+    t.match(runner.bodies('/api/chat').at(-1), {
+      messages: [
+        { role: 'user', content: 'Why?' },
+        { role: 'assistant', content: 'It is **blue**.' },
+        { role: 'user', content: 'Sure?' },
+      ],
+    });
+  },
+);
+
+t.test('an answer that was cut by its length says so', async (t) => {
+  const { runner, open, ask } = await start(t);
+  const { sessionId } = await open();
+  runner.rawLines([
+    { model: 'm', message: { role: 'assistant', content: 'so far' }, done: false },
+    {
+      model: 'm',
+      message: { role: 'assistant', content: '' },
+      done: true,
+      done_reason: 'length',
+      eval_count: 2,
+    },
+  ]);
+  t.same(await ask(sessionId, text('Go on')), { stopReason: 'max_tokens' });
+});
+
+t.test('every token arrives in its order', async (t) => {
+  const { runner, acp, open, ask } = await start(t);
+  const { sessionId } = await open();
+  runner.tokens(5_000);
+  await ask(sessionId, text('Count'));
+  t.equal(acp.text(sessionId), Array.from({ length: 5_000 }, (_, index) => `${index + 1} `).join(''));
+});
+
+t.test(
+  'the pickers: models that can chat, thinking where the model has it, from the next prompt on',
+  async (t) => {
+    const { runner, open, ask, set } = await start(t);
+    const { sessionId, configOptions } = await open();
+    t.same(picker(configOptions, 'model'), {
+      chosen: thinker.name,
+      values: [thinker.name, seer.name, blind.name],
+    });
+    t.same(picker(configOptions, 'thought_level'), {
+      chosen: 'default',
+      values: ['default', 'off', 'on', 'low', 'medium', 'high'],
+    });
+    t.match(JSON.stringify(configOptions), '5.2 GB, tools, thinking, a window of 32,768 tokens');
+    const asked = async () => {
+      runner.say('ok');
+      await ask(sessionId, text('?'));
+      const { model, think } = runner.bodies('/api/chat').at(-1) as { model: string; think?: unknown };
+      return [model, think];
+    };
+    t.same(await asked(), [thinker.name, undefined]);
+    const sent = { off: false, on: true, low: 'low', medium: 'medium', high: 'high', default: undefined };
+    for (const [value, think] of Object.entries(sent)) {
+      t.equal(
+        picker((await set(sessionId, 'thinking', value)).configOptions, 'thought_level')?.chosen,
+        value,
+      );
+      t.same(await asked(), [thinker.name, think]);
+    }
+    await set(sessionId, 'thinking', 'high');
+    const changed = await set(sessionId, 'model', blind.name);
+    t.equal(picker(changed.configOptions, 'model')?.chosen, blind.name);
+    t.equal(picker(changed.configOptions, 'thought_level'), undefined, 'it does not think');
+    t.same(await asked(), [blind.name, undefined]);
+    const back = await set(sessionId, 'model', thinker.name);
+    t.equal(picker(back.configOptions, 'thought_level')?.chosen, 'high', 'what was chosen is kept');
+    for (const [id, value, path] of [
+      ['model', 'nobody:1b', 'value'],
+      ['model', embedder.name, 'value'],
+      ['thinking', 'much', 'value'],
+      ['colour', 'red', 'configId'],
+    ] as const)
+      await t.rejects(set(sessionId, id, value), failsWith({ code: -32602, data: { path } }));
+  },
+);
+
+t.test('a loaded model is the default; a model that is gone is replaced, and both are told', async (t) => {
+  const { runner, acp, open, ask } = await start(t);
+  const post = (path: string, method: string, body: object) =>
+    fetch(`${runner.url}${path}`, { method, body: JSON.stringify(body) });
+  await post('/api/chat', 'POST', { model: seer.name, messages: [] });
+  const { sessionId, configOptions } = await open();
+  t.equal(picker(configOptions, 'model')?.chosen, seer.name);
+  await post('/api/chat', 'POST', { model: seer.name, messages: [], keep_alive: 0 });
+  await post('/api/delete', 'DELETE', { model: seer.name });
+  runner.say('I am here.');
+  await ask(sessionId, text('Who?'));
+  const update = await acp.waitFor('config_option_update');
+  t.equal(picker(update.configOptions, 'model')?.chosen, thinker.name);
+  t.equal(acp.text(sessionId), '> seer:4b is not installed any more; thinker:8b answers.\n\nI am here.');
+});
+
+t.test('what a prompt may hold', async (t) => {
+  const { runner, acp, open, ask, set } = await start(t);
+  const { sessionId } = await open();
+  await set(sessionId, 'model', seer.name);
+  const sent = async (...prompt: ContentBlock[]) => {
+    runner.say('ok');
+    await ask(sessionId, ...prompt);
+    const { messages } = runner.bodies('/api/chat').at(-1) as { messages: object[] };
+    return messages.at(-1);
+  };
+  const image: ContentBlock = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+  const uri = 'file:///home/me/src/a%22b.ts';
+  t.match(await sent(text('What is it?'), image), { content: 'What is it?', images: ['iVBORw0KGgo='] });
+  t.match(
+    await sent(text('Explain '), { type: 'resource', resource: { uri, text: 'let a = 1' } }, text(' to me')),
+    {
+      content: `<attachment uri="${uri}">\nlet a = 1\n</attachment>\n\nExplain [a%22b.ts](${uri}) to me`,
+    },
+  );
+  t.match(await sent(text('Read '), { type: 'resource_link', name: 'notes', uri: 'file:///etc/passwd' }), {
+    content: 'Read [notes](file:///etc/passwd)',
+  });
+  await set(sessionId, 'model', blind.name);
+  await sent(text('And now?'), image);
+  t.match(acp.text(sessionId), /> blind:1b cannot see images, so they were left out\..*\n\nok$/);
+  const refused: readonly (readonly [ContentBlock[], string])[] = [
+    [[text('Listen'), { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }], 'prompt[1]'],
+    [[{ type: 'image', data: 'data:image/png;base64,AA', mimeType: 'image/png' }], 'prompt[0].data'],
+    [[{ type: 'resource', resource: { uri: 'file:///a.zip', blob: 'AAAA' } }], 'prompt[0].resource'],
+    [[], 'prompt'],
+    [[text('  ')], 'prompt'],
+  ];
+  for (const [prompt, path] of refused)
+    await t.rejects(ask(sessionId, ...prompt), failsWith({ code: -32602, data: { path } }), path);
+});
+
+t.test('notices go to where the client shows them', async (t) => {
+  const { runner, acp, open, ask } = await start(t, [blind], { capabilities: { session: { notices: {} } } });
+  const { sessionId } = await open();
+  runner.say('ok');
+  await ask(sessionId, text('?'), { type: 'image', data: 'AAAA', mimeType: 'image/png' });
+  t.match(await acp.waitFor('notice'), { severity: 'warning', title: /cannot see images/ });
+  t.equal(acp.text(sessionId), 'ok');
+});
+
+t.test('a cancel closes the request to the runner, and then there is silence', async (t) => {
+  for (const way of ['session/cancel', '$/cancel_request', 'session/close'] as const) {
+    const { runner, acp, open, ask } = await start(t);
+    const { sessionId } = await open();
+    runner.tokens(1_000_000, { perSecond: 200 });
+    const controller = new AbortController();
+    const answer = acp.agent.request(
+      call.prompt,
+      { sessionId, prompt: [text('Count')] },
+      { cancellationSignal: controller.signal },
+    );
+    await acp.waitFor('agent_message_chunk');
+    if (way === 'session/cancel') await acp.agent.notify(call.cancel, { sessionId });
+    else if (way === 'session/close') await acp.agent.request(call.close, { sessionId });
+    else controller.abort();
+    t.same(await answer, { stopReason: 'cancelled' }, way);
+    const before = acp.updates.length;
+    const { aborted } = await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted);
+    t.equal(aborted, true, 'the runner saw it');
+    if (way === 'session/close') {
+      await t.rejects(ask(sessionId, text('?')), failsWith({ code: -32602 }));
+    } else {
+      runner.say('Again.');
+      t.same(await ask(sessionId, text('Go on')), { stopReason: 'end_turn' });
+      const { messages } = runner.bodies('/api/chat').at(-1) as { messages: { content: string }[] };
+      t.match(messages[1]?.content, /^1 /, 'what had come is known');
+    }
+    const later = acp.updates.slice(before).map(({ update }) => JSON.stringify(update));
+    t.notMatch(later.join(''), /"\d+ /, 'nothing of the old answer came after its end');
+  }
+});
+
+t.test('a cancel right behind its prompt, and one for nothing', async (t) => {
+  const { runner, acp, open, ask } = await start(t);
+  const { sessionId } = await open();
+  runner.on('/api/chat').hang();
+  const answer = ask(sessionId, text('?'));
+  await acp.agent.notify(call.cancel, { sessionId });
+  t.same(await answer, { stopReason: 'cancelled' });
+  await acp.agent.notify(call.cancel, { sessionId });
+  await acp.agent.notify(call.cancel, { sessionId: 'nobody' });
+  t.ok((await open()).sessionId, 'it lives');
+});
+
+t.test('sessions are apart, and one answers one prompt at a time', async (t) => {
+  const { runner, acp, open, ask, set } = await start(t);
+  const [{ sessionId: one }, { sessionId: two }] = await Promise.all([open(), open()]);
+  t.not(one, two);
+  await set(two, 'model', blind.name);
+  runner.tokens(300, { perSecond: 1_000 });
+  const first = ask(one, text('Count'));
+  await acp.waitFor('agent_message_chunk');
+  runner.say('Two.');
+  await ask(two, text('Who?'));
+  await t.rejects(ask(one, text('Hurry')), failsWith({ code: -32602, data: { path: 'sessionId' } }));
+  t.same(await first, { stopReason: 'end_turn' });
+  t.match(acp.text(one), /^1 2 .* 300 $/);
+  t.equal(acp.text(two), 'Two.');
+  const { messages, model } = runner.bodies('/api/chat').at(-1) as { messages: object[]; model: string };
+  t.equal(messages.length, 1);
+  t.equal(model, blind.name);
+});
+
+t.test('more sessions than are kept: who rested longest makes room', async (t) => {
+  const { runner, open, ask } = await start(t);
+  const { sessionId: first } = await open();
+  const { sessionId: second } = await open();
+  runner.say('one');
+  await ask(first, text('?'));
+  for (let more = 0; more < 63; more += 1) await open();
+  runner.say('two');
+  t.same(await ask(first, text('?')), { stopReason: 'end_turn' });
+  await t.rejects(ask(second, text('?')), failsWith({ code: -32602, data: { path: 'sessionId' } }));
+});
+
+t.test('what goes wrong is one sentence, and the process lives', async (t) => {
+  const { runner, acp, open, ask } = await start(t);
+  const { sessionId } = await open();
+  const unknown = { sessionId: 'nobody' };
+  await t.rejects(ask('nobody', text('?')), failsWith({ code: -32602, message: /no such session/ }));
+  await t.rejects(
+    acp.agent.request(call.setConfigOption, { ...unknown, configId: 'model', value: 'x' }),
+    failsWith({ code: -32602 }),
+  );
+  await t.rejects(acp.agent.request(call.close, unknown), failsWith({ code: -32602 }));
+  await t.rejects(
+    acp.agent.request(call.new, { ...place, cwd: 'src' }),
+    failsWith({ code: -32602, data: { path: 'cwd' } }),
+  );
+  await t.rejects(acp.agent.request(call.load, { ...place, sessionId }), failsWith({ code: -32601 }));
+  runner.failWith(500, { error: 'the model runner has stopped' });
+  await t.rejects(ask(sessionId, text('?')), failsWith({ code: -33009, data: { kind: 'runner-failed' } }));
+  runner.errorLine('out of memory', ['so ', 'far']);
+  const error = await ask(sessionId, text('Now?')).catch((failure) => failure);
+  t.match(error, { code: -33009, data: { retryable: true } });
+  t.notOk('partial' in error.data, 'it was shown already');
+  runner.say('Yes.');
+  t.same(await ask(sessionId, text('Go on')), { stopReason: 'end_turn' });
+  t.match(runner.bodies('/api/chat').at(-1), {
+    messages: [{ content: 'Now?' }, { role: 'assistant', content: 'so far' }, { content: 'Go on' }],
+  });
+  t.notMatch(acp.stderr(), /\n\s+at /, 'no stack');
+  t.match(acp.stderr(), /^runnerd: warn: session\/prompt: runner-failed: /m);
+});
+
+t.test('a runner that is down, and one that has no model', async (t) => {
+  const down = await startAcpProcess(t, { host: 'http://127.0.0.1:9' });
+  const { sessionId, configOptions } = await down.agent.request(call.new, place);
+  t.same(configOptions, []);
+  const ask = () => down.agent.request(call.prompt, { sessionId, prompt: [text('?')] });
+  for (const _ of [1, 2])
+    await t.rejects(
+      ask(),
+      failsWith({
+        code: -33001,
+        message: /127\.0\.0\.1:9/,
+        data: { kind: 'server-unreachable', retryable: true },
+      }),
+    );
+  const { open, ask: askEmpty } = await start(t, [embedder]);
+  const empty = await open();
+  t.same(empty.configOptions, []);
+  await t.rejects(
+    askEmpty(empty.sessionId, text('?')),
+    failsWith({
+      code: -33004,
+      message: /no model that can chat.*Pull one/,
+      data: { kind: 'model-not-found' },
+    }),
+  );
+});
+
+t.test('bytes that are no message are answered; the end of the input ends all, with 0', async (t) => {
+  const runner = await startStandIn({ models: [blind] });
+  t.teardown(() => runner.close());
+  const child = spawnAcp({ host: runner.url });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  const send = (line: string) => child.stdin.write(`${line}\n`);
+  send('this is no JSON');
+  t.match(await next(), { jsonrpc: '2.0', id: null, error: { code: -32700 } });
+  send('[]');
+  t.match(await next(), { id: null, error: { code: -32600 } });
+  send('{"id":1}');
+  send('{"jsonrpc":"1.0","id":1,"method":"initialize"}');
+  t.match(await next(), { id: null, error: { code: -32600 } });
+  send('{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}');
+  t.match(await next(), { id: 1, error: { code: -32600 } }, 'first comes initialize');
+  send('{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":1}}\r');
+  t.match(await next(), { id: 2, result: { protocolVersion: 1 } });
+  send('{"jsonrpc":"2.0","id":3,"method":"session/teleport","params":{}}');
+  t.match(await next(), { id: 3, error: { code: -32601 } });
+  send('{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":7}}');
+  t.match(await next(), { id: 4, error: { code: -32602 } });
+  send('');
+  const opening = '{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}\n';
+  // In pieces, and with the next message in the last of them.
+  for (const byte of opening.slice(0, -2)) child.stdin.write(byte);
+  child.stdin.write(opening.slice(-2));
+  const { sessionId } = (await next()).result;
+  runner.hang();
+  const params = { sessionId, prompt: [text('?')] };
+  send(JSON.stringify({ jsonrpc: '2.0', id: 6, method: 'session/prompt', params }));
+  await runner.waitFor(({ path }) => path === '/api/chat');
+  const closed = once(child, 'close');
+  child.stdin.end();
+  t.equal((await closed)[0], 0);
+  t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted));
+  t.same((await lines.next()).done, true, 'nothing else was written');
+});
+
+t.test('a trace holds all traffic but the tokens of tool servers', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-acp-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'trace.jsonl');
+  const { runner, acp, ask } = await start(t, [blind], { args: ['--trace', file] });
+  const { sessionId } = await acp.agent.request(call.new, {
+    ...place,
+    mcpServers: [{ name: 'm', command: '/bin/m', args: [], env: [{ name: 'TOKEN', value: 'hunter2' }] }],
+  });
+  runner.tokens(100);
+  await ask(sessionId, text('Count'));
+  t.match(acp.text(sessionId), / 100 $/);
+  const closed = once(acp.child, 'close');
+  acp.child.stdin?.end();
+  await closed;
+  const trace = readFileSync(file, 'utf8');
+  t.match(trace, /"direction":"in".*"session\/prompt"/);
+  t.match(trace, /"direction":"out".*"stopReason":"end_turn"/);
+  t.notMatch(trace, /hunter2/);
+});

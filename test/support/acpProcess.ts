@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import {
+  type ClientCapabilities,
+  type ClientContext,
+  client as createClient,
+  type InitializeResponse,
+  methods,
+  ndJsonStream,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import { runnerdPath } from './daemonProcess.ts';
+import type { Teardown } from './daemonWithRunner.ts';
+
+/** The built agent in a process of its own, initialized, at the other end of the SDK's own client. */
+export interface AcpProcess {
+  readonly agent: ClientContext;
+  readonly child: ChildProcess;
+  readonly initialized: InitializeResponse;
+  /** All updates so far, in their order. */
+  readonly updates: readonly { readonly sessionId: string; readonly update: SessionUpdate }[];
+  /** The texts of one kind of chunk of a session, joined. */
+  text(sessionId: string, kind?: 'agent_message_chunk' | 'agent_thought_chunk'): string;
+  /** The first update of a kind, past or to come. */
+  waitFor<K extends SessionUpdate['sessionUpdate']>(
+    kind: K,
+  ): Promise<Extract<SessionUpdate, { sessionUpdate: K }>>;
+  readonly stderr: () => string;
+}
+
+export interface AcpProcessOptions {
+  readonly host: string;
+  readonly args?: readonly string[];
+  readonly capabilities?: ClientCapabilities;
+}
+
+export function spawnAcp({ host, args = [] }: AcpProcessOptions) {
+  return spawn(process.execPath, [runnerdPath, '--acp', ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', OLLAMA_HOST: host },
+  });
+}
+
+export async function startAcpProcess(test: Teardown, options: AcpProcessOptions): Promise<AcpProcess> {
+  const child = spawnAcp(options);
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const updates: { sessionId: string; update: SessionUpdate }[] = [];
+  const connection = createClient()
+    .onNotification(methods.client.session.update, ({ params }) => {
+      updates.push(params);
+      child.emit('update');
+    })
+    .connect(
+      ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>),
+    );
+  test.teardown(async () => {
+    const ended = child.exitCode === null ? once(child, 'close') : undefined;
+    connection.close();
+    child.stdin.destroy();
+    await ended;
+  });
+  const initialized = await connection.agent.request(methods.agent.initialize, {
+    protocolVersion: 1,
+    ...(options.capabilities ? { clientCapabilities: options.capabilities } : {}),
+  });
+  return {
+    ...{ agent: connection.agent, child, initialized, updates },
+    text: (sessionId, kind = 'agent_message_chunk') =>
+      updates
+        .filter((each) => each.sessionId === sessionId)
+        .map(({ update }) =>
+          update.sessionUpdate === kind && update.content.type === 'text' ? update.content.text : '',
+        )
+        .join(''),
+    async waitFor<K extends SessionUpdate['sessionUpdate']>(kind: K) {
+      const isIt = (update: SessionUpdate): update is Extract<SessionUpdate, { sessionUpdate: K }> =>
+        update.sessionUpdate === kind;
+      for (;;) {
+        const found = updates.map(({ update }) => update).find(isIt);
+        if (found) return found;
+        await once(child, 'update');
+      }
+    },
+    stderr: () => stderr,
+  };
+}
