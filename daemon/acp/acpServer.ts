@@ -28,7 +28,9 @@ export async function startAcp(
       onLog: (level, message) => options.writeLog(`runnerd: ${level}: ${message}\n`),
       onDidChangeStatus: () => undefined,
       onDidChangeModels: () => {
-        agent.modelsChanged().catch((error) => log.debug(`The models were not told: ${String(error)}`));
+        agent
+          .modelsChanged(closed.signal)
+          .catch((error) => log.debug(`The models were not told: ${String(error)}`));
       },
     },
     closed.signal,
@@ -41,7 +43,6 @@ export async function startAcp(
     version: options.version,
     createId: options.createId,
     update: (sessionId, update) => connection.update(sessionId, update),
-    closed: closed.signal,
   });
   const toWire = (method: string, error: unknown): WireError => {
     const parts = { cancelled: false, method, log, redact: secrets.redact };

@@ -6,20 +6,18 @@ import type {
   NewSessionResponse,
   PromptRequest,
   PromptResponse,
-  SessionConfigOption,
   SessionUpdate,
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
-  StopReason,
 } from '@agentclientprotocol/sdk';
-import type { ChatParams, FinishReason, Message } from '../../protocol/chat.ts';
-import type { Model } from '../../protocol/models.ts';
 import type { Core } from '../core.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
-import { canChat, isThinkingChoice, modelPicker, pickersOf, thinkingPicker, thinkOf } from './pickers.ts';
+import { createOffer, type Offer } from './offer.ts';
+import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
-import { createSessions, historyWith, type Session } from './sessions.ts';
-import { createTeller, type Teller } from './teller.ts';
+import { createSessions, type Session } from './sessions.ts';
+import { createTeller } from './teller.ts';
+import { takeTurn } from './turn.ts';
 
 /** What is answered, method by method. Each throws errors of the daemon. */
 export interface Agent {
@@ -29,179 +27,72 @@ export interface Agent {
     params: SetSessionConfigOptionRequest,
     signal: AbortSignal,
   ): Promise<SetSessionConfigOptionResponse>;
+  /** A cancelled prompt is a normal answer. */
   prompt(params: PromptRequest, signal: AbortSignal): Promise<PromptResponse>;
   cancel(sessionId: string): void;
   closeSession(sessionId: string): void;
   /** The models may be others now: who has a picker is told. */
-  modelsChanged(): Promise<void>;
+  modelsChanged(signal: AbortSignal): Promise<void>;
   /** Nobody listens any more. */
   close(): void;
 }
 
 export interface AgentParts {
-  readonly core: Pick<Core, 'chat' | 'models' | 'servers' | 'status' | 'log'>;
+  readonly core: Pick<Core, 'chat' | 'models' | 'servers' | 'log'>;
   readonly version: string;
   readonly createId: () => string;
   /** Settles when it was written, which is the back-pressure. */
   readonly update: (sessionId: string, update: SessionUpdate) => Promise<void>;
-  readonly closed: AbortSignal;
 }
 
-/** The newest version of ACP that is spoken, and the only one. */
-const acpVersion = 1;
-
-const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  // No tool is offered; whoever calls one all the same has ended its turn.
-  toolCalls: 'end_turn',
-  cancelled: 'cancelled',
-};
-
 /** An agent that chats: no tools, no files, no terminal. */
-export function createAgent({ core, version, createId, update, closed }: AgentParts): Agent {
-  const { chat, models, servers, status, log } = core;
+export function createAgent({ core, version, createId, update }: AgentParts): Agent {
   const sessions = createSessions(createId);
+  const offer = createOffer({ core, sessions, update });
   let takesNotices = false;
-  /** The models that can chat, as they were last listed. */
-  let offered: readonly Model[] = [];
-
-  const listModels = async (signal: AbortSignal, refresh = true) => {
-    const { models: all } = await models.list(servers.client(), { refresh }, signal);
-    offered = all.filter(canChat);
-  };
-  const pickers = (session: Session): SessionConfigOption[] => {
-    const options = pickersOf(offered, session);
-    session.told = JSON.stringify(options);
-    return options;
-  };
-  const tellPickers = async () => {
-    for (const session of sessions.all()) {
-      const { told } = session;
-      settleModel(session, offered);
-      const configOptions = pickers(session);
-      if (session.told !== told)
-        await update(session.id, { sessionUpdate: 'config_option_update', configOptions });
-    }
-  };
-
-  /** The model that answers; where the runner does not list, the one that was chosen before. */
-  const modelFor = async (session: Session, teller: Teller, signal: AbortSignal): Promise<string> => {
-    const before = session.model;
-    try {
-      await listModels(signal);
-    } catch (error) {
-      if (before === undefined || signal.aborted || !(error instanceof RunnerError)) throw error;
-      return before;
-    }
-    await tellPickers();
-    const { model } = session;
-    if (model === undefined) throw noModel(servers.client().server.url);
-    if (before !== undefined && before !== model)
-      await teller.notice({ message: `${before} is not installed any more; ${model} answers.` });
-    return model;
-  };
-
-  const answer = async (session: Session, message: Message, signal: AbortSignal): Promise<StopReason> => {
-    const teller = createTeller({ update: (told) => update(session.id, told), takesNotices, signal });
-    const messages = historyWith(session, message);
-    const model = await modelFor(session, teller, signal);
-    const known = offered.find(({ name }) => name === model);
-    const think = thinkOf(session.thinking, known);
-    const params: ChatParams = {
-      ...{ streamId: session.id, model, messages },
-      ...(think === undefined ? {} : { think }),
-    };
-    try {
-      const result = await chat(servers.client(), params, teller.delta, signal);
-      session.history = withAnswer(messages, result.message);
-      if (result.finishReason !== 'cancelled') await teller.usage(result.usage, known);
-      return stopReasons[result.finishReason];
-    } catch (error) {
-      const partial =
-        error instanceof RunnerError ? (error.details.partial as Message | undefined) : undefined;
-      // A question that nothing came of is asked again by the user; what had come can be gone on from.
-      if (partial) session.history = withAnswer(messages, partial);
-      throw error;
-    }
-  };
 
   return {
     initialize({ clientCapabilities }) {
       takesNotices = Boolean(clientCapabilities?.session?.notices);
-      return {
-        protocolVersion: acpVersion,
-        agentInfo: { name: 'runnerd', title: 'Runner', version },
-        agentCapabilities: {
-          loadSession: false,
-          promptCapabilities: { image: true, embeddedContext: true, audio: false },
-          sessionCapabilities: { close: {} },
-        },
-        authMethods: [],
-      };
+      return introduction(version);
     },
 
     async newSession({ cwd }, signal) {
       if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
-      try {
-        await listModels(signal);
-      } catch (error) {
+      await offer.list(signal).catch((error) => {
         if (signal.aborted || !(error instanceof RunnerError)) throw error;
         // The first prompt says it to the user, if it still holds by then.
-        log.warn(`session/new: ${error.kind}: ${error.message}`);
-      }
+        core.log.warn(`session/new: ${error.kind}: ${error.message}`);
+      });
       const session = sessions.open();
-      settleModel(session, offered);
-      return { sessionId: session.id, configOptions: pickers(session) };
+      return { sessionId: session.id, configOptions: offer.pickers(session) };
     },
 
     async setOption({ sessionId, configId, value }, signal) {
       const session = sessions.get(sessionId);
-      if (configId === thinkingPicker) {
-        if (!isThinkingChoice(value)) throw new InvalidParamsError('value', 'it is none of the choices');
-        session.thinking = value;
-      } else if (configId === modelPicker) {
-        await listModels(signal).catch((error) => log.debug(`The models were not listed: ${String(error)}`));
-        const chosen = offered.find(({ name }) => name === value);
-        if (!chosen)
-          throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
-        session.model = chosen.name;
-      } else {
-        throw new InvalidParamsError('configId', `there is no option "${configId}"`);
-      }
-      return { configOptions: pickers(session) };
+      if (configId === thinkingPicker) chooseThinking(session, value);
+      else if (configId === modelPicker) await chooseModel(session, { value, offer, signal });
+      else throw new InvalidParamsError('configId', `there is no option "${configId}"`);
+      return { configOptions: offer.pickers(session) };
     },
 
     async prompt({ sessionId, prompt }, signal) {
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
-      if (session.turn)
-        throw new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
-      const turn = new AbortController();
-      session.turn = turn;
-      const cancel = () => turn.abort();
-      signal.addEventListener('abort', cancel, { once: true });
-      const done = status.work();
-      try {
-        return { stopReason: await answer(session, message, turn.signal) };
-      } catch (error) {
-        if (turn.signal.aborted) return { stopReason: 'cancelled' };
-        if (error instanceof RunnerError) status.failed(error);
-        throw error;
-      } finally {
-        signal.removeEventListener('abort', cancel);
-        session.turn = undefined;
-        done();
-      }
+      return inTurn(session, signal, async (turn) => {
+        const tell = (told: SessionUpdate) => update(sessionId, told);
+        const teller = createTeller({ update: tell, takesNotices, signal: turn });
+        return { stopReason: await takeTurn({ core, offer, session, teller, signal: turn }, message) };
+      });
     },
 
     cancel: (sessionId) => sessions.get(sessionId).turn?.abort(),
     closeSession: (sessionId) => sessions.close(sessionId),
 
-    async modelsChanged() {
+    async modelsChanged(signal) {
       if (sessions.all().length === 0) return;
-      await listModels(closed, false);
-      await tellPickers();
+      await offer.list(signal, { refresh: false });
+      await offer.settle();
     },
 
     close() {
@@ -210,21 +101,61 @@ export function createAgent({ core, version, createId, update, closed }: AgentPa
   };
 }
 
-/** The session's model stays while it is there; else the one that is loaded, else the newest. */
-function settleModel(session: Session, offered: readonly Model[]): void {
-  if (offered.some(({ name }) => name === session.model)) return;
-  const loaded = offered.find(({ running }) => running !== undefined);
-  session.model = (loaded ?? offered[0])?.name;
+/** The only version of the protocol that is spoken: a client of a newer one falls back to it, or leaves. */
+const acpVersion = 1;
+
+function introduction(version: string): InitializeResponse {
+  return {
+    protocolVersion: acpVersion,
+    agentInfo: { name: 'runnerd', title: 'Runner', version },
+    agentCapabilities: {
+      loadSession: false,
+      promptCapabilities: { image: true, embeddedContext: true, audio: false },
+      sessionCapabilities: { close: {} },
+    },
+    authMethods: [],
+  };
 }
 
-function noModel(url: string): RunnerError {
-  return new RunnerError(
-    'model-not-found',
-    `The runner at ${url} has no model that can chat. Pull one, for example with "ollama pull qwen3:4b", and ask again.`,
-  );
+function chooseThinking(session: Session, value: unknown): void {
+  if (!isThinkingChoice(value)) throw new InvalidParamsError('value', 'it is none of the choices');
+  session.thinking = value;
 }
 
-/** A turn in the history: what was asked and said. Thinking and calls of tools that nobody has are not replayed. */
-function withAnswer(messages: readonly Message[], { content }: Message): readonly Message[] {
-  return content === '' ? messages : [...messages, { role: 'assistant', content }];
+/** One that is not known may be new; a runner that does not answer leaves what is known. */
+async function chooseModel(
+  session: Session,
+  { value, offer, signal }: { value: unknown; offer: Offer; signal: AbortSignal },
+): Promise<void> {
+  const find = () => offer.models.find(({ name }) => name === value);
+  if (!find())
+    await offer.list(signal).catch((error) => {
+      if (!(error instanceof RunnerError)) throw error;
+    });
+  const chosen = find();
+  if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
+  session.model = chosen.name;
+}
+
+/** Runs the one turn of a session; its signal is aborted by the request's, and by a cancel of the session. */
+async function inTurn(
+  session: Session,
+  signal: AbortSignal,
+  work: (turn: AbortSignal) => Promise<PromptResponse>,
+): Promise<PromptResponse> {
+  if (session.turn)
+    throw new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
+  const turn = new AbortController();
+  session.turn = turn;
+  const cancel = () => turn.abort();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await work(turn.signal);
+  } catch (error) {
+    if (turn.signal.aborted) return { stopReason: 'cancelled' };
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    session.turn = undefined;
+  }
 }

@@ -410,10 +410,11 @@ t.test('a trace holds all traffic but the tokens of tool servers', async (t) => 
   runner.tokens(100);
   await ask(sessionId, text('Count'));
   t.match(acp.text(sessionId), / 100 $/);
-  const closed = once(acp.child, 'close');
-  acp.child.stdin?.end();
-  await closed;
-  const trace = readFileSync(file, 'utf8');
+  const read = () => readFileSync(file, 'utf8');
+  // The file is written behind the messages; each round gives it time.
+  while (!/"stopReason":"end_turn"/.test(read()))
+    await acp.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  const trace = read();
   t.match(trace, /"direction":"in".*"session\/prompt"/);
   t.match(trace, /"direction":"out".*"stopReason":"end_turn"/);
   t.notMatch(trace, /hunter2/);

@@ -1,0 +1,57 @@
+import type { SessionConfigOption, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { Model } from '../../protocol/models.ts';
+import type { Core } from '../core.ts';
+import { canChat, pickersOf } from './pickers.ts';
+import type { Session, Sessions } from './sessions.ts';
+
+/** The models that can chat, as they were last listed, and what the sessions know of them. */
+export interface Offer {
+  readonly models: readonly Model[];
+  /** Asks the runner; `refresh: false` is content with a list of the last two seconds. */
+  list(signal: AbortSignal, options?: { readonly refresh: boolean }): Promise<void>;
+  /** The session's pickers, which it knows from now on. */
+  pickers(session: Session): SessionConfigOption[];
+  /** Gives each session a model that is there, and tells those whose pickers are others now. */
+  settle(): Promise<void>;
+}
+
+export interface OfferParts {
+  readonly core: Pick<Core, 'models' | 'servers'>;
+  readonly sessions: Sessions;
+  readonly update: (sessionId: string, update: SessionUpdate) => Promise<void>;
+}
+
+export function createOffer({ core, sessions, update }: OfferParts): Offer {
+  let models: readonly Model[] = [];
+  const pickers = (session: Session) => {
+    settleModel(session, models);
+    const options = pickersOf(models, session);
+    session.told = JSON.stringify(options);
+    return options;
+  };
+  return {
+    get models() {
+      return models;
+    },
+    pickers,
+    async list(signal, options = { refresh: true }) {
+      const listed = await core.models.list(core.servers.client(), options, signal);
+      models = listed.models.filter(canChat);
+    },
+    async settle() {
+      for (const session of sessions.all()) {
+        const { told } = session;
+        const configOptions = pickers(session);
+        if (session.told !== told)
+          await update(session.id, { sessionUpdate: 'config_option_update', configOptions });
+      }
+    },
+  };
+}
+
+/** The session's model stays while it is there; else the one that is loaded, else the newest. */
+function settleModel(session: Session, models: readonly Model[]): void {
+  if (models.some(({ name }) => name === session.model)) return;
+  const loaded = models.find(({ running }) => running !== undefined);
+  session.model = (loaded ?? models[0])?.name;
+}
