@@ -1,0 +1,85 @@
+--- The key that takes a suggestion, and does what it did before where none is shown.
+local options = require('runner.options')
+
+local M = {}
+
+--- What the key did in a buffer before it was ours, by buffer.
+---@type table<integer, table<string, any>>
+local before = {}
+
+---@param keys string
+---@return string
+local function to_codes(keys)
+  return vim.api.nvim_replace_termcodes(keys, true, true, true)
+end
+
+---@param mapping table<string, any>
+---@return string
+local function type_right_side(mapping)
+  local keys = mapping.rhs:gsub('<SID>', ('<SNR>%d_'):format(mapping.sid))
+  vim.api.nvim_feedkeys(to_codes(keys), mapping.noremap == 1 and 'in' or 'im', false)
+  return ''
+end
+
+---@param mapping table<string, any>
+---@return string
+local function evaluate(mapping)
+  local result = mapping.callback and mapping.callback() or vim.api.nvim_eval(mapping.rhs)
+  local keys = type(result) == 'string' and result or ''
+  return mapping.replace_keycodes == 1 and to_codes(keys) or keys
+end
+
+--- The keys that an older mapping stands for; what it does by itself is done when the key is over.
+---@param mapping table<string, any>
+---@return string
+local function keys_of(mapping)
+  if mapping.expr == 1 then
+    return evaluate(mapping)
+  end
+  if mapping.callback then
+    vim.schedule(mapping.callback)
+    return ''
+  end
+  return type_right_side(mapping)
+end
+
+---@param key string
+---@return table<string, any>?
+local function global_mapping(key)
+  local codes = to_codes(key)
+  for _, mapping in ipairs(vim.api.nvim_get_keymap('i')) do
+    if to_codes(mapping.lhs) == codes then
+      return mapping
+    end
+  end
+end
+
+---@param bufnr integer
+---@param key string
+---@return string
+local function press(bufnr, key)
+  if vim.lsp.inline_completion.get({ bufnr = bufnr }) then
+    return ''
+  end
+  -- A global one is looked for now: it may have come, or changed, since.
+  local mapping = before[bufnr] or global_mapping(key)
+  return mapping and keys_of(mapping) or to_codes(key)
+end
+
+---@param bufnr integer
+function M.map(bufnr)
+  local key = options.accept_key()
+  if not key or vim.b[bufnr].runner_key == key then
+    return
+  end
+  vim.b[bufnr].runner_key = key
+  local present = vim.api.nvim_buf_call(bufnr, function()
+    return vim.fn.maparg(key, 'i', false, true)
+  end)
+  before[bufnr] = present.buffer == 1 and present or nil
+  vim.keymap.set('i', key, function()
+    return press(bufnr, key)
+  end, { buffer = bufnr, expr = true, replace_keycodes = false, desc = 'Takes the suggestion that is shown' })
+end
+
+return M

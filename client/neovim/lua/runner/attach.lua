@@ -1,0 +1,54 @@
+--- Which buffers the daemon is told of.
+local connection = require('runner.connection')
+local options = require('runner.options')
+
+local M = {}
+
+--- Above it the daemon completes nothing, and to keep it in step would only cost.
+local most_bytes = 10 * 1024 * 1024
+
+---@param bufnr integer
+---@return boolean
+local function is_ordinary_file(bufnr)
+  if vim.bo[bufnr].buftype ~= '' or not vim.bo[bufnr].modifiable then
+    return false
+  end
+  return vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr)) <= most_bytes
+end
+
+---@param bufnr integer
+---@return boolean
+local function is_wanted(bufnr)
+  if not vim.api.nvim_buf_is_loaded(bufnr) then
+    return false
+  end
+  return vim.bo[bufnr].filetype == 'modelfile' or (options.completes() and is_ordinary_file(bufnr))
+end
+
+---@param bufnr integer
+local function attach(bufnr)
+  if not is_wanted(bufnr) then
+    return
+  end
+  local _, problem = connection.start(bufnr)
+  if problem then
+    vim.notify_once(problem, vim.log.levels.WARN)
+  end
+end
+
+function M.setup()
+  local group = vim.api.nvim_create_augroup('runner.attach', { clear = true })
+  -- The second is for files without a type.
+  vim.api.nvim_create_autocmd({ 'FileType', 'BufWinEnter' }, {
+    group = group,
+    callback = function(event)
+      attach(event.buf)
+    end,
+  })
+  connection.update_settings()
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    attach(bufnr)
+  end
+end
+
+return M

@@ -1,0 +1,249 @@
+--- `:RunnerChat`: one conversation, in one buffer.
+local Conversation = require('runner.chat.conversation')
+local Page = require('runner.chat.page')
+local folds = require('runner.chat.folds')
+local models = require('runner.models')
+
+local M = {}
+
+---@class runner.ChatOptions
+---@field prompt? string Sent at once; empty is none.
+---@field selection? runner.Selection
+---@field model? string
+
+---@type runner.Page?
+local page
+local conversation = Conversation.create()
+---@type string?
+local model
+---@type runner.Selection?
+local selection
+
+local function show_winbar()
+  local shown = (model or 'no model'):gsub('%%', '%%%%')
+  local hint = conversation:is_answering() and '<C-c> cancels' or '<CR> sends, gm chooses the model'
+  local bar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%s '):format(shown, hint)
+  for _, window in ipairs(page and vim.fn.win_findbuf(page.bufnr) or {}) do
+    vim.wo[window][0].winbar = bar
+  end
+end
+
+---@param chosen string
+local function use(chosen)
+  model = chosen
+  if page and page:is_there() then
+    show_winbar()
+  end
+end
+
+--- The one that is loaded, else the newest.
+---@param continue fun(name: string)
+local function with_model(continue)
+  if model then
+    return continue(model)
+  end
+  models.list(function(list)
+    local able = vim.tbl_filter(models.can_chat, list)
+    local first = vim.iter(able):find(function(one)
+      return one.running ~= nil
+    end) or able[1]
+    if not first then
+      return vim.notify('Runner: no model that can chat is installed. Get one with :RunnerPull NAME.', vim.log.levels.ERROR)
+    end
+    -- Something else may have been chosen meanwhile.
+    use(model or first.name)
+    continue(model)
+  end)
+end
+
+--- What makes the result more than its text.
+local remarks = {
+  cancelled = '*Cancelled.*',
+  length = '*Cut: the answer has reached its greatest length.*',
+}
+
+---@param shown runner.Page
+---@param turn runner.Turn
+---@return runner.Listener
+local function listener_for(shown, turn)
+  local came = ''
+  ---@param write fun(text: string)
+  local function to(write)
+    return function(text)
+      if shown:is_there() then
+        write(text)
+      end
+    end
+  end
+  local function finish()
+    shown:end_answer()
+    show_winbar()
+  end
+  return {
+    thinking = to(function(text)
+      shown:add_thinking(text)
+    end),
+    text = to(function(text)
+      came = came .. text
+      shown:add_text(text)
+    end),
+    notice = to(function(message)
+      shown:add_line(('*%s*'):format(message))
+    end),
+    failed = function(err)
+      if not shown:is_there() then
+        return
+      end
+      shown:add_line(('**Error:** %s'):format(err.message))
+      finish()
+      -- It can be sent again with one key, unless something else is being typed.
+      if shown:draft() == '' then
+        selection = selection or turn.selection
+        shown:set_draft(turn.prompt)
+        shown:show_context(selection and selection.title)
+      end
+    end,
+    done = function(result)
+      if not shown:is_there() then
+        return
+      end
+      if result.message.content ~= came then
+        shown:replace_answer(result.message.content)
+      end
+      local remark = remarks[result.finishReason]
+      if remark then
+        shown:add_line(remark)
+      end
+      finish()
+    end,
+  }
+end
+
+---@param prompt string
+---@param sent? fun()
+local function send(prompt, sent)
+  if conversation:is_answering() then
+    return vim.notify('Runner: an answer is under way; <C-c> or :RunnerCancel ends it.', vim.log.levels.WARN)
+  end
+  with_model(function(name)
+    if not page or conversation:is_answering() then
+      return
+    end
+    local turn = { prompt = prompt, selection = selection, model = name }
+    selection = nil
+    page:show_context(nil)
+    page:begin_answer(prompt, name, turn.selection and turn.selection.title)
+    if sent then
+      sent()
+    end
+    conversation:send(turn, listener_for(page, turn))
+    show_winbar()
+  end)
+end
+
+--- Sends the prompt that stands at the end of the buffer.
+function M.submit()
+  if not page or conversation:is_answering() then
+    return
+  end
+  local draft = page:draft()
+  if draft ~= '' then
+    send(draft, function()
+      page:set_draft('')
+    end)
+  end
+end
+
+function M.pick_model()
+  models.list(function(list)
+    vim.ui.select(vim.tbl_filter(models.can_chat, list), {
+      prompt = 'Chat with',
+      format_item = models.describe,
+    }, function(chosen)
+      if chosen then
+        use(chosen.name)
+      end
+    end)
+  end)
+end
+
+---@return boolean whether an answer was under way
+function M.cancel()
+  return conversation:cancel()
+end
+
+---@param bufnr integer
+local function map_keys(bufnr)
+  local function map(modes, key, run, desc)
+    vim.keymap.set(modes, key, run, { buffer = bufnr, desc = desc })
+  end
+  map('n', '<CR>', M.submit, 'Sends the prompt')
+  map({ 'n', 'i' }, '<C-s>', M.submit, 'Sends the prompt')
+  map({ 'n', 'i' }, '<C-c>', function()
+    if not M.cancel() then
+      vim.cmd.stopinsert()
+    end
+  end, 'Cancels the answer')
+  map('n', 'gm', M.pick_model, 'Chooses the model')
+end
+
+---@return runner.Page
+local function create_page()
+  local created = Page.create()
+  map_keys(created.bufnr)
+  vim.api.nvim_create_autocmd('BufWinEnter', {
+    buffer = created.bufnr,
+    callback = function()
+      folds.show_in(vim.api.nvim_get_current_win())
+      show_winbar()
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufUnload', {
+    buffer = created.bufnr,
+    callback = function()
+      conversation:forget()
+      page, selection = nil, nil
+      -- Without its text and marks it would only look like one that can be gone on with.
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_valid(created.bufnr) then
+          vim.api.nvim_buf_delete(created.bufnr, { force = true })
+        end
+      end)
+    end,
+  })
+  return created
+end
+
+---@param bufnr integer
+---@return integer
+local function show(bufnr)
+  local window = vim.fn.win_findbuf(bufnr)[1]
+  if window then
+    vim.api.nvim_set_current_win(window)
+    return window
+  end
+  window = vim.api.nvim_open_win(bufnr, true, { split = 'right', win = 0 })
+  vim.wo[window][0].wrap = true
+  vim.wo[window][0].linebreak = true
+  return window
+end
+
+---@param options runner.ChatOptions
+function M.open(options)
+  page = page or create_page()
+  page:go_to_prompt(show(page.bufnr))
+  if options.model then
+    use(options.model)
+  end
+  if options.selection then
+    selection = options.selection
+    page:show_context(selection.title)
+  end
+  if options.prompt and options.prompt ~= '' then
+    send(options.prompt)
+  else
+    with_model(show_winbar)
+  end
+end
+
+return M

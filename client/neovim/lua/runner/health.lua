@@ -1,0 +1,131 @@
+--- `:checkhealth runner`
+local M = {}
+
+local health = vim.health
+
+---@param program string
+---@param argument string
+---@return string? its first line
+local function ask_version(program, argument)
+  local found, process = pcall(vim.system, { program, argument }, { text = true, timeout = 10000 })
+  local result = found and process:wait() or nil
+  return result and result.code == 0 and vim.split(result.stdout, '\n')[1] or nil
+end
+
+local function check_neovim()
+  health.start('Neovim')
+  health.ok(tostring(vim.version()))
+end
+
+local function check_node()
+  local version = ask_version('node', '--version')
+  if not version then
+    health.error('Node is not on the path.', 'Install Node 20.19 or newer from https://nodejs.org.')
+  elseif vim.version.lt(version, '20.19.0') then
+    health.error('Node is ' .. version .. '.', 'Runner needs 20.19 or newer.')
+  else
+    health.ok('Node ' .. version)
+  end
+end
+
+--- The arguments without the one that opens a connection.
+---@param cmd string[]
+local function check_daemon_version(cmd)
+  local arguments = vim.tbl_filter(function(argument)
+    return argument ~= '--stdio'
+  end, cmd)
+  local found, process = pcall(vim.system, vim.list_extend(arguments, { '--version' }), { text = true, timeout = 10000 })
+  local result = found and process:wait() or nil
+  local shown = table.concat(cmd, ' ')
+  if result and result.code == 0 then
+    health.ok(('%s, version %s'):format(shown, vim.trim(result.stdout)))
+  else
+    health.error(shown .. ' does not start.', result and vim.trim(result.stderr) or 'There is no such program.')
+  end
+end
+
+---@return boolean
+local function check_daemon()
+  health.start('The daemon')
+  check_node()
+  local cmd, problem = require('runner.command').find()
+  if not cmd then
+    health.error(problem or '')
+    return false
+  end
+  check_daemon_version(cmd)
+  return true
+end
+
+---@return boolean
+local function check_runner()
+  health.start('The runner')
+  local status, problem = require('runner.connection').request_now('runner/status', vim.empty_dict(), 15000)
+  if not status then
+    health.error(problem or 'It did not answer.')
+    return false
+  end
+  local tell = ({ ok = health.ok, warning = health.warn, error = health.error })[status.kind]
+  tell(status.message .. (status.version and (' Version %s.'):format(status.version) or ''))
+  return status.state ~= 'offline'
+end
+
+---@param models runner.Model[]
+local function check_chat(models)
+  local names = vim
+    .iter(models)
+    :filter(require('runner.models').can_chat)
+    :map(function(model)
+      return model.name
+    end)
+    :totable()
+  if #names == 0 then
+    health.warn('No installed model can chat.', 'Get one with :RunnerPull NAME.')
+  else
+    health.ok('Models that can chat: ' .. table.concat(names, ', '))
+  end
+end
+
+---@param models runner.Model[]
+local function check_completion(models)
+  local wanted = require('runner.options').current.completionModel or ''
+  if wanted == '' then
+    return health.info('Completion is off: completionModel is not set.')
+  end
+  local model = vim.iter(models):find(function(model)
+    return model.name == wanted or model.name == wanted .. ':latest'
+  end)
+  if not model then
+    health.warn(('The completion model %s is not installed.'):format(wanted), ':RunnerPull ' .. wanted)
+  elseif model.capabilities.insert.value == true then
+    health.ok(('Completion by %s, which fills in the middle.'):format(wanted))
+  else
+    health.info(('Completion by %s, in the words of its family where that is known.'):format(wanted))
+  end
+end
+
+local function check_models()
+  health.start('Models')
+  local result, problem = require('runner.connection').request_now('runner/models/list', vim.empty_dict(), 15000)
+  if not result then
+    return health.error(problem or 'There is no list of them.')
+  end
+  check_chat(result.models)
+  check_completion(result.models)
+end
+
+function M.check()
+  if vim.fn.has('nvim-0.12') == 0 then
+    health.start('Neovim')
+    return health.error('It is older than 0.12.', 'Install a newer one from https://neovim.io.')
+  end
+  check_neovim()
+  if not require('runner.options').current then
+    require('runner').setup()
+  end
+  if check_daemon() and check_runner() then
+    check_models()
+  end
+end
+
+return M

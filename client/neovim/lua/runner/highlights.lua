@@ -1,0 +1,12 @@
+--- Links that a colour scheme may replace.
+local M = {}
+
+local links = { RunnerHeading = 'Title', RunnerHint = 'Comment', RunnerError = 'DiagnosticError' }
+
+function M.setup()
+  for name, target in pairs(links) do
+    vim.api.nvim_set_hl(0, name, { link = target, default = true })
+  end
+end
+
+return M

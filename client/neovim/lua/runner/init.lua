@@ -1,0 +1,93 @@
+local M = {}
+
+local needed = 'nvim-0.12'
+local has_said_too_old = false
+
+--- Says it once, however often it is asked.
+---@return boolean
+local function is_new_enough()
+  if vim.fn.has(needed) == 1 then
+    return true
+  end
+  if not has_said_too_old then
+    has_said_too_old = true
+    vim.notify('Runner needs Neovim 0.12 or newer. Nothing of it was started.', vim.log.levels.ERROR)
+  end
+  return false
+end
+
+--- Whoever sets nothing up gets the defaults with the first command.
+---@return boolean
+local function is_ready()
+  if not is_new_enough() then
+    return false
+  end
+  if not require('runner.options').current then
+    M.setup()
+  end
+  return true
+end
+
+--- Attaches `runnerd` to Modelfiles and, while `completionModel` is set, to the files that are edited.
+---@param options? runner.Options
+function M.setup(options)
+  if not is_new_enough() then
+    return
+  end
+  require('runner.options').set(options or {})
+  require('runner.highlights').setup()
+  require('runner.status').listen()
+  require('runner.attach').setup()
+end
+
+--- How the runner is, in a few words for a statusline; empty while nothing was started.
+---@return string
+function M.status()
+  if vim.fn.has(needed) == 0 then
+    return ''
+  end
+  return require('runner.status').text()
+end
+
+--- What the user command was called with.
+---@param arguments { args: string, range: integer, line1: integer, line2: integer }
+function M.chat(arguments)
+  if not is_ready() then
+    return
+  end
+  local chat = require('runner.chat')
+  local selection = arguments.range > 0
+      and require('runner.chat.selection').of_lines(0, arguments.line1, arguments.line2)
+    or nil
+  chat.open({ prompt = arguments.args, selection = selection })
+end
+
+function M.models()
+  if is_ready() then
+    require('runner.models').pick()
+  end
+end
+
+---@param model string
+function M.pull(model)
+  if is_ready() then
+    require('runner.pull').start(model)
+  end
+end
+
+---@param lead string
+---@return string[]
+function M.complete_pull(lead)
+  return is_ready() and require('runner.pull').complete(lead) or {}
+end
+
+function M.cancel()
+  if not is_ready() then
+    return
+  end
+  if not require('runner.chat').cancel() and not require('runner.pull').cancel() then
+    vim.notify('Runner: nothing is under way.')
+  end
+end
+
+return M

@@ -1,0 +1,173 @@
+--- The installed models, and what can be done with each.
+local connection = require('runner.connection')
+
+local M = {}
+
+---@class runner.Model
+---@field name string
+---@field size? integer
+---@field capabilities table<string, { value: boolean|'unknown' }>
+---@field running? table
+
+---@param model runner.Model
+---@param capability string
+---@return boolean
+local function can(model, capability)
+  return model.capabilities[capability].value == true
+end
+
+--- Every one that does more than embed; where the runner does not say, it is tried.
+---@param model runner.Model
+---@return boolean
+function M.can_chat(model)
+  return model.capabilities.completion.value ~= false
+end
+
+---@param bytes integer
+---@return string
+local function to_size(bytes)
+  if bytes >= 1e9 then
+    return ('%.1f GB'):format(bytes / 1e9)
+  end
+  return ('%.0f MB'):format(math.max(bytes / 1e6, 1))
+end
+
+---@param model runner.Model
+---@return string
+function M.describe(model)
+  local abilities = vim.tbl_filter(function(name)
+    return can(model, name)
+  end, { 'tools', 'vision', 'thinking', 'insert', 'embedding' })
+  local parts = { model.name }
+  if model.size then
+    parts[#parts + 1] = to_size(model.size)
+  end
+  if #abilities > 0 then
+    parts[#parts + 1] = table.concat(abilities, ', ')
+  end
+  if model.running then
+    parts[#parts + 1] = 'loaded'
+  end
+  return table.concat(parts, '  ')
+end
+
+---@param message string
+local function complain(message)
+  vim.notify('Runner: ' .. message, vim.log.levels.ERROR)
+end
+
+---@param take fun(models: runner.Model[])
+function M.list(take)
+  connection.request('runner/models/list', vim.empty_dict(), function(err, result)
+    if err then
+      complain(err.message)
+    else
+      take(result.models)
+    end
+  end)
+end
+
+---@param method string
+---@param params table
+---@param said string What is said once it is done.
+local function run(method, params, said)
+  connection.request(method, params, function(err)
+    if err then
+      complain(err.message)
+    else
+      vim.notify('Runner: ' .. said)
+    end
+  end)
+end
+
+---@param model runner.Model
+local function delete(model)
+  local prompt = model.running and ('%s is loaded. Unload and delete it?'):format(model.name)
+    or ('Delete %s from the disk?'):format(model.name)
+  vim.ui.select({ 'Keep', 'Delete' }, { prompt = prompt }, function(choice)
+    if choice == 'Delete' then
+      run('runner/models/delete', { model = model.name, stop = true }, model.name .. ' was deleted.')
+    end
+  end)
+end
+
+---@param name string
+local function copy(name)
+  vim.fn.setreg('"', name)
+  -- Where there is no clipboard the register is refused, and the unnamed one has to do.
+  pcall(vim.fn.setreg, '+', name)
+  vim.notify(('Runner: copied %s.'):format(name))
+end
+
+---@class runner.Action
+---@field title string
+---@field run fun()
+
+---@param model runner.Model
+---@return runner.Action[]
+local function actions_of(model)
+  local params = { model = model.name }
+  local load = {
+    title = 'Load',
+    run = function()
+      run('runner/models/run', params, model.name .. ' is loaded.')
+    end,
+  }
+  local unload = {
+    title = 'Unload',
+    run = function()
+      run('runner/models/stop', params, model.name .. ' was unloaded.')
+    end,
+  }
+  local chat = {
+    title = 'Chat',
+    run = function()
+      require('runner.chat').open({ model = model.name })
+    end,
+  }
+  local actions = M.can_chat(model) and { chat } or {}
+  return vim.list_extend(actions, {
+    model.running and unload or load,
+    {
+      title = 'Delete',
+      run = function()
+        delete(model)
+      end,
+    },
+    {
+      title = 'Copy name',
+      run = function()
+        copy(model.name)
+      end,
+    },
+  })
+end
+
+---@param model runner.Model
+local function pick_action(model)
+  vim.ui.select(actions_of(model), {
+    prompt = model.name,
+    format_item = function(action)
+      return action.title
+    end,
+  }, function(action)
+    if action then
+      action.run()
+    end
+  end)
+end
+
+function M.pick()
+  M.list(function(models)
+    if #models == 0 then
+      return vim.notify('Runner: no model is installed. Get one with :RunnerPull NAME.')
+    end
+    vim.ui.select(models, { prompt = 'Models', format_item = M.describe }, function(model)
+      if model then
+        pick_action(model)
+      end
+    end)
+  end)
+end
+
+return M

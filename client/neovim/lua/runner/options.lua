@@ -1,0 +1,90 @@
+--- What `setup` was given: our own keys, and those that are the daemon's.
+local M = {}
+
+---@class runner.Options
+---@field cmd? string[] How the daemon is started.
+---@field keymap? string|false The key in insert mode that takes a suggestion; false is none. Default `<Tab>`.
+---@field host? string
+---@field servers? { name: string, url: string, caFile?: string }[]
+---@field caFile? string
+---@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer }
+---@field keepAlive? string|number
+---@field contextLength? integer
+---@field trusted? boolean
+---@field logLevel? 'debug'|'info'|'warn'|'error'
+---@field completionModel? string
+---@field exclude? string[]
+---@field streamLogs? boolean
+---@field cacheDir? string
+---@field modelfilesPath? string
+---@field catalogUrl? string
+
+local own_keys = { 'cmd', 'keymap' }
+
+--- Those of `initializationOptions` in docs/PROTOCOL.md.
+local daemon_keys = {
+  'host',
+  'servers',
+  'caFile',
+  'timeouts',
+  'keepAlive',
+  'contextLength',
+  'trusted',
+  'logLevel',
+  'completionModel',
+  'exclude',
+  'streamLogs',
+  'cacheDir',
+  'modelfilesPath',
+  'catalogUrl',
+}
+
+--- As they were set last; nil before that.
+---@type runner.Options?
+M.current = nil
+
+---@param options runner.Options
+local function refuse_unknown(options)
+  local known = vim.list_extend(vim.list_extend({}, own_keys), daemon_keys)
+  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(options))) do
+    if not vim.list_contains(known, key) then
+      error(('Runner has no option "%s". There are: %s.'):format(key, table.concat(known, ', ')), 0)
+    end
+  end
+end
+
+---@param options runner.Options
+function M.set(options)
+  vim.validate('options', options, 'table')
+  refuse_unknown(options)
+  vim.validate('cmd', options.cmd, vim.islist, true, 'a list of the program and its arguments')
+  vim.validate('keymap', options.keymap, function(key)
+    return key == false or type(key) == 'string'
+  end, true, 'a key or false')
+  M.current = vim.tbl_extend('keep', options, { cacheDir = vim.fn.stdpath('cache') .. '/runner' })
+end
+
+--- For the daemon: what it knows, and no more.
+---@return table<string, any>
+function M.for_daemon()
+  local options = vim.empty_dict()
+  for _, key in ipairs(daemon_keys) do
+    options[key] = M.current[key]
+  end
+  return options
+end
+
+---@return boolean
+function M.completes()
+  return (M.current.completionModel or '') ~= ''
+end
+
+---@return string|false
+function M.accept_key()
+  if M.current.keymap == nil then
+    return '<Tab>'
+  end
+  return M.current.keymap
+end
+
+return M

@@ -1,0 +1,53 @@
+--- How the runner is, as the daemon tells it.
+local connection = require('runner.connection')
+
+local M = {}
+
+---@class runner.Status
+---@field state 'checking'|'online'|'busy'|'offline'
+---@field kind 'ok'|'warning'|'error'
+---@field message string
+---@field version? string
+
+---@type runner.Status?
+local current
+
+---@return string
+function M.text()
+  local pull = require('runner.pull').text()
+  if pull then
+    return pull
+  end
+  if not current then
+    return ''
+  end
+  local mark = current.kind == 'ok' and '' or '!'
+  return ('Runner%s: %s'):format(mark, current.state)
+end
+
+function M.forget()
+  current = nil
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+--- What is not well is said once, with what to do about it.
+---@param status runner.Status
+local function take(status)
+  local said = current and current.message
+  current = status
+  vim.cmd.redrawstatus({ bang = true })
+  if status.kind ~= 'ok' and status.message ~= said then
+    vim.notify('Runner: ' .. status.message, vim.log.levels.WARN)
+  end
+end
+
+local is_listening = false
+
+function M.listen()
+  if not is_listening then
+    is_listening = true
+    connection.on('runner/status/didChange', vim.schedule_wrap(take))
+  end
+end
+
+return M

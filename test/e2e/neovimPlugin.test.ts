@@ -1,0 +1,341 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import t, { type Test } from 'tap';
+import { skipWithout } from '../support/debian.ts';
+import { type Neovim, type NeovimOptions, skipWithoutNeovim, startNeovim } from '../support/neovim.ts';
+import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+
+const skip = skipWithoutNeovim();
+t.setTimeout(120_000);
+
+/** Both are ended with the test. */
+async function start(
+  t: Test,
+  {
+    runner: runnerOptions,
+    setup = {},
+    ...options
+  }: NeovimOptions & { readonly runner?: StandInOptions } = {},
+): Promise<{ readonly runner: RunnerStandIn; readonly neovim: Neovim }> {
+  const runner = await startStandIn(runnerOptions);
+  const neovim = await startNeovim({ ...options, setup: { host: runner.url, ...setup } });
+  t.teardown(async () => {
+    await neovim.close();
+    await runner.close();
+  });
+  return { runner, neovim };
+}
+
+const text = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+const line = 'return vim.api.nvim_get_current_line()';
+const ghost = `
+local namespace = vim.api.nvim_get_namespaces()['nvim.lsp.inline_completion']
+local mark = namespace and vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })[1]
+return mark and mark[4].virt_text[1][1] or ''
+`;
+/** Completion was registered, and the key is mapped. */
+const isReady = "return vim.fn.maparg('<Tab>', 'i', false, true).buffer == 1";
+const isFree = "return vim.wo.winbar:find('sends', 1, true) ~= nil";
+
+t.test('Modelfiles have their mistakes and their hover', { skip }, async (t) => {
+  const files = { Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n' };
+  const { neovim } = await start(t, { files });
+  t.equal(await neovim.lua('return vim.bo.filetype'), 'modelfile');
+  const [found] = await neovim.until<readonly { lnum: number; message: string }[]>(
+    'return vim.diagnostic.get(0)',
+    ({ length }) => length === 1,
+  );
+  t.match(found, { lnum: 1, message: 'temperature needs a number.' });
+  const hover = await neovim.lua(`
+    return vim.lsp.buf_request_sync(0, 'textDocument/hover', {
+      textDocument = { uri = vim.uri_from_bufnr(0) }, position = { line = 1, character = 12 },
+    }, 4000)`);
+  t.match(JSON.stringify(hover), /How freely it chooses/);
+  t.equal(await neovim.until('return vim.lsp.get_clients()[1].name'), 'runnerd');
+  t.equal(await neovim.until("return require('runner').status()"), 'Runner: online');
+});
+
+t.test('completion as you type', { skip }, async (t) => {
+  const options = { setup: { completionModel: 'practice' }, files: { 'sum.lua': '\n' } };
+
+  t.test('is shown, taken by Tab, and taken by typing it', async (t) => {
+    const { runner, neovim } = await start(t, options);
+    runner.say('compute(first)');
+    await neovim.until(isReady);
+    await neovim.type('ilocal total = ');
+    t.equal(await neovim.until(ghost), 'compute(first)');
+    t.equal(await neovim.lua(line), 'local total = ', 'nothing is in the text');
+    await neovim.type('<Tab>');
+    await neovim.until<string>(line, (now) => now === 'local total = compute(first)');
+
+    runner.say('compute(second)');
+    await neovim.type('<CR>local other = ');
+    t.equal(await neovim.until(ghost), 'compute(second)');
+    await neovim.type('compute(');
+    t.match(await neovim.until<string>(ghost, (now) => !now.startsWith('compute')), /^second\)?/);
+    await neovim.type('second)');
+    await neovim.until<string>(line, (now) => now === 'local other = compute(second)');
+    t.strictSame(await neovim.told(), []);
+  });
+
+  t.test('what is superseded is closed at the runner', async (t) => {
+    const { runner, neovim } = await start(t, options);
+    runner.on('/api/generate').hang();
+    await neovim.until(isReady);
+    await neovim.type('ilocal total = ');
+    await runner.waitFor(({ path }) => path === '/api/generate', 10_000);
+    runner.say('compute(all)');
+    await neovim.type('1 + ');
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted, 10_000));
+    t.equal(await neovim.until(ghost), 'compute(all)');
+  });
+
+  t.test('Tab does what it did where nothing is shown', async (t) => {
+    const before = "vim.keymap.set('i', '<Tab>', function() return 'mine' end, { expr = true })";
+    const { neovim } = await start(t, { ...options, before });
+    await neovim.until(isReady);
+    await neovim.type('i<Tab>');
+    await neovim.until<string>(line, (now) => now === 'mine');
+    for (const [mapping, want] of [
+      ["vim.keymap.set('i', '<Tab>', 'yours')", 'mineyours'],
+      ["vim.keymap.set('i', '<Tab>', function() vim.api.nvim_set_current_line('theirs') end)", 'theirs'],
+      ["vim.keymap.del('i', '<Tab>')", 'theirs\t'],
+    ] as const) {
+      await neovim.lua(mapping);
+      await neovim.type('<End><Tab>');
+      await neovim.until<string>(line, (now) => now === want);
+    }
+  });
+
+  t.test('without a key, and without a model', async (t) => {
+    const { neovim } = await start(t, { ...options, setup: { ...options.setup, keymap: false } });
+    await neovim.until(
+      "return #vim.lsp.get_clients({ bufnr = 0, method = 'textDocument/inlineCompletion' }) > 0",
+    );
+    t.equal(await neovim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).buffer or 0"), 0);
+    const { neovim: without } = await start(t, { files: options.files });
+    t.equal(await without.lua('return #vim.lsp.get_clients()'), 0, 'no document is read');
+  });
+});
+
+t.test('the chat', { skip }, async (t) => {
+  t.test('streams, folds what was thought, and goes on', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.say('It scatters.\nMostly blue.', { thinking: 'Light.\nAir.\n', perSecond: 40 });
+    await neovim.lua("vim.cmd.RunnerChat('why is the sky blue')");
+    await neovim.until<string>(text, (now) => now.includes('> Light.'));
+    t.match(await neovim.lua('return vim.wo.winbar'), /practice:latest.*<C-c> cancels/);
+    // Whoever reads above is not moved.
+    await neovim.lua('vim.api.nvim_win_set_cursor(0, { 1, 0 })');
+    await neovim.until(isFree);
+    t.strictSame(await neovim.lua('return vim.api.nvim_win_get_cursor(0)'), [1, 0]);
+    t.match(
+      await neovim.lua(text),
+      /^## You\n\nwhy is the sky blue\n\n## practice:latest\n\n> Light.\n> Air.\n\nIt scatters.\nMostly blue.\n+## You\n\n$/,
+    );
+    const closed = 'local all = {} for row = 1, 11 do all[row] = vim.fn.foldclosed(row) end return all';
+    t.strictSame(await neovim.lua(closed), [-1, -1, -1, -1, -1, -1, 7, 7, -1, -1, -1]);
+
+    // The next one is typed below the last heading.
+    runner.say('Longer waves.');
+    await neovim.type('Gired?<Esc><CR>');
+    await neovim.until<string>(text, (now) => now.includes('Longer waves.'));
+    await neovim.until(isFree);
+    t.match(runner.bodies('/api/chat').at(-1), {
+      messages: [
+        { role: 'user', content: 'why is the sky blue' },
+        { role: 'assistant', content: 'It scatters.\nMostly blue.' },
+        { role: 'user', content: 'red?' },
+      ],
+    });
+    t.match(await neovim.lua(text), /\n## You\n\nred\?\n\n## practice:latest\n\nLonger waves.\n+## You\n\n$/);
+  });
+
+  t.test('is cancelled at the runner, and keeps what had come and what is being typed', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.tokens(100_000, { perSecond: 50 });
+    await neovim.lua("vim.cmd.RunnerChat('count')");
+    await neovim.until<string>(text, (now) => now.includes('1 2 3'));
+    await neovim.type('Gistop<C-c>');
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted, 10_000));
+    await neovim.until(isFree);
+    t.match(await neovim.lua(text), /\n1 2 3 [\d ]*\n\n\*Cancelled\.\*\n+## You\n\nstop$/);
+
+    runner.hang();
+    await neovim.type('<Esc><CR>');
+    await runner.waitFor(() => runner.bodies('/api/chat').length === 2, 10_000);
+    await neovim.lua('vim.cmd.RunnerCancel()');
+    await neovim.until(isFree);
+    t.match(
+      await neovim.lua(text),
+      /\n## You\n\nstop\n\n## practice:latest\n\n\*Cancelled\.\*\n+## You\n\n$/,
+    );
+  });
+
+  t.test('says what failed, and the prompt can be sent again', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.failWith(500, { error: 'out of memory' });
+    await neovim.lua("vim.cmd.RunnerChat('again')");
+    await neovim.until<string>(text, (now) => now.includes('**Error:**'));
+    t.match(await neovim.until<string>(text, (now) => now.endsWith('## You\n\nagain')), /out of memory/);
+    runner.say('Here.');
+    await neovim.type('<CR>');
+    await neovim.until<string>(text, (now) => now.includes('Here.'));
+    t.match(runner.bodies('/api/chat').at(-1), { messages: [{ role: 'user', content: 'again' }] });
+  });
+
+  t.test('a daemon that dies is said, and started again', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.hang();
+    await neovim.lua("vim.cmd.RunnerChat('hello')");
+    await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined, 10_000);
+    await neovim.lua("vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], 'sigkill')");
+    await neovim.until<string>(text, (now) => now.includes('**Error:** The daemon ended'));
+    runner.say('Here again.');
+    await neovim.type('<CR>');
+    await neovim.until<string>(text, (now) => now.includes('Here again.'));
+  });
+
+  t.test('takes the selected lines along as context, and another model by choice', async (t) => {
+    const files = { 'sum.lua': 'local a = 1\nlocal b = 2\nreturn a + b\n' };
+    const { runner, neovim } = await start(t, { files });
+    await neovim.lua('vim.ui.select = function(items, _, take) take(items[#items]) end');
+    await neovim.lua('vim.cmd.RunnerChat()');
+    await neovim.until(isFree);
+    await neovim.type('gm');
+    await neovim.until("return vim.wo.winbar:find('practice-plain', 1, true) ~= nil");
+    runner.say('A sum.');
+    await neovim.lua("vim.cmd.wincmd('p')");
+    await neovim.type('ggVj:RunnerChat explain<CR>');
+    await neovim.until<string>(text, (now) => now.includes('A sum.'));
+    t.match(await neovim.lua(text), /explain\n\n\*with lines 1 to 2 of sum.lua\*\n/);
+    t.match(runner.bodies('/api/chat').at(-1), {
+      model: /practice-plain/,
+      messages: [
+        {
+          role: 'system',
+          content:
+            /^<selection file="sum.lua" language="lua" lines="1-2">\nlocal a = 1\nlocal b = 2\n<\/selection>$/,
+        },
+        { role: 'user', content: 'explain' },
+      ],
+    });
+  });
+});
+
+t.test('the care of models', { skip }, async (t) => {
+  t.test('a pull tells its progress, and a cancelled one is closed at the runner', async (t) => {
+    const before = `
+      _G.progress = {}
+      vim.api.nvim_create_autocmd('LspProgress', { callback = function(event)
+        table.insert(_G.progress, event.data.params.value)
+      end })`;
+    const { runner, neovim } = await start(t, { runner: { pullStep: 5 }, before });
+    await neovim.lua("vim.cmd.RunnerPull('practice-guest')");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.includes('Runner: practice-guest is installed.'),
+    );
+    const values =
+      await neovim.lua<readonly { kind: string; title: string; percentage?: number }[]>('return _G.progress');
+    t.match(values[0], { kind: 'begin', title: 'Pulling practice-guest' });
+    t.equal(values.at(-1)?.kind, 'end');
+    t.equal(values.at(-2)?.percentage, 100);
+
+    const pulls = () => runner.requests.filter(({ path }) => path === '/api/pull');
+    for (const [index, cancel] of [
+      'vim.cmd.RunnerCancel()',
+      "vim.lsp.get_clients()[1]:notify('window/workDoneProgress/cancel', { token = 'runner-pull-3' })",
+    ].entries()) {
+      runner.on('/api/pull').hang();
+      await neovim.lua("vim.cmd.RunnerPull('practice-guest')");
+      await runner.waitFor(() => pulls().length === index + 2, 10_000);
+      t.match(await neovim.lua("return require('runner').status()"), 'Pulling practice-guest');
+      await neovim.lua(cancel);
+      await runner.waitFor(() => pulls()[index + 1]?.aborted === true, 10_000);
+      await neovim.until("return not require('runner').status():find('Pulling')");
+      t.match((await neovim.told()).at(-1), /was cancelled/);
+    }
+    await neovim.lua("vim.cmd.RunnerPull('no-such-model')");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      /no-such-model/.test(told.at(-1) ?? ''),
+    );
+  });
+
+  t.test('models are listed, loaded, unloaded, copied and deleted', async (t) => {
+    const { runner, neovim } = await start(t);
+    /** Chooses what begins so, one after the other. */
+    const choose = async (...choices: readonly string[]) => {
+      await neovim.lua(
+        `local choices = ...
+        vim.ui.select = function(items, options, take)
+          local wanted = table.remove(choices, 1)
+          local format = options.format_item or tostring
+          _G.offered = vim.tbl_map(format, items)
+          take(vim.iter(items):find(function(item) return vim.startswith(format(item), wanted) end))
+        end
+        vim.cmd.RunnerModels()`,
+        choices,
+      );
+    };
+    const toldLast = (message: RegExp) =>
+      neovim.until<readonly string[]>('return _G.told', (told) => message.test(told.at(-1) ?? ''));
+    await choose('practice-plain', 'Load');
+    await toldLast(/practice-plain:latest is loaded/);
+    await choose('none');
+    t.match(await neovim.until('return _G.offered'), [
+      /^practice:latest .*tools, thinking, insert/,
+      /loaded$/,
+    ]);
+    await choose('practice-plain', 'Unload');
+    await toldLast(/was unloaded/);
+    await choose('practice-plain', 'Copy');
+    await toldLast(/copied practice-plain:latest/);
+    t.equal(await neovim.lua("return vim.fn.getreg('\"')"), 'practice-plain:latest');
+    await choose('practice-plain', 'Delete', 'Keep');
+    await choose('practice-plain', 'Delete', 'Delete');
+    await toldLast(/was deleted/);
+    t.equal(runner.requests.filter(({ path }) => path === '/api/delete').length, 1);
+    await choose('practice:latest', 'Chat');
+    await neovim.until("return vim.wo.winbar:find('practice:latest', 1, true) ~= nil");
+  });
+});
+
+t.test('the health check, the help, and an option that there is not', { skip }, async (t) => {
+  const { neovim } = await start(t, { setup: { completionModel: 'practice' } });
+  await neovim.lua("vim.cmd.checkhealth('runner')");
+  const report = await neovim.until<string>(text, (now) => now.includes('Completion by'));
+  t.notMatch(report, /ERROR|WARNING/);
+  t.match(
+    report,
+    /0\.12.*Node v.*runnerd.cjs --stdio, version .*answers.*can chat: practice:latest.*fills in/s,
+  );
+
+  await neovim.lua('vim.cmd.helptags(vim.env.RUNNER_HELP)', null).catch(() => undefined);
+  const refused = await neovim.lua<string>(
+    "return select(2, pcall(require('runner').setup, { hots = 'x' }))",
+  );
+  t.match(refused, /^Runner has no option "hots"\. There are: cmd, keymap, host, /);
+});
+
+t.test(
+  'an older Neovim says once what it needs, and starts nothing',
+  { skip: skipWithout('nvim', 'neovim') },
+  async (t) => {
+    const version = spawnSync('nvim', ['--version'], { encoding: 'utf8' }).stdout;
+    if (/^NVIM v(0\.1[2-9]|[1-9])/.test(version)) {
+      t.pass('this one is new enough');
+      return;
+    }
+    const { status, stderr } = spawnSync(
+      'nvim',
+      [
+        ...['--clean', '--headless', '--cmd', `set runtimepath^=${resolve('client/neovim')}`],
+        ...['-c', "lua require('runner').setup({})", '-c', 'RunnerModels', '-c', 'qa!'],
+      ],
+      { encoding: 'utf8', timeout: 20_000 },
+    );
+    t.equal(status, 0);
+    t.match(stderr, /Runner needs Neovim 0\.12 or newer/);
+    t.equal(stderr.split('needs Neovim').length, 2, 'once');
+  },
+);

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+/** A Neovim without a screen, with the client of this project and nothing else in it. */
+export interface Neovim {
+  readonly folder: string;
+  /** Runs Lua, which finds the argument as `...`. */
+  lua<R>(source: string, argument?: unknown): Promise<R>;
+  /** Asks again until the answer fits. */
+  until<R>(source: string, fits?: (value: R) => boolean): Promise<R>;
+  /** As a person types; `<Tab>` and the like are keys. */
+  type(keys: string): Promise<void>;
+  /** All that the user was told so far. */
+  told(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface NeovimOptions {
+  /** Of `setup`; absent leaves it to the first command. */
+  readonly setup?: Readonly<Record<string, unknown>>;
+  /** Lua that is run before the client is there. */
+  readonly before?: string;
+  /** Files of the folder by their names; the first is open. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
+const program = join(cache, 'nvim', 'nvim');
+const driver = resolve('test/support/neovimDriver.lua');
+const client = resolve('client/neovim');
+
+/** What a test in Neovim passes as `skip`; with `CI` set a missing one is an error. */
+export function skipWithoutNeovim(): false | string {
+  if (existsSync(program)) return false;
+  const line = 'Neovim 0.12 is missing; get it with: .ci/neovim.sh';
+  if (process.env['CI']) throw new Error(line);
+  return line;
+}
+
+/** What was told, and the client on the editor's path with its help. */
+const beginning = `
+_G.told = {}
+vim.notify = function(message) table.insert(_G.told, message) end
+vim.opt.runtimepath:prepend(vim.env.RUNNER_CLIENT)
+vim.cmd.filetype('plugin', 'on')
+`;
+
+export async function startNeovim({ setup, before = '', files = {} }: NeovimOptions = {}): Promise<Neovim> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-neovim-')));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const begin =
+    setup === undefined
+      ? ''
+      : `require('runner').setup(vim.json.decode(${JSON.stringify(JSON.stringify(setup))}))`;
+  const state = join(folder, '.state');
+  mkdirSync(state);
+  const init = join(state, 'init.lua');
+  writeFileSync(init, `${beginning}\n${before}\n${begin}\ndofile(vim.env.RUNNER_DRIVER)\n`);
+  const socket = join(state, 'driver.sock');
+  const driven = await listenForDriver(socket);
+  const opened = Object.keys(files).slice(0, 1);
+  const child = spawn(program, ['--clean', '-u', init, '--headless', ...opened], {
+    cwd: folder,
+    env: {
+      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+      ...{ HOME: state, XDG_STATE_HOME: state, XDG_CACHE_HOME: state, XDG_DATA_HOME: state },
+      ...{ RUNNER_CLIENT: client, RUNNER_DRIVER: driver, RUNNER_DRIVER_SOCKET: socket },
+    },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const close = async () => {
+    await stop(child);
+    driven.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  try {
+    await withLimit(driven.connected, 20_000, () => `Neovim did not start.\n${stderr}`);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const lua = <R>(source: string, argument?: unknown) =>
+    withLimit(driven.ask(source, argument) as Promise<R>, 20_000, () => `No answer: ${source}\n${stderr}`);
+  return {
+    folder,
+    lua,
+    until: (source, fits = Boolean) => poll(() => lua(source), fits),
+    type: (keys) => lua('vim.api.nvim_input(...)', keys),
+    told: () => lua('return _G.told'),
+    close,
+  };
+}
+
+/** The end of the socket on which the driver answers. */
+async function listenForDriver(path: string) {
+  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  let count = 0;
+  let socket: Socket | undefined;
+  const connected = new Promise<unknown>((resolve, reject) => waiting.set(0, { resolve, reject }));
+  const server = createServer((connection) => {
+    socket = connection;
+    let buffer = '';
+    connection.on('error', () => undefined);
+    connection.setEncoding('utf8').on('data', (text) => {
+      const lines = (buffer + text).split('\n');
+      buffer = lines.pop() ?? '';
+      for (const line of lines) {
+        const { id, value, error } = JSON.parse(line);
+        const asked = waiting.get(id);
+        waiting.delete(id);
+        if (error === undefined) asked?.resolve(value);
+        else asked?.reject(new Error(error));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    connected,
+    ask(source: string, argument: unknown): Promise<unknown> {
+      const id = ++count;
+      const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      socket?.write(`${JSON.stringify({ id, source, argument })}\n`);
+      return answer;
+    },
+    close() {
+      socket?.destroy();
+      server.close();
+    },
+  };
+}
+
+async function withLimit<T>(work: Promise<T>, limit: number, message: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message())), limit);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function poll<R>(ask: () => Promise<R>, fits: (value: R) => boolean): Promise<R> {
+  const end = Date.now() + 15_000;
+  for (;;) {
+    const value = await ask();
+    if (fits(value)) return value;
+    if (Date.now() > end) throw new Error(`It did not come. Last: ${JSON.stringify(value)?.slice(0, 2_000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  child.kill();
+  await ended;
+}
