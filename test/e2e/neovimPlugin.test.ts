@@ -107,6 +107,22 @@ t.test('completion as you type', { skip }, async (t) => {
     }
   });
 
+  t.test('begins and ends with a model that is set later', async (t) => {
+    const { runner, neovim } = await start(t, { files: { Modelfile: 'FROM qwen3:4b\n' } });
+    await neovim.until('return #vim.lsp.get_clients({ bufnr = 0 }) > 0');
+    const setup = "require('runner').setup({ host = (...).host, completionModel = (...).model })";
+    await neovim.lua(setup, { host: runner.url, model: 'practice' });
+    await neovim.until(isReady);
+    await neovim.lua("vim.cmd.edit('sum.py')");
+    await neovim.until(isReady);
+    runner.say('compute(first)');
+    await neovim.type('ilocal total = ');
+    t.equal(await neovim.until(ghost), 'compute(first)');
+    await neovim.lua(setup, { host: runner.url });
+    const registered = "return #vim.lsp.get_clients({ bufnr = 0, method = 'textDocument/inlineCompletion' })";
+    await neovim.until<number>(registered, (count) => count === 0);
+  });
+
   t.test('without a key, and without a model', async (t) => {
     const { neovim } = await start(t, { ...options, setup: { ...options.setup, keymap: false } });
     await neovim.until(
@@ -153,10 +169,13 @@ t.test('the chat', { skip }, async (t) => {
 
   t.test('is cancelled at the runner, and keeps what had come and what is being typed', async (t) => {
     const { runner, neovim } = await start(t);
-    runner.tokens(100_000, { perSecond: 50 });
+    runner.tokens(100_000, { perSecond: 10 });
     await neovim.lua("vim.cmd.RunnerChat('count')");
     await neovim.until<string>(text, (now) => now.includes('1 2 3'));
-    await neovim.type('Gistop<C-c>');
+    await neovim.type('Gistop');
+    await neovim.until<string>(text, (now) => now.endsWith('stop'));
+    // By itself: the editor drops what is typed ahead of it.
+    await neovim.type('<C-c>');
     t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted, 10_000));
     await neovim.until(isFree);
     t.match(await neovim.lua(text), /\n1 2 3 [\d ]*\n\n\*Cancelled\.\*\n+## You\n\nstop$/);
@@ -194,6 +213,15 @@ t.test('the chat', { skip }, async (t) => {
     runner.say('Here again.');
     await neovim.type('<CR>');
     await neovim.until<string>(text, (now) => now.includes('Here again.'));
+  });
+
+  t.test('says what to do where no runner answers, and keeps the prompt', async (t) => {
+    const { runner, neovim } = await start(t);
+    await runner.close();
+    await neovim.lua("vim.cmd.RunnerChat('hello')");
+    const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
+    t.match(said, /^\*\*Error:\*\* .*\n\n## You\n\nhello$/);
+    await neovim.until("return require('runner').status() == 'Runner!: offline'");
   });
 
   t.test('takes the selected lines along as context, and another model by choice', async (t) => {
@@ -267,6 +295,7 @@ t.test('the care of models', { skip }, async (t) => {
     const choose = async (...choices: readonly string[]) => {
       await neovim.lua(
         `local choices = ...
+        _G.offered = nil
         vim.ui.select = function(items, options, take)
           local wanted = table.remove(choices, 1)
           local format = options.format_item or tostring

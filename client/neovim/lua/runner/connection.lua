@@ -27,12 +27,6 @@ local waiting = {}
 ---@type table<string, fun(params: any)[]>
 local listeners = {}
 
---- The daemon, where it was started.
----@return vim.lsp.Client?
-function M.client()
-  return vim.lsp.get_clients({ name = name, _uninitialized = true })[1]
-end
-
 ---@param message string
 local function fail_all(message)
   local failed = unanswered
@@ -214,7 +208,7 @@ end
 
 --- Tells a daemon that is there what `setup` says now.
 function M.update_settings()
-  local client = M.client()
+  local client = vim.lsp.get_clients({ name = name })[1]
   if client then
     client.settings = { runner = options.for_daemon() }
     client:notify('workspace/didChangeConfiguration', { settings = client.settings })

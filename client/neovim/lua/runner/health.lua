@@ -88,7 +88,7 @@ end
 
 ---@param models runner.Model[]
 local function check_completion(models)
-  local wanted = require('runner.options').current.completionModel or ''
+  local wanted = require('runner.options').current.completionModel
   if wanted == '' then
     return health.info('Completion is off: completionModel is not set.')
   end

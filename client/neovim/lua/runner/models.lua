@@ -57,10 +57,11 @@ local function complain(message)
 end
 
 ---@param take fun(models: runner.Model[])
-function M.list(take)
+---@param fail? fun(message: string) Default: it is shown.
+function M.list(take, fail)
   connection.request('runner/models/list', vim.empty_dict(), function(err, result)
     if err then
-      complain(err.message)
+      (fail or complain)(err.message)
     else
       take(result.models)
     end

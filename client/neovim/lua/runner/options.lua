@@ -61,7 +61,9 @@ function M.set(options)
   vim.validate('keymap', options.keymap, function(key)
     return key == false or type(key) == 'string'
   end, true, 'a key or false')
-  M.current = vim.tbl_extend('keep', options, { cacheDir = vim.fn.stdpath('cache') .. '/runner' })
+  -- A model that is set no longer has to be told: what is absent keeps its value in the daemon.
+  local defaults = { cacheDir = vim.fn.stdpath('cache') .. '/runner', completionModel = '' }
+  M.current = vim.tbl_extend('keep', options, defaults)
 end
 
 --- For the daemon: what it knows, and no more.
@@ -76,7 +78,7 @@ end
 
 ---@return boolean
 function M.completes()
-  return (M.current.completionModel or '') ~= ''
+  return M.current.completionModel ~= ''
 end
 
 ---@return string|false

@@ -36,24 +36,38 @@ local function use(chosen)
   end
 end
 
---- The one that is loaded, else the newest.
+---@param list runner.Model[]
+---@return string? name The one that is loaded, else the newest.
+local function first_choice(list)
+  local able = vim.tbl_filter(models.can_chat, list)
+  local loaded = vim.iter(able):find(function(one)
+    return one.running ~= nil
+  end)
+  local first = loaded or able[1]
+  return first and first.name
+end
+
+---@param message string
+local function say_error(message)
+  if page then
+    page:add_remark(('**Error:** %s'):format(message))
+  end
+end
+
 ---@param continue fun(name: string)
 local function with_model(continue)
   if model then
     return continue(model)
   end
   models.list(function(list)
-    local able = vim.tbl_filter(models.can_chat, list)
-    local first = vim.iter(able):find(function(one)
-      return one.running ~= nil
-    end) or able[1]
-    if not first then
-      return vim.notify('Runner: no model that can chat is installed. Get one with :RunnerPull NAME.', vim.log.levels.ERROR)
-    end
     -- Something else may have been chosen meanwhile.
-    use(model or first.name)
-    continue(model)
-  end)
+    local chosen = model or first_choice(list)
+    if not chosen then
+      return say_error('No model that can chat is installed. Get one with :RunnerPull NAME.')
+    end
+    use(chosen)
+    continue(chosen)
+  end, say_error)
 end
 
 --- What makes the result more than its text.
@@ -143,10 +157,7 @@ end
 
 --- Sends the prompt that stands at the end of the buffer.
 function M.submit()
-  if not page or conversation:is_answering() then
-    return
-  end
-  local draft = page:draft()
+  local draft = page and page:draft() or ''
   if draft ~= '' then
     send(draft, function()
       page:set_draft('')
@@ -239,10 +250,15 @@ function M.open(options)
     selection = options.selection
     page:show_context(selection.title)
   end
-  if options.prompt and options.prompt ~= '' then
-    send(options.prompt)
-  else
+  local prompt = options.prompt or ''
+  if prompt == '' then
     with_model(show_winbar)
+  elseif page:draft() == '' then
+    -- It stands there until it is sent, so that nothing on the way to that loses it.
+    page:set_draft(prompt)
+    M.submit()
+  else
+    send(prompt)
   end
 end
 

@@ -174,6 +174,13 @@ function Page:add_line(line)
   self:begin_text(self:place_of(self.answer_end))
 end
 
+--- A line that belongs to no answer, above the prompt.
+---@param line string
+function Page:add_remark(line)
+  local row = self:place_of(self.prompt)
+  vim.api.nvim_buf_set_lines(self.bufnr, row, row, false, { (line:gsub('%s*\n%s*', ' ')), '' })
+end
+
 --- Nothing more comes.
 function Page:end_answer()
   self:end_thinking()
