@@ -6,6 +6,8 @@ local models = require('runner.models')
 
 local M = {}
 
+local interrupts = vim.api.nvim_create_namespace('runner.chat.interrupts')
+
 ---@class runner.ChatOptions
 ---@field prompt? string Sent at once; empty is none.
 ---@field selection? runner.Selection
@@ -98,8 +100,9 @@ local function listener_for(shown, turn)
       shown:add_thinking(text)
     end),
     text = to(function(text)
-      came = came .. text
       shown:add_text(text)
+      -- After it: what an interrupt kept from being written is missing here too, and is made good at the end.
+      came = came .. text
     end),
     notice = to(function(message)
       shown:add_line(('*%s*'):format(message))
@@ -198,10 +201,21 @@ local function map_keys(bufnr)
   map('n', 'gm', M.pick_model, 'Chooses the model')
 end
 
+--- In the midst of other events the editor takes <C-c> for an interrupt, which no mapping sees.
+---@param bufnr integer
+local function watch_interrupts(bufnr)
+  vim.on_key(function(_, typed)
+    if typed == '\3' and vim.api.nvim_get_current_buf() == bufnr then
+      vim.schedule(M.cancel)
+    end
+  end, interrupts)
+end
+
 ---@return runner.Page
 local function create_page()
   local created = Page.create()
   map_keys(created.bufnr)
+  watch_interrupts(created.bufnr)
   vim.api.nvim_create_autocmd('BufWinEnter', {
     buffer = created.bufnr,
     callback = function()
@@ -214,6 +228,7 @@ local function create_page()
     callback = function()
       conversation:forget()
       page, selection = nil, nil
+      vim.on_key(nil, interrupts)
       -- Without its text and marks it would only look like one that can be gone on with.
       vim.schedule(function()
         if vim.api.nvim_buf_is_valid(created.bufnr) then
