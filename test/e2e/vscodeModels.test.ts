@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import type * as vscode from 'vscode';
 import {
+  answerBox,
   childrenOf,
   type Editor,
   type Host,
@@ -330,13 +331,6 @@ async function rows(page: Page, view: string, wanted: readonly string[]): Promis
     if (tries > 200) throw new Error(`${view} has ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}.`);
     await page.waitForTimeout(50);
   }
-}
-
-/** Types into the box that is open, and accepts. */
-async function answerBox(page: Page, text: string): Promise<void> {
-  await page.locator('.quick-input-widget input').first().waitFor();
-  await page.keyboard.type(text);
-  await page.keyboard.press('Enter');
 }
 
 /** Run in the host: what is wrong with a file. */

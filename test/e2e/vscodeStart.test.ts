@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  answerBox,
   ask,
   childrenOf,
   type Editor,
@@ -152,9 +153,7 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
     await set(editor, 'host', second.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') && !ids.includes('first:1b') });
     void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
-    await editor.page.locator('.quick-input-widget input').first().waitFor();
-    await editor.page.keyboard.type('token-of-the-second');
-    await editor.page.keyboard.press('Enter');
+    await answerBox(editor.page, 'token-of-the-second');
     await second.waitFor(({ headers }) => headers.authorization === 'Bearer token-of-the-second', 10_000);
     await set(editor, 'host', first.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });

@@ -351,3 +351,12 @@ export async function stepsOf(editor: Editor): Promise<readonly string[]> {
   const steps = calls.filter(({ call }) => ordered.test(call)).map(({ call, detail }) => `${call} ${detail}`);
   return [...new Set(steps)];
 }
+
+/** Writes into the box that is open, or about to open, accepts it, and waits until it is gone. */
+export async function answerBox(page: Page, text: string): Promise<void> {
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  await input.fill(text);
+  await input.press('Enter');
+  await input.waitFor({ state: 'hidden' });
+}
