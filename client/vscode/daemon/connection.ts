@@ -158,13 +158,14 @@ class Connection implements DaemonConnection {
 
   /** A daemon that could not start with the settings as they were is started with them as they are. */
   #changeSettings(): void {
+    if (!this.isConnected) this.#tries = 0;
     if (!this.isConnected && this.#startsLater) {
       clearTimeout(this.#timer);
-      this.#tries = 0;
       this.#startsLater();
       return;
     }
-    if (this.#isUnset()) {
+    // One that is only starting is told once it is there, or starts anew with them.
+    if (this.isConnected && this.#isUnset()) {
       this.#client = this.#restart();
       this.#client.catch(ignore);
       return;
@@ -214,8 +215,6 @@ class Connection implements DaemonConnection {
       },
       (error) => {
         this.#failure = error;
-        // One that refused its settings lives on, and nobody would end it.
-        this.#process?.child.kill();
         this.#failed.fire(error);
         this.#startLater();
       },
@@ -235,14 +234,16 @@ class Connection implements DaemonConnection {
     const startedAt = Date.now();
     this.#settings = settings();
     let hasStarted = false;
+    let started: RunnerdProcess | undefined;
     const client = new RunnerLanguageClient(
       'runner',
       'Runner',
       async () => {
-        this.#process = spawnRunnerd(path);
+        started = spawnRunnerd(path);
+        this.#process = started;
         this.#toldOrigins.clear();
         for (const line of secrets) this.#tell(line);
-        return this.#process.child;
+        return started.child;
       },
       {
         documentSelector: [{ language: 'modelfile' }],
@@ -263,7 +264,13 @@ class Connection implements DaemonConnection {
       },
     );
     for (const method of this.#takers.keys()) this.#listen(client, method);
-    await client.start();
+    try {
+      await client.start();
+    } catch (error) {
+      // One that refused its settings lives on, and nobody would end it.
+      started?.child.kill();
+      throw error;
+    }
     hasStarted = true;
     return client;
   }
