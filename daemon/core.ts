@@ -82,6 +82,7 @@ export function createCore(options: CoreOptions, events: CoreEvents, closed: Abo
   const status = createStatus({
     client: () => servers.client(),
     onDidChange: events.onDidChangeStatus,
+    onDidReturn: () => tellChanges(),
     closed,
   });
   const toolSupport = createToolSupport((server, model, works) => {

@@ -63,6 +63,6 @@ export function activate(context: vscode.ExtensionContext): void {
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon),
-    lookAgain(daemon),
+    lookAgain(daemon, offered),
   );
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { statusDidChange, statusRequest } from '../../protocol/status.ts';
+import { statusRequest } from '../../protocol/status.ts';
+import type { OfferedModels } from './chat/offeredModels.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 
 /** Milliseconds before a runner that is offline is looked for again: longer each time. */
@@ -10,44 +11,48 @@ const longest = 60_000;
  * Notices that a runner that was offline has come: while somebody is at the window, and when they come back to it. A
  * runner that answers is never asked.
  */
-export function lookAgain(daemon: DaemonConnection): vscode.Disposable {
+export function lookAgain(
+  daemon: DaemonConnection,
+  offered: Pick<OfferedModels, 'staleServers' | 'onDidChange'>,
+): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   let wait = first;
-  let isOffline = false;
   let isDisposed = false;
   const stop = () => {
     clearTimeout(timer);
     timer = undefined;
   };
+  /** What it finds is told to all by the daemon, here too. */
+  const isOffline = async (server: string) => {
+    const status = await daemon.request(statusRequest, { server }).catch(() => undefined);
+    return status === undefined || status.state === 'offline';
+  };
   const look = () => {
     stop();
-    if (!vscode.window.state.focused) return;
+    if (isDisposed || !vscode.window.state.focused) return;
     timer = setTimeout(async () => {
       timer = undefined;
       wait = Math.min(wait * 2, longest);
-      // What it finds is told by the status, here too.
-      const status = await daemon.request(statusRequest, {}).catch(() => undefined);
-      // A daemon that ended meanwhile tells its status when it is there again.
-      if (!isDisposed && isOffline && status?.state !== 'online' && timer === undefined) look();
+      const answers = await Promise.all([...offered.staleServers].map(isOffline));
+      // One that answered has its models asked for, and what then is missing begins this anew.
+      if (answers.includes(true) && timer === undefined) look();
     }, wait);
+  };
+  const begin = () => {
+    wait = first;
+    look();
   };
   return vscode.Disposable.from(
     new vscode.Disposable(() => {
       isDisposed = true;
       stop();
     }),
-    daemon.onNotification(statusDidChange, ({ state }) => {
-      if (state === 'checking') return;
-      isOffline = state === 'offline';
-      if (isOffline && timer === undefined) look();
-      if (isOffline) return;
-      stop();
-      wait = first;
+    offered.onDidChange(() => {
+      if (offered.staleServers.size === 0) stop();
+      else if (timer === undefined) begin();
     }),
     vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (!focused || !isOffline) return;
-      wait = first;
-      look();
+      if (focused && offered.staleServers.size > 0) begin();
     }),
   );
 }

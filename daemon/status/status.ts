@@ -14,7 +14,7 @@ export interface StatusMonitor {
   failed(error: RunnerError): void;
   /** What the user had better do about a feature, said while all else is well; undefined takes it back. */
   advise(message: string | undefined): void;
-  /** A server answered a request; where the default one was offline, it is asked how it is. */
+  /** A server answered a request: the default one is asked how it is, where it was offline; another one has come back. */
   answered(server: Server): void;
 }
 
@@ -22,10 +22,14 @@ export interface StatusOptions {
   /** The default server's, as it is now. */
   readonly client: () => RunnerClient;
   readonly onDidChange: (status: Status) => void;
+  /** A server beside the default one, of which nobody is told a status, answers after it could not be reached. */
+  readonly onDidReturn: () => void;
   readonly closed: AbortSignal;
 }
 
-export function createStatus({ client, onDidChange, closed }: StatusOptions): StatusMonitor {
+export function createStatus({ client, onDidChange, onDidReturn, closed }: StatusOptions): StatusMonitor {
+  /** Names of the servers beside the default one that could not be reached. */
+  const lost = new Set<string>();
   let told: string | undefined;
   let last: Status | undefined;
   let working = 0;
@@ -50,7 +54,7 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
     if (isDefault) {
       last = status;
       tell();
-    }
+    } else if (status.state === 'offline') lost.add(asked.server.name);
     return status;
   };
 
@@ -83,8 +87,11 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
       };
     },
     failed({ kind, details }) {
-      const isDefault = (details.server ?? client().server.name) === client().server.name;
-      if (isDefault && kind === 'server-unreachable') checkLater();
+      if (kind !== 'server-unreachable') return;
+      const { name } = client().server;
+      const { server = name } = details;
+      if (server === name) checkLater();
+      else lost.add(server);
     },
     advise(message) {
       advice = message;
@@ -92,6 +99,7 @@ export function createStatus({ client, onDidChange, closed }: StatusOptions): St
     },
     answered({ name }) {
       if (last?.state === 'offline' && name === client().server.name) checkLater();
+      if (lost.delete(name)) onDidReturn();
     },
   };
 }

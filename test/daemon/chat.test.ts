@@ -2,7 +2,12 @@ import t from 'tap';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
-import { listModelsRequest, runningModelsRequest, showModelRequest } from '../../protocol/models.ts';
+import {
+  listModelsRequest,
+  modelsDidChange,
+  runningModelsRequest,
+  showModelRequest,
+} from '../../protocol/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
 import type { PairOptions } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
@@ -609,6 +614,23 @@ t.test('status is told when it changes', async (t) => {
   );
   await daemon.request(listModelsRequest, { refresh: true });
   await online;
+});
+
+t.test('a server beside the default one comes back: its models are told', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const box = await startStandIn({ models });
+  const servers = [{ name: 'box', url: box.url }];
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+    settings: { runner: { host: runner.url, servers } },
+  });
+  await daemon.request(listModelsRequest, { server: 'box' });
+  await box.close();
+  t.match(await daemon.request(statusRequest, { server: 'box' }), { state: 'offline' });
+  const changed = new Promise<void>((resolve) => daemon.on(modelsDidChange, () => resolve()));
+  const again = await startStandIn({ models, port: Number(new URL(box.url).port) });
+  t.teardown(again.close);
+  t.match(await daemon.request(statusRequest, { server: 'box' }), { state: 'online' });
+  await changed;
 });
 
 t.test('settings change while the daemon runs', async (t) => {

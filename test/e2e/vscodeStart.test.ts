@@ -172,6 +172,25 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
       `the token of ${origin} went nowhere else`,
     );
   });
+
+  await t.test('a server beside it that comes later is noticed', async (t) => {
+    const spare = await startStandIn({
+      models: [{ name: 'spare:1b', capabilities: ['completion', 'tools'] }],
+    });
+    const { url } = spare;
+    await spare.close();
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
+    await set(editor, 'servers', [{ name: 'box', url }]);
+    await editor.page.getByText(/box: No runner answers/).first().waitFor();
+    const box = await startStandIn({
+      models: [{ name: 'spare:1b', capabilities: ['completion', 'tools'] }],
+      port: Number(new URL(url).port),
+    });
+    t.teardown(box.close);
+    const ids = await editor.until(modelIds, { fits: (found) => found.includes('box/spare:1b') });
+    t.ok(ids.length > 1);
+    await editor.page.locator('.pane').getByText('spare:1b').first().waitFor();
+  });
 });
 
 function set(editor: Editor, name: string, value: unknown): Promise<void> {

@@ -1,8 +1,11 @@
 import t from 'tap';
+import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
+import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { canChat, toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { plain } from '../../client/vscode/notificationText.ts';
+import type { Model } from '../../protocol/models.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
 t.test('what the picker offers', async (t) => {
@@ -13,10 +16,8 @@ t.test('what the picker offers', async (t) => {
     model('plain', { server: 'box' }),
     model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' }, context: { maximum: 262_144 } }),
   ];
-  const [able, plain, cloudy, ...more] = toModelInformation(models, {
-    isStale: () => false,
-    contextLength: 0,
-  });
+  const windows = { contextLength: 0, usual: () => undefined };
+  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: () => false, windows });
   t.strictSame(more, []);
   t.match(able, {
     id: 'able:8b',
@@ -31,15 +32,70 @@ t.test('what the picker offers', async (t) => {
     const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
     t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
   }
-  t.match(toModelInformation(models, { isStale: () => true, contextLength: 0 })[0], { detail: 'offline' });
-  t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 0), 8192);
-  t.equal(windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 16_384), 16_384);
-  t.equal(
-    windowOf(model('x', { context: { configured: 8192, maximum: 32_768 } }), 65_536),
-    32_768,
-    'no more than it was made for',
-  );
+  t.match(toModelInformation(models, { isStale: () => true, windows })[0], { detail: 'offline' });
+  t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
   t.notOk(canChat(model('x', {}, { completion: unknown, embedding: yes })));
+});
+
+t.test('the window of a model', async (t) => {
+  const usual = (server: string) => (server === 'box' ? 8192 : undefined);
+  const remote = { host: 'https://ollama.com', model: 'c' };
+  const cases = [
+    {
+      name: 'is what is allocated',
+      context: { allocated: 4096, configured: 8192, maximum: 32_768 },
+      want: 4096,
+    },
+    { name: 'else what is configured', context: { configured: 8192, maximum: 32_768 }, want: 8192 },
+    { name: 'else what its server gives', context: { maximum: 32_768 }, server: 'box', want: 8192 },
+    { name: 'no more than it was made for', context: { maximum: 2048 }, server: 'box', want: 2048 },
+    { name: 'else modest', context: { maximum: 131_072 }, want: 32_768 },
+    { name: 'nothing is known', context: {}, want: 32_768 },
+    { name: 'elsewhere it is whole', context: { maximum: 131_072 }, remote, server: 'box', want: 131_072 },
+    {
+      name: 'as asked for',
+      context: { allocated: 4096, maximum: 32_768 },
+      contextLength: 16_384,
+      want: 16_384,
+    },
+    { name: 'asked for too much', context: { maximum: 32_768 }, contextLength: 65_536, want: 32_768 },
+  ];
+  for (const { name, want, contextLength = 0, ...parts } of cases)
+    t.equal(windowOf(model('x', parts), { contextLength, usual }), want, name);
+});
+
+t.test('what a server gives is learnt from the models that it has loaded', async (t) => {
+  const kept = new Map<string, unknown>();
+  const memory = {
+    keys: () => [...kept.keys()],
+    get: (key: string) => kept.get(key) as never,
+    update: async (key: string, value: unknown) => void kept.set(key, value),
+  };
+  const windows = createUsualWindows(memory);
+  const learn = (...contexts: Model['context'][]) =>
+    windows.learn(contexts.map((context) => model('x', { context })));
+  learn({ maximum: 131_072 });
+  t.equal(windows.of('default'), undefined, 'none is loaded');
+  learn({ allocated: 16_384, maximum: 131_072 });
+  t.equal(windows.of('default'), 16_384);
+  learn({ allocated: 2048, maximum: 2048 }, { allocated: 9999, configured: 9999 });
+  t.equal(windows.of('default'), 16_384, 'neither a small model nor one that asks says anything');
+  learn({ allocated: 65_536, maximum: 65_536 });
+  t.equal(createUsualWindows(memory).of('default'), 65_536, 'it is known in the next window');
+  learn({ allocated: 4096, maximum: 65_536 });
+  t.equal(windows.of('default'), 4096);
+});
+
+t.test('the picker has an entry for what is not there', async (t) => {
+  const options = { isStale: () => false, windows: { contextLength: 0, usual: () => undefined } };
+  const ids = (models: readonly Model[], remembered: readonly string[]) =>
+    toPickerEntries(models, { ...options, remembered }).map(({ id, detail }) => [id, detail].join(' '));
+  const able = model('able', {}, { tools: yes });
+  t.strictSame(ids([], []), ['none ']);
+  t.strictSame(ids([model('plain', {}, { tools: no })], []), ['plain ', 'none '], 'none with tools');
+  t.strictSame(ids([able], ['able', 'gone']), ['able ', 'gone not installed']);
+  t.strictSame(ids([able], ['none']), ['able ', 'none '], 'who chose the entry is answered still');
+  t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');
 });
 
 t.test('tokens are counted by what the runner counted', async (t) => {

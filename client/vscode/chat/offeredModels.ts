@@ -7,10 +7,12 @@ import {
   showModelRequest,
 } from '../../../protocol/models.ts';
 import { statusDidChange } from '../../../protocol/status.ts';
-import { canChat, type RunnerModelInformation, toModelInformation } from '../convert/modelInformation.ts';
+import { canChat, type RunnerModelInformation } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
+import { mostGone, toPickerEntries } from './pickerEntries.ts';
+import { createUsualWindows } from './usualWindows.ts';
 
 /** The models that the editor's picker offers: those of all servers; of one that is down, those that it had last. */
 export interface OfferedModels extends vscode.Disposable {
@@ -19,13 +21,13 @@ export interface OfferedModels extends vscode.Disposable {
   readonly current: readonly RunnerModelInformation[];
   /** The model that answers where the user chose none of ours: of this machine's one that is loaded, else the newest. */
   readonly preferred: Model | undefined;
+  /** Names of the servers whose models are the last known ones. */
+  readonly staleServers: ReadonlySet<string>;
   refresh(): Promise<void>;
 }
 
 const memoryKey = 'runner.lastModels';
 const idsKey = 'runner.offeredIds';
-/** How many models that are gone are offered all the same. */
-const mostGone = 5;
 
 export function createOfferedModels(
   daemon: DaemonConnection,
@@ -33,13 +35,27 @@ export function createOfferedModels(
   log: vscode.LogOutputChannel,
 ): OfferedModels {
   const changed = new vscode.EventEmitter<void>();
+  const windows = createUsualWindows(memory);
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
-  /** Names of servers whose models are the last known ones; before the first answer that is each. */
+  /** Before the first answer that is each. */
   let stale: ReadonlySet<string> = new Set(serverNames(readSettings()));
+  /** The picker remembers what was chosen in an earlier window, and without it no question would reach anybody. */
   const remembered = memory.get<readonly string[]>(idsKey) ?? [];
   let kept = remembered;
-  /** With the newest of those that were offered before, which the picker may hold on to. */
-  const remember = (here: ReadonlySet<string>) => {
+  const offer = () => {
+    const options = {
+      isStale: (server: string) => stale.has(server),
+      windows: { contextLength: contextLength(), usual: windows.of },
+    };
+    return toPickerEntries(models, { ...options, remembered });
+  };
+  let current = offer();
+  const tell = () => {
+    current = offer();
+    changed.fire();
+  };
+  const remember = () => {
+    const here = new Set(current.map(({ id }) => id));
     const ids = [...here, ...kept.filter((id) => !here.has(id)).slice(0, mostGone)];
     if (ids.join(' ') === kept.join(' ')) return;
     kept = ids;
@@ -65,14 +81,16 @@ export function createOfferedModels(
     models = answers.flatMap((answer) => answer.models);
     stale = new Set(answers.filter(({ isStale }) => isStale).map(({ server }) => server));
     if (stale.size < answers.length) void memory.update(memoryKey, models);
-    changed.fire();
+    windows.learn(models);
+    tell();
+    remember();
   };
   const subscriptions = [
     changed,
     daemon.onDidConnect(() => void refresh()),
     vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
       if (affectsConfiguration('runner.host') || affectsConfiguration('runner.servers')) void refresh();
-      else if (affectsConfiguration('runner.contextLength')) changed.fire();
+      else if (affectsConfiguration('runner.contextLength')) tell();
     }),
     daemon.onNotification(modelsDidChange, () => void refresh()),
     daemon.onNotification(statusDidChange, ({ state }) => {
@@ -84,19 +102,15 @@ export function createOfferedModels(
   return {
     onDidChange: changed.event,
     get current() {
-      const options = { isStale: (server: string) => stale.has(server), contextLength: contextLength() };
-      const offered = toModelInformation(models, options);
-      const wanted = needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
-      const here = new Set(wanted.map(({ id }) => id));
-      // The picker remembers what was chosen in an earlier window, and without it no question would reach anybody.
-      const gone = remembered.filter((id) => !here.has(id)).slice(0, mostGone);
-      remember(here);
-      return [...wanted, ...gone.map(substitute)];
+      return current;
     },
     get preferred() {
       // What runs elsewhere answers only who chose it.
       const able = models.filter((model) => canChat(model) && !model.remote);
       return able.find(({ running }) => running !== undefined) ?? able[0];
+    },
+    get staleServers() {
+      return stale;
     },
     refresh,
     dispose: () => {
@@ -132,36 +146,4 @@ async function examined(daemon: DaemonConnection, models: readonly Model[]): Pro
     // A runner that cannot say it now is not asked about the rest; what it refuses is learnt when it does.
   }
   return models.map((model) => answers.get(model) ?? model);
-}
-
-/** The agent lists only models with tools, and without any model `@runner` could not even say why. */
-function needsPlaceholder(offered: readonly RunnerModelInformation[]): boolean {
-  return !offered.some(({ capabilities }) => capabilities.toolCalling);
-}
-
-/** For one that was offered in an earlier window: whoever chose it is answered by the one that is there. */
-function substitute(id: string): RunnerModelInformation {
-  return {
-    ...placeholder(true),
-    ...{ id, name: id === placeholderId ? 'Runner: any model' : id },
-    detail: id === placeholderId ? '' : 'not installed',
-    tooltip: 'Another one answers: of your machine, one that is loaded, else the newest.',
-  };
-}
-
-const placeholderId = 'none';
-
-function placeholder(hasModels: boolean): RunnerModelInformation {
-  return {
-    id: placeholderId,
-    name: hasModels ? 'Runner: no model with tools' : 'Runner: no model yet',
-    family: 'none',
-    version: '0',
-    maxInputTokens: 4096,
-    maxOutputTokens: 4096,
-    capabilities: { toolCalling: true },
-    tooltip: hasModels
-      ? 'None of your models takes tools. Ask @runner, or pull a model that does.'
-      : 'Start your runner, or pull a model.',
-  };
 }

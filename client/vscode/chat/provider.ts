@@ -4,6 +4,7 @@ import { errorDataOf, toLanguageModelError } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
 import { createWindowOffer } from './contextLength.ts';
+import { createNotices, type Notices } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { createTokenCounter } from './tokenCounter.ts';
 import type { AskForTurn } from './turn.ts';
@@ -24,6 +25,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly #ask: AskForTurn;
   readonly #tokens = createTokenCounter();
   readonly #offerLargerWindow = createWindowOffer();
+  readonly #notices = createNotices();
 
   constructor(offered: OfferedModels, ask: AskForTurn) {
     this.#offered = offered;
@@ -45,12 +47,13 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     const answering = model ?? this.#offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingPartOf();
-    const params = paramsOf(answering, toMessages(messages), options);
+    const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
+    const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
     try {
       const { usage } = await this.#ask(
         { ...params, thinkingFormat: thinkingPart ? 'separate' : 'quote' },
         (delta) => {
-          const part = toPart(delta, thinkingPart);
+          const part = toPart(delta, partFor);
           if (part) progress.report(part);
         },
         token,
@@ -99,9 +102,15 @@ function knownOptions(given: Readonly<Record<string, unknown>>): Readonly<Record
   return Object.fromEntries(optionNames.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
 }
 
+interface PartOptions {
+  readonly thinkingPart: ThinkingPart | undefined;
+  readonly notices: Notices;
+  readonly initiator: string | undefined;
+}
+
 function toPart(
   delta: ChatDelta,
-  thinkingPart: ThinkingPart | undefined,
+  { thinkingPart, notices, initiator }: PartOptions,
 ): vscode.LanguageModelResponsePart | undefined {
   switch (delta.kind) {
     case 'text':
@@ -113,7 +122,7 @@ function toPart(
       return new vscode.LanguageModelToolCallPart(id, name, input);
     }
     case 'notice':
-      return new vscode.LanguageModelTextPart(`\n\n> ${delta.notice.message}\n\n`);
+      return notices.tell(delta.notice, initiator);
   }
 }
 
@@ -125,6 +134,12 @@ function usagePart({ promptTokens, completionTokens }: Usage): vscode.LanguageMo
     total_tokens: promptTokens + completionTokens,
   };
   return new vscode.LanguageModelDataPart(new TextEncoder().encode(JSON.stringify(usage)), 'usage');
+}
+
+/** The id of the extension that asks, or `core`; no stable typing has it. */
+function initiatorOf(options: vscode.ProvideLanguageModelChatResponseOptions): string | undefined {
+  const initiator: unknown = Reflect.get(options, 'requestInitiator');
+  return typeof initiator === 'string' ? initiator : undefined;
 }
 
 function thinkingPartOf(): ThinkingPart | undefined {

@@ -8,15 +8,25 @@ export interface RunnerModelInformation extends vscode.LanguageModelChatInformat
   readonly model?: { readonly name: string; readonly server: string };
 }
 
-/** What the editor is told where the runner says nothing of a window, in tokens. */
-const unknownWindow = 4096;
+/**
+ * What the editor is told of a window that no server has shown yet, in tokens. The editor's agent begins with about
+ * 17,000: told of fewer, it would summarize a conversation that may well fit.
+ */
+const assumedWindow = 32_768;
 const largestAnswer = 8192;
 
 export interface InformationOptions {
   /** Whether the models of this server are the last known ones. */
   readonly isStale: (server: string) => boolean;
+  readonly windows: Windows;
+}
+
+/** What decides on the window of a model that is not loaded. */
+export interface Windows {
   /** Tokens that the settings ask for; 0 leaves the window to the runner. */
   readonly contextLength: number;
+  /** Tokens that a server allocates where nobody asks for a number, as far as it was seen. */
+  readonly usual: (server: string) => number | undefined;
 }
 
 /** What can chat, newest first. */
@@ -27,9 +37,9 @@ export function toModelInformation(
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 
-function toInformation(model: Model, { isStale, contextLength }: InformationOptions): RunnerModelInformation {
+function toInformation(model: Model, { isStale, windows }: InformationOptions): RunnerModelInformation {
   const { name, server, family, digest, capabilities, remote } = model;
-  const window = windowOf(model, contextLength);
+  const window = windowOf(model, windows);
   const maxOutputTokens = Math.min(largestAnswer, Math.floor(window / 4));
   const details = [
     server === defaultServerName ? '' : server,
@@ -50,26 +60,30 @@ function toInformation(model: Model, { isStale, contextLength }: InformationOpti
       toolCalling: capabilities.tools.value !== false,
     },
     detail: details.filter((detail) => detail !== '').join(', '),
-    tooltip: tooltipOf(model),
+    tooltip: tooltipOf(model, window),
     model: { name, server },
   };
 }
 
-/** Tokens: what the settings ask for as far as the model can, else what is allocated, will be, or could be. */
-export function windowOf(
-  { context: { allocated, configured, maximum } }: Model,
-  contextLength: number,
-): number {
+/** Tokens: what the settings ask for as far as the model can, else what is allocated, will be, or would be as a rule. */
+export function windowOf({ server, remote, context }: Model, { contextLength, usual }: Windows): number {
+  const { allocated, configured, maximum } = context;
   if (contextLength > 0) return Math.min(contextLength, maximum ?? contextLength);
-  return allocated ?? configured ?? maximum ?? unknownWindow;
+  const promised = allocated ?? configured ?? (remote && maximum);
+  return promised ?? Math.min(usual(server) ?? assumedWindow, maximum ?? assumedWindow);
 }
 
 export function canChat({ capabilities: { completion, embedding } }: Model): boolean {
   return completion.value !== false && !(completion.value === 'unknown' && embedding.value === true);
 }
 
-function tooltipOf({ name, details, context: { allocated, maximum } }: Model): string {
+/** With both figures: what a conversation may hold, and what the model was made for. */
+function tooltipOf({ name, details, context: { maximum } }: Model, window: number): string {
   const size = details ? ` ${details.parameterSize} ${details.quantization}` : '';
-  const window = allocated ?? maximum;
-  return `${name}${size}${window === undefined ? '' : `, ${window.toLocaleString('en-US')} tokens`}`;
+  const most = maximum !== undefined && maximum > window ? ` of at most ${inWords(maximum)}` : '';
+  return `${name}${size}, a window of ${inWords(window)}${most} tokens`;
+}
+
+function inWords(tokens: number): string {
+  return tokens.toLocaleString('en-US');
 }

@@ -1,0 +1,37 @@
+import type * as vscode from 'vscode';
+import type { Model } from '../../../protocol/models.ts';
+
+/** How many tokens a server allocates to a model for which nobody asks for a number: what it did last. */
+export interface UsualWindows {
+  /** Undefined as long as none of its models was seen loaded. */
+  of(server: string): number | undefined;
+  learn(models: readonly Model[]): void;
+}
+
+const memoryKey = 'runner.usualWindows';
+
+export function createUsualWindows(memory: vscode.Memento): UsualWindows {
+  let known = memory.get<Readonly<Record<string, number>>>(memoryKey) ?? {};
+  return {
+    of: (server) => known[server],
+    learn(models) {
+      const learnt = { ...known };
+      for (const { server, context } of models) {
+        const tokens = usualOf(context, learnt[server]);
+        if (tokens !== undefined) learnt[server] = tokens;
+      }
+      if (JSON.stringify(learnt) === JSON.stringify(known)) return;
+      known = learnt;
+      void memory.update(memoryKey, known);
+    },
+  };
+}
+
+/** A model that is given all that it can take shows only that the server gives as much. */
+function usualOf(
+  { allocated, configured, maximum }: Model['context'],
+  before: number | undefined,
+): number | undefined {
+  if (allocated === undefined || configured !== undefined) return before;
+  return allocated === maximum ? Math.max(allocated, before ?? 0) : allocated;
+}
