@@ -181,7 +181,10 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
     await spare.close();
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
     await set(editor, 'servers', [{ name: 'box', url }]);
-    await editor.page.getByText(/box: No runner answers/).first().waitFor();
+    await editor.page
+      .getByText(/box: No runner answers/)
+      .first()
+      .waitFor();
     const box = await startStandIn({
       models: [{ name: 'spare:1b', capabilities: ['completion', 'tools'] }],
       port: Number(new URL(url).port),

@@ -9,6 +9,7 @@ import { noFilter } from '../../client/vscode/views/filter.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
+import { handClock } from '../support/handClock.ts';
 import { modelLike } from '../support/modelLike.ts';
 
 const rowsOf = (...names: readonly string[]) =>
@@ -123,32 +124,6 @@ t.test('rows come as each server answers, and the newest load counts', async (t)
   store.markStale();
   t.ok(store.isStale);
 });
-
-/** A clock that is turned by hand. */
-function handClock() {
-  let now = 1_000_000;
-  let timer: { readonly at: number; readonly work: () => void } | undefined;
-  return {
-    now: () => now,
-    after(milliseconds: number, work: () => void) {
-      const own = { at: now + milliseconds, work };
-      timer = own;
-      return () => {
-        if (timer === own) timer = undefined;
-      };
-    },
-    get next() {
-      return timer === undefined ? undefined : timer.at - now;
-    },
-    turn() {
-      if (!timer) return;
-      const { at, work } = timer;
-      timer = undefined;
-      now = at;
-      work();
-    },
-  };
-}
 
 t.test('a countdown has a timer only while something ends', async (t) => {
   const clock = handClock();

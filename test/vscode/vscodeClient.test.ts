@@ -3,9 +3,11 @@ import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { canChat, toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
+import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { plain } from '../../client/vscode/notificationText.ts';
 import type { Model } from '../../protocol/models.ts';
+import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
 t.test('what the picker offers', async (t) => {
@@ -137,4 +139,95 @@ t.test('the origins to which a token can belong', async (t) => {
 
 t.test('a sentence of a server is no link in a notification', async (t) => {
   t.equal(plain('See [this](command:x) now.'), 'See [this] (command:x) now.');
+});
+
+/** A keeper of daemons that start, fail and end as they are told. */
+function keep() {
+  const clock = handClock();
+  const starts: { start: () => void; fail: () => void; end: () => void }[] = [];
+  const seen: string[] = [];
+  const keeper = createDaemonKeeper<string>({
+    start: (onDidEnd) => {
+      const name = `d${starts.length + 1}`;
+      return new Promise((resolve, reject) => {
+        starts.push({ start: () => resolve(name), fail: () => reject(new Error(name)), end: onDidEnd });
+      });
+    },
+    stop: async (daemon) => void seen.push(`stop ${daemon}`),
+    onDidStart: () => seen.push('started'),
+    onDidFail: (error) => seen.push(`failed ${error instanceof Error ? error.message : ''}`),
+    onDidWait: (milliseconds) => seen.push(`wait ${milliseconds}`),
+    clock,
+  });
+  const settled = () => new Promise(setImmediate);
+  const begin = async (step: 'start' | 'fail' | 'end', index = starts.length - 1) => {
+    starts[index]?.[step]();
+    await settled();
+  };
+  return { keeper, clock, starts, seen, begin, settled };
+}
+
+t.test('a daemon that ends is started again, each time later', async (t) => {
+  const { keeper, clock, seen, begin, settled } = keep();
+  await settled();
+  t.equal(keeper.running, undefined);
+  await begin('start');
+  t.equal(keeper.running, 'd1');
+  await begin('end');
+  t.equal(keeper.running, undefined);
+  const next = keeper.daemon;
+  clock.turn();
+  await settled();
+  await begin('start');
+  t.equal(await next, 'd2', 'who asks meanwhile gets the next one');
+  await begin('end', 0);
+  t.equal(keeper.running, 'd2', 'the end of an earlier one is none of this one');
+  await begin('end');
+  clock.turn();
+  await settled();
+  await begin('start');
+  clock.pass(61_000);
+  await begin('end');
+  t.strictSame(
+    seen.filter((event) => event.startsWith('wait')),
+    ['wait 250', 'wait 1000', 'wait 250'],
+    'one that lived a minute begins anew',
+  );
+});
+
+t.test(
+  'a daemon that does not start: nobody waits for it, and it is tried at once when that is mended',
+  async (t) => {
+    const { keeper, clock, starts, seen, begin, settled } = keep();
+    await settled();
+    t.notOk(keeper.startNow(), 'it is only starting');
+    await begin('fail');
+    await t.rejects(keeper.daemon, { message: 'd1' });
+    clock.turn();
+    await settled();
+    await t.rejects(keeper.daemon, { message: 'd1' }, 'nor while it is tried again');
+    await begin('fail');
+    t.ok(keeper.startNow());
+    t.equal(clock.next, undefined, 'and not once more later');
+    await settled();
+    await begin('start');
+    t.equal(await keeper.daemon, 'd3');
+    t.equal(starts.length, 3);
+    t.strictSame(seen, ['failed d1', 'wait 250', 'failed d2', 'wait 1000', 'started']);
+  },
+);
+
+t.test('a daemon is restarted, and ended with the window', async (t) => {
+  const { keeper, seen, begin, settled, starts } = keep();
+  await settled();
+  await begin('start');
+  keeper.restart();
+  t.equal(keeper.running, undefined);
+  await settled();
+  await begin('end', 0);
+  t.equal(starts.length, 2, 'its own end starts no third one');
+  keeper.dispose();
+  await t.rejects(keeper.daemon, { message: 'Runner is shut down.' });
+  await begin('start');
+  t.strictSame(seen, ['started', 'stop d1', 'stop d2'], 'also one that starts only then');
 });

@@ -1,10 +1,4 @@
-/** Time as it is handed in. */
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Calls back once after so many milliseconds, unless the returned function is called before. */
-  after(milliseconds: number, work: () => void): () => void;
-}
+import type { Clock } from '../clock.ts';
 
 export interface CountdownEvents {
   readonly clock: Clock;

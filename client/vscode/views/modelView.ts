@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
+import { systemClock } from '../clock.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { messageOf } from '../errorReporter.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
-import { type Clock, type Countdown, createCountdown } from './countdown.ts';
+import { type Countdown, createCountdown } from './countdown.ts';
 import { type Filter, isFilterOn, noFilter } from './filter.ts';
 import { showFilterBox } from './filterBox.ts';
 import { endsOf } from './modelRows.ts';
@@ -57,7 +58,7 @@ class View implements ModelView {
     this.#store = createRowStore({ sources, explain, onDidChange: () => this.#show() });
     this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
     this.#countdown = createCountdown({
-      clock,
+      clock: systemClock,
       onTick: () => this.#tree.redraw(this.#tree.shown.filter(({ expiresAt }) => expiresAt !== undefined)),
       onEnd: () => this.refresh(),
     });
@@ -160,7 +161,7 @@ class View implements ModelView {
   }
 
   #count(): void {
-    this.#countdown.follow(endsOf(this.#tree.rows, clock.now()), this.#view.visible);
+    this.#countdown.follow(endsOf(this.#tree.rows, systemClock.now()), this.#view.visible);
   }
 
   #tell(key: string, value: unknown): void {
@@ -171,13 +172,5 @@ class View implements ModelView {
 function explain(error: unknown): Failure {
   return { sentence: messageOf(error), kind: errorDataOf(error)?.kind };
 }
-
-const clock: Clock = {
-  now: () => Date.now(),
-  after(milliseconds, work) {
-    const timer = setTimeout(work, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
 
 const nothing = new vscode.Disposable(() => undefined);

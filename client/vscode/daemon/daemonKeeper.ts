@@ -1,0 +1,153 @@
+import type { Clock } from '../clock.ts';
+
+/** Keeps a daemon there: starts one, and another when it ends, each time later. */
+export interface DaemonKeeper<D> {
+  /**
+   * The one that is there or will be. Rejects with why the last start failed, as long as none succeeds: one that ended
+   * is worth waiting for, one that does not even start is not.
+   */
+  readonly daemon: Promise<D>;
+  /** The one that answers now. */
+  readonly running: D | undefined;
+  /** What kept it from starting is mended: it is tried now where it would be later. Returns whether it was. */
+  startNow(): boolean;
+  /** Ends the one that runs, and starts another in its place. */
+  restart(): void;
+  dispose(): void;
+}
+
+export interface DaemonKeeperOptions<D> {
+  /** Starts one; the callback is for one that had started and ended by itself. */
+  readonly start: (onDidEnd: () => void) => Promise<D>;
+  readonly stop: (daemon: D) => Promise<void>;
+  readonly onDidStart: () => void;
+  readonly onDidFail: (error: unknown) => void;
+  /** None is there, and the next is started in so many milliseconds. */
+  readonly onDidWait: (milliseconds: number) => void;
+  readonly clock: Clock;
+}
+
+/** Milliseconds before the next start: longer each time, until a daemon has lived a minute. */
+const waits = [250, 1_000, 4_000, 15_000, 60_000];
+const steadyAfter = 60_000;
+
+interface Starting<D> {
+  readonly kind: 'starting';
+  readonly daemon: Promise<D>;
+}
+
+type State<D> =
+  | Starting<D>
+  | { readonly kind: 'running'; readonly daemon: D; readonly since: number }
+  | { readonly kind: 'waiting'; readonly daemon: Promise<D>; readonly startNow: () => void }
+  | { readonly kind: 'disposed' };
+
+export function createDaemonKeeper<D>(options: DaemonKeeperOptions<D>): DaemonKeeper<D> {
+  return new Keeper(options);
+}
+
+class Keeper<D> implements DaemonKeeper<D> {
+  readonly #options: DaemonKeeperOptions<D>;
+  #state: State<D>;
+  /** Why the last start failed, until one succeeds. */
+  #failure: { readonly reason: unknown } | undefined;
+  #tries = 0;
+  #takeBack: (() => void) | undefined;
+
+  constructor(options: DaemonKeeperOptions<D>) {
+    this.#options = options;
+    this.#state = this.#start();
+  }
+
+  get daemon(): Promise<D> {
+    const state = this.#state;
+    if (this.#failure || state.kind === 'disposed') return Promise.reject(this.#failure?.reason);
+    return Promise.resolve(state.daemon);
+  }
+
+  get running(): D | undefined {
+    return this.#state.kind === 'running' ? this.#state.daemon : undefined;
+  }
+
+  startNow(): boolean {
+    if (this.#state.kind !== 'running') this.#tries = 0;
+    if (this.#state.kind !== 'waiting') return false;
+    this.#takeBack?.();
+    this.#state.startNow();
+    return true;
+  }
+
+  restart(): void {
+    if (this.#state.kind !== 'running') return;
+    const { daemon } = this.#state;
+    // One that is gone needs no end.
+    const ended = this.#options.stop(daemon).catch(() => undefined);
+    this.#state = this.#start(ended);
+  }
+
+  dispose(): void {
+    const last = this.#state;
+    if (last.kind === 'disposed') return;
+    this.#takeBack?.();
+    this.#state = { kind: 'disposed' };
+    this.#failure = { reason: new Error('Runner is shut down.') };
+    Promise.resolve(last.daemon)
+      .then((daemon) => this.#options.stop(daemon))
+      .catch(() => undefined);
+  }
+
+  #start(before: Promise<void> = Promise.resolve()): Starting<D> {
+    const { start, clock, onDidStart, onDidFail } = this.#options;
+    const own = () => this.#state === starting || this.#state === running;
+    const ended = () => {
+      if (own()) this.#wait();
+    };
+    const starting: Starting<D> = { kind: 'starting', daemon: before.then(() => start(ended)) };
+    let running: State<D> | undefined;
+    starting.daemon.then(
+      (daemon) => {
+        if (this.#state !== starting) return;
+        running = { kind: 'running', daemon, since: clock.now() };
+        this.#state = running;
+        this.#failure = undefined;
+        onDidStart();
+      },
+      (reason) => {
+        if (this.#state !== starting) return;
+        this.#failure = { reason };
+        onDidFail(reason);
+        this.#wait();
+      },
+    );
+    return starting;
+  }
+
+  #wait(): void {
+    const { clock, onDidWait } = this.#options;
+    const isSteady = this.#state.kind === 'running' && clock.now() - this.#state.since > steadyAfter;
+    if (isSteady) this.#tries = 0;
+    const wait = waits[Math.min(this.#tries++, waits.length - 1)] ?? 0;
+    onDidWait(wait);
+    const { promise, resolve } = withResolver<D>();
+    const startNow = () => {
+      const starting = this.#start();
+      this.#state = starting;
+      resolve(starting.daemon);
+    };
+    this.#state = { kind: 'waiting', daemon: promise, startNow };
+    this.#takeBack = clock.after(wait, startNow);
+  }
+}
+
+/** Nobody need be waiting for it when it fails. */
+function withResolver<D>(): {
+  readonly promise: Promise<D>;
+  readonly resolve: (value: D | Promise<D>) => void;
+} {
+  let resolve: (value: D | Promise<D>) => void = () => undefined;
+  const promise = new Promise<D>((done) => {
+    resolve = done;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve };
+}
