@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const ask = createTurns(daemon);
   subscriptions.push(log, daemon, failing, offered, ask, registerProvider(offered, ask));
   // The editor does not ask a provider that nobody asks for.
-  void vscode.lm.selectChatModels({ vendor });
+  vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(registerParticipant({ offered, ask, log, icon }));
   subscriptions.push(registerInlineCompletion(daemon, log));

@@ -26,7 +26,7 @@ const milliseconds = z.exactOptional(z.number().check(z.gte(0)));
 const server = z.object({
   name: z.string().check(z.regex(/^[\w.-]{1,64}$/, 'a name has up to 64 letters, digits, ".", "_" and "-"')),
   url: address,
-  caFile: z.exactOptional(z.string()),
+  caFile: z.exactOptional(absolutePath),
 });
 
 const servers = z.array(server).check(
@@ -58,7 +58,7 @@ export const optionsSchema: Schema<RunnerOptions> = z.object({
   contextLength: z.exactOptional(z.int().check(z.gte(0))),
   catalogUrl: z.exactOptional(address),
   exclude: z.exactOptional(z.array(z.string())),
-  caFile: z.exactOptional(z.string()),
+  caFile: z.exactOptional(absolutePath),
   timeouts: z.exactOptional(
     z.object({ connect: milliseconds, list: milliseconds, firstByte: milliseconds, idle: milliseconds }),
   ),

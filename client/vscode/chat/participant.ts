@@ -82,7 +82,12 @@ function noModel(stream: vscode.ChatResponseStream): vscode.ChatResult {
 /** Asks, calls the tools that the model wants and asks again, until it answers or the rounds are used up. */
 async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): Promise<vscode.ChatResult> {
   const { request, context, stream, token } = turn;
-  const before: readonly Message[] = [...(await toHistory(context)), await toQuestion(request)];
+  const { message, leftOut } = await toQuestion(request);
+  if (leftOut.length > 0) {
+    const names = leftOut.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
+    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${names}`));
+  }
+  const before: readonly Message[] = [...(await toHistory(context)), message];
   const tools = toolsFor(request);
   const said: Message[] = [];
   for (let round = 0; ; round++) {

@@ -15,11 +15,15 @@ export interface TurnMetadata {
 /** Characters of one message that are kept. */
 const most = 20_000;
 
-/** What is kept of a turn with tools; without tools the editor has the text itself. */
+/**
+ * What is kept of a turn with tools; without tools the editor has the text itself. Calls that nobody answered, in its
+ * last message, are left out: models go astray after them.
+ */
 export function toKept(messages: readonly Message[]): readonly Message[] | undefined {
   if (!messages.some(({ role }) => role === 'tool')) return undefined;
-  return messages.map(({ images: _images, thinking: _thinking, ...message }) => ({
+  return messages.map(({ images: _images, thinking: _thinking, toolCalls, ...message }, index) => ({
     ...message,
+    ...(toolCalls && index < messages.length - 1 ? { toolCalls } : {}),
     content: message.content.length > most ? `${message.content.slice(0, most)} (cut)` : message.content,
   }));
 }

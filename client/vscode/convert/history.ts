@@ -8,22 +8,35 @@ import { isPicture } from './messages.ts';
 export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {
   const turns = await Promise.all(
     history.map(async (turn) =>
-      turn instanceof vscode.ChatRequestTurn ? [await toQuestion(turn)] : toAnswer(turn),
+      turn instanceof vscode.ChatRequestTurn ? [(await toQuestion(turn)).message] : toAnswer(turn),
     ),
   );
   return turns.flat();
+}
+
+export interface Question {
+  readonly message: Message;
+  /** Names of what is attached and cannot be read, such as a file that is not text. */
+  readonly leftOut: readonly string[];
 }
 
 /** What the user asks, with what is attached to it before the words. */
 export async function toQuestion({
   prompt,
   references,
-}: Pick<vscode.ChatRequest, 'prompt' | 'references'>): Promise<Message> {
-  const images = (await Promise.all(references.map(imageOf))).filter((image) => image !== undefined);
+}: Pick<vscode.ChatRequest, 'prompt' | 'references'>): Promise<Question> {
+  const attached = await Promise.all(references.map(attachmentOf));
+  const images = attached.flatMap(({ image }) => image ?? []);
+  const blocks = attached.flatMap(({ block }) => block ?? []);
+  // One block for all: of several of one name only the newest would count.
+  const whole = blocks.length === 0 ? [] : [`<attachments>\n${blocks.join('\n')}\n</attachments>`];
   return {
-    role: 'user',
-    content: await withReferences(prompt, references),
-    ...(images.length === 0 ? {} : { images }),
+    message: {
+      role: 'user',
+      content: [...whole, prompt].join('\n'),
+      ...(images.length === 0 ? {} : { images }),
+    },
+    leftOut: attached.flatMap(({ leftOut }) => leftOut ?? []),
   };
 }
 
@@ -35,67 +48,88 @@ function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Messa
   return content === '' ? [] : [{ role: 'assistant', content }];
 }
 
-/** Of an attached file this many characters are sent. */
+/** Of an attached file this many characters are sent, of a folder this many names. */
 const maxReference = 100_000;
+const maxNames = 500;
 
-/** References become leading context blocks, which the daemon makes a system message of. */
-async function withReferences(
-  prompt: string,
-  references: readonly vscode.ChatPromptReference[],
-): Promise<string> {
-  const blocks = await Promise.all(references.map(blockOf));
-  const attached = blocks.filter((block) => block !== undefined);
-  // One block for all: of several of one name only the newest would count.
-  const whole = attached.length === 0 ? [] : [`<attachments>\n${attached.join('\n')}\n</attachments>`];
-  return [...whole, prompt].join('\n');
+/** What became of a reference: a block of context, which the daemon makes a system message of, or an image. */
+interface Attachment {
+  readonly block?: string;
+  readonly image?: string;
+  /** The name of what cannot be read. */
+  readonly leftOut?: string;
 }
 
-async function blockOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string | undefined> {
-  if (typeof value === 'string') return block(modelDescription ?? 'text', value);
-  if (value instanceof vscode.Uri) return fileBlock(value);
-  if (value instanceof vscode.Location) return fileBlock(value.uri, value.range);
-  return undefined;
+async function attachmentOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<Attachment> {
+  if (typeof value === 'string') return { block: toBlock(modelDescription ?? 'text', value) };
+  if (value instanceof vscode.Uri) return isImage(value) ? imageFile(value) : fileAttachment(value);
+  if (value instanceof vscode.Location) return fileAttachment(value.uri, value.range);
+  return pastedImage(value);
 }
 
-async function fileBlock(uri: vscode.Uri, range?: vscode.Range): Promise<string | undefined> {
+async function fileAttachment(uri: vscode.Uri, range?: vscode.Range): Promise<Attachment> {
+  const path = vscode.workspace.asRelativePath(uri);
   try {
     const document = await vscode.workspace.openTextDocument(uri);
+    if (isBinary(document.getText())) return { leftOut: path };
     const lines = range === undefined ? '' : `:${range.start.line + 1}-${range.end.line + 1}`;
-    return block(vscode.workspace.asRelativePath(uri) + lines, document.getText(range));
+    return { block: toBlock(path + lines, document.getText(range)) };
   } catch {
-    // A picture, or a folder: it goes another way, or not at all.
+    const names = await namesIn(uri);
+    return names === undefined ? { leftOut: path } : { block: toBlock(`${path}/`, names) };
+  }
+}
+
+/** The editor opens many a file that is not text all the same. */
+function isBinary(text: string): boolean {
+  return text.slice(0, 8192).includes('\0');
+}
+
+/** What a folder holds, a line each; undefined where it is none. */
+async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
+  try {
+    const entries = await vscode.workspace.fs.readDirectory(uri);
+    const names = entries
+      .map(([name, type]) => (type & vscode.FileType.Directory ? `${name}/` : name))
+      .sort();
+    const more = names.length > maxNames ? [`(${names.length - maxNames} more)`] : [];
+    return [...names.slice(0, maxNames), ...more].join('\n');
+  } catch {
     return undefined;
   }
 }
 
-function block(path: string, text: string): string {
+function toBlock(path: string, text: string): string {
   const kept = text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text;
   // A file that holds the end of a block must not end it: the rest would be the user's words.
   const inside = kept.replace(/<\/(?=attachments?\b)/gi, '<\\/');
   return `<attachment path="${path.replace(/["<>\r\n]/g, "'")}">\n${inside}\n</attachment>`;
 }
 
-async function imageOf({ value }: vscode.ChatPromptReference): Promise<string | undefined> {
-  if (value instanceof vscode.Uri) return isImage(value) ? readImage(value) : undefined;
-  // What was pasted comes with its type and a function for its bytes; no stable typing has it.
-  if (typeof value !== 'object' || value === null) return undefined;
+/** What was pasted comes with its type and a function for its bytes; no stable typing has it. */
+async function pastedImage(value: unknown): Promise<Attachment> {
+  if (typeof value !== 'object' || value === null) return {};
   const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
-  if (typeof data !== 'function' || typeof type !== 'string' || !isPicture(type)) return undefined;
-  const bytes: unknown = await data.call(value);
-  return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : undefined;
+  if (typeof data !== 'function' || typeof type !== 'string') return {};
+  const bytes: unknown = isPicture(type) ? await data.call(value) : undefined;
+  return bytes instanceof Uint8Array ? { image: toBase64(bytes) } : { leftOut: `what was pasted (${type})` };
 }
 
 function isImage({ path }: vscode.Uri): boolean {
-  return /\.(png|jpe?g|gif|webp)$/i.test(path);
+  return /\.(png|jpe?g|gif|webp|bmp)$/i.test(path);
 }
 
 /** A picture of an older turn may be gone. */
-async function readImage(uri: vscode.Uri): Promise<string | undefined> {
+async function imageFile(uri: vscode.Uri): Promise<Attachment> {
   try {
-    return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('base64');
+    return { image: toBase64(await vscode.workspace.fs.readFile(uri)) };
   } catch {
-    return undefined;
+    return { leftOut: vscode.workspace.asRelativePath(uri) };
   }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
 }
 
 function answerOf(part: vscode.ChatResponseTurn['response'][number]): string {
