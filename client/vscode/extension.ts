@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { registerEnableChat } from './chat/enableChat.ts';
 import { createOfferedModels } from './chat/offeredModels.ts';
@@ -40,8 +41,9 @@ export function activate(context: vscode.ExtensionContext): void {
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
   const offered = createOfferedModels(daemon, globalState, log);
-  const ask = createTurns(daemon);
-  subscriptions.push(log, daemon, failing, offered, ask, registerProvider(offered, ask));
+  const turns = createTurns(daemon);
+  const ask = withConsent(turns, offered, globalState);
+  subscriptions.push(log, daemon, failing, offered, turns, registerProvider(offered, ask));
   // The editor does not ask a provider that nobody asks for.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const icon = new vscode.ThemeIcon('server-process');

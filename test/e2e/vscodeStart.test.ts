@@ -121,13 +121,63 @@ t.test('a workspace that is not trusted cannot redirect prompts', { skip }, asyn
   );
 });
 
+t.test('nothing goes to a model that runs elsewhere before the user allowed it', { skip }, async (t) => {
+  const remote = { host: 'https://ollama.com', model: 'cloudy' };
+  const runner = await startStandIn({
+    models: [{ name: 'cloudy:cloud', capabilities: ['completion', 'tools'], remote }],
+  });
+  const editor = await startEditor({ machine: { 'runner.host': runner.url } });
+  t.teardown(() => Promise.all([editor.close(), runner.close()]));
+  await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+  const dialog = editor.page.locator('.monaco-dialog-box');
+  const question = dialog.getByText('cloudy:cloud does not run on this machine. Send to https://ollama.com?');
+
+  const askCloudy = (query: string) =>
+    editor.evaluate(
+      ({ vscode, argument }) =>
+        vscode.commands.executeCommand('workbench.action.chat.open', {
+          query: argument,
+          modelSelector: { vendor: 'runner', id: 'cloudy:cloud' },
+          blockOnResponse: true,
+        }),
+      query,
+    );
+
+  await t.test('a no is a no', async (t) => {
+    const refused = askCloudy('@runner what do you think?');
+    await question.waitFor();
+    await dialog.getByText('Cancel', { exact: true }).click();
+    await refused;
+    t.ok(await transcript(editor, /Nothing was sent: cloudy:cloud runs at https:\/\/ollama\.com/));
+    t.strictSame(runner.bodies('/api/chat'), []);
+  });
+
+  await t.test('a yes holds, also in the next window', async (t) => {
+    await editor.reload();
+    await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+    runner.say('High up.');
+    const allowed = askCloudy('@runner and now?');
+    await question.waitFor();
+    await dialog.getByText('Send There', { exact: true }).click();
+    await allowed;
+    t.ok(await transcript(editor, /High up\./));
+    await editor.reload();
+    await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+    runner.say('Higher.');
+    await askCloudy('@runner once more');
+    t.ok(await transcript(editor, /Higher\./));
+  });
+});
+
 t.test('settings that are wrong, and settings that change', { skip }, async (t) => {
-  const [first, second] = await Promise.all([
+  const remote = { host: 'https://ollama.com', model: 'cloudy' };
+  const [first, second, cloud] = await Promise.all([
     startStandIn({ models: [{ name: 'first:1b', capabilities: ['completion', 'tools'] }] }),
     startStandIn({ models: [{ name: 'second:1b', capabilities: ['completion', 'tools'] }] }),
+    startStandIn({ models: [{ name: 'cloudy:cloud', capabilities: ['completion', 'tools'], remote }] }),
   ]);
   const editor = await startEditor({ machine: { 'runner.host': first.url, 'runner.keepAlive': 'a while' } });
-  t.teardown(() => Promise.all([editor.close(), first.close(), second.close()]));
+  t.teardown(() => Promise.all([editor.close(), first.close(), second.close(), cloud.close()]));
 
   await t.test('a wrong one is told once, with its name, and asked questions get it too', async (t) => {
     await editor.until(({ seen }) => seen.notifications, { fits: (told) => told.length > 0 });
@@ -151,7 +201,7 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
   await t.test('another address counts at once, with the token that is kept for it', async (t) => {
     const origin = new URL(second.url).origin;
     await set(editor, 'host', second.url);
-    await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') && !ids.includes('first:1b') });
+    await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') });
     void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
     await answerBox(editor.page, 'token-of-the-second');
     await second.waitFor(({ headers }) => headers.authorization === 'Bearer token-of-the-second', 10_000);
@@ -171,6 +221,15 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
       first.requests.some(({ headers }) => headers.authorization !== undefined),
       `the token of ${origin} went nowhere else`,
     );
+  });
+
+  await t.test('whoever chose a model that is gone is answered by another, or told what to do', async (t) => {
+    await set(editor, 'host', cloud.url);
+    await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await ask(editor, '@runner what do you think?');
+    t.ok(await transcript(editor, /One that runs elsewhere answers only where you choose it/));
+    t.strictSame(cloud.bodies('/api/chat'), []);
   });
 
   await t.test('a server beside it that comes later is noticed', async (t) => {

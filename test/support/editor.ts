@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import type * as vscode from 'vscode';
+import { listenForDriver } from './driverSocket.ts';
+import { poll, withLimit } from './waiting.ts';
 
 /** A VS Code with the packed extension in it, in a window of its own, signed in nowhere and without the internet. */
 export interface Editor {
@@ -76,9 +77,10 @@ export function skipWithoutEditor(): false | string {
 export async function startEditor(options: EditorOptions = {}): Promise<Editor> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-editor-')));
   const places = layOut(home, options);
-  const driver = await listenForDriver(join(home, 'driver.sock'));
+  const socket = join(home, 'driver.sock');
+  const driver = await listenForDriver(socket);
   installExtension(places);
-  const server = await startServer(places, { ...options.env, RUNNER_DRIVER_SOCKET: driver.path }, options);
+  const server = await startServer(places, { ...options.env, RUNNER_DRIVER_SOCKET: socket }, options);
   const context = await openBrowser(join(home, 'browser'));
   const page = context.pages()[0] ?? (await context.newPage());
   const close = async () => {
@@ -89,22 +91,26 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
   };
   try {
     await page.goto(`${server.url}/?folder=${places.workspace}`);
-    await driver.connected();
+    await withLimit(driver.connected, 60_000, () => 'The driver of the tests did not begin.');
   } catch (error) {
     await close();
     throw new Error(`The editor did not start.\n${server.output()}`, { cause: error });
   }
+  const evaluate = <R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> => {
+    const answer = driver.ask(String(work), argument) as Promise<R>;
+    return withLimit(answer, 60_000, () => `The editor did not answer: ${work}`);
+  };
   return {
     page,
     workspace: places.workspace,
     data: places.data,
-    evaluate: driver.evaluate,
+    evaluate,
     until: (work, { argument, fits = Boolean, within = 20_000 } = {}) =>
-      poll(() => driver.evaluate(work, argument), fits, within),
+      poll(() => evaluate(work, argument), fits, within),
     async reload() {
       const next = driver.next();
       await page.reload();
-      await withLimit(next, 60_000, 'The driver of the tests did not begin again.');
+      await withLimit(next, 60_000, () => 'The driver of the tests did not begin again.');
     },
     close,
   };
@@ -212,76 +218,6 @@ async function openBrowser(profile: string): Promise<BrowserContext> {
     (route) => route.abort(),
   );
   return context;
-}
-
-/** The end of the socket on which the driver of the newest window answers. */
-async function listenForDriver(path: string) {
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  let count = 0;
-  let socket: Socket | undefined;
-  let announce: () => void = () => undefined;
-  const next = () =>
-    new Promise<void>((resolve) => {
-      announce = resolve;
-    });
-  const first = next();
-  const server: Server = createServer((connection) => {
-    socket = connection;
-    announce();
-    let buffer = '';
-    connection.on('error', () => undefined);
-    connection.setEncoding('utf8').on('data', (text) => {
-      buffer += text;
-      const lines = buffer.split('\n');
-      buffer = lines.pop() ?? '';
-      for (const line of lines) {
-        const { id, value, error } = JSON.parse(line);
-        const asked = waiting.get(id);
-        waiting.delete(id);
-        if (error === undefined) asked?.resolve(value);
-        else asked?.reject(new Error(error));
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  return {
-    path,
-    next,
-    connected: () => withLimit(first, 60_000, 'The driver of the tests did not begin.'),
-    evaluate<R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> {
-      const id = ++count;
-      const result = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
-      socket?.write(`${JSON.stringify({ id, source: String(work), argument })}\n`);
-      return withLimit(result, 60_000, `The editor did not answer: ${work}`) as Promise<R>;
-    },
-    close() {
-      socket?.destroy();
-      server.close();
-    },
-  };
-}
-
-async function withLimit<T>(work: Promise<T>, limit: number, message: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), limit);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function poll<R>(ask: () => Promise<R>, fits: (value: R) => boolean, within: number): Promise<R> {
-  const end = Date.now() + within;
-  for (;;) {
-    const value = await ask();
-    if (fits(value)) return value;
-    if (Date.now() > end)
-      throw new Error(`It did not come within ${within} ms. Last: ${JSON.stringify(value)?.slice(0, 2_000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** With all that it started: a group of its own. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { listenForDriver } from './driverSocket.ts';
+import { poll, withLimit } from './waiting.ts';
 
 /** A Neovim without a screen, with the client of this project and nothing else in it. */
 export interface Neovim {
@@ -89,71 +90,11 @@ export async function startNeovim({ setup, before = '', files = {} }: NeovimOpti
   return {
     folder,
     lua,
-    until: (source, fits = Boolean) => poll(() => lua(source), fits),
+    until: (source, fits = Boolean) => poll(() => lua(source), fits, 15_000),
     type: (keys) => lua('vim.api.nvim_input(...)', keys),
     told: () => lua('return _G.told'),
     close,
   };
-}
-
-/** The end of the socket on which the driver answers. */
-async function listenForDriver(path: string) {
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  let count = 0;
-  let socket: Socket | undefined;
-  const connected = new Promise<unknown>((resolve, reject) => waiting.set(0, { resolve, reject }));
-  const server = createServer((connection) => {
-    socket = connection;
-    let buffer = '';
-    connection.on('error', () => undefined);
-    connection.setEncoding('utf8').on('data', (text) => {
-      const lines = (buffer + text).split('\n');
-      buffer = lines.pop() ?? '';
-      for (const line of lines) {
-        const { id, value, error } = JSON.parse(line);
-        const asked = waiting.get(id);
-        waiting.delete(id);
-        if (error === undefined) asked?.resolve(value);
-        else asked?.reject(new Error(error));
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  return {
-    connected,
-    ask(source: string, argument: unknown): Promise<unknown> {
-      const id = ++count;
-      const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
-      socket?.write(`${JSON.stringify({ id, source, argument })}\n`);
-      return answer;
-    },
-    close() {
-      socket?.destroy();
-      server.close();
-    },
-  };
-}
-
-async function withLimit<T>(work: Promise<T>, limit: number, message: () => string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message())), limit);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function poll<R>(ask: () => Promise<R>, fits: (value: R) => boolean): Promise<R> {
-  const end = Date.now() + 15_000;
-  for (;;) {
-    const value = await ask();
-    if (fits(value)) return value;
-    if (Date.now() > end) throw new Error(`It did not come. Last: ${JSON.stringify(value)?.slice(0, 2_000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 async function stop(child: ChildProcess): Promise<void> {

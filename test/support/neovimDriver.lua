@@ -16,7 +16,6 @@ end
 
 pipe:connect(vim.env.RUNNER_DRIVER_SOCKET, function(problem)
   assert(not problem, problem)
-  pipe:write('{"id":0}\n')
   pipe:read_start(function(_, text)
     buffer = buffer .. (text or '')
     for line in buffer:gmatch('([^\n]*)\n') do

@@ -95,6 +95,9 @@ t.test('the picker has an entry for what is not there', async (t) => {
   const able = model('able', {}, { tools: yes });
   t.strictSame(ids([], []), ['none ']);
   t.strictSame(ids([model('plain', {}, { tools: no })], []), ['plain ', 'none '], 'none with tools');
+  const cloudy = model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' } }, { tools: yes });
+  t.strictSame(ids([cloudy], []), ['none ', 'cloudy remote'], 'none of the own takes tools');
+  t.strictSame(ids([cloudy, able], []), ['able ', 'cloudy remote']);
   t.strictSame(ids([able], ['able', 'gone']), ['able ', 'gone not installed']);
   t.strictSame(ids([able], ['none']), ['able ', 'none '], 'who chose the entry is answered still');
   t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');

@@ -11,7 +11,7 @@ import { canChat, type RunnerModelInformation } from '../convert/modelInformatio
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
-import { mostGone, toPickerEntries } from './pickerEntries.ts';
+import { toPickerEntries } from './pickerEntries.ts';
 import { createUsualWindows } from './usualWindows.ts';
 
 /** The models that the editor's picker offers: those of all servers; of one that is down, those that it had last. */
@@ -21,6 +21,8 @@ export interface OfferedModels extends vscode.Disposable {
   readonly current: readonly RunnerModelInformation[];
   /** The model that answers where the user chose none of ours: of this machine's one that is loaded, else the newest. */
   readonly preferred: Model | undefined;
+  /** The model of this name on this server, by default the default one. */
+  find(name: string, server?: string): Model | undefined;
   /** Names of the servers whose models are the last known ones. */
   readonly staleServers: ReadonlySet<string>;
   refresh(): Promise<void>;
@@ -39,9 +41,8 @@ export function createOfferedModels(
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
   /** Before the first answer that is each. */
   let stale: ReadonlySet<string> = new Set(serverNames(readSettings()));
-  /** The picker remembers what was chosen in an earlier window, and without it no question would reach anybody. */
-  const remembered = memory.get<readonly string[]>(idsKey) ?? [];
-  let kept = remembered;
+  /** The picker remembers what was chosen, and without that no question would reach anybody. */
+  let remembered = memory.get<readonly string[]>(idsKey) ?? [];
   const offer = () => {
     const options = {
       isStale: (server: string) => stale.has(server),
@@ -55,10 +56,9 @@ export function createOfferedModels(
     changed.fire();
   };
   const remember = () => {
-    const here = new Set(current.map(({ id }) => id));
-    const ids = [...here, ...kept.filter((id) => !here.has(id)).slice(0, mostGone)];
-    if (ids.join(' ') === kept.join(' ')) return;
-    kept = ids;
+    const ids = current.map(({ id }) => id);
+    if (ids.join(' ') === remembered.join(' ')) return;
+    remembered = ids;
     void memory.update(idsKey, ids);
   };
   let asked = 0;
@@ -109,6 +109,8 @@ export function createOfferedModels(
       const able = models.filter((model) => canChat(model) && !model.remote);
       return able.find(({ running }) => running !== undefined) ?? able[0];
     },
+    find: (name, server = defaultServerName) =>
+      models.find((model) => model.name === name && model.server === server),
     get staleServers() {
       return stale;
     },

@@ -136,9 +136,10 @@ function failed(
   error: unknown,
 ): vscode.ChatResult {
   const kind = errorDataOf(error)?.kind;
-  const button = buttonFor(kind);
+  const isTold = kind !== undefined || error instanceof vscode.LanguageModelError;
+  const button = error instanceof vscode.LanguageModelError ? undefined : buttonFor(kind);
   if (button) stream.button(button);
-  const message = kind === undefined ? `The answer could not be had: ${messageOf(error)}` : messageOf(error);
+  const message = isTold ? messageOf(error) : `The answer could not be had: ${messageOf(error)}`;
   const metadata: TurnMetadata = { model, ended: 'failed', prompt };
   return { errorDetails: { message }, metadata };
 }

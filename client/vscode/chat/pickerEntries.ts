@@ -7,28 +7,38 @@ import {
 } from '../convert/modelInformation.ts';
 
 export interface PickerOptions extends InformationOptions {
-  /** What an earlier window offered, newest first: the picker may hold on to one, and no question reaches one that is not there. */
+  /**
+   * What was offered before, what is gone last: the picker may hold on to one of those, and no question reaches one that
+   * is not there.
+   */
   readonly remembered: readonly string[];
 }
 
 /** How many models that are gone are offered all the same. */
-export const mostGone = 5;
+const mostGone = 5;
 
-/** What the picker lists: the models that can chat, and where those are not enough, what to do. */
+/**
+ * What the picker lists: the models that can chat, the user's own before those that run elsewhere, and where there are
+ * none of those, what to do.
+ */
 export function toPickerEntries(
   models: readonly Model[],
   { remembered, ...options }: PickerOptions,
 ): readonly RunnerModelInformation[] {
-  const offered = toModelInformation(models, options);
-  const wanted = needsPlaceholder(offered) ? [...offered, placeholder(models.some(canChat))] : offered;
+  const own = toModelInformation(
+    models.filter(({ remote }) => !remote),
+    options,
+  );
+  const elsewhere = toModelInformation(
+    models.filter(({ remote }) => remote),
+    options,
+  );
+  // The agent lists only models with tools, and without any model `@runner` could not even say why.
+  const isMissing = !own.some(({ capabilities }) => capabilities.toolCalling);
+  const wanted = [...own, ...(isMissing ? [placeholder(models.some(canChat))] : []), ...elsewhere];
   const here = new Set(wanted.map(({ id }) => id));
   const gone = remembered.filter((id) => !here.has(id)).slice(0, mostGone);
   return [...wanted, ...gone.map(substitute)];
-}
-
-/** The agent lists only models with tools, and without any model `@runner` could not even say why. */
-function needsPlaceholder(offered: readonly RunnerModelInformation[]): boolean {
-  return !offered.some(({ capabilities }) => capabilities.toolCalling);
 }
 
 /** For one that was offered in an earlier window: whoever chose it is answered by the one that is there. */
@@ -46,14 +56,14 @@ const placeholderId = 'none';
 function placeholder(hasModels: boolean): RunnerModelInformation {
   return {
     id: placeholderId,
-    name: hasModels ? 'Runner: no model with tools' : 'Runner: no model yet',
+    name: hasModels ? 'Runner: no local model with tools' : 'Runner: no model yet',
     family: 'none',
     version: '0',
     maxInputTokens: 4096,
     maxOutputTokens: 4096,
     capabilities: { toolCalling: true },
     tooltip: hasModels
-      ? 'None of your models takes tools. Ask @runner, or pull a model that does.'
+      ? 'No model of your own takes tools. Ask @runner, pull a model that does, or choose one that runs elsewhere.'
       : 'Start your runner, or pull a model.',
   };
 }

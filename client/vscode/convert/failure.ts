@@ -11,6 +11,7 @@ export function errorDataOf(error: unknown): ErrorData | undefined {
 
 /** The error as the editor's language-model API knows it, so that it is shown as one and never as an answer. */
 export function toLanguageModelError(error: unknown): Error {
+  if (error instanceof vscode.LanguageModelError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const kind = errorDataOf(error)?.kind;
   if (kind === 'model-not-found') return vscode.LanguageModelError.NotFound(message);

@@ -1,0 +1,61 @@
+import * as vscode from 'vscode';
+import type { Model } from '../../../protocol/models.ts';
+import { systemClock } from '../clock.ts';
+import type { OfferedModels } from './offeredModels.ts';
+import type { AskForTurn } from './turn.ts';
+
+/** Names of models that may be sent to, each with its host. */
+const memoryKey = 'runner.allowedRemotes';
+
+/** Milliseconds for which a no holds: the editor's own chat asks several times for one question. */
+const noHolds = 30_000;
+
+/**
+ * Asks the user before anything goes to a model that runs elsewhere, once for each model and host: the editor itself
+ * may choose one of those that it is offered.
+ */
+export function withConsent(
+  ask: AskForTurn,
+  offered: Pick<OfferedModels, 'find'>,
+  memory: vscode.Memento,
+): AskForTurn {
+  const asking = new Map<string, Promise<boolean>>();
+  const refusedAt = new Map<string, number>();
+  const isAllowed = (name: string, { host, model }: NonNullable<Model['remote']>): Promise<boolean> => {
+    const key = `${host} ${model}`;
+    const allowed = memory.get<readonly string[]>(memoryKey) ?? [];
+    if (allowed.includes(key)) return Promise.resolve(true);
+    if (systemClock.now() - (refusedAt.get(key) ?? 0) < noHolds) return Promise.resolve(false);
+    const answer = asking.get(key) ?? askUser(name, host);
+    asking.set(key, answer);
+    return answer.then((isYes) => {
+      asking.delete(key);
+      if (!isYes) refusedAt.set(key, systemClock.now());
+      else if (!memory.get<readonly string[]>(memoryKey)?.includes(key))
+        void memory.update(memoryKey, [...allowed, key]);
+      return isYes;
+    });
+  };
+  return async (params, take, token) => {
+    const { remote, name } = offered.find(params.model, params.server) ?? {};
+    if (remote && name && !(await isAllowed(name, remote)))
+      throw vscode.LanguageModelError.NoPermissions(
+        `Nothing was sent: ${name} runs at ${remote.host}. Choose a model of your own, or ask again and allow it.`,
+      );
+    return ask(params, take, token);
+  };
+}
+
+async function askUser(name: string, host: string): Promise<boolean> {
+  const send = 'Send There';
+  const choice = await vscode.window.showWarningMessage(
+    `${name} does not run on this machine. Send to ${host}?`,
+    {
+      modal: true,
+      detail:
+        'The conversation goes there, with all that is attached to it. You are asked once for this model.',
+    },
+    send,
+  );
+  return choice === send;
+}
