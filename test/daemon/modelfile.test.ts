@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +20,7 @@ import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.t
 import { decodeModelfile } from '../../daemon/modelfile/modelfileText.ts';
 import { parseModelfile } from '../../daemon/modelfile/parser.ts';
 import { expandPath, findModelFiles, looksLikePath } from '../../daemon/modelfile/paths.ts';
+import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/modelfile.ts';
 import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/models.ts';
@@ -295,6 +304,22 @@ t.test('parameters have types', async (t) => {
     ['string', '', ''],
   ] as const;
   for (const [type, text, want] of cases) t.equal(tryParameterValue(type, text), want, `${type} ${text}`);
+});
+
+t.test('the colours of the editors know the same words, and no others', async (t) => {
+  const neovim = readFileSync('client/neovim/syntax/modelfile.vim', 'utf8');
+  const vscode = readFileSync('client/vscode/modelfile/modelfile.tmLanguage.json', 'utf8');
+  /** All words of all places that the pattern finds. */
+  const wordsIn = (text: string, pattern: RegExp) =>
+    [...new Set([...text.matchAll(pattern)].flatMap(([, words = '']) => words.match(/\w+/g) ?? []))].sort();
+  const commands = [...commandWords.keys()].sort();
+  t.strictSame(wordsIn(neovim, /^syn match modelfileCommand .*\\c\\%\(([^)]*)\)/gm), commands);
+  t.strictSame(wordsIn(vscode, /\(\?i\)(?:\(\?:)?([\w|]+)\)/g), commands);
+  const parameters = wordsIn(neovim, /^syn keyword modelfileParameter .*((?:\n {2}\\ .*)+)/gm);
+  t.strictSame(parameters, [...parameterWords.keys()].sort());
+  const roles = [...messageRoles].sort();
+  t.strictSame(wordsIn(neovim, /^syn keyword modelfileRole (.*) contained/gm), roles);
+  t.strictSame(wordsIn(vscode, /\((system\|[\w|]+)\)\\\\b/g), roles);
 });
 
 t.test('any text is read, in a time that grows with its length', async (t) => {

@@ -55,6 +55,58 @@ t.test('Modelfiles have their mistakes and their hover', { skip }, async (t) => 
   t.equal(await neovim.until("return require('runner').status()"), 'Runner: online');
 });
 
+t.test('Modelfiles have their colours, and are commented by the key of the editor', { skip }, async (t) => {
+  const cases: readonly (readonly [line: string, ...groups: (readonly [at: string, group: string])[]])[] = [
+    ['# FROM', ['FROM', 'Comment']],
+    ['FROM qwen3:4b', ['FROM', 'Command'], ['4b', 'Source']],
+    ['  parameter temperature 0.7', ['para', 'Command'], ['temp', 'Parameter'], ['0.7', 'Number']],
+    ['PARAMETER use_mmap true', ['use', 'Parameter'], ['true', 'Boolean']],
+    ['PARAMETER Seed -1', ['Seed', 'Unknown'], ['-1', 'Number']],
+    ['PARAMETER stop "a" 7', ['stop', 'Parameter'], ['"a', 'String'], ['7', 'String']],
+    ['FROM here # "', ['FROM', 'String'], ['"', 'String']],
+    ['FORM here', ['FORM', '']],
+    ['REQUIRES 0.14.0', ['REQ', 'Command'], ['14', 'Word']],
+    ['SYSTEM """Be "terse" """ now', ['SYS', 'Command'], ['terse', 'Text'], ['now', 'Text']],
+    ['# PARAMETER seed 1', ['#', 'Text'], ['seed', 'Text']],
+    ['so """ ', ['so', 'Text']],
+    ['MESSAGE user FROM whom?', ['user', 'Role'], ['FROM', '']],
+    ['Template """{{- if .System }}at', ['Temp', 'Command'], ['{{', 'Delimiter'], ['if', 'Keyword']],
+    ['{{ $m.Content | json }} if {{/*', ['$m', 'Variable'], ['.Con', 'Field'], ['json', 'Function']],
+    [
+      'SYSTEM */}}if .x',
+      ['SYS', 'ActionComment'],
+      ['}}', 'Delimiter'],
+      ['if', 'Template'],
+      ['.x', 'Template'],
+    ],
+    ['{{ open """', ['{{', 'Delimiter']],
+    ['TEMPLATE {{ "a" }}{{ open', ['a', 'Quoted'], ['{{ o', 'Delimiter']],
+    ['LICENSE {{ if }}', ['LIC', 'Command'], ['if', '']],
+  ];
+  const files = { Modelfile: cases.map(([line]) => `${line}\n`).join('') };
+  const { neovim } = await start(t, { files });
+  const groupsAt = (places: readonly (readonly [row: number, column: number])[]) =>
+    neovim.lua<readonly string[]>(
+      `return vim.tbl_map(function(place)
+        return (vim.fn.synIDattr(vim.fn.synID(place[1], place[2], 1), 'name'):gsub('^modelfile', ''))
+      end, ...)`,
+      places,
+    );
+  for (const [index, [line, ...wanted]] of cases.entries()) {
+    const shown = await groupsAt(wanted.map(([at]) => [index + 1, line.indexOf(at) + 1] as const));
+    t.strictSame(
+      shown,
+      wanted.map(([, group]) => group),
+      line,
+    );
+  }
+
+  await neovim.type('gg2jgcc');
+  await neovim.until<string>(line, (now) => now === '  # parameter temperature 0.7');
+  await neovim.lua("vim.bo.filetype = 'text'");
+  t.notMatch(await neovim.lua('return vim.bo.commentstring .. vim.bo.comments'), /^# %s|^:#$/);
+});
+
 t.test('completion as you type', { skip }, async (t) => {
   const options = { setup: { completionModel: 'practice' }, files: { 'sum.lua': '\n' } };
 
