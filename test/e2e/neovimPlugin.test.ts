@@ -1,6 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
+import { createConfiguration } from '../../daemon/config/configuration.ts';
+import { optionsSchema, withoutUnset } from '../../daemon/config/options.ts';
+import { validate } from '../../daemon/rpc/validate.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
 import { skipWithout } from '../support/debian.ts';
 import { type Neovim, type NeovimOptions, skipWithoutNeovim, startNeovim } from '../support/neovim.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
@@ -183,6 +187,125 @@ t.test('completion as you type', { skip }, async (t) => {
     t.equal(await neovim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).buffer or 0"), 0);
     const { neovim: without } = await start(t, { files: options.files });
     t.equal(await without.lua('return #vim.lsp.get_clients()'), 0, 'no document is read');
+  });
+});
+
+t.test('a second setup', { skip }, async (t) => {
+  const again = "require('runner').setup(...)";
+  const clientId = 'return vim.lsp.get_clients({ name = "runnerd" })[1].id';
+  /** Keeps the settings that the daemon is told. */
+  const listen = `
+    local client = vim.lsp.get_clients()[1]
+    local notify = client.notify
+    _G.settings = {}
+    client.notify = function(self, method, params)
+      if method == 'workspace/didChangeConfiguration' then table.insert(_G.settings, params.settings.runner) end
+      return notify(self, method, params)
+    end`;
+
+  t.test('brings back the defaults of what it leaves out, in the daemon that runs', async (t) => {
+    const other = await startStandIn({ models: [{ name: 'other:latest' }] });
+    t.teardown(() => other.close());
+    const first = {
+      ...{
+        servers: [{ name: 'box', url: other.url }],
+        contextLength: 5_000,
+        exclude: ['*.py'],
+        logLevel: 'warn',
+      },
+      ...{ timeouts: { list: 4_000 }, streamLogs: true, catalogUrl: other.url, completionModel: 'practice' },
+    };
+    const before = `vim.env.OLLAMA_HOST = '${other.url}'`;
+    const { runner, neovim } = await start(t, {
+      setup: first,
+      before,
+      files: { Modelfile: 'FROM qwen3:4b\n' },
+    });
+    await neovim.until("return require('runner').status() == 'Runner: online'");
+    const id = await neovim.lua<number>(clientId);
+    await neovim.lua(listen);
+    await neovim.lua(again, { host: runner.url, ...first });
+    t.strictSame(await neovim.lua('return _G.settings'), [], 'what is the same is not told');
+
+    await neovim.lua(again, {});
+    const told = await neovim.until<readonly RunnerOptions[]>(
+      'return _G.settings',
+      ({ length }) => length > 0,
+    );
+    const { cacheDir = '' } = told[0] ?? {};
+    const running = createConfiguration(other.url);
+    running.start({ host: runner.url, ...(first as RunnerOptions), cacheDir });
+    running.change(validate(optionsSchema, withoutUnset(told[0]), 'runner'));
+    const fresh = createConfiguration(other.url);
+    fresh.start({ cacheDir });
+    t.strictSame(running.current, fresh.current);
+    other.say('Here.');
+    await neovim.lua("vim.cmd.RunnerChat('where?')");
+    await neovim.until<string>(text, (now) => now.includes('Here.'));
+    t.match(other.bodies('/api/chat'), [{ model: 'other:latest' }]);
+    t.equal(await neovim.lua(clientId), id, 'it was not started anew');
+  });
+
+  t.test('starts the daemon anew where it could not be told, and the chat goes on', async (t) => {
+    const { runner, neovim } = await start(t, { setup: { keepAlive: '7m' } });
+    runner.say('One.');
+    await neovim.lua("vim.cmd.RunnerChat('first')");
+    await neovim.until<string>(text, (now) => now.includes('One.'));
+    await neovim.until(isFree);
+    runner.hang();
+    await neovim.type('Gisecond<Esc><CR>');
+    await runner.waitFor(() => runner.bodies('/api/chat').length === 2, 10_000);
+    const id = await neovim.lua<number>(clientId);
+    await neovim.lua(again, { host: runner.url });
+    await neovim.until<string>(text, (now) => now.includes('**Error:** The daemon was started anew'));
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted, 10_000));
+    runner.say('Two.');
+    await neovim.type('<CR>');
+    await neovim.until<string>(text, (now) => now.includes('Two.'));
+    await neovim.until<string>("return require('runner').status()", (now) => now === 'Runner: online');
+    const [asked, , last] = runner.bodies('/api/chat') as readonly Readonly<Record<string, unknown>>[];
+    t.equal(asked?.['keep_alive'], '7m');
+    t.notOk(last && 'keep_alive' in last);
+    t.match(last, { messages: [{ content: 'first' }, { content: 'One.' }, { content: 'second' }] });
+    t.not(await neovim.until(clientId), id);
+    t.strictSame(await neovim.told(), []);
+
+    await neovim.lua(again, {
+      host: runner.url,
+      cmd: [process.execPath, resolve('dist/runnerd.cjs'), '--stdio'],
+    });
+    await neovim.until<string>(
+      'local client = vim.lsp.get_clients({ name = "runnerd" })[1] return client and client.config.cmd[1] or ""',
+      (program) => program === process.execPath,
+    );
+  });
+
+  t.test('maps another key, and gives back the one before', async (t) => {
+    const before = "vim.api.nvim_create_autocmd('BufRead', { command = 'inoremap <buffer> <C-l> mine' })";
+    const completes = { completionModel: 'practice' };
+    const setup = { ...completes, keymap: '<C-l>' };
+    const { runner, neovim } = await start(t, { before, setup, files: { 'sum.lua': '\n' } });
+    const { url: host } = runner;
+    const mapped = `return vim.iter({ '<C-l>', '<Tab>' }):map(function(key)
+      local mapping = vim.fn.maparg(key, 'i', false, true)
+      return mapping.buffer == 1 and (mapping.rhs or mapping.desc) or '-'
+    end):join(', ')`;
+    const takes = 'Takes the suggestion that is shown';
+    await neovim.until<string>(mapped, (now) => now === `${takes}, -`);
+    for (const [options, want] of [
+      [{ host, ...completes }, `mine, ${takes}`],
+      [{ host, ...completes, keymap: false }, 'mine, -'],
+      [{ host, ...setup }, `${takes}, -`],
+      [{ host }, 'mine, -'],
+    ] as const) {
+      await neovim.lua(again, options);
+      t.equal(await neovim.lua(mapped), want, JSON.stringify(options));
+    }
+    t.equal(
+      await neovim.lua('return #vim.lsp.get_clients({ bufnr = 0 })'),
+      0,
+      'no document is read any more',
+    );
   });
 });
 

@@ -3,6 +3,8 @@ local options = require('runner.options')
 
 local M = {}
 
+local description = 'Takes the suggestion that is shown'
+
 --- What the key did in a buffer before it was ours, by buffer.
 ---@type table<integer, table<string, any>>
 local before = {}
@@ -67,19 +69,51 @@ local function press(bufnr, key)
 end
 
 ---@param bufnr integer
+---@param key string
+---@return table<string, any>? mapping The buffer's own.
+local function own_mapping(bufnr, key)
+  local mapping = vim.api.nvim_buf_call(bufnr, function()
+    return vim.fn.maparg(key, 'i', false, true)
+  end)
+  return mapping.buffer == 1 and mapping or nil
+end
+
+--- The key does again what it did, unless somebody has mapped it to something else since.
+---@param bufnr integer
+function M.unmap(bufnr)
+  local key = vim.api.nvim_buf_is_valid(bufnr) and vim.b[bufnr].runner_key
+  if not key then
+    return
+  end
+  vim.b[bufnr].runner_key = nil
+  local ours = own_mapping(bufnr, key)
+  if not ours or ours.desc ~= description then
+    return
+  end
+  vim.keymap.del('i', key, { buffer = bufnr })
+  if before[bufnr] then
+    vim.api.nvim_buf_call(bufnr, function()
+      vim.fn.mapset('i', false, before[bufnr])
+    end)
+  end
+end
+
+--- Maps the key of the options; one that was mapped earlier is given back.
+---@param bufnr integer
 function M.map(bufnr)
   local key = options.accept_key()
-  if not key or vim.b[bufnr].runner_key == key then
+  if vim.b[bufnr].runner_key == key then
+    return
+  end
+  M.unmap(bufnr)
+  if not key then
     return
   end
   vim.b[bufnr].runner_key = key
-  local present = vim.api.nvim_buf_call(bufnr, function()
-    return vim.fn.maparg(key, 'i', false, true)
-  end)
-  before[bufnr] = present.buffer == 1 and present or nil
+  before[bufnr] = own_mapping(bufnr, key)
   vim.keymap.set('i', key, function()
     return press(bufnr, key)
-  end, { buffer = bufnr, expr = true, replace_keycodes = false, desc = 'Takes the suggestion that is shown' })
+  end, { buffer = bufnr, expr = true, replace_keycodes = false, desc = description })
 end
 
 return M

@@ -1,4 +1,5 @@
 --- Which buffers the daemon is told of.
+local accept = require('runner.accept')
 local connection = require('runner.connection')
 local options = require('runner.options')
 
@@ -36,6 +37,15 @@ local function attach(bufnr)
   end
 end
 
+--- What an earlier `setup` has begun. The editor ends completion only with the attachment itself.
+---@param bufnr integer
+local function detach(bufnr)
+  if not options.completes() then
+    connection.detach(bufnr)
+    accept.unmap(bufnr)
+  end
+end
+
 function M.setup()
   local group = vim.api.nvim_create_augroup('runner.attach', { clear = true })
   -- The second is for files without a type.
@@ -45,10 +55,12 @@ function M.setup()
       attach(event.buf)
     end,
   })
-  connection.update_settings()
+  connection.update()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    detach(bufnr)
     attach(bufnr)
   end
+  connection.refresh_completion()
 end
 
 return M

@@ -15,25 +15,42 @@ local M = {}
 ---@alias runner.Done fun(err: runner.Error?, result: any)
 
 local name = 'runnerd'
+--- The client that was started last.
+---@type integer?
+local started
 --- LSP's; Neovim drops the callback of an answer with this code.
 local cancelled = { code = -32800, message = 'Cancelled.' }
 
---- Of requests that are not answered yet: they fail when the daemon ends.
----@type table<runner.Done, true>
+--- Of requests that are not answered yet, by the client that was asked: they fail when its daemon ends.
+---@type table<runner.Done, integer>
 local unanswered = {}
---- What waits for `initialize`.
----@type fun(client: vim.lsp.Client)[]
+--- What waits for `initialize`, by client.
+---@type table<integer, fun(client: vim.lsp.Client)[]>
 local waiting = {}
 ---@type table<string, fun(params: any)[]>
 local listeners = {}
 
+---@param client_id integer
 ---@param message string
-local function fail_all(message)
-  local failed = unanswered
-  unanswered, waiting = {}, {}
-  for done in pairs(failed) do
-    done({ message = message })
+local function fail_all(client_id, message)
+  waiting[client_id] = nil
+  for _, done in ipairs(vim.tbl_keys(unanswered)) do
+    if unanswered[done] == client_id then
+      done({ message = message })
+    end
   end
+end
+
+---@param client vim.lsp.Client
+---@return boolean
+local function is_ours(client)
+  return client.name == name and not client:is_stopped()
+end
+
+---@return vim.lsp.Client?
+local function running()
+  local client = started and vim.lsp.get_client_by_id(started)
+  return client and is_ours(client) and client or nil
 end
 
 ---@param method string
@@ -80,8 +97,8 @@ local function to_config(cmd)
       ['client/registerCapability'] = register,
     },
     on_init = function(client)
-      local ready = waiting
-      waiting = {}
+      local ready = waiting[client.id] or {}
+      waiting[client.id] = nil
       for _, continue in ipairs(ready) do
         continue(client)
       end
@@ -89,9 +106,12 @@ local function to_config(cmd)
     on_attach = function(client, bufnr)
       require('runner.completion').enable(client, bufnr)
     end,
-    on_exit = vim.schedule_wrap(function(code, signal)
-      require('runner.status').forget()
-      fail_all(('The daemon ended (code %d, signal %d). The next request starts it again.'):format(code, signal))
+    on_exit = vim.schedule_wrap(function(code, signal, client_id)
+      if not running() then
+        require('runner.status').forget()
+      end
+      local ended = 'The daemon ended (code %d, signal %d). The next request starts it again.'
+      fail_all(client_id, ended:format(code, signal))
     end),
   }
 end
@@ -109,29 +129,31 @@ function M.start(bufnr)
     bufnr = bufnr,
     attach = bufnr ~= nil,
     silent = true,
-    reuse_client = function(client)
-      return client.name == name and not client:is_stopped()
-    end,
+    reuse_client = is_ours,
   })
   if client_id then
+    started = client_id
     return client_id
   end
   return nil, ('Runner could not start "%s". See ":checkhealth runner".'):format(table.concat(cmd, ' '))
 end
 
 ---@param continue fun(client: vim.lsp.Client)
+---@return integer? client_id
 ---@return string? problem
 local function when_initialized(continue)
   local client_id, problem = M.start()
   local client = client_id and vim.lsp.get_client_by_id(client_id)
   if not client then
-    return problem
+    return nil, problem
   end
   if client.initialized then
     continue(client)
   else
-    waiting[#waiting + 1] = continue
+    waiting[client.id] = waiting[client.id] or {}
+    table.insert(waiting[client.id], continue)
   end
+  return client.id
 end
 
 --- Asks the daemon, and starts it where that is needed. `done` is called once, also when the daemon ends.
@@ -151,8 +173,7 @@ function M.request(method, params, done)
     unanswered[finish] = nil
     done(err, result)
   end
-  unanswered[finish] = true
-  local problem = when_initialized(function(connected)
+  local client_id, problem = when_initialized(function(connected)
     if is_over then
       return
     end
@@ -164,6 +185,8 @@ function M.request(method, params, done)
   end)
   if problem then
     finish({ message = problem })
+  elseif not is_over then
+    unanswered[finish] = client_id
   end
   return {
     cancel = function()
@@ -206,12 +229,48 @@ function M.on(method, listener)
   table.insert(listeners[method], listener)
 end
 
---- Tells a daemon that is there what `setup` says now.
-function M.update_settings()
-  local client = vim.lsp.get_clients({ name = name })[1]
-  if client then
-    client.settings = { runner = options.for_daemon() }
+---@param client vim.lsp.Client
+local function start_anew(client)
+  client:stop()
+  fail_all(client.id, 'The daemon was started anew, by other options. Ask again.')
+  M.start()
+end
+
+--- Has a daemon that is there do as `setup` says now: by telling it, else by starting it anew.
+function M.update()
+  local client = running()
+  if not client then
+    return
+  end
+  local cmd = command.find()
+  local settings = options.for_running_daemon(client.settings.runner)
+  if not settings or (cmd and not vim.deep_equal(cmd, client.config.cmd)) then
+    return start_anew(client)
+  end
+  if vim.deep_equal(settings, client.settings.runner) then
+    return
+  end
+  client.settings = { runner = settings }
+  -- One that is still starting asks for them.
+  if client.initialized then
     client:notify('workspace/didChangeConfiguration', { settings = client.settings })
+  end
+end
+
+--- The daemon hears no more of the buffer.
+---@param bufnr integer
+function M.detach(bufnr)
+  local client = running()
+  if client and client.attached_buffers[bufnr] then
+    vim.lsp.buf_detach_client(bufnr, client.id)
+  end
+end
+
+--- Has what `setup` says of completion hold in the buffers that are attached already.
+function M.refresh_completion()
+  local client = running()
+  if client then
+    require('runner.completion').refresh(client.id)
   end
 end
 

@@ -66,14 +66,53 @@ function M.set(options)
   M.current = vim.tbl_extend('keep', options, defaults)
 end
 
---- For the daemon: what it knows, and no more.
+--- For the daemon: what it knows, and no more. An empty text is as if it were not given, but for the model, where it
+--- says that there is none.
 ---@return table<string, any>
 function M.for_daemon()
   local options = vim.empty_dict()
   for _, key in ipairs(daemon_keys) do
-    options[key] = M.current[key]
+    local value = M.current[key]
+    if value ~= '' or key == 'completionModel' then
+      options[key] = value
+    end
   end
   return options
+end
+
+--- What undoes a key in a daemon that was told of it. The others it forgets only when it is started anew.
+---@return table<string, any>
+local function defaults_to_tell()
+  local host = vim.env.OLLAMA_HOST or ''
+  return {
+    host = host ~= '' and host or 'http://127.0.0.1:11434',
+    servers = {},
+    timeouts = vim.empty_dict(),
+    contextLength = 0,
+    logLevel = 'info',
+    exclude = {},
+    streamLogs = false,
+    catalogUrl = 'https://ollama.com',
+  }
+end
+
+--- For a daemon that runs with other options: what it is not told it would keep.
+---@param told table<string, any>
+---@return table<string, any>? options Nil where it has to be started anew.
+function M.for_running_daemon(told)
+  local options = M.for_daemon()
+  local defaults = defaults_to_tell()
+  for key in pairs(told) do
+    if options[key] == nil then
+      options[key] = defaults[key]
+    end
+    if options[key] == nil then
+      return nil
+    end
+  end
+  -- A daemon that trusts no settings takes them at its start alone.
+  local is_trusted = told.trusted ~= false and options.trusted ~= false
+  return (is_trusted or vim.deep_equal(options, told)) and options or nil
 end
 
 ---@return boolean
