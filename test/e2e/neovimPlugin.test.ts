@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
@@ -462,6 +464,53 @@ t.test('the care of models', { skip }, async (t) => {
     await neovim.until<readonly string[]>('return _G.told', (told) =>
       /no-such-model/.test(told.at(-1) ?? ''),
     );
+  });
+
+  t.test('names of the library are completed; where there is none, none are', async (t) => {
+    const names = "return vim.fn.getcompletion(..., 'cmdline')";
+    const page = createServer((_, response) => {
+      const cards = [
+        '<a href="/library/tiny"><span x-test-size>4b</span><span x-test-size>1.5b</span></a>',
+        '<a href="/library/My_Model.v2-it"><span x-test-size>8x7b</span></a>',
+        '<a href="/library/odd"><span x-test-size>2b | quit</span><span x-test-size>$HOME</span></a>',
+        '<a href="/library/a%7Cquit"></a><a href="/library/%25">%</a>',
+      ];
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(cards.join(''));
+    });
+    t.teardown(() => page.close());
+    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
+    const { port } = page.address() as AddressInfo;
+    const catalogUrl = `http://127.0.0.1:${port}`;
+    const { runner, neovim } = await start(t, { setup: { catalogUrl } });
+    t.strictSame(await neovim.lua(names, 'RunnerPull '), [
+      ...['tiny', 'tiny:4b', 'tiny:1.5b', 'My_Model.v2-it', 'My_Model.v2-it:8x7b', 'odd'],
+    ]);
+    for (const [lead, found] of [
+      ['tiny:1.', ['tiny:1.5b']],
+      ['.', []],
+      ['%', []],
+      ['My_Model.v2-', ['My_Model.v2-it', 'My_Model.v2-it:8x7b']],
+      ['hf.co/someone/[x', []],
+    ] as const)
+      t.strictSame(await neovim.lua(names, `RunnerPull ${lead}`), found, lead);
+    await neovim.type(':RunnerPull tiny:1<Tab>');
+    await neovim.until<string>('return vim.fn.getcmdline()', (now) => now === 'RunnerPull tiny:1.5b');
+    await neovim.type('<C-u>RunnerPull  practice-guest <CR>');
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      /guest is installed/.test(told.at(-1) ?? ''),
+    );
+    t.match(runner.bodies('/api/pull'), [{ model: 'practice-guest' }]);
+
+    const closed = await startStandIn();
+    await closed.close();
+    for (const setup of [{ catalogUrl: closed.url }, { cmd: ['/no/such/runnerd', '--stdio'] }]) {
+      const { neovim: without } = await start(t, { setup });
+      t.strictSame(await without.lua(names, 'RunnerPull '), [], JSON.stringify(setup));
+      await without.type(':RunnerPull ti<Tab>');
+      await without.until<string>('return vim.fn.getcmdline()', (now) => now.startsWith('RunnerPull ti'));
+      t.equal(await without.lua('return vim.v.errmsg'), '');
+      t.strictSame(await without.told(), []);
+    }
   });
 
   t.test('models are listed, loaded, unloaded, copied and deleted', async (t) => {

@@ -71,7 +71,7 @@ end
 ---@param model string
 function M.pull(model)
   if is_ready() then
-    require('runner.pull').start(model)
+    require('runner.pull').start(vim.trim(model))
   end
 end
 

@@ -110,18 +110,25 @@ function M.text()
   return newest and ('Pulling %s %d%%'):format(newest.model, newest.percentage or 0)
 end
 
---- Names of the library, with their sizes.
+--- A model's name, and it with each of its sizes. The library is a stranger's page: what is no tag is left out.
+---@param entry { name: string, model: string, sizes?: string[] }
+---@return string[]
+local function names_of(entry)
+  local names = { entry.model }
+  for _, size in ipairs(entry.sizes or {}) do
+    if size:match('^[%w_][%w_.-]*$') then
+      names[#names + 1] = ('%s:%s'):format(entry.name, size)
+    end
+  end
+  return names
+end
+
+--- Names of the library, with their sizes; none where there is no list.
 ---@param lead string
 ---@return string[]
 function M.complete(lead)
   local result = connection.request_now('runner/models/library', vim.empty_dict(), 3000)
-  local names = {}
-  for _, entry in ipairs(result and result.entries or {}) do
-    names[#names + 1] = entry.model
-    for _, size in ipairs(entry.sizes or {}) do
-      names[#names + 1] = ('%s:%s'):format(entry.name, size)
-    end
-  end
+  local names = vim.iter(result and result.entries or {}):map(names_of):flatten():totable()
   return vim.tbl_filter(function(name)
     return vim.startswith(name, lead)
   end, names)
