@@ -194,7 +194,7 @@ t.test('completion as you type', { skip }, async (t) => {
 
 t.test('a second setup', { skip }, async (t) => {
   const again = "require('runner').setup(...)";
-  const clientId = 'return vim.lsp.get_clients({ name = "runnerd" })[1].id';
+  const clientId = 'return (vim.lsp.get_clients({ name = "runnerd" })[1] or {}).id';
   /** Keeps the settings that the daemon is told. */
   const listen = `
     local client = vim.lsp.get_clients()[1]
@@ -269,17 +269,34 @@ t.test('a second setup', { skip }, async (t) => {
     t.equal(asked?.['keep_alive'], '7m');
     t.notOk(last && 'keep_alive' in last);
     t.match(last, { messages: [{ content: 'first' }, { content: 'One.' }, { content: 'second' }] });
-    t.not(await neovim.until(clientId), id);
+    const second = await neovim.until(clientId);
+    t.not(second, id);
     t.strictSame(await neovim.told(), []);
 
-    await neovim.lua(again, {
-      host: runner.url,
-      cmd: [process.execPath, resolve('dist/runnerd.cjs'), '--stdio'],
-    });
-    await neovim.until<string>(
-      'local client = vim.lsp.get_clients({ name = "runnerd" })[1] return client and client.config.cmd[1] or ""',
-      (program) => program === process.execPath,
-    );
+    const cmd = [process.execPath, resolve('dist/runnerd.cjs'), '--stdio'];
+    await neovim.lua(again, { host: runner.url, cmd });
+    await neovim.until<number>(`${clientId} or 0`, (now) => now !== second && now !== 0);
+  });
+
+  t.test('mends options that the daemon refused, which are told once', async (t) => {
+    const setup = { contextLength: 'x', completionModel: 'practice' };
+    const { runner, neovim } = await start(t, { setup, files: { 'sum.lua': '\n', 'other.py': '\n' } });
+    const refused = 'Runner: The option contextLength is wrong: Invalid input.';
+    await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
+    await neovim.lua("vim.cmd.edit('other.py')");
+    await neovim.lua("vim.cmd.RunnerChat('hello')");
+    await neovim.until<string>(text, (now) => now.includes('**Error:** The option contextLength is wrong'));
+    t.match(await neovim.lua(text), /## You\n\nhello$/);
+    t.strictSame(await neovim.told(), [refused]);
+    t.equal(await neovim.lua('return #vim.api.nvim_get_proc_children(vim.fn.getpid())'), 0);
+
+    await neovim.lua(again, { host: runner.url });
+    runner.say('Here.');
+    await neovim.type('<CR>');
+    await neovim.until<string>(text, (now) => now.includes('Here.'));
+    await neovim.lua(again, { host: runner.url, exclude: 'x' });
+    await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 1);
+    t.match(await neovim.told(), [refused, /^Runner: The option exclude is wrong: /]);
   });
 
   t.test('maps another key, and gives back the one before', async (t) => {
@@ -542,7 +559,7 @@ t.test('the care of models', { skip }, async (t) => {
     await choose('practice-plain', 'Unload');
     await toldLast(/was unloaded/);
     await choose('practice-plain', 'Copy');
-    await toldLast(/copied practice-plain:latest/);
+    await toldLast(/Copied practice-plain:latest/);
     t.equal(await neovim.lua("return vim.fn.getreg('\"')"), 'practice-plain:latest');
     await choose('practice-plain', 'Delete', 'Keep');
     await choose('practice-plain', 'Delete', 'Delete');

@@ -1,6 +1,7 @@
 --- Which buffers the daemon is told of.
 local accept = require('runner.accept')
 local connection = require('runner.connection')
+local notice = require('runner.notice')
 local options = require('runner.options')
 
 local M = {}
@@ -33,7 +34,7 @@ local function attach(bufnr)
   end
   local _, problem = connection.start(bufnr)
   if problem then
-    vim.notify_once(problem, vim.log.levels.WARN)
+    notice.warn_once(problem)
   end
 end
 

@@ -22,12 +22,33 @@ function M.find()
   end
   local built = built_daemon()
   if not vim.uv.fs_stat(built) then
-    return nil, 'Runner found no daemon. Run "npm run build" in its repository, or set cmd.'
+    return nil, 'There is no daemon. Run "npm run build" in the repository of the plugin, or set cmd.'
   end
   if vim.fn.executable('node') == 0 then
-    return nil, 'Runner needs Node 20.19 or newer. Install it, or set cmd.'
+    return nil, 'The daemon needs Node 20.19 or newer. Install it, or set cmd.'
   end
   return { 'node', built, '--stdio' }
+end
+
+--- Starts the daemon. One that refuses its options is ended, which the editor would leave to the user.
+---@param cmd string[]
+---@param on_refused fun(err: { message: string, data?: { path?: string } })
+---@return fun(dispatchers: vim.lsp.rpc.Dispatchers): vim.lsp.rpc.PublicClient
+function M.starter(cmd, on_refused)
+  return function(dispatchers)
+    local rpc = vim.lsp.rpc.start(cmd, dispatchers)
+    local request = rpc.request
+    rpc.request = function(method, params, done, on_sent)
+      return request(method, params, function(err, result)
+        if not err or method ~= 'initialize' then
+          return done(err, result)
+        end
+        on_refused(err)
+        rpc.terminate()
+      end, on_sent)
+    end
+    return rpc
+  end
 end
 
 return M

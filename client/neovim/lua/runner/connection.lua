@@ -1,5 +1,6 @@
 --- The one daemon of this editor: an ordinary language client of the name `runnerd`.
 local command = require('runner.command')
+local notice = require('runner.notice')
 local options = require('runner.options')
 
 local M = {}
@@ -16,8 +17,11 @@ local M = {}
 
 local name = 'runnerd'
 --- The client that was started last.
----@type integer?
+---@type { id: integer, cmd: string[] }?
 local started
+--- Options that a daemon refused, and why: they are not tried again.
+---@type { settings: table<string, any>, problem: string }?
+local refused
 --- LSP's; Neovim drops the callback of an answer with this code.
 local cancelled = { code = -32800, message = 'Cancelled.' }
 
@@ -29,6 +33,14 @@ local unanswered = {}
 local waiting = {}
 ---@type table<string, fun(params: any)[]>
 local listeners = {}
+
+--- Why the options of now are of no use to a daemon, where one has said so.
+---@return string?
+local function refusal()
+  if refused and vim.deep_equal(refused.settings, options.for_daemon()) then
+    return refused.problem
+  end
+end
 
 ---@param client_id integer
 ---@param message string
@@ -49,7 +61,7 @@ end
 
 ---@return vim.lsp.Client?
 local function running()
-  local client = started and vim.lsp.get_client_by_id(started)
+  local client = started and vim.lsp.get_client_by_id(started.id)
   return client and is_ours(client) and client or nil
 end
 
@@ -62,11 +74,23 @@ local function forwarder(method)
   end
 end
 
+--- What a daemon says of options that it refuses, in the words of `setup`.
+---@param message string
+---@return string
+local function to_problem(message)
+  local key, reason = message:match('The parameter "%a+%.([^"]+)" is not valid: (.*)$')
+  return key and ('The option %s is wrong: %s'):format(key, reason) or message
+end
+
 ---@param _ any
 ---@param params { level: string, source: string, message: string }
 local function write_log(_, params)
   local log = vim.lsp.log
   local write = log[params.level] or log.info
+  local left = params.message:match('^The settings were left as they are%. (.*)$')
+  if left then
+    notice.warn(to_problem(left))
+  end
   write(('runnerd (%s): %s'):format(params.source, params.message))
 end
 
@@ -77,6 +101,7 @@ local function register(err, params, context)
   return result
 end
 
+---@param cmd string[]
 ---@return vim.lsp.ClientConfig
 local function to_config(cmd)
   local capabilities = vim.lsp.protocol.make_client_capabilities()
@@ -84,7 +109,10 @@ local function to_config(cmd)
   local settings = options.for_daemon()
   return {
     name = name,
-    cmd = cmd,
+    cmd = command.starter(cmd, function(err)
+      refused = { settings = settings, problem = to_problem(err.message) }
+      notice.warn_once(refused.problem)
+    end),
     root_dir = vim.uv.cwd(),
     capabilities = capabilities,
     init_options = settings,
@@ -111,7 +139,7 @@ local function to_config(cmd)
         require('runner.status').forget()
       end
       local ended = 'The daemon ended (code %d, signal %d). The next request starts it again.'
-      fail_all(client_id, ended:format(code, signal))
+      fail_all(client_id, refusal() or ended:format(code, signal))
     end),
   }
 end
@@ -122,7 +150,8 @@ end
 ---@return string? problem
 function M.start(bufnr)
   local cmd, problem = command.find()
-  if not cmd then
+  problem = problem or refusal()
+  if not cmd or problem then
     return nil, problem
   end
   local client_id = vim.lsp.start(to_config(cmd), {
@@ -132,10 +161,10 @@ function M.start(bufnr)
     reuse_client = is_ours,
   })
   if client_id then
-    started = client_id
+    started = running() and started or { id = client_id, cmd = cmd }
     return client_id
   end
-  return nil, ('Runner could not start "%s". See ":checkhealth runner".'):format(table.concat(cmd, ' '))
+  return nil, ('"%s" does not start. See ":checkhealth runner".'):format(table.concat(cmd, ' '))
 end
 
 ---@param continue fun(client: vim.lsp.Client)
@@ -244,7 +273,7 @@ function M.update()
   end
   local cmd = command.find()
   local settings = options.for_running_daemon(client.settings.runner)
-  if not settings or (cmd and not vim.deep_equal(cmd, client.config.cmd)) then
+  if not settings or (cmd and not vim.deep_equal(cmd, started.cmd)) then
     return start_anew(client)
   end
   if vim.deep_equal(settings, client.settings.runner) then

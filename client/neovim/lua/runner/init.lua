@@ -86,7 +86,7 @@ function M.cancel()
     return
   end
   if not require('runner.chat').cancel() and not require('runner.pull').cancel() then
-    vim.notify('Runner: nothing is under way.')
+    require('runner.notice').say('Nothing is under way.')
   end
 end
 

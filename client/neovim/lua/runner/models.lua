@@ -1,5 +1,6 @@
 --- The installed models, and what can be done with each.
 local connection = require('runner.connection')
+local notice = require('runner.notice')
 
 local M = {}
 
@@ -33,27 +34,38 @@ local function to_size(bytes)
 end
 
 ---@param model runner.Model
----@return string
-function M.describe(model)
+---@return string[]
+local function columns_of(model)
   local abilities = vim.tbl_filter(function(name)
     return can(model, name)
   end, { 'tools', 'vision', 'thinking', 'insert', 'embedding' })
-  local parts = { model.name }
-  if model.size then
-    parts[#parts + 1] = to_size(model.size)
-  end
-  if #abilities > 0 then
-    parts[#parts + 1] = table.concat(abilities, ', ')
-  end
-  if model.running then
-    parts[#parts + 1] = 'loaded'
-  end
-  return table.concat(parts, '  ')
+  return {
+    model.name,
+    model.size and to_size(model.size) or '',
+    table.concat(abilities, ', '),
+    model.running and 'loaded' or '',
+  }
 end
 
----@param message string
-local function complain(message)
-  vim.notify('Runner: ' .. message, vim.log.levels.ERROR)
+--- Says what there is to know of each model, in columns.
+---@param models runner.Model[]
+---@return fun(model: runner.Model): string
+function M.describer(models)
+  local widths = { 0, 0, 0, 0 }
+  for _, model in ipairs(models) do
+    for index, text in ipairs(columns_of(model)) do
+      widths[index] = math.max(widths[index], vim.fn.strdisplaywidth(text))
+    end
+  end
+  return function(model)
+    local cells = {}
+    for index, text in ipairs(columns_of(model)) do
+      local blanks = (' '):rep(widths[index] - vim.fn.strdisplaywidth(text))
+      -- Sizes end below each other.
+      cells[index] = index == 2 and blanks .. text or text .. blanks
+    end
+    return vim.trim(table.concat(cells, '  '))
+  end
 end
 
 ---@param take fun(models: runner.Model[])
@@ -61,7 +73,7 @@ end
 function M.list(take, fail)
   connection.request('runner/models/list', vim.empty_dict(), function(err, result)
     if err then
-      (fail or complain)(err.message)
+      (fail or notice.complain)(err.message)
     else
       take(result.models)
     end
@@ -74,9 +86,9 @@ end
 local function run(method, params, said)
   connection.request(method, params, function(err)
     if err then
-      complain(err.message)
+      notice.complain(err.message)
     else
-      vim.notify('Runner: ' .. said)
+      notice.say(said)
     end
   end)
 end
@@ -97,7 +109,7 @@ local function copy(name)
   vim.fn.setreg('"', name)
   -- Where there is no clipboard the register is refused, and the unnamed one has to do.
   pcall(vim.fn.setreg, '+', name)
-  vim.notify(('Runner: copied %s.'):format(name))
+  notice.say(('Copied %s.'):format(name))
 end
 
 ---@class runner.Action
@@ -161,9 +173,9 @@ end
 function M.pick()
   M.list(function(models)
     if #models == 0 then
-      return vim.notify('Runner: no model is installed. Get one with :RunnerPull NAME.')
+      return notice.say('No model is installed. Get one with :RunnerPull NAME.')
     end
-    vim.ui.select(models, { prompt = 'Models', format_item = M.describe }, function(model)
+    vim.ui.select(models, { prompt = 'Models', format_item = M.describer(models) }, function(model)
       if model then
         pick_action(model)
       end

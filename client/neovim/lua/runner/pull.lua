@@ -1,5 +1,6 @@
 --- Downloads. How far they are is the editor's own `LspProgress`.
 local connection = require('runner.connection')
+local notice = require('runner.notice')
 
 local M = {}
 
@@ -71,11 +72,11 @@ end
 ---@param err runner.Error?
 local function tell_end(pull, err)
   if not err then
-    vim.notify(('Runner: %s is installed.'):format(pull.model))
+    notice.say(('%s is installed.'):format(pull.model))
   elseif err.code == -32800 then
-    vim.notify(('Runner: the download of %s was cancelled. The next one goes on from there.'):format(pull.model))
+    notice.say(('The download of %s was cancelled. The next one goes on from there.'):format(pull.model))
   else
-    vim.notify('Runner: ' .. err.message, vim.log.levels.ERROR)
+    notice.complain(err.message)
   end
 end
 

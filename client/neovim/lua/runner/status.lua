@@ -1,5 +1,6 @@
 --- How the runner is, as the daemon tells it.
 local connection = require('runner.connection')
+local notice = require('runner.notice')
 
 local M = {}
 
@@ -37,7 +38,7 @@ local function take(status)
   current = status
   vim.cmd.redrawstatus({ bang = true })
   if status.kind ~= 'ok' and status.message ~= said then
-    vim.notify('Runner: ' .. status.message, vim.log.levels.WARN)
+    notice.warn(status.message)
   end
 end
 

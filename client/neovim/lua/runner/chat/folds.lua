@@ -14,6 +14,12 @@ function M.add(bufnr, first, last)
   end
 end
 
+---@param value string
+---@return boolean
+local function is_set(value)
+  return value ~= ''
+end
+
 ---@param window integer
 function M.show_in(window)
   local options = vim.wo[window][0]
@@ -23,6 +29,8 @@ function M.show_in(window)
   options.foldlevel = 0
   options.foldminlines = 0
   options.foldenable = true
+  -- No dots behind the text; what else is set stays.
+  options.fillchars = vim.iter({ vim.o.fillchars, 'fold: ' }):filter(is_set):join(',')
 end
 
 --- For 'foldexpr'.
@@ -43,7 +51,7 @@ end
 ---@return string
 function M.text()
   local lines = vim.v.foldend - vim.v.foldstart + 1
-  return ('> Thought for %d %s (zo opens it)'):format(lines, lines == 1 and 'line' or 'lines')
+  return ('> Thought, %d %s (zo opens)'):format(lines, lines == 1 and 'line' or 'lines')
 end
 
 return M

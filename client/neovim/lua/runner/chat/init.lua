@@ -3,6 +3,7 @@ local Conversation = require('runner.chat.conversation')
 local Page = require('runner.chat.page')
 local folds = require('runner.chat.folds')
 local models = require('runner.models')
+local notice = require('runner.notice')
 
 local M = {}
 
@@ -23,8 +24,8 @@ local selection
 
 local function show_winbar()
   local shown = (model or 'no model'):gsub('%%', '%%%%')
-  local hint = conversation:is_answering() and '<C-c> cancels' or '<CR> sends, gm chooses the model'
-  local bar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%s '):format(shown, hint)
+  local hint = conversation:is_answering() and 'answers, <C-c> cancels' or '<C-s> sends, gm chooses the model'
+  local bar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<%s '):format(shown, hint)
   for _, window in ipairs(page and vim.fn.win_findbuf(page.bufnr) or {}) do
     vim.wo[window][0].winbar = bar
   end
@@ -140,7 +141,7 @@ end
 ---@param sent? fun()
 local function send(prompt, sent)
   if conversation:is_answering() then
-    return vim.notify('Runner: an answer is under way; <C-c> or :RunnerCancel ends it.', vim.log.levels.WARN)
+    return notice.warn('An answer is under way; <C-c> or :RunnerCancel ends it.')
   end
   with_model(function(name)
     if not page or conversation:is_answering() then
@@ -170,10 +171,8 @@ end
 
 function M.pick_model()
   models.list(function(list)
-    vim.ui.select(vim.tbl_filter(models.can_chat, list), {
-      prompt = 'Chat with',
-      format_item = models.describe,
-    }, function(chosen)
+    local able = vim.tbl_filter(models.can_chat, list)
+    vim.ui.select(able, { prompt = 'Chat with', format_item = models.describer(able) }, function(chosen)
       if chosen then
         use(chosen.name)
       end
