@@ -345,6 +345,7 @@ t.test('the chat', { skip }, async (t) => {
     );
     const closed = 'local all = {} for row = 1, 11 do all[row] = vim.fn.foldclosed(row) end return all';
     t.strictSame(await neovim.lua(closed), [-1, -1, -1, -1, -1, -1, 7, 7, -1, -1, -1]);
+    t.equal(await neovim.lua('return vim.fn.foldtextresult(7)'), '> Thought, 2 lines (zo opens)');
 
     // The next one is typed below the last heading.
     runner.say('Longer waves.');
@@ -416,6 +417,8 @@ t.test('the chat', { skip }, async (t) => {
     const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
     t.match(said, /^\*\*Error:\*\* .*\n\n## You\n\nhello$/);
     await neovim.until("return require('runner').status() == 'Runner!: offline'");
+    // In one line, so that the editor asks for no key.
+    t.match(await neovim.told(), [/^Runner: No runner answers at \S+\.$/]);
   });
 
   t.test('takes the selected lines along as context, and another model by choice', async (t) => {
@@ -552,10 +555,9 @@ t.test('the care of models', { skip }, async (t) => {
     await choose('practice-plain', 'Load');
     await toldLast(/practice-plain:latest is loaded/);
     await choose('none');
-    t.match(await neovim.until('return _G.offered'), [
-      /^practice:latest .*tools, thinking, insert/,
-      /loaded$/,
-    ]);
+    const offered = await neovim.until<readonly string[]>('return _G.offered');
+    t.equal(new Set(offered.map((row) => row.indexOf(' MB'))).size, 1, 'sizes stand below each other');
+    t.match(offered, [/^practice:latest .*tools, thinking, insert/, /loaded$/]);
     await choose('practice-plain', 'Unload');
     await toldLast(/was unloaded/);
     await choose('practice-plain', 'Copy');

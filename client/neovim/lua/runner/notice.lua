@@ -30,9 +30,10 @@ function M.warn_once(message)
   vim.notify_once(fit('Runner: ' .. message), vim.log.levels.WARN)
 end
 
+--- What somebody asked for has failed: that, and what to do about it, is worth a key.
 ---@param message string
 function M.complain(message)
-  vim.notify(fit('Runner: ' .. message), vim.log.levels.ERROR)
+  vim.notify('Runner: ' .. message, vim.log.levels.ERROR)
 end
 
 return M

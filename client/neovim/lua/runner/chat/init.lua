@@ -248,8 +248,10 @@ local function show(bufnr)
     return window
   end
   window = vim.api.nvim_open_win(bufnr, true, { split = 'right', win = 0 })
-  vim.wo[window][0].wrap = true
-  vim.wo[window][0].linebreak = true
+  local options = vim.wo[window][0]
+  options.wrap, options.linebreak = true, true
+  -- It is no code: its lines have no numbers and no signs.
+  options.number, options.relativenumber, options.signcolumn = false, false, 'no'
   return window
 end
 
