@@ -347,11 +347,16 @@ t.test('the chat', { skip }, async (t) => {
     t.strictSame(await neovim.lua(closed), [-1, -1, -1, -1, -1, -1, 7, 7, -1, -1, -1]);
     t.equal(await neovim.lua('return vim.fn.foldtextresult(7)'), '> Thought, 2 lines (zo opens)');
 
+    // In a narrow window the winbar has what it has room for.
+    t.match(await neovim.lua('return vim.wo.winbar'), /practice:latest .*<C-s> sends $/);
+    await neovim.lua('vim.api.nvim_win_set_width(0, 60)');
+
     // The next one is typed below the last heading.
     runner.say('Longer waves.');
     await neovim.type('Gired?<Esc><CR>');
     await neovim.until<string>(text, (now) => now.includes('Longer waves.'));
     await neovim.until(isFree);
+    t.match(await neovim.lua('return vim.wo.winbar'), /<C-s> sends, gm chooses the model $/);
     t.match(runner.bodies('/api/chat').at(-1), {
       messages: [
         { role: 'user', content: 'why is the sky blue' },

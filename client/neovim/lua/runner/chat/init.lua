@@ -22,12 +22,23 @@ local model
 ---@type runner.Selection?
 local selection
 
+--- The keys that there are now, as many as have room.
+---@param room integer
+---@return string
+local function hint_for(room)
+  if conversation:is_answering() then
+    return 'answers, <C-c> cancels'
+  end
+  local hint = '<C-s> sends, gm chooses the model'
+  return #hint <= room and hint or '<C-s> sends'
+end
+
 local function show_winbar()
-  local shown = (model or 'no model'):gsub('%%', '%%%%')
-  local hint = conversation:is_answering() and 'answers, <C-c> cancels' or '<C-s> sends, gm chooses the model'
-  local bar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<%s '):format(shown, hint)
+  local shown = model or 'no model'
   for _, window in ipairs(page and vim.fn.win_findbuf(page.bufnr) or {}) do
-    vim.wo[window][0].winbar = bar
+    local hint = hint_for(vim.api.nvim_win_get_width(window) - #shown - 3)
+    local escaped = shown:gsub('%%', '%%%%')
+    vim.wo[window][0].winbar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<%s '):format(escaped, hint)
   end
 end
 
