@@ -105,8 +105,13 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const activity = followActivity(documents, options.now);
   const exclude = () => configuration.current.exclude;
   const whyNotSendable = createSendable(exclude);
+  const openDocuments = {
+    document: (uri: string) => documents.get(uri),
+    onDidClose: (close: (uri: string) => void) =>
+      void documents.onDidClose(({ document }) => close(document.uri)),
+  };
   const complete = createCompletion({
-    document: (uri) => documents.get(uri),
+    ...openDocuments,
     restedFor: activity.restedFor,
     model: () => configuration.current.completionModel,
     whyNotSendable,
@@ -116,7 +121,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
       knowledge,
       learn: models.learn,
       neighbours: createNeighbours({
-        document: (uri) => documents.get(uri),
+        ...openDocuments,
         activity,
         whyNotSendable,
         exclude,
@@ -177,7 +182,11 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const loadOptions = () => configuration.current;
   serveCommands(endpoint, [
     ...serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions }),
-    ...serveCompletion(endpoint, { complete, acceptances, status, redact: secrets.redact, log }),
+    ...serveCompletion(endpoint, {
+      ...{ complete, acceptances, status, log },
+      settings: () => configuration.current,
+      redact: secrets.redact,
+    }),
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: models.names });
   serveModelfile(endpoint, { servers, works, onDidChange: core.noteModels });

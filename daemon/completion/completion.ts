@@ -16,6 +16,8 @@ import { surroundingsAt, type TextSource } from './surroundings.ts';
 export interface CompletionDependencies {
   /** An open document, as it is now. */
   readonly document: (uri: string) => OpenDocument | undefined;
+  /** Told of each document that is closed, also to be opened under another name. */
+  readonly onDidClose: (close: (uri: string) => void) => void;
   /** Milliseconds since the document last changed. */
   readonly restedFor: (uri: string) => number;
   /** The model of the settings, as they are now. */
@@ -53,6 +55,11 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
   const suggestions = createSuggestions();
   const flights = createFlights();
   const prefetch = createPrefetch();
+  dependencies.onDidClose((uri) => {
+    flights.abort(uri);
+    prefetch.abort(uri);
+    suggestions.forget(uri);
+  });
 
   const flyTo =
     (place: Place): Fly =>
@@ -81,14 +88,16 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
     const reason = dropReason(around, isInvoked) ?? (await dependencies.whyNotSendable(uri));
     if (reason !== undefined) return dropped(reason);
     if (known) return offer(place, known);
+    const isSame = () => dependencies.document(uri)?.version === version;
     const flight = ahead ?? underWay;
     await flight?.follow(signal);
     const isAnswered = flight !== undefined && (flight.startsAt(place) || suggestions.recall(place));
     if (!isAnswered) {
       await pause(flight || isInvoked ? Number.POSITIVE_INFINITY : dependencies.restedFor(uri), signal);
+      if (!isSame()) return dropped(changed);
       await flights.begin(place, flyTo(place)).follow(signal);
     }
-    if (dependencies.document(uri)?.version !== version) return dropped('the document is another one by now');
+    if (!isSame()) return dropped(changed);
     const found = suggestions.recall(place);
     return found ? offer(place, found) : { kind: 'nothing' };
   };
@@ -113,6 +122,8 @@ function placeOf(
   const place = { uri, model, around: surroundingsAt(document, position) };
   return { place, version: document.version, isInvoked: context?.triggerKind === invoked };
 }
+
+const changed = 'the document is another one by now';
 
 /** LSP's `InlineCompletionTriggerKind.Invoked`. */
 const invoked = 1;

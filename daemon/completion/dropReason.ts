@@ -16,12 +16,20 @@ export function dropReason(
   { prefix, suffix, lineSuffix }: Surroundings,
   isInvoked: boolean,
 ): string | undefined {
-  if (/[\uD800-\uDBFF]$/.test(prefix) && /^[\uDC00-\uDFFF]/.test(suffix))
-    return 'the cursor is inside of a character';
+  if (isInsideCharacter(prefix, suffix)) return 'the cursor is inside of a character';
   if (isInsideWord(prefix, suffix)) return 'the cursor is inside of a word';
   if (!isInvoked && codeLength(lineSuffix) > maxFollowing) return 'too much follows on the line';
   if (prefix.trim() === '' && suffix.trim() === '') return 'there is nothing around the cursor';
   return undefined;
+}
+
+/** Within a surrogate pair, or before a mark or a joiner that belongs to what stands before it. */
+function isInsideCharacter(prefix: string, suffix: string): boolean {
+  return (
+    (/[\uD800-\uDBFF]$/.test(prefix.slice(-1)) && /^[\uDC00-\uDFFF]/.test(suffix)) ||
+    /^[\p{M}\p{Emoji_Modifier}\u200D]/u.test(suffix) ||
+    prefix.endsWith('\u200D')
+  );
 }
 
 function isInsideWord(prefix: string, suffix: string): boolean {

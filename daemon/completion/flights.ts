@@ -6,6 +6,8 @@ export interface Flights {
   /** The one that this place can wait for; any other one of the document is aborted. */
   fitting(place: Place): Flight | undefined;
   begin(place: Place, fly: Fly): Flight;
+  /** The document is gone. */
+  abort(uri: string): void;
 }
 
 export function createFlights(): Flights {
@@ -25,5 +27,6 @@ export function createFlights(): Flights {
       byUri.set(place.uri, flight);
       return flight;
     },
+    abort: (uri) => byUri.get(uri)?.abort(),
   };
 }

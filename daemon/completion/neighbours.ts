@@ -12,6 +12,8 @@ export interface Neighbours {
 
 export interface NeighboursOptions {
   readonly document: (uri: string) => TextSource | undefined;
+  /** Told of each document that is closed. */
+  readonly onDidClose: (close: (uri: string) => void) => void;
   readonly activity: Activity;
   readonly whyNotSendable: WhyNotSendable;
   /** The globs of the configuration, as they are now. */
@@ -26,13 +28,18 @@ const linesBefore = 6;
 
 /**
  * The files that were opened or changed last, the newest nearest to the cursor. They are chosen when one begins in
- * another file and stay as they are: a runner has evaluated them, and would do so anew with every change.
+ * another file and stay as they are until one of them is closed: a runner has evaluated them, and would do so anew with
+ * every change.
  */
 export function createNeighbours(options: NeighboursOptions): Neighbours {
-  const { document, activity, whyNotSendable, exclude } = options;
+  const { document, onDidClose, activity, whyNotSendable, exclude } = options;
   /** Where one was last in each file. */
   const lines = new Map<string, number>();
   let current: Chosen | undefined;
+  onDidClose((uri) => {
+    lines.delete(uri);
+    if (current?.uri === uri || current?.files.has(uri)) current = undefined;
+  });
 
   const pieceOf = async (uri: string): Promise<string | undefined> => {
     const source = document(uri);
@@ -41,14 +48,17 @@ export function createNeighbours(options: NeighboursOptions): Neighbours {
     const piece = wholeLines(source, from);
     return piece === '' ? undefined : `${nameOf(uri)}\n${piece}`;
   };
-  const choose = async (place: Place): Promise<string> => {
+  const choose = async (place: Place, files: Set<string>): Promise<string> => {
     const [mark] = commentMarks(place.around.languageId);
     if (mark === undefined) return '';
     const pieces: string[] = [];
     for (const uri of activity.recent()) {
       if (pieces.length === mostFiles) break;
-      const piece = uri === place.uri ? undefined : await pieceOf(uri);
-      if (piece !== undefined) pieces.unshift(piece);
+      if (uri === place.uri) continue;
+      files.add(uri);
+      const piece = await pieceOf(uri);
+      if (piece === undefined) files.delete(uri);
+      else pieces.unshift(piece);
     }
     const commented = pieces.join('\n\n').split('\n');
     return pieces.length === 0
@@ -65,7 +75,9 @@ export function createNeighbours(options: NeighboursOptions): Neighbours {
       const { languageId } = place.around;
       const isSame =
         current?.uri === uri && current.languageId === languageId && current.exclude === exclude();
-      if (!current || !isSame) current = { uri, languageId, exclude: exclude(), text: choose(place) };
+      if (current && isSame) return current.text;
+      const files = new Set<string>();
+      current = { uri, languageId, exclude: exclude(), files, text: choose(place, files) };
       return current.text;
     },
   };
@@ -76,6 +88,8 @@ interface Chosen {
   readonly uri: string;
   readonly languageId: string;
   readonly exclude: readonly string[];
+  /** The addresses of those whose text it is. */
+  readonly files: ReadonlySet<string>;
   readonly text: Promise<string>;
 }
 

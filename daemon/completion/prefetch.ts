@@ -13,6 +13,8 @@ export interface Prefetch {
   arrive(place: Place, shown: Suggestion | undefined): Flight | undefined;
   /** `next` is where the cursor would stand. */
   begin(suggestion: Suggestion, next: Place, fly: Fly): void;
+  /** The document is gone. */
+  abort(uri: string): void;
 }
 
 export function createPrefetch(): Prefetch {
@@ -32,6 +34,9 @@ export function createPrefetch(): Prefetch {
         if (ahead?.flight === flight) ahead = undefined;
       });
       ahead = { flight, suggestion };
+    },
+    abort(uri) {
+      if (ahead?.suggestion.place.uri === uri) ahead.flight.abort();
     },
   };
 }

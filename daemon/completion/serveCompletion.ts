@@ -18,6 +18,8 @@ export interface CompletionParts {
   readonly complete: Complete;
   readonly acceptances: Acceptances;
   readonly status: StatusMonitor;
+  /** Another value once they changed. */
+  readonly settings: () => unknown;
   /** Takes secrets out of what a runner said. */
   readonly redact: (text: string) => string;
   readonly log: Log;
@@ -63,13 +65,24 @@ function listOf(item: InlineCompletionList['items'][number]): InlineCompletionLi
 }
 
 /** Says in the log and by the status what came of a request; of the text it says nothing. */
-function createTeller({ status, redact, log }: CompletionParts) {
-  /** What failed last: while it stays the same, it is not said aloud at every key. */
-  let failure: string | undefined;
+function createTeller({ status, settings, redact, log }: CompletionParts) {
+  /**
+   * What is said aloud, by its kind, until something works or the settings are others: a runner may fail at every key,
+   * and in other words each time.
+   */
+  const said = new Map<string, string>();
+  let saidUnder = settings();
+  const say = (kind: string, message: string, aloud: (line: string) => void) => {
+    if (settings() !== saidUnder) said.clear();
+    saidUnder = settings();
+    const write = said.has(kind) ? log.debug : aloud;
+    if (!said.has(kind)) said.set(kind, message);
+    write(`No completion: ${message}`);
+  };
   return {
     ended(outcome: Outcome) {
       if (outcome.kind === 'dropped') return log.debug(`No completion: ${outcome.reason}.`);
-      failure = undefined;
+      said.clear();
       status.advise(undefined);
       if (outcome.kind === 'nothing') log.debug('No completion: nothing of the answer was worth showing.');
     },
@@ -78,17 +91,18 @@ function createTeller({ status, redact, log }: CompletionParts) {
       log.debug(`No completion: ${why}`);
     },
     failed(error: unknown) {
-      const isRunners = error instanceof RunnerError;
-      const message = isRunners ? error.message : `A defect of the daemon: ${stackOf(error)}`;
-      const say = message === failure ? log.debug : isRunners ? log.warn : log.error;
-      failure = message;
-      say(`No completion: ${message}`);
-      if (!isRunners) return;
+      if (!(error instanceof RunnerError)) return say(stackOf(error), defectOf(error), log.error);
+      const { kind, message } = error;
+      say(kind, message, log.warn);
       status.failed(error);
       // That nothing answers at the address, the status finds out and says by itself.
-      if (error.kind !== 'server-unreachable') status.advise(redact(message));
+      if (kind !== 'server-unreachable') status.advise(redact(said.get(kind) ?? message));
     },
   };
+}
+
+function defectOf(error: unknown): string {
+  return `A defect of the daemon: ${stackOf(error)}`;
 }
 
 function stackOf(error: unknown): string {

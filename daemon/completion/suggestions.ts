@@ -26,14 +26,16 @@ export interface Suggestions {
   remember(suggestion: Suggestion): void;
   /** Of the newest suggestion whose beginning is all that was typed since. A shorter text than its own never fits. */
   recall(place: Place): Recalled | undefined;
+  /** Nothing of the document is remembered any longer. */
+  forget(uri: string): void;
 }
 
-/** How many are remembered; each holds about 8 kB. */
+/** How many are remembered; each holds about 15 kB. */
 const most = 100;
 
 export function createSuggestions(): Suggestions {
   /** The newest last. */
-  const known: Suggestion[] = [];
+  let known: Suggestion[] = [];
   return {
     remember(suggestion) {
       known.push(suggestion);
@@ -45,6 +47,9 @@ export function createSuggestions(): Suggestions {
         if (text !== undefined) return { text, suggestion };
       }
       return undefined;
+    },
+    forget(uri) {
+      known = known.filter(({ place }) => place.uri !== uri);
     },
   };
 }

@@ -28,14 +28,14 @@ export interface Surroundings {
 export const prefixBudget = 6_000;
 export const suffixBudget = 1_200;
 
-/** Reads no more of the document than the budgets, however long it is. */
+/** Reads no more of the document than the budgets, however long it is, and holds nothing else of it. */
 export function surroundingsAt(document: TextSource, asked: TextPosition): Surroundings {
   const offset = document.offsetAt(asked);
   const position = document.positionAt(offset);
   const start = Math.max(0, offset - prefixBudget);
   const end = offset + suffixBudget;
-  const before = document.getText({ start: document.positionAt(start), end: position });
-  const after = document.getText({ start: position, end: document.positionAt(end) });
+  const before = copyOf(document.getText({ start: document.positionAt(start), end: position }));
+  const after = copyOf(document.getText({ start: position, end: document.positionAt(end) }));
   const prefix = start === 0 ? before : fromLineStart(before);
   const suffix = after.length < suffixBudget ? after : toLineEnd(after);
   return {
@@ -47,6 +47,11 @@ export function surroundingsAt(document: TextSource, asked: TextPosition): Surro
     linePrefix: prefix.slice(lastLineStart(prefix)),
     lineSuffix: /^[^\r\n]*/.exec(suffix)?.[0] ?? '',
   };
+}
+
+/** What is cut from a string keeps all of that in memory; a place is kept for longer than a version of its document. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
 /** A third of it, for a window that has no room for all. */
@@ -62,21 +67,21 @@ export function less(around: Surroundings): Surroundings {
   };
 }
 
-/** Without the part of a line that it begins with, unless little else would be left: a very long line is cut inside. */
+/**
+ * Without the part of a line that it begins with, unless little else would be left: a very long line is cut inside, but
+ * no surrogate pair. At the cursor all stays as it is.
+ */
 function fromLineStart(text: string): string {
   const lineStart = text.indexOf('\n') + 1;
-  return lineStart > 0 && lineStart <= text.length / 2 ? text.slice(lineStart) : withoutHalves(text);
+  return lineStart > 0 && lineStart <= text.length / 2
+    ? text.slice(lineStart)
+    : text.replace(/^[\uDC00-\uDFFF]/, '');
 }
 
 /** Without the part of a line that it ends with, on the same terms. */
 function toLineEnd(text: string): string {
   const lineEnd = text.lastIndexOf('\n') + 1;
-  return lineEnd >= text.length / 2 ? text.slice(0, lineEnd) : withoutHalves(text);
-}
-
-/** Without the halves of surrogate pairs that a cut has left at its ends. */
-function withoutHalves(text: string): string {
-  return text.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '');
+  return lineEnd >= text.length / 2 ? text.slice(0, lineEnd) : text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
 function lastLineStart(text: string): number {

@@ -1,3 +1,4 @@
+import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';
 import {
   type InlineCompletionItem,
   type InlineCompletionList,
@@ -39,6 +40,117 @@ async function keys(): Promise<void> {
   await abort(runner, daemon, uri, cursor);
   await daemon.close();
   await runner.close();
+}
+
+/** What a key costs in large documents, each with its change sent before: the text is not copied or split at each. */
+async function sizes(): Promise<void> {
+  const { runner, daemon } = await start();
+  const code = 'const value = compute(first, second);\n';
+  const documents: readonly (readonly [name: string, before: string, after: string])[] = [
+    ['100 lines', code.repeat(50), code.repeat(50)],
+    ['50,000 lines', code.repeat(25_000), code.repeat(25_000)],
+    ['a line of 100,000 characters', `[${'"😀é", '.repeat(14_300)}`, ''],
+  ];
+  let smallest: number | undefined;
+  for (const [name, before, after] of documents) {
+    const times = await typeThrough(runner, daemon, `file:///bench/${name.length}.ts`, [before, after]);
+    smallest ??= median(times);
+    const slowest = Math.max(...times).toFixed(1);
+    line(
+      `a key in a document of ${name}, change and request`,
+      `${median(times).toFixed(2)} ms (slowest ${slowest}), ${(median(times) / smallest).toFixed(1)} times`,
+      'at most 3 times',
+    );
+  }
+  await daemon.close();
+  await runner.close();
+}
+
+/** Types a suggestion key by key: all of the daemon's work but the runner's. Times in ms. */
+async function typeThrough(
+  runner: RunnerStandIn,
+  daemon: DaemonProcess,
+  uri: string,
+  [before, after]: readonly [string, string],
+): Promise<readonly number[]> {
+  const text = 'total + first.second(third, fourth) + fifth.sixth(seventh) + last';
+  let at = await open(daemon, uri, `${before}const sum = `, `;\n${after}`);
+  runner.on('/api/generate').say(text);
+  await ask(daemon, uri, at, 1);
+  const times: number[] = [];
+  for (const key of text.slice(0, -2)) {
+    const begun = performance.now();
+    at = await change(daemon, uri, at, key);
+    if (!(await ask(daemon, uri, at))) throw new Error('Nothing was suggested.');
+    times.push(performance.now() - begun);
+  }
+  return times;
+}
+
+/** What the daemon holds after a storm of keys at a runner that fails at each of them in its own way. */
+async function storms(): Promise<void> {
+  const ways: Readonly<Record<string, (runner: RunnerStandIn) => unknown>> = {
+    answers: (runner) => generates(runner).say('first + second'),
+    'is down': (runner) => runner.close(),
+    hangs: (runner) => generates(runner).hang(),
+    'refuses to insert': (runner) => generates(runner).failWith(400, { error: 'does not support insert' }),
+    'answers garbage': (runner) => generates(runner).rawLines('no JSON\n'),
+    'fails with 500': (runner) => generates(runner).failWith(500, { error: 'the runner has stopped' }),
+    'dies in the middle': (runner) => generates(runner).dieMidAnswer(2),
+  };
+  for (const [name, prepare] of Object.entries(ways)) await storm(name, prepare);
+}
+
+const generates = (runner: RunnerStandIn) => runner.on('/api/generate', Number.POSITIVE_INFINITY);
+
+async function storm(name: string, prepare: (runner: RunnerStandIn) => unknown): Promise<void> {
+  const stillOpen = new Set<RecordedRequest>();
+  const { runner, daemon } = await start({
+    env: { NODE_OPTIONS: '--require ./test/support/heapReport.cjs' },
+    // It tells once of a request that has been read, and once when its answer is over.
+    onRequest: (request) => {
+      if (!stillOpen.delete(request) && !request.aborted) stillOpen.add(request);
+    },
+  });
+  await prepare(runner);
+  const uri = 'file:///bench/storm.ts';
+  const code = 'const value = compute(first, second);\n'.repeat(5_000);
+  const cursor = await open(daemon, uri, `${code}const a = `, '\n');
+  const press = async (count: number) => {
+    let [at, older] = [cursor, Promise.resolve<unknown>(undefined)];
+    for (let key = 0; key < count; key++) {
+      at = await change(daemon, uri, at, 'x');
+      const newer = ask(daemon, uri, at, 1);
+      // A newer key ends the older request; where the runner fails at once, it has ended before.
+      await (name === 'hangs' ? older : newer);
+      older = newer;
+    }
+    await erase(daemon, uri, cursor, at);
+    await Promise.all([older, ask(daemon, uri, { line: 0, character: 2 }, 1)]);
+  };
+  await press(200);
+  const before = await heapOf(daemon);
+  const begun = performance.now();
+  await press(2_000);
+  const each = (performance.now() - begun) / 2_000;
+  const after = await heapOf(daemon);
+  const said = daemon.logs.filter(({ level }) => level !== 'info' && level !== 'debug').length;
+  line(
+    `2,000 keys at a runner that ${name}`,
+    `${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after; requests open: ${stillOpen.size}, warnings: ${said}; ${each.toFixed(1)} ms a key`,
+    'as much as before, none open, one warning at most',
+  );
+  await daemon.close();
+  await runner.close();
+}
+
+/** In MB, once what nobody holds was collected. */
+async function heapOf({ child, stderr }: DaemonProcess): Promise<number> {
+  const seen = stderr().length;
+  child.kill('SIGUSR2');
+  const read = () => /^heap (\d+)$/m.exec(stderr().slice(seen))?.[1];
+  while (read() === undefined) await new Promise((resolve) => child.stderr?.once('data', resolve));
+  return Number(read()) / 1e6;
 }
 
 /** After an acceptance what follows is there already. */
@@ -222,9 +334,16 @@ interface Position {
   readonly character: number;
 }
 
-async function start(): Promise<{ runner: RunnerStandIn; daemon: DaemonProcess }> {
-  const runner = await startStandIn({ models: [{ name: model, capabilities: ['completion', 'insert'] }] });
-  const daemon = await startDaemonProcess({ host: runner.url, completionModel: model });
+async function start({
+  env = {},
+  onRequest = () => undefined,
+}: {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onRequest?: (request: RecordedRequest) => void;
+} = {}): Promise<{ runner: RunnerStandIn; daemon: DaemonProcess }> {
+  const capabilities = ['completion', 'insert'] as const;
+  const runner = await startStandIn({ models: [{ name: model, capabilities }], onRequest });
+  const daemon = await startDaemonProcess({ host: runner.url, completionModel: model }, { env });
   return { runner, daemon };
 }
 
@@ -293,6 +412,8 @@ function line(what: string, figures: string, goal: string): void {
 
 console.log('\nInline completion (medians)');
 await keys();
+await sizes();
+await storms();
 await acceptance();
 await typing();
 await orders();

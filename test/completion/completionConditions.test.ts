@@ -1,0 +1,544 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import t from 'tap';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createAsking } from '../../daemon/completion/asking.ts';
+import { type Complete, createCompletion } from '../../daemon/completion/completion.ts';
+import { Superseded } from '../../daemon/completion/newest.ts';
+import { surroundingsAt } from '../../daemon/completion/surroundings.ts';
+import { RunnerError } from '../../daemon/errors.ts';
+import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import { createRunnerClient } from '../../daemon/runner/client.ts';
+import {
+  type InlineCompletionItem,
+  type InlineCompletionList,
+  inlineCompletionRequest,
+} from '../../protocol/completion.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import { type Status, statusDidChange } from '../../protocol/status.ts';
+import type { DaemonClient } from '../support/daemonClient.ts';
+import { startPair } from '../support/daemonPair.ts';
+import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
+import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+
+const models: readonly PracticeModel[] = [{ name: 'filler:latest', capabilities: ['completion', 'insert'] }];
+const uri = 'file:///work/sum.ts';
+
+interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+const setUp = (test: Teardown, options: RunnerOptions = {}) =>
+  startDaemonWithRunner(test, { completionModel: 'filler', ...options }, { standIn: { models } });
+
+/** Of a document: opened, changed at a place or closed. */
+function documentAt({ connection }: DaemonClient, at = uri, languageId = 'typescript') {
+  let version = 1;
+  return {
+    open: (text: string) =>
+      connection.sendNotification('textDocument/didOpen', {
+        textDocument: { uri: at, languageId, version, text },
+      }),
+    insert: (position: Position, text: string) =>
+      connection.sendNotification('textDocument/didChange', {
+        textDocument: { uri: at, version: ++version },
+        contentChanges: [{ range: { start: position, end: position }, text }],
+      }),
+    close: () => connection.sendNotification('textDocument/didClose', { textDocument: { uri: at } }),
+  };
+}
+
+/** Without a pause, unless it is typed. */
+function ask(
+  daemon: DaemonClient,
+  position: Position,
+  { at = uri, isTyped = false }: { readonly at?: string; readonly isTyped?: boolean } = {},
+): Promise<InlineCompletionList | null> {
+  const context = { triggerKind: isTyped ? 2 : 1 };
+  return daemon.request(inlineCompletionRequest, { textDocument: { uri: at }, position, context });
+}
+
+function generates(runner: RunnerStandIn): readonly { prompt: string; suffix: string }[] {
+  return runner.bodies('/api/generate') as readonly { prompt: string; suffix: string }[];
+}
+
+/** Waits until a request has been read that is not answered yet. */
+const underWay = (runner: RunnerStandIn) =>
+  runner.waitFor(({ path, body, aborted }) => path === '/api/generate' && body !== undefined && !aborted);
+
+const line = 'const value = compute(first, second);\n';
+const faces = '😀é'.repeat(33_000);
+
+t.test('what is sent of a document and where the answer goes', async (t) => {
+  const cases: readonly {
+    name: string;
+    text: string;
+    position: Position;
+    /** Where the text begins, when it is not the position. */
+    start?: Position;
+    /** Text that ends what is sent before the cursor, and that begins what is sent after it. */
+    before: string;
+    after: string;
+  }[] = [
+    {
+      name: '50,000 lines, in the middle',
+      text: `${line.repeat(25_000)}a = \n${line.repeat(25_000)}`,
+      position: { line: 25_000, character: 4 },
+      before: `${line}a = `,
+      after: `\n${line}`,
+    },
+    {
+      name: '50,000 lines, past their end',
+      text: `${line.repeat(50_000)}a = `,
+      position: { line: 60_000, character: 9 },
+      start: { line: 50_000, character: 4 },
+      before: `${line}a = `,
+      after: '\n',
+    },
+    {
+      name: 'a line of 100,000 characters',
+      text: `"${faces}" + ;\n`,
+      position: { line: 0, character: 99_005 },
+      before: '😀é" + ',
+      after: ';\n',
+    },
+    {
+      name: 'a line of 100,000 characters, near its beginning',
+      text: `a = ;${faces}\n`,
+      position: { line: 0, character: 4 },
+      before: 'a = ',
+      after: ';😀é',
+    },
+    {
+      name: 'past the end of a line with pairs and marks',
+      text: '😀 e\u0301 𝄞 = \nb\n',
+      position: { line: 0, character: 500 },
+      start: { line: 0, character: 11 },
+      before: '😀 e\u0301 𝄞 = ',
+      after: '\nb\n',
+    },
+    {
+      name: 'past the end of a line with CRLF',
+      text: 'a = \r\nb\r\n',
+      position: { line: 0, character: 5 },
+      start: { line: 0, character: 4 },
+      before: 'a = ',
+      after: '\r\nb\r\n',
+    },
+    {
+      name: 'old line ends',
+      text: 'x\ra = \rb\r',
+      position: { line: 1, character: 4 },
+      before: 'x\ra = ',
+      after: '\rb\r',
+    },
+    {
+      name: 'tabs and blanks',
+      text: 'f {\n\t  \tif (a)\n  \t',
+      position: { line: 2, character: 3 },
+      before: 'f {\n\t  \tif (a)\n  \t',
+      after: '\n',
+    },
+  ];
+  for (const { name, text, position, start = position, before, after } of cases) {
+    const { runner, daemon } = await setUp(t);
+    await documentAt(daemon).open(text);
+    runner.on('/api/generate').say('one;\n');
+    const item = (await ask(daemon, position))?.items[0];
+    t.match(item, { insertText: 'one;', range: { start, end: start } }, name);
+    const [{ prompt, suffix } = { prompt: '', suffix: '' }] = generates(runner);
+    t.ok(prompt.endsWith(before) && suffix.startsWith(after), `${name}: ${JSON.stringify([prompt, suffix])}`);
+    t.ok(prompt.length <= 6_000 && suffix.length <= 1_200, `${name}: by the budgets`);
+    t.notMatch(prompt + suffix, /�|^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/, `${name}: nothing torn`);
+  }
+});
+
+t.test('nothing is asked for inside of a character', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  for (const [index, { name, before, after }] of [
+    { name: 'a surrogate pair', before: 'a = \uD83D', after: '\uDE00' },
+    { name: 'a surrogate pair in a long line', before: `${faces} \uD83D`, after: `\uDE00${faces}` },
+    { name: 'a letter and its mark', before: 'a = e', after: '\u0301' },
+    { name: 'a sign and its mark', before: 'a =', after: '\u0338' },
+    { name: 'a face and its colour', before: 'a = 👍', after: '🏽' },
+    { name: 'a family', before: 'a = 👩', after: '\u200D👧' },
+    { name: 'a family, behind the joiner', before: 'a = 👩\u200D', after: '👧' },
+  ].entries()) {
+    const at = `file:///work/${index}.ts`;
+    await documentAt(daemon, at).open(before + after);
+    t.equal(await ask(daemon, { line: 0, character: before.length }, { at }), null, name);
+  }
+  t.strictSame(generates(runner), []);
+});
+
+t.test('a place holds nothing of its document but the text around it', async (t) => {
+  const places = Array.from({ length: 20 }, (_, index) => {
+    const document = TextDocument.create(uri, 'typescript', 1, `${index}${line.repeat(50_000)}`);
+    return surroundingsAt(document, { line: 25_000, character: 4 });
+  });
+  const held = heap();
+  const characters = places.reduce((sum, { prefix, suffix }) => sum + prefix.length + suffix.length, 0);
+  places.length = 0;
+  t.ok(characters > 20 * 6_000);
+  // Each document has 1.9 MB.
+  t.ok(held - heap() < 5e6, `${((held - heap()) / 1e6).toFixed(1)} MB for 20 places`);
+});
+
+/** What of a failing runner is said, and what it does not hinder. */
+t.test('a runner that fails at every key is told of once, and used again once it works', async (t) => {
+  const words = 'the llama runner process no longer runs';
+  const failures: readonly {
+    name: string;
+    fail: (runner: RunnerStandIn, key: number) => void;
+    warns: RegExp;
+    status: object;
+  }[] = [
+    {
+      name: 'garbage',
+      fail: (runner) => runner.on('/api/generate').rawLines('<<no JSON>>\n'),
+      warns: /not JSON/,
+      status: { kind: 'warning', message: /not JSON/ },
+    },
+    {
+      name: 'a page',
+      fail: (runner) => runner.on('/api/generate').html(),
+      warns: /web page/,
+      status: { kind: 'warning', message: /web page/ },
+    },
+    {
+      name: '500, in other words each time',
+      fail: (runner, key) => runner.on('/api/generate').failWith(500, { error: `${words} (${key})` }),
+      warns: /no longer runs \(0\)/,
+      status: { kind: 'warning', message: /no longer runs \(0\)/ },
+    },
+    {
+      name: '503, with another time each time',
+      fail: (runner, key) =>
+        runner.on('/api/generate').failWith(503, { error: 'busy' }, { headers: { 'retry-after': `${key}` } }),
+      warns: /busy/,
+      status: { kind: 'warning', message: /busy/ },
+    },
+    {
+      name: 'death in the middle',
+      fail: (runner) => runner.on('/api/generate').dieMidAnswer(1),
+      warns: /in the middle of an answer/,
+      status: { kind: 'warning', message: /in the middle/ },
+    },
+    {
+      name: 'an end before the end',
+      fail: (runner) => runner.on('/api/generate').endWithoutDone('first'),
+      warns: /before it was done/,
+      status: { kind: 'warning', message: /before it was done/ },
+    },
+    {
+      name: 'an error in the middle',
+      fail: (runner, key) => runner.on('/api/generate').errorLine(`${words} ${key}`, 'first'),
+      warns: /no longer runs 0/,
+      status: { kind: 'warning', message: /no longer runs 0/ },
+    },
+  ];
+  for (const { name, fail, warns, status } of failures) {
+    const { runner, daemon } = await setUp(t);
+    const told = await statuses(daemon);
+    const document = documentAt(daemon);
+    await document.open('const a = \n');
+    for (let key = 0; key < 20; key += 1) {
+      await document.insert({ line: 0, character: 10 + key }, 'x');
+      fail(runner, key);
+      t.equal(await ask(daemon, { line: 0, character: 11 + key }), null, name);
+    }
+    t.match(warnings(daemon), [warns], name);
+    t.equal(warnings(daemon).length, 1, name);
+    t.match(await told(), [status], name);
+    t.equal((await told()).length, 1, name);
+    runner.on('/api/generate', 9).say(' + 1;');
+    t.ok(await ask(daemon, { line: 0, character: 30 }), `${name}: it works again`);
+    t.match((await told()).at(-1), { state: 'online', kind: 'ok' }, name);
+    fail(runner, 0);
+  }
+});
+
+t.test('a runner that is down and comes back at its address', async (t) => {
+  const first = await startStandIn({ models });
+  const daemon = await startPair({ host: first.url, completionModel: 'filler' });
+  t.teardown(daemon.close);
+  const told = await statuses(daemon);
+  await first.close();
+  const document = documentAt(daemon);
+  await document.open('const a = \n');
+  for (let key = 0; key < 50; key += 1) {
+    await document.insert({ line: 0, character: 10 + key }, 'x');
+    t.equal(await ask(daemon, { line: 0, character: 11 + key }), null);
+  }
+  t.equal(warnings(daemon).length, 1);
+  const second = await startStandIn({ models, port: Number(new URL(first.url).port) });
+  t.teardown(second.close);
+  second.on('/api/generate', 9).say(' + 1;');
+  t.ok(await ask(daemon, { line: 0, character: 60 }), 'the next key has its suggestion');
+  await second.waitFor(({ path, finished }) => path === '/api/version' && finished);
+  while ((await told()).length < 2);
+  t.match(await told(), [{ state: 'offline' }, { state: 'online', kind: 'ok' }]);
+});
+
+t.test('keys at a runner that hangs leave one request open, and none once they end', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const told = await statuses(daemon);
+  const document = documentAt(daemon);
+  await document.open('const a = \n');
+  runner.on('/api/generate', Number.POSITIVE_INFINITY).hang();
+  const isOpen = ({ path, finished, aborted }: RunnerStandIn['requests'][number]) =>
+    path === '/api/generate' && !finished && !aborted;
+  const answers: Promise<unknown>[] = [];
+  for (let key = 0; key < 100; key += 1) {
+    const seen = runner.requests.length;
+    await document.insert({ line: 0, character: 10 + key }, 'x');
+    answers.push(ask(daemon, { line: 0, character: 11 + key }));
+    await runner.waitFor(
+      (asked) => runner.requests.indexOf(asked) >= seen && isOpen(asked) && asked.body !== undefined,
+    );
+  }
+  await document.close();
+  t.strictSame(new Set(await Promise.all(answers)), new Set([null]));
+  await runner.waitFor(() => !runner.requests.some(isOpen));
+  t.equal(generates(runner).length, 100);
+  t.strictSame(warnings(daemon), []);
+  t.strictSame(await told(), []);
+});
+
+/** What the log says aloud. */
+function warnings(daemon: DaemonClient): readonly string[] {
+  return daemon.logs.filter(({ level }) => level !== 'info').map(({ message }) => message);
+}
+
+/** The changes of the status from now on, once all that was sent so far is here. */
+async function statuses(daemon: DaemonClient): Promise<() => Promise<readonly Status[]>> {
+  const settle = () => daemon.request({ method: 'runner/status' }, {});
+  await settle();
+  const told: Status[] = [];
+  daemon.on(statusDidChange, (status) => void told.push(status));
+  return async () => {
+    await settle();
+    return told;
+  };
+}
+
+t.test('a document that is closed or renamed meanwhile', async (t) => {
+  const { runner, daemon } = await setUp(t, { logLevel: 'debug' });
+  const position = { line: 0, character: 10 };
+  const [document, renamed] = [documentAt(daemon), documentAt(daemon, 'file:///work/total.ts')];
+  await document.open('const a = \n');
+  runner.on('/api/generate').hang();
+  const answer = ask(daemon, position);
+  const request = await underWay(runner);
+  await document.close();
+  await renamed.open('const a = \n');
+  t.equal(await answer, null);
+  await runner.waitFor((asked) => asked === request && asked.aborted);
+  runner.on('/api/generate').say('one;');
+  t.ok(await ask(daemon, position, { at: 'file:///work/total.ts' }), 'its new name is a document of its own');
+
+  const again = documentAt(daemon);
+  await again.open('const b = \n');
+  const seen = generates(runner).length;
+  const resting = ask(daemon, position, { isTyped: true });
+  await again.close();
+  t.equal(await resting, null);
+  t.strictSame(generates(runner).slice(seen), [], 'what is closed while the keys rest is not sent');
+});
+
+t.test('what is fetched ahead for a document ends with it', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const document = documentAt(daemon);
+  await document.open('const a = \n');
+  runner.on('/api/generate').say('one;');
+  runner.on('/api/generate').hang();
+  t.ok(await ask(daemon, { line: 0, character: 10 }));
+  const ahead = await runner.waitFor(
+    ({ body, path }) => path === '/api/generate' && JSON.stringify(body ?? '').includes('a = one;'),
+  );
+  await document.close();
+  await runner.waitFor((asked) => asked === ahead && asked.aborted);
+  await documentAt(daemon).open('const a = \n');
+  runner.on('/api/generate').say('two;');
+  const list = await ask(daemon, { line: 0, character: 10 });
+  t.equal(list?.items[0]?.insertText, 'two;', 'what was suggested in a closed document is forgotten');
+});
+
+t.test('the text of a file that was closed is not sent for another', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const [near, far] = [documentAt(daemon, 'file:///work/near.ts'), documentAt(daemon, 'file:///work/far.ts')];
+  await near.open('export const near = 1;\n');
+  await far.open('export const far = 2;\n');
+  const document = documentAt(daemon);
+  await document.open('const a = \n');
+  const promptOf = async (character: number) => {
+    const seen = generates(runner).length;
+    runner.on('/api/generate', 2).say(';');
+    await ask(daemon, { line: 0, character });
+    return generates(runner)[seen]?.prompt;
+  };
+  t.match(await promptOf(10), /near = 1[^]*far = 2/);
+  await far.close();
+  await document.insert({ line: 0, character: 10 }, 'b');
+  const after = await promptOf(11);
+  t.match(after, /near = 1/);
+  t.notMatch(after, /far/);
+});
+
+t.test('hundreds of documents and suggestions: each is whole, and nothing stays open', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.on('/api/generate', Number.POSITIVE_INFINITY).say('one + two;');
+  let shown = 0;
+  for (let count = 0; count < 200; count += 1) {
+    const at = `file:///work/${count}.ts`;
+    const document = documentAt(daemon, at);
+    await document.open(`const a${count} = \n${line.repeat(20)}`);
+    const start = `const a${count} = `.length;
+    for (const typed of [...'one + two'].keys()) {
+      if (typed > 0)
+        await document.insert({ line: 0, character: start + typed - 1 }, 'one + two'.charAt(typed - 1));
+      const list = await ask(daemon, { line: 0, character: start + typed }, { at });
+      if (list?.items[0]?.insertText === 'one + two;'.slice(typed)) shown += 1;
+    }
+    await document.close();
+  }
+  t.equal(shown, 200 * 9);
+  t.ok(generates(runner).length <= 400, 'one request a document, and one ahead');
+  const isOpen = ({ finished, aborted }: RunnerStandIn['requests'][number]) => !finished && !aborted;
+  await runner.waitFor(() => !runner.requests.some(isOpen));
+});
+
+/** Pieces that mean something to the daemon, so that random texts reach its corners. */
+const fragment = fc.constantFrom(
+  ...['\n', '\r\n', '\r', ' ', '    ', '\t', 'a', 'return ', 'x = ', '😀', 'e\u0301', '👩\u200D👧', '𝄞'],
+  ...['(', ')', '[', ']', '{', '}', '"', "'", '`', ';', ',', '//', '```', '<|endoftext|>', '<think>', 'else'],
+);
+const text = fc.array(fragment, { maxLength: 40 }).map((parts) => parts.join(''));
+/** What an editor does before it asks: the places are looked for in the text as it is then. */
+const step = fc.record({
+  from: fc.nat(200),
+  length: fc.nat(12),
+  text,
+  line: fc.nat(20),
+  character: fc.nat(30),
+  isAtEdit: fc.boolean(),
+  answer: fc.array(fragment, { maxLength: 20 }),
+  ending: fc.constantFrom('stop', 'length', 'lost'),
+});
+
+t.test('whatever is edited, asked and answered: what is suggested leaves the rest as it is', async (t) => {
+  let shown = 0;
+  const model = fc.constantFrom('filler', 'qwen2.5-coder:1b');
+  await fc.assert(
+    fc.asyncProperty(model, text, fc.array(step, { maxLength: 8 }), async (name, first, steps) => {
+      const document = TextDocument.create(uri, 'typescript', 0, first);
+      const { complete, says } = completionOf(document, name);
+      for (const [version, { from, length, text: newText, answer, ending, ...asked }] of steps.entries()) {
+        const range = { start: document.positionAt(from), end: document.positionAt(from + length) };
+        TextDocument.update(document, [{ range, text: newText }], version + 1);
+        says(answer, ending);
+        const { line, character } = asked.isAtEdit ? document.positionAt(from + newText.length) : asked;
+        const item = await complete({ line, character });
+        if (!item) continue;
+        shown += 1;
+        const broken = brokenBy(item, document, { line, character });
+        if (broken.length > 0) throw new Error(broken.join('; '));
+      }
+    }),
+    { numRuns: 300 },
+  );
+  t.ok(shown > 100, `${shown} suggestions`);
+});
+
+/** What an item breaks; nothing, if all is well. */
+function brokenBy(item: InlineCompletionItem, document: TextDocument, position: Position): readonly string[] {
+  const { insertText, range } = item;
+  const [whole, from, to] = [
+    document.getText(),
+    document.offsetAt(range.start),
+    document.offsetAt(range.end),
+  ];
+  const [prefix, replaced, suffix] = [whole.slice(0, from), whole.slice(from, to), whole.slice(to)];
+  const after = TextDocument.applyEdits(document, [{ range, newText: insertText }]);
+  const rules = {
+    'what stands before and after stays': after === prefix + insertText + suffix,
+    'it begins at the cursor': from === document.offsetAt(position),
+    'it says something': insertText.trim() !== '',
+    'no pair is torn': isWellFormed(insertText) && (isWellFormed(after) || !isWellFormed(whole)),
+    'only closers are replaced': /^[)\]}>"'`;,:\s]*$/.test(replaced),
+    'they are in what replaces them': holdsInOrder(insertText, replaced.replace(/[^)\]}"'`]/g, '')),
+  };
+  return Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [rule]));
+}
+
+function isWellFormed(value: string): boolean {
+  return Buffer.from(value).toString() === value;
+}
+
+function holdsInOrder(text: string, characters: string): boolean {
+  let at = 0;
+  for (const character of characters) at = text.indexOf(character, at) + 1 || Number.POSITIVE_INFINITY;
+  return at <= text.length;
+}
+
+/** The whole of completion over one document, with a runner that says what it is told. */
+function completionOf(document: TextDocument, model: string) {
+  let answer: readonly string[] = [];
+  let ending = 'stop';
+  const client = createRunnerClient(
+    { name: 'default', url: 'http://127.0.0.1:1' },
+    {
+      text: () => Promise.reject(new Error('Nothing else is asked.')),
+      json: () => Promise.reject(new Error('Nothing else is asked.')),
+      async *lines() {
+        for (const response of answer) yield [{ response, done: false }];
+        if (ending !== 'lost') yield [{ response: '', done: true, done_reason: ending }];
+      },
+      close: async () => undefined,
+    },
+  );
+  const complete: Complete = createCompletion({
+    document: () => document,
+    onDidClose: () => undefined,
+    restedFor: () => Number.POSITIVE_INFINITY,
+    model: () => model,
+    whyNotSendable: async () => undefined,
+    ask: createAsking({
+      client: () => client,
+      settings: () => ({}),
+      knowledge: createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined }),
+      learn: async () => undefined,
+      neighbours: { textFor: async () => '' },
+    }),
+    isIdle: () => true,
+    createId: () => '1',
+  });
+  return {
+    says(pieces: readonly string[], end: string) {
+      answer = pieces;
+      ending = end;
+    },
+    async complete(position: Position): Promise<InlineCompletionItem | undefined> {
+      try {
+        const outcome = await complete({ textDocument: { uri }, position }, new AbortController().signal);
+        return outcome.kind === 'item' ? outcome.item : undefined;
+      } catch (error) {
+        // A runner that ends too early is a failure of its own, and so is an answer that a newer key ended.
+        if (error instanceof RunnerError || error instanceof Superseded) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+/** Bytes of the heap, without what nobody holds. */
+function heap(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
