@@ -398,6 +398,94 @@ t.test('bytes that are no message are answered; the end of the input ends all, w
   t.same((await lines.next()).done, true, 'nothing else was written');
 });
 
+/** An agent that answers a prompt with a flood, and a client that has stopped to read it. */
+async function flood(test: Teardown) {
+  const runner = await startStandIn({ models: [blind] });
+  test.teardown(() => runner.close());
+  const child = spawnAcp({ host: runner.url });
+  test.teardown(async () => void child.kill());
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const lines = createInterface({ input: child.stdout });
+  const received: { id?: number; result?: { sessionId?: string; stopReason?: string }; params?: Params }[] =
+    [];
+  lines.on('line', (line) => {
+    received.push(JSON.parse(line));
+    child.emit('received');
+  });
+  const waitFor = async (fits: (message: (typeof received)[number]) => boolean) => {
+    for (;;) {
+      const found = received.find(fits);
+      if (found) return found;
+      await once(child, 'received');
+    }
+  };
+  const request = (id: number, method: string, params: object) => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  };
+  request(1, 'initialize', { protocolVersion: 1 });
+  await waitFor(({ id }) => id === 1);
+  request(2, 'session/new', place);
+  const { sessionId } = (await waitFor(({ id }) => id === 2)).result ?? {};
+  let said = 0;
+  runner.answer({
+    kind: 'speech',
+    *pieces() {
+      for (; said < floodTokens; said += 1) yield { kind: 'text', text: floodToken };
+    },
+  });
+  request(3, 'session/prompt', { sessionId, prompt: [text('Flood')] });
+  await waitFor(({ params }) => params?.update?.sessionUpdate === 'agent_message_chunk');
+  lines.pause();
+  // Nothing tells that nothing is read any longer.
+  for (let before = -1; before !== said; ) {
+    before = said;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  return { runner, child, lines, sessionId, received, waitFor, said: () => said, stderr: () => stderr };
+}
+
+interface Params {
+  readonly update?: { readonly sessionUpdate: string; readonly content: { readonly text: string } };
+}
+
+/** 24 MB in all. */
+const floodTokens = 20_000;
+const floodToken = 'flood '.repeat(200);
+
+t.test('a client that stops reading holds the runner back, and loses nothing', async (t) => {
+  const { child, lines, received, waitFor, said } = await flood(t);
+  t.ok(said() < floodTokens / 2, `the runner was let to say ${said()} tokens of ${floodTokens}`);
+  const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+  t.ok(Number(kilobytes) < 250_000, `the agent took at most ${kilobytes} kB`);
+  lines.resume();
+  t.match(await waitFor(({ id }) => id === 3), { result: { stopReason: 'end_turn' } });
+  const characters = received.reduce(
+    (sum, { params }) => sum + (params?.update?.content?.text.length ?? 0),
+    0,
+  );
+  t.equal(characters, floodTokens * floodToken.length);
+});
+
+t.test('a client that does not read can cancel, and go away: the request to the runner ends', async (t) => {
+  for (const way of ['session/cancel', 'the end of the input', 'the end of the output'] as const) {
+    const { runner, child, lines, sessionId, waitFor, stderr } = await flood(t);
+    const closed = once(child, 'close');
+    if (way === 'session/cancel')
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: way, params: { sessionId } })}\n`);
+    else if (way === 'the end of the input') child.stdin.end();
+    else child.stdout.destroy();
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted), way);
+    lines.resume();
+    if (way === 'session/cancel') {
+      t.match(await waitFor(({ id }) => id === 3), { result: { stopReason: 'cancelled' } });
+      child.stdin.end();
+    }
+    t.equal((await closed)[0], 0, way);
+    t.equal(stderr(), '', way);
+  }
+});
+
 t.test('a trace holds all traffic but the tokens of tool servers', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'runner-acp-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
