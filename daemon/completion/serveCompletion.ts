@@ -67,17 +67,17 @@ function listOf(item: InlineCompletionList['items'][number]): InlineCompletionLi
 /** Says in the log and by the status what came of a request; of the text it says nothing. */
 function createTeller({ status, settings, redact, log }: CompletionParts) {
   /**
-   * What is said aloud, by its kind, until something works or the settings are others: a runner may fail at every key,
+   * What was said aloud, by its kind, until something works or the settings are others: a runner may fail at every key,
    * and in other words each time.
    */
-  const said = new Map<string, string>();
+  const said = new Set<string>();
   let saidUnder = settings();
-  const say = (kind: string, message: string, aloud: (line: string) => void) => {
+  const isNews = (kind: string) => {
     if (settings() !== saidUnder) said.clear();
     saidUnder = settings();
-    const write = said.has(kind) ? log.debug : aloud;
-    if (!said.has(kind)) said.set(kind, message);
-    write(`No completion: ${message}`);
+    if (said.has(kind)) return false;
+    said.add(kind);
+    return true;
   };
   return {
     ended(outcome: Outcome) {
@@ -91,18 +91,17 @@ function createTeller({ status, settings, redact, log }: CompletionParts) {
       log.debug(`No completion: ${why}`);
     },
     failed(error: unknown) {
-      if (!(error instanceof RunnerError)) return say(stackOf(error), defectOf(error), log.error);
-      const { kind, message } = error;
-      say(kind, message, log.warn);
+      const isRunners = error instanceof RunnerError;
+      const message = isRunners ? error.message : `A defect of the daemon: ${stackOf(error)}`;
+      const isNew = isNews(isRunners ? error.kind : message);
+      const say = !isNew ? log.debug : isRunners ? log.warn : log.error;
+      say(`No completion: ${message}`);
+      if (!isRunners) return;
       status.failed(error);
       // That nothing answers at the address, the status finds out and says by itself.
-      if (kind !== 'server-unreachable') status.advise(redact(said.get(kind) ?? message));
+      if (isNew && error.kind !== 'server-unreachable') status.advise(redact(message));
     },
   };
-}
-
-function defectOf(error: unknown): string {
-  return `A defect of the daemon: ${stackOf(error)}`;
 }
 
 function stackOf(error: unknown): string {

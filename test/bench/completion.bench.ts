@@ -106,7 +106,7 @@ const generates = (runner: RunnerStandIn) => runner.on('/api/generate', Number.P
 async function storm(name: string, prepare: (runner: RunnerStandIn) => unknown): Promise<void> {
   const stillOpen = new Set<RecordedRequest>();
   const { runner, daemon } = await start({
-    env: { NODE_OPTIONS: '--require ./test/support/heapReport.cjs' },
+    env: reportsHeap,
     // It tells once of a request that has been read, and once when its answer is over.
     onRequest: (request) => {
       if (!stillOpen.delete(request) && !request.aborted) stillOpen.add(request);
@@ -143,6 +143,32 @@ async function storm(name: string, prepare: (runner: RunnerStandIn) => unknown):
   await daemon.close();
   await runner.close();
 }
+
+/** What is held of documents that were closed. */
+async function closings(): Promise<void> {
+  const { runner, daemon } = await start({ env: reportsHeap });
+  const code = 'const value = compute(first, second);\n'.repeat(10_000);
+  const visit = async (count: number) => {
+    for (let index = 0; index < count; index++) {
+      const uri = `file:///bench/visited/${index}.ts`;
+      await typeThrough(runner, daemon, uri, [`${index}${code}`, code]);
+      await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+    }
+  };
+  await visit(10);
+  const before = await heapOf(daemon);
+  await visit(100);
+  const after = await heapOf(daemon);
+  line(
+    '100 documents of 0.8 MB, opened, typed in and closed',
+    `${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after`,
+    'as much as before',
+  );
+  await daemon.close();
+  await runner.close();
+}
+
+const reportsHeap = { NODE_OPTIONS: '--require ./test/support/heapReport.cjs' };
 
 /** In MB, once what nobody holds was collected. */
 async function heapOf({ child, stderr }: DaemonProcess): Promise<number> {
@@ -414,6 +440,7 @@ console.log('\nInline completion (medians)');
 await keys();
 await sizes();
 await storms();
+await closings();
 await acceptance();
 await typing();
 await orders();
