@@ -1,4 +1,5 @@
 import { Console } from 'node:console';
+import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { SecretStore } from './config/secrets.ts';
 import type { Log } from './log.ts';
@@ -88,7 +89,8 @@ function print(text: string): void {
 async function serveStdio(flags: Flags): Promise<void> {
   const { startDaemon } = await import('./server.ts');
   const options = await optionsOf(flags);
-  liveWith(startDaemon({ ...options, platform: process.platform, env: process.env }));
+  const wait = (milliseconds: number, signal: AbortSignal) => waitFor(milliseconds, undefined, { signal });
+  liveWith(startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
 }
 
 async function serveAcp(flags: Flags): Promise<void> {

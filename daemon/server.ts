@@ -1,19 +1,15 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc/node';
-import { createConnection, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
-import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createConnection, TextDocumentSyncKind } from 'vscode-languageserver/node';
 import { type LogParams, logNotification } from '../protocol/log.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
+import type { Chat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
-import { createAcceptances } from './completion/acceptances.ts';
-import { followActivity } from './completion/activity.ts';
-import { createAsking } from './completion/asking.ts';
-import { createCompletion } from './completion/completion.ts';
-import { createNeighbours } from './completion/neighbours.ts';
+import { createCompletionEngine } from './completion/engine.ts';
+import type { Wait } from './completion/pause.ts';
 import { createRegistration } from './completion/registration.ts';
-import { createSendable } from './completion/sendable.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
 import { type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
@@ -40,6 +36,7 @@ export interface DaemonOptions extends CoreOptions {
   readonly traceFile?: string;
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
+  readonly wait: Wait;
 }
 
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
@@ -61,7 +58,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     },
     closed.signal,
   );
-  const { configuration, secrets, log, servers, status, knowledge, models, chat, problem } = core;
+  const { configuration, secrets, log, servers, status, models, chat, problem } = core;
   const trace =
     options.traceFile === undefined
       ? () => undefined
@@ -84,7 +81,6 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const lifecycle = createLifecycle({ models, onDidChange: core.noteModels, now: options.now });
   const pulls = createPulls(core.noteModels);
   const works = createWorks(connection, secrets.redact);
-  const documents = new TextDocuments(TextDocument);
 
   const catalog = lazily(async () => {
     const { createCatalog } = await import('./catalog/catalog.ts');
@@ -101,35 +97,10 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     return createServerLogs({ onLine: onLogLine, platform, env, now });
   });
 
-  const acceptances = createAcceptances();
-  const activity = followActivity(documents, options.now);
-  const exclude = () => configuration.current.exclude;
-  const whyNotSendable = createSendable(exclude);
-  const openDocuments = {
-    document: (uri: string) => documents.get(uri),
-    onDidClose: (close: (uri: string) => void) =>
-      void documents.onDidClose(({ document }) => close(document.uri)),
-  };
-  const complete = createCompletion({
-    ...openDocuments,
-    restedFor: activity.restedFor,
-    model: () => configuration.current.completionModel,
-    whyNotSendable,
-    ask: createAsking({
-      client: () => servers.client(),
-      settings: () => configuration.current,
-      knowledge,
-      learn: models.learn,
-      neighbours: createNeighbours({
-        ...openDocuments,
-        activity,
-        whyNotSendable,
-        exclude,
-      }),
-    }),
-    isIdle: () => !status.isWorking,
-    createId: acceptances.offer,
+  const completion = createCompletionEngine({
+    ...{ core, now: options.now, wait: options.wait, closed: closed.signal },
   });
+  const { documents } = completion;
   const registration = createRegistration(connection, {
     isWanted: () => configuration.current.completionModel !== undefined,
     log,
@@ -183,7 +154,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   serveCommands(endpoint, [
     ...serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions }),
     ...serveCompletion(endpoint, {
-      ...{ complete, acceptances, status, log },
+      ...{ ...completion, status, log },
       settings: () => configuration.current,
       redact: secrets.redact,
     }),
@@ -196,7 +167,11 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     log,
     closed: closed.signal,
   });
-  serveChat(endpoint, { chat, servers, status });
+  const chatFirst: Chat = (...turn) => {
+    completion.giveWay();
+    return chat(...turn);
+  };
+  serveChat(endpoint, { chat: chatFirst, servers, status });
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.client(server), signal),
   );

@@ -6,6 +6,17 @@ export interface TextPosition {
   readonly character: number;
 }
 
+export interface TextRange {
+  readonly start: TextPosition;
+  readonly end: TextPosition;
+}
+
+/** LSP's: the item that is selected in the editor's own list of completions, and what it would replace. */
+export interface SelectedCompletionInfo {
+  readonly range: TextRange;
+  readonly text: string;
+}
+
 /** LSP's `InlineCompletionParams`, as far as the daemon reads them. */
 export interface InlineCompletionParams {
   readonly textDocument: { readonly uri: string };
@@ -13,13 +24,18 @@ export interface InlineCompletionParams {
   readonly context?: {
     /** 1: the user asked for it; 2: the editor did while the user typed, which is also what absent means. */
     readonly triggerKind: number;
+    /** What is suggested goes on with this text, and replaces its range. */
+    readonly selectedCompletionInfo?: SelectedCompletionInfo;
   };
 }
 
 export interface InlineCompletionItem {
   readonly insertText: string;
-  /** From the cursor: empty, or over closers that `insertText` repeats. */
-  readonly range: { readonly start: TextPosition; readonly end: TextPosition };
+  /**
+   * From the cursor: empty, or over closers that `insertText` repeats. Where an item of the editor's list is selected it
+   * begins with that item's range.
+   */
+  readonly range: TextRange;
   /** {@link completionAcceptedCommand}. */
   readonly command: {
     readonly title: string;

@@ -1,9 +1,17 @@
+import type { Place } from './suggestions.ts';
+import { typedSince } from './typed.ts';
+
 /** Which suggestions were shown, and how many of them the user took. */
 export interface Acceptances {
-  /** The identifier of a new suggestion. */
-  offer(): string;
+  /** The identifier of a new suggestion; `end` is where its acceptance leaves the cursor. */
+  offer(end: Place): string;
   /** Counts each suggestion once, and nothing that never was one. */
   accept(id: string): void;
+  /**
+   * Whether the cursor stands where the suggestion ended that was accepted last or shown last. Editors ask for the next
+   * one before they tell of the acceptance, and some never tell.
+   */
+  isEnd(place: Place): boolean;
   readonly offered: number;
   readonly accepted: number;
 }
@@ -12,21 +20,28 @@ export interface Acceptances {
 const mostOpen = 100;
 
 export function createAcceptances(): Acceptances {
-  const open = new Set<string>();
+  const open = new Map<string, Place>();
   let offered = 0;
   let accepted = 0;
+  let shownLast: Place | undefined;
+  let acceptedLast: Place | undefined;
   return {
-    offer() {
+    offer(end) {
       offered += 1;
       const id = String(offered);
-      open.add(id);
+      shownLast = end;
+      open.set(id, end);
       open.delete(String(offered - mostOpen));
       return id;
     },
-    // What follows an acceptance, such as more lines at a time, will begin here.
     accept(id) {
-      if (open.delete(id)) accepted += 1;
+      const end = open.get(id);
+      if (!end) return;
+      open.delete(id);
+      acceptedLast = end;
+      accepted += 1;
     },
+    isEnd: (place) => [acceptedLast, shownLast].some((end) => end !== undefined && isSame(end, place)),
     get offered() {
       return offered;
     },
@@ -34,4 +49,8 @@ export function createAcceptances(): Acceptances {
       return accepted;
     },
   };
+}
+
+function isSame(end: Place, { uri, around }: Place): boolean {
+  return end.uri === uri && typedSince(end.around, around) === '';
 }

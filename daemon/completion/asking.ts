@@ -43,22 +43,44 @@ export type AskRunner = (
 ) => Promise<string>;
 
 /**
+ * Has the runner evaluate what it will be asked with around there, and tells whether that was worth it. `isGuess`: where
+ * the cursor stands is not known.
+ */
+export type WarmRunner = (
+  warming: { readonly place: Place; readonly isGuess: boolean },
+  signal: AbortSignal,
+) => Promise<boolean>;
+
+export interface Asking {
+  readonly ask: AskRunner;
+  readonly warm: WarmRunner;
+}
+
+/** Characters of a prompt that are evaluated in no time. */
+const leastWorthWarming = 500;
+
+/**
  * Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried,
  * and where its window has no room for all of it, that is remembered and less is sent.
  */
-export function createAsking(dependencies: AskingDependencies): AskRunner {
+export function createAsking(dependencies: AskingDependencies): Asking {
   const { knowledge, settings, neighbours } = dependencies;
   const answering = createAnsweringModels(dependencies);
   /** Identifiers of models with a small window. */
   const small = new Set<string>();
 
+  /** What is sent of a place, as far as the model has room for it. */
+  const textsAt = async (place: Place, isSmall: boolean) => ({
+    around: isSmall ? less(place.around) : place.around,
+    before: isSmall ? '' : await neighbours.textFor(place),
+  });
+
   /** Undefined where the model refuses this way. */
   const tryWay = async (way: Way, { client, place, ...question }: Question): Promise<string | undefined> => {
     const { model } = place;
     const isSmall = small.has(modelId(client.server, model));
-    const around = isSmall ? less(place.around) : place.around;
-    const before = isSmall ? '' : await neighbours.textFor(place);
-    const context = answerContextOf(around, way.stops);
+    const { around, before } = await textsAt(place, isSmall);
+    const context = answerContextOf({ ...place, around }, way.stops);
     const { isMultiline } = context;
     const body = completionRequestBody(way, around, { ...settings(), model, isMultiline, before });
     const begin = (stop: AbortSignal) => client.generate(body, stop);
@@ -74,19 +96,38 @@ export function createAsking(dependencies: AskingDependencies): AskRunner {
     }
   };
 
-  return async (place, signal, receive) => {
-    const { model } = place;
+  const waysFor = async (client: RunnerClient, model: string, signal: AbortSignal) => {
     parseModelName(model);
-    const client = dependencies.client();
     await answering.learn(client, model, signal);
-    const insert = knowledge.capability(client.server, model, 'insert').value;
-    for (const way of waysToAsk(model, insert)) {
+    return waysToAsk(model, knowledge.capability(client.server, model, 'insert').value);
+  };
+
+  const ask: AskRunner = async (place, signal, receive) => {
+    const { model } = place;
+    const client = dependencies.client();
+    for (const way of await waysFor(client, model, signal)) {
       const text = await tryWay(way, { client, place, signal, receive });
       if (text !== undefined) return text;
       knowledge.observe(client.server, model, { capability: 'insert', value: false });
     }
     throw cannotFill(client, model);
   };
+
+  const warm: WarmRunner = async ({ place, isGuess }, signal) => {
+    const { model } = place;
+    const client = dependencies.client();
+    const [way] = await waysFor(client, model, signal);
+    // With the suffix first all depends on the place.
+    if (!way || (isGuess && way.isSuffixFirst)) return false;
+    const { around, before } = await textsAt(place, small.has(modelId(client.server, model)));
+    if (before.length + around.prefix.length < leastWorthWarming) return false;
+    const asked = { ...settings(), model, isMultiline: false, isWarming: true, before };
+    for await (const lines of client.generate(completionRequestBody(way, around, asked), signal))
+      if (lines.at(-1)?.done) break;
+    return true;
+  };
+
+  return { ask, warm };
 }
 
 interface Question {

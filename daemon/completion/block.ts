@@ -15,7 +15,8 @@ const nextBranch =
   /^[)\]}\s]*(else|elif|elsif|except|finally|catch|case|default|when|rescue|ensure|then|while|until)\b/;
 
 /** Judges the lines of an answer, one after the other: where the block ends that the cursor stands in. */
-export function createBlockJudge({ linePrefix, suffixLine }: AnswerContext): (line: string) => Verdict {
+export function createBlockJudge(context: AnswerContext): (line: string) => Verdict {
+  const { linePrefix, suffixLine, endsAtBlank } = context;
   let opensBlock = false;
   const seen: string[] = [];
   let base: number | undefined;
@@ -37,7 +38,7 @@ export function createBlockJudge({ linePrefix, suffixLine }: AnswerContext): (li
       base = indentationOf(linePrefix.trim() === '' && line !== '' ? line : linePrefix);
       opensBlock = opener.test(line);
     }
-    if (line === '') return 'keep';
+    if (line === '') return endsAtBlank && seen.length > 1 ? 'stop' : 'keep';
     seen.push(line);
     return isFirst ? 'keep' : judge(line);
   };

@@ -1,14 +1,18 @@
 import type { InlineCompletionItem, InlineCompletionParams } from '../../protocol/completion.ts';
+import type { Acceptances } from './acceptances.ts';
 import { afterAcceptance } from './accepted.ts';
 import { answerContextOf } from './answerContext.ts';
 import type { AskRunner } from './asking.ts';
+import { restFor } from './debounce.ts';
 import { dropReason, isTooLarge } from './dropReason.ts';
 import { replacedLength } from './filters/repeatedClosers.ts';
 import type { Fly } from './flight.ts';
 import { createFlights } from './flights.ts';
-import { itemOf } from './item.ts';
-import { pause } from './pause.ts';
+import { type Base, itemOf } from './item.ts';
+import { createLatency } from './latency.ts';
+import { pause, type Wait } from './pause.ts';
 import { createPrefetch } from './prefetch.ts';
+import { surroundingsBehind } from './selected.ts';
 import type { WhyNotSendable } from './sendable.ts';
 import { createSuggestions, type Place, type Recalled } from './suggestions.ts';
 import { surroundingsAt, type TextSource } from './surroundings.ts';
@@ -20,14 +24,18 @@ export interface CompletionDependencies {
   readonly onDidClose: (close: (uri: string) => void) => void;
   /** Milliseconds since the document last changed. */
   readonly restedFor: (uri: string) => number;
+  /** Milliseconds between the newest keys in the document. */
+  readonly gaps: (uri: string) => readonly number[];
   /** The model of the settings, as they are now. */
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
   readonly ask: AskRunner;
   /** Whether nobody else waits for the runner. */
   readonly isIdle: () => boolean;
-  /** The identifier of a new suggestion. */
-  readonly createId: () => string;
+  readonly acceptances: Pick<Acceptances, 'offer' | 'isEnd'>;
+  /** In ms. */
+  readonly now: () => number;
+  readonly wait: Wait;
 }
 
 export interface OpenDocument extends TextSource {
@@ -51,7 +59,9 @@ export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => 
  * for it, else a new one after a pause. While it is shown, what would follow its acceptance is asked for.
  */
 export function createCompletion(dependencies: CompletionDependencies): Complete {
-  const { ask, isIdle, createId } = dependencies;
+  const { isIdle, acceptances } = dependencies;
+  const latency = createLatency(dependencies.now);
+  const ask = latency.observe(dependencies.ask);
   const suggestions = createSuggestions();
   const flights = createFlights();
   const prefetch = createPrefetch();
@@ -68,13 +78,25 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
       if (text !== '') suggestions.remember({ place, text });
     };
 
-  const offer = (place: Place, { text, suggestion }: Recalled): Outcome => {
+  const offer = ({ place, base }: Asked, { text, suggestion }: Recalled): Outcome => {
     const { around } = place;
-    const replaced = replacedLength(text, answerContextOf(around, []));
-    const next = { ...place, around: afterAcceptance(around, text, replaced) };
+    const replaced = replacedLength(text, answerContextOf(place, []));
+    const next = { ...place, around: afterAcceptance(around, text, replaced), isAfterAcceptance: true };
     if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
       prefetch.begin(suggestion, next, flyTo(next));
-    return { kind: 'item', item: itemOf(text, { start: around.position, replaced }, createId()) };
+    return {
+      kind: 'item',
+      item: itemOf(text, { base, replaced }, acceptances.offer(next)),
+    };
+  };
+
+  /** Who asks by hand does not wait. What is selected in a list may change at each key without the document. */
+  const rest = async ({ place: { uri, model }, isInvoked, base }: Asked, signal: AbortSignal) => {
+    signal.throwIfAborted();
+    if (isInvoked) return;
+    const wanted = restFor({ gaps: dependencies.gaps(uri), latency: latency.of(model) });
+    const over = base.text === '' ? dependencies.restedFor(uri) : 0;
+    await pause({ wanted, over }, dependencies.wait, signal);
   };
 
   return async (params, signal) => {
@@ -87,19 +109,19 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
     const [ahead, underWay] = [prefetch.arrive(place, known?.suggestion), flights.fitting(place)];
     const reason = dropReason(around, isInvoked) ?? (await dependencies.whyNotSendable(uri));
     if (reason !== undefined) return dropped(reason);
-    if (known) return offer(place, known);
+    if (known) return offer(asked, known);
     const isSame = () => dependencies.document(uri)?.version === version;
     const flight = ahead ?? underWay;
     await flight?.follow(signal);
     const isAnswered = flight !== undefined && (flight.startsAt(place) || suggestions.recall(place));
     if (!isAnswered) {
-      await pause(flight || isInvoked ? Number.POSITIVE_INFINITY : dependencies.restedFor(uri), signal);
+      if (!flight) await rest(asked, signal);
       if (!isSame()) return dropped(changed);
       await flights.begin(place, flyTo(place)).follow(signal);
     }
     if (!isSame()) return dropped(changed);
     const found = suggestions.recall(place);
-    return found ? offer(place, found) : { kind: 'nothing' };
+    return found ? offer(asked, found) : { kind: 'nothing' };
   };
 }
 
@@ -107,11 +129,12 @@ interface Asked {
   readonly place: Place;
   readonly version: number;
   readonly isInvoked: boolean;
+  readonly base: Base;
 }
 
 /** Where it is asked for, as the document is now: it changes in its place while others wait. */
 function placeOf(
-  { model: modelOf, document: documentAt }: CompletionDependencies,
+  { model: modelOf, document: documentAt, acceptances }: CompletionDependencies,
   { textDocument: { uri }, position, context }: InlineCompletionParams,
 ): Asked | Extract<Outcome, { kind: 'dropped' }> {
   const model = modelOf();
@@ -119,8 +142,15 @@ function placeOf(
   const document = documentAt(uri);
   if (!document) return dropped('the document is not open');
   if (isTooLarge(document.getText())) return dropped('the document is above 10 MB');
-  const place = { uri, model, around: surroundingsAt(document, position) };
-  return { place, version: document.version, isInvoked: context?.triggerKind === invoked };
+  const selected = context?.selectedCompletionInfo;
+  const around = selected
+    ? surroundingsBehind(selected, document, position)
+    : surroundingsAt(document, position);
+  if (!around) return dropped('what is selected in the list is elsewhere');
+  const here = { uri, model, around };
+  const place = { ...here, isAfterAcceptance: acceptances.isEnd(here) };
+  const base = selected ?? { range: { start: around.position, end: around.position }, text: '' };
+  return { place, base, version: document.version, isInvoked: context?.triggerKind === invoked };
 }
 
 const changed = 'the document is another one by now';

@@ -1,4 +1,8 @@
-import { completionAcceptedCommand, type InlineCompletionItem } from '../../protocol/completion.ts';
+import {
+  completionAcceptedCommand,
+  type InlineCompletionItem,
+  type SelectedCompletionInfo,
+} from '../../protocol/completion.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { filters } from './filters/filters.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -9,15 +13,19 @@ export function suggestionOf(answer: string, around: Surroundings, context: Answ
   return withLineEndsOf(around, text);
 }
 
-/** The item for a text that stands in for so many characters after the cursor. */
+/** What the editor inserts before the text, and instead of what; both empty where nothing of its list is selected. */
+export type Base = SelectedCompletionInfo;
+
+/** The item for a text that stands in for so many characters after its base. */
 export function itemOf(
   text: string,
-  { start, replaced }: { readonly start: InlineCompletionItem['range']['start']; readonly replaced: number },
+  { base: { range, text: selected }, replaced }: { readonly base: Base; readonly replaced: number },
   id: string,
 ): InlineCompletionItem {
+  const { start, end } = range;
   return {
-    insertText: text,
-    range: { start, end: { line: start.line, character: start.character + replaced } },
+    insertText: selected + text,
+    range: { start, end: { line: end.line, character: end.character + replaced } },
     command: { title: 'Completion accepted', command: completionAcceptedCommand, arguments: [{ id }] },
   };
 }

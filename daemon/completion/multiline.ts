@@ -2,12 +2,13 @@ import { isClosersOrBlank } from './closers.ts';
 import { commentMarks } from './commentMarks.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Several lines only where nothing but closers follows on the line, and the line is no comment. */
-export function isMultiline({ linePrefix, lineSuffix, languageId }: Surroundings): boolean {
-  return isClosersOrBlank(lineSuffix) && !isLineComment(linePrefix, languageId);
+/** Several lines only where nothing but closers follows on the line: what does would stand behind the last of them. */
+export function mayBeMultiline({ lineSuffix }: Surroundings): boolean {
+  return isClosersOrBlank(lineSuffix);
 }
 
-function isLineComment(linePrefix: string, languageId: string): boolean {
+/** Where one is at a comment, what it says is wanted, and not yet what it is about. */
+export function isLineComment({ linePrefix, languageId }: Surroundings): boolean {
   const line = linePrefix.trimStart();
   return commentMarks(languageId).some((mark) => line.startsWith(mark));
 }

@@ -1,14 +1,16 @@
-import { setTimeout as wait } from 'node:timers/promises';
+/** Waits for so many ms, and rejects at once when the signal is aborted. */
+export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-/** How long the keys rest before the runner is asked, in ms. */
-const restFor = 150;
+export interface Rest {
+  /** In ms. */
+  readonly wanted: number;
+  /** How much of it is over: an editor may have waited itself. */
+  readonly over: number;
+}
 
-/**
- * Waits for what is left of the rest: an editor may have waited itself. Rejects at once when a newer request or a
- * cancellation ends it. `rested` is in ms.
- */
-export async function pause(rested: number, signal: AbortSignal): Promise<void> {
+/** Waits for what is left of the rest; a newer request or a cancellation ends it at once. */
+export async function pause({ wanted, over }: Rest, wait: Wait, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  const left = restFor - rested;
-  if (left > 0) await wait(left, undefined, { signal });
+  const left = wanted - over;
+  if (left > 0) await wait(left, signal);
 }

@@ -6,6 +6,8 @@ import type { Way } from './ways.ts';
 export interface Asked {
   readonly model: string;
   readonly isMultiline: boolean;
+  /** The prompt is to be evaluated, and nothing is wanted. */
+  readonly isWarming?: boolean;
   /** Of other files, as a comment before the text; `""` is none. */
   readonly before: string;
   /** Of the configuration: seconds or a duration. */
@@ -14,7 +16,8 @@ export interface Asked {
   readonly contextLength?: number;
 }
 
-/** In tokens. */
+/** In tokens; 0 would be no limit to a runner. */
+const warmingLimit = 1;
 const lineLimit = 32;
 const blockLimit = 128;
 /** Low: of several ways to go on the likeliest is wanted. */
@@ -22,7 +25,7 @@ const temperature = 0.1;
 
 /** The body of `/api/generate`. `truncate: false` makes the runner refuse what it would cut in silence. */
 export function completionRequestBody(way: Way, around: Surroundings, asked: Asked): GenerateRequestBody {
-  const { model, isMultiline, before, keepAlive, contextLength } = asked;
+  const { model, isMultiline, isWarming, before, keepAlive, contextLength } = asked;
   return {
     model,
     ...way.prompt(before + around.prefix, around.suffix),
@@ -30,7 +33,7 @@ export function completionRequestBody(way: Way, around: Surroundings, asked: Ask
     truncate: false,
     options: {
       temperature,
-      num_predict: isMultiline ? blockLimit : lineLimit,
+      num_predict: isWarming ? warmingLimit : isMultiline ? blockLimit : lineLimit,
       ...(way.stops.length === 0 ? {} : { stop: way.stops }),
       ...(contextLength === undefined ? {} : { num_ctx: contextLength }),
     },

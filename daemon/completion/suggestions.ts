@@ -6,6 +6,8 @@ export interface Place {
   readonly uri: string;
   readonly model: string;
   readonly around: Surroundings;
+  /** The cursor stands where a suggestion was just accepted: more lines are welcome. */
+  readonly isAfterAcceptance?: boolean;
 }
 
 /** What was suggested at a place. */

@@ -4,6 +4,8 @@ import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
 /** One way to ask a model for what stands between two texts. */
 export interface Way {
   readonly name: 'suffix' | 'raw';
+  /** The prompt begins with the text after the cursor. */
+  readonly isSuffixFirst: boolean;
   readonly prompt: (prefix: string, suffix: string) => { prompt: string; suffix?: string; raw?: true };
   /** Of the model's family; none leaves those of the model's own Modelfile, which a request would replace. */
   readonly stops: readonly string[];
@@ -15,11 +17,12 @@ export interface Way {
  */
 export function waysToAsk(model: string, insert: Capability['value']): readonly Way[] {
   const fill = fillInTheMiddleOf(model);
-  const suffix: Way = { name: 'suffix', prompt: withSuffix, stops: fill?.stops ?? [] };
+  const suffix: Way = { name: 'suffix', isSuffixFirst: false, prompt: withSuffix, stops: fill?.stops ?? [] };
   // A server that does not say what its models can refuses by itself, which is then remembered.
   if (!fill) return insert === false ? [] : [suffix];
   const raw = (build: FillInTheMiddle['prompt']): Way => ({
     name: 'raw',
+    isSuffixFirst: build === fill.suffixFirst,
     prompt: (before, after) => ({ prompt: build(before, after), raw: true }),
     stops: fill.stops,
   });

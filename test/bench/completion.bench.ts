@@ -1,3 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { isTyping, restFor } from '../../daemon/completion/debounce.ts';
+import { completionRequestBody } from '../../daemon/completion/requestBody.ts';
+import { prefixBudget, surroundingsAt } from '../../daemon/completion/surroundings.ts';
+import { waysToAsk } from '../../daemon/completion/ways.ts';
 import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';
 import {
   type InlineCompletionItem,
@@ -23,8 +29,8 @@ async function keys(): Promise<void> {
     const at = await change(daemon, uri, cursor, `a${count} + `);
     runner.on('/api/generate').say('first + second + third');
     const begun = performance.now();
-    await ask(daemon, uri, at);
-    shown.push(performance.now() - begun - pauseOfDaemon);
+    await ask(daemon, uri, at, invoked);
+    shown.push(performance.now() - begun);
     const typed = await change(daemon, uri, at, 'first');
     const again = performance.now();
     await ask(daemon, uri, typed);
@@ -241,6 +247,45 @@ async function orders(): Promise<void> {
   );
 }
 
+/** What the first completion in a new document has the runner evaluate, with and without warming. */
+async function warming(): Promise<void> {
+  const what = 'prompt evaluation of the first completion in a document';
+  if (!host) return line(what, 'left out: RUNNER_TEST_HOST names no server', 'printed');
+  const able = await modelWithInsert(host);
+  if (!able) return line(what, 'left out: no model has insert', 'printed');
+  const times = { cold: [] as number[], warm: [] as number[] };
+  for (const [index, file] of sourceFiles('daemon/completion').slice(0, 5).entries())
+    for (const state of ['cold', 'warm'] as const) {
+      // Two documents that do not begin alike, so that neither finds what the other left.
+      const text = `// ${state} ${index}\n${readFileSync(file, 'utf8').slice(0, prefixBudget)}`;
+      const document = TextDocument.create(`file:///${state}/${index}`, 'typescript', 1, text);
+      if (state === 'warm') await evaluate(able, document, prefixBudget);
+      times[state].push(await evaluate(able, document, text.length * 0.7));
+    }
+  const [cold, warm] = [median(times.cold), median(times.warm)];
+  line(
+    `${what}, ${able}`,
+    `${cold.toFixed(0)} ms without warming, ${warm.toFixed(0)} ms with it: ${(cold / warm).toFixed(1)} times`,
+    'printed',
+  );
+}
+
+/** Milliseconds that the runner takes to evaluate the prompt of a completion at this offset. */
+async function evaluate(able: string, document: TextDocument, offset: number): Promise<number> {
+  const [way] = waysToAsk(able, true);
+  if (!way) throw new Error('There is no way to ask.');
+  const around = surroundingsAt(document, document.positionAt(offset));
+  const asked = { model: able, isMultiline: false, isWarming: true, before: '' };
+  const response = await fetch(`${host}/api/generate`, {
+    method: 'POST',
+    body: JSON.stringify({ ...completionRequestBody(way, around, asked), stream: false }),
+  });
+  const { prompt_eval_duration: nanoseconds = 0 } = (await response.json()) as {
+    prompt_eval_duration?: number;
+  };
+  return nanoseconds / 1e6;
+}
+
 async function modelWithInsert(url: string): Promise<string | undefined> {
   const daemon = await startDaemonProcess({ host: url });
   const { models } = await daemon.request(listModelsRequest, {});
@@ -281,24 +326,61 @@ async function typing(): Promise<void> {
   const { runner, daemon } = await start();
   const uri = 'file:///bench/typing.ts';
   let cursor = await open(daemon, uri, '', '\n');
-  const pauses = [10, 21];
+  const restsAfter = [10, 21];
   const text = 'const total = items.length * 2;';
+  const gapAfter = (index: number) => (restsAfter.includes(index) ? 500 : 80);
+  const gaps = Array.from(text, (_, index) => (index === text.length - 1 ? 1_500 : gapAfter(index)));
   const asked: Promise<unknown>[] = [];
   for (const [index, key] of [...text].entries()) {
     cursor = await change(daemon, uri, cursor, key);
     asked.push(ask(daemon, uri, cursor));
-    await new Promise((resolve) => setTimeout(resolve, pauses.includes(index) ? 500 : 80));
+    await new Promise((resolve) => setTimeout(resolve, gapAfter(index)));
   }
   await Promise.all(asked);
   const requests = runner.bodies('/api/generate').length;
   const aborted = runner.requests.filter(({ aborted }) => aborted).length;
   line(
-    `${text.length} keys at 80 ms with ${pauses.length + 1} pauses`,
-    `${requests} requests, what is fetched ahead among them, ${aborted} aborted`,
+    `${text.length} keys at 80 ms with ${restsAfter.length + 1} pauses`,
+    `${requests} requests, what is fetched ahead among them, ${aborted} aborted; with 150 ms each ${requestsOf(gaps, () => 150).requests}`,
     'one a pause, and one ahead; a peer 19 to 22, none aborted',
   );
   await daemon.close();
   await runner.close();
+}
+
+/**
+ * What the wait costs and saves that follows the keys: runs of keys as people of three speeds type them, without a
+ * daemon, and a request wherever the keys rest for as long as is waited.
+ */
+function rests(): void {
+  for (const usual of [80, 180, 280])
+    for (const latency of [50, 800]) {
+      const gaps = keyGaps(usual);
+      const fixed = requestsOf(gaps, () => 150);
+      const adaptive = requestsOf(gaps, (before) => restFor({ gaps: before.slice(-12), latency }));
+      const waited = median(adaptive.waits).toFixed(0);
+      line(
+        `${gaps.length} keys at about ${usual} ms with ${pauses} pauses, a model of ${latency} ms`,
+        `${fixed.requests} requests after 150 ms each, ${adaptive.requests} after about ${waited} ms`,
+        'one a pause',
+      );
+    }
+}
+
+const pauses = 10;
+
+/** The same ones each time: a third above and below the usual one, and a pause of a second and a half after 20 keys. */
+function keyGaps(usual: number): readonly number[] {
+  let seed = 7;
+  return Array.from({ length: pauses * 20 }, (_, index) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return index % 20 === 19 ? 1_500 : usual * (0.67 + (0.66 * seed) / 2_147_483_648);
+  });
+}
+
+function requestsOf(gaps: readonly number[], restAfter: (before: readonly number[]) => number) {
+  const waits = gaps.map((_, index) => restAfter(gaps.slice(0, index).filter(isTyping)));
+  return { requests: gaps.filter((gap, index) => gap > (waits[index] ?? 0)).length, waits };
 }
 
 /**
@@ -334,7 +416,7 @@ async function fill(
     const cursor = await open(daemon, uri, hole.before, hole.after, hole.languageId);
     prepare(hole);
     const begun = performance.now();
-    const text = (await ask(daemon, uri, cursor, 1))?.insertText;
+    const text = (await ask(daemon, uri, cursor, invoked))?.insertText;
     times.push(performance.now() - begun);
     await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
     if (text === undefined) continue;
@@ -352,8 +434,8 @@ async function fill(
   );
 }
 
-/** The pause of the daemon, in ms. */
-const pauseOfDaemon = 150;
+/** LSP's `InlineCompletionTriggerKind.Invoked`: the daemon does not wait for the keys to rest. */
+const invoked = 1;
 
 interface Position {
   readonly line: number;
@@ -443,5 +525,7 @@ await storms();
 await closings();
 await acceptance();
 await typing();
+rests();
 await orders();
+await warming();
 await holes();

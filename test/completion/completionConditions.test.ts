@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { createAsking } from '../../daemon/completion/asking.ts';
 import { type Complete, createCompletion } from '../../daemon/completion/completion.ts';
 import { Superseded } from '../../daemon/completion/newest.ts';
@@ -531,6 +532,10 @@ function completionOf(document: TextDocument, model: string) {
     document: () => document,
     onDidClose: () => undefined,
     restedFor: () => Number.POSITIVE_INFINITY,
+    gaps: () => [],
+    now: () => 0,
+    wait: async () => undefined,
+    acceptances: createAcceptances(),
     model: () => model,
     whyNotSendable: async () => undefined,
     ask: createAsking({
@@ -539,9 +544,8 @@ function completionOf(document: TextDocument, model: string) {
       knowledge: createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined }),
       learn: async () => undefined,
       neighbours: { textFor: async () => '' },
-    }),
+    }).ask,
     isIdle: () => true,
-    createId: () => '1',
   });
   return {
     says(pieces: readonly string[], end: string) {

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { afterAcceptance } from '../../daemon/completion/accepted.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
 import { openQuote, strayClosers } from '../../daemon/completion/closers.ts';
+import { isTyping, restFor } from '../../daemon/completion/debounce.ts';
 import { dropReason, isTooLarge } from '../../daemon/completion/dropReason.ts';
 import { withoutFences } from '../../daemon/completion/filters/fences.ts';
 import type { Filter } from '../../daemon/completion/filters/filter.ts';
@@ -20,7 +22,9 @@ import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBl
 import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
 import { createExcludes } from '../../daemon/completion/globs.ts';
 import { itemOf, suggestionOf } from '../../daemon/completion/item.ts';
+import { createLatency } from '../../daemon/completion/latency.ts';
 import { completionRequestBody } from '../../daemon/completion/requestBody.ts';
+import { surroundingsBehind } from '../../daemon/completion/selected.ts';
 import { createSuggestions } from '../../daemon/completion/suggestions.ts';
 import {
   prefixBudget,
@@ -42,7 +46,11 @@ function around(marked: string, languageId = 'typescript'): Surroundings {
 }
 
 function contextAt(marked: string, languageId?: string): AnswerContext {
-  return answerContextOf(around(marked, languageId), []);
+  return answerContextOf({ around: around(marked, languageId) }, []);
+}
+
+function contextAfterAcceptance(marked: string, languageId?: string): AnswerContext {
+  return answerContextOf({ around: around(marked, languageId), isAfterAcceptance: true }, []);
 }
 
 /** The text after an answer, with the mark where the cursor is then. */
@@ -145,6 +153,15 @@ t.test('one line or several', async (t) => {
     ['// │', true, 'python'],
   ];
   for (const [text, want, languageId] of cases) t.equal(contextAt(text, languageId).isMultiline, want, text);
+  const accepted: typeof cases = [
+    ['  // what comes│', true],
+    ['# what comes│', true, 'python'],
+    ['-- what comes│ after', false, 'lua'],
+    ['x = y│ + 1', false],
+    ['f(a│)', true],
+  ];
+  for (const [text, want, languageId] of accepted)
+    t.equal(contextAfterAcceptance(text, languageId).isMultiline, want, `${text}, accepted`);
 });
 
 t.test('the ways to ask a model', async (t) => {
@@ -288,6 +305,18 @@ t.test('an answer is read until there is enough', async (t) => {
       t.equal(reader.isOver, over, `${name} in pieces of ${size}`);
       t.equal(reader.text().trimEnd(), want, `${name} in pieces of ${size}`);
     }
+  const accepted: readonly (readonly [text: string, answer: string, want: string, over: boolean])[] = [
+    ['// Adds.│\n', '\nadd() {\n  a\n}\n\nb\n', '\nadd() {\n  a\n}', true],
+    ['// Adds.│\n', '\n\nadd();\n\nb\n', '\n\nadd();', true],
+    ['  // Adds.│\n}\n', '\n  add();\n}\nb\n', '\n  add();', true],
+    ['// Adds│\n', ' up.\n// All.\nadd();\n', ' up.\n// All.\nadd();', false],
+    ['// Adds.│\nadd() {\n', '\nfirst();\nadd() {\n  a\n', '\nfirst();', true],
+  ];
+  for (const [text, answer, want, over] of accepted) {
+    const reader = new AnswerReader(contextAfterAcceptance(text));
+    for (const piece of piecesOf(answer, 2)) reader.push(piece);
+    t.strictSame([reader.text().trimEnd(), reader.isOver], [want, over], `${text}, accepted`);
+  }
   const cut = new AnswerReader(contextAt('f(│'));
   cut.push('a,\n  b,\n  c');
   cut.cut();
@@ -458,12 +487,13 @@ t.test('from an answer to what stands there then', async (t) => {
 function itemAt(answer: string, place: Surroundings, context: AnswerContext) {
   const text = suggestionOf(answer, place, context);
   const replaced = replacedLength(text, context);
-  return text === '' ? undefined : itemOf(text, { start: place.position, replaced }, '1');
+  const base = { range: { start: place.position, end: place.position }, text: '' };
+  return text === '' ? undefined : itemOf(text, { base, replaced }, '1');
 }
 
 function suggested(text: string, answer: string): string {
   const place = around(text);
-  const item = itemAt(answer, place, answerContextOf(place, []));
+  const item = itemAt(answer, place, answerContextOf({ around: place }, []));
   if (!item) return text;
   t.strictSame(item.range.start, place.position);
   return typed(text, item.insertText, item.range.end.character - item.range.start.character);
@@ -525,7 +555,7 @@ t.test('whatever the text and the answer are, nothing throws and nothing is torn
       const document = TextDocument.create('file:///a', 'typescript', 1, before + after);
       const place = surroundingsAt(document, document.positionAt(before.length));
       dropReason(place, false);
-      const context = answerContextOf(place, ['[STOP]']);
+      const context = answerContextOf({ around: place }, ['[STOP]']);
       const reader = new AnswerReader(context);
       for (const piece of piecesOf(answer, 1 + (seed % 5))) reader.push(piece);
       const item = itemAt(reader.text(), place, context);
@@ -657,4 +687,137 @@ t.test('after an acceptance', async (t) => {
   ];
   for (const [before, text, replaced, after] of cases)
     t.strictSame(afterAcceptance(around(before), text, replaced), around(after), after);
+});
+
+t.test('the text behind what is selected in the list of the editor', async (t) => {
+  const cases: readonly {
+    name: string;
+    text: string;
+    /** Characters of the line. */
+    range: readonly [from: number, to: number];
+    selected: string;
+    want: string | undefined;
+  }[] = [
+    {
+      name: 'a word goes on',
+      text: 'a\ncons│;\n',
+      range: [0, 4],
+      selected: 'console',
+      want: 'a\nconsole│;\n',
+    },
+    { name: 'another word', text: 'x = csl│', range: [4, 7], selected: 'console', want: 'x = console│' },
+    { name: 'what follows is replaced', text: 'f(│ab)', range: [2, 4], selected: 'abc', want: 'f(abc│)' },
+    { name: 'nothing is typed yet', text: 'a.│\n', range: [2, 2], selected: 'b', want: 'a.b│\n' },
+    { name: 'lines', text: 'if│\n', range: [0, 2], selected: 'if (a) {\n  b', want: 'if (a) {\n  b│\n' },
+    { name: 'pairs', text: '"😀"; a│', range: [6, 7], selected: 'a😀', want: '"😀"; a😀│' },
+    { name: 'before the cursor', text: 'ab cd│', range: [0, 2], selected: 'abc', want: undefined },
+    { name: 'behind the cursor', text: '│ab cd', range: [3, 5], selected: 'abc', want: undefined },
+  ];
+  for (const { name, text, range, selected, want } of cases) {
+    const document = TextDocument.create('file:///a', 'typescript', 1, text.replace(mark, ''));
+    const position = document.positionAt(text.indexOf(mark));
+    const [start, end] = range.map((character) => ({ ...position, character }));
+    if (!start || !end) throw new Error('There is no range.');
+    const behind = surroundingsBehind({ range: { start, end }, text: selected }, document, position);
+    t.strictSame(behind, want === undefined ? undefined : around(want), name);
+  }
+  const document = TextDocument.create('file:///a', 'typescript', 1, 'a\nb\n');
+  const range = { start: { line: 0, character: 0 }, end: { line: 1, character: 1 } };
+  t.equal(surroundingsBehind({ range, text: 'x' }, document, range.end), undefined, 'over lines');
+});
+
+t.test('where a suggestion ended that was accepted', async (t) => {
+  const at = (marked: string, uri = 'file:///a') => ({ uri, model: 'm', around: around(marked) });
+  const acceptances = createAcceptances();
+  t.notOk(acceptances.isEnd(at('a│')));
+  const first = acceptances.offer(at('a = 1;│\n'));
+  t.ok(acceptances.isEnd(at('a = 1;│\n')), 'the one that was shown last');
+  t.notOk(acceptances.isEnd(at('a = 1│\n')));
+  t.notOk(acceptances.isEnd(at('a = 1;│\n', 'file:///b')), 'another document');
+  acceptances.offer(at('b = 1;│\n'));
+  t.notOk(acceptances.isEnd(at('a = 1;│\n')), 'another one was shown since');
+  acceptances.accept(first);
+  acceptances.accept(first);
+  acceptances.accept('none');
+  t.ok(acceptances.isEnd(at('a = 1;│\n')), 'the one that was accepted');
+  t.strictSame([acceptances.offered, acceptances.accepted], [2, 1]);
+  for (let count = 0; count < 200; count += 1) acceptances.offer(at('c│'));
+  acceptances.accept('2');
+  t.equal(acceptances.accepted, 1, 'only so many are remembered');
+});
+
+t.test('how long the keys rest', async (t) => {
+  const even = (gap: number) => Array.from({ length: 12 }, () => gap);
+  const cases: readonly { name: string; gaps: readonly number[]; latency?: number; want: number }[] = [
+    { name: 'nothing is known', gaps: [], want: 150 },
+    { name: 'too few gaps make no habit', gaps: [60, 60, 60], want: 150 },
+    { name: 'four do', gaps: [90, 90, 90, 90], want: 120 },
+    { name: 'fast', gaps: even(75), want: 100 },
+    { name: 'as most people type', gaps: even(180), want: 240 },
+    { name: 'slow', gaps: even(280), want: 373 },
+    { name: 'one key at a time', gaps: even(700), want: 400 },
+    { name: 'a key that is held', gaps: even(33), want: 75 },
+    { name: 'the slower quarter counts for nothing', gaps: [...even(90).slice(3), 900, 950, 990], want: 120 },
+    { name: 'in any order', gaps: [300, 60, 90, 120], want: 160 },
+    { name: 'a fast model', gaps: even(90), latency: 100, want: 130 },
+    { name: 'a slow model', gaps: even(90), latency: 800, want: 200 },
+    { name: 'a very slow model', gaps: even(90), latency: 60_000, want: 220 },
+    { name: 'a slow model alone', gaps: [], latency: 1_000, want: 250 },
+    { name: 'never longer', gaps: even(380), latency: 1_000, want: 400 },
+  ];
+  for (const { name, want, ...pace } of cases) t.equal(restFor(pace), want, name);
+  for (const [gap, want] of [
+    [0, false],
+    [19, false],
+    [20, true],
+    [1_000, true],
+    [1_001, false],
+    [Number.POSITIVE_INFINITY, false],
+  ] as const)
+    t.equal(isTyping(gap), want, `${gap} ms`);
+});
+
+t.test('any gaps and any latency are within the bounds', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(5_000)), fc.option(fc.nat(), { nil: undefined }), (gaps, latency) => {
+      const rest = restFor({ gaps, latency });
+      return rest >= 75 && rest <= 400;
+    }),
+  );
+});
+
+t.test('how long a model takes to its first line', async (t) => {
+  let clock = 0;
+  const latency = createLatency(() => clock);
+  const answering = (model: string, pieces: readonly (readonly [after: number, text: string])[]) => {
+    const ask = latency.observe(async (_place, signal, receive) => {
+      for (const [after, piece] of pieces) {
+        clock += after;
+        receive(piece);
+      }
+      signal.throwIfAborted();
+      return 'text';
+    });
+    return (signal = new AbortController().signal) =>
+      ask({ uri: 'file:///a', model, around: around('a│') }, signal, () => undefined);
+  };
+  t.equal(latency.of('m'), undefined);
+  const lines = answering('m', [
+    [100, 'a'],
+    [50, 'b\nc'],
+    [500, '\nd'],
+  ]);
+  await lines();
+  t.equal(latency.of('m'), 150, 'to the first line of several');
+  t.equal(latency.of('other'), undefined);
+  const line = answering('m', [[200, 'a']]);
+  await line();
+  await line();
+  t.equal(latency.of('m'), 200, 'to the end where it is one line');
+  await answering('m', [[9_000, 'a']])();
+  t.equal(latency.of('m'), 200, 'a model that had to be loaded counts little');
+  await t.rejects(answering('m', [[1, 'a']])(AbortSignal.abort()));
+  t.equal(latency.of('m'), 200, 'what was aborted tells nothing');
+  await answering('other', [[70, 'a']])();
+  t.strictSame([latency.of('other'), latency.of('m')], [70, undefined], 'another model');
 });

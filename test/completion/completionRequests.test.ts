@@ -9,6 +9,7 @@ import {
   completionAcceptedCommand,
   type InlineCompletionList,
   inlineCompletionRequest,
+  type SelectedCompletionInfo,
 } from '../../protocol/completion.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { Status } from '../../protocol/status.ts';
@@ -47,15 +48,17 @@ async function open(daemon: DaemonClient, marked: string, at = uri, languageId =
 interface AskOptions {
   readonly uri?: string;
   readonly triggerKind?: number;
+  readonly selected?: SelectedCompletionInfo;
   readonly signal?: AbortSignal;
 }
 
 function ask(
   daemon: DaemonClient,
   position: { line: number; character: number },
-  { uri: at = uri, triggerKind = 1, signal }: AskOptions = {},
+  { uri: at = uri, triggerKind = 1, selected, signal }: AskOptions = {},
 ): Promise<InlineCompletionList | null> {
-  const params = { textDocument: { uri: at }, position, context: { triggerKind } };
+  const context = { triggerKind, ...(selected && { selectedCompletionInfo: selected }) };
+  const params = { textDocument: { uri: at }, position, context };
   return daemon.request(inlineCompletionRequest, params, signal);
 }
 
@@ -159,6 +162,52 @@ t.test('keys in a row are one request, and all but the last are null', async (t)
   );
   const askedHere = generates(runner).filter(({ prompt }) => String(prompt).endsWith('const a = '));
   t.equal(askedHere.length, 1);
+});
+
+/** Records how long the keys rest, without resting; the longer pause before a document is warmed never ends. */
+const recordRests = (rests: number[]) => async (milliseconds: number, signal: AbortSignal) => {
+  if (milliseconds < 1_000) rests.push(milliseconds);
+  else await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+};
+
+t.test('the wait follows the keys of a document, and what the editor waited is part of it', async (t) => {
+  let clock = 1_000;
+  const waits: number[] = [];
+  const wait = recordRests(waits);
+  const { runner, daemon } = await startDaemonWithRunner(
+    t,
+    { completionModel: 'filler' },
+    { standIn: { models }, pair: { now: () => clock, wait } },
+  );
+  runner.on('/api/generate', 99).say('');
+  let [at, version] = [await open(daemon, 'const total = │\n'), 1];
+  const keys = async (gaps: readonly number[]) => {
+    for (const gap of gaps) {
+      clock += gap;
+      at = await type(daemon, at, 'x', ++version);
+      // The daemon has read the key before the clock goes on.
+      await daemon.request({ method: 'runner/status' }, {});
+    }
+    waits.length = 0;
+  };
+  const typing = { triggerKind: 2 };
+  await keys([5_000]);
+  await ask(daemon, at, typing);
+  t.strictSame(waits, [150], 'nothing is known');
+  await keys([240, 240, 240, 240]);
+  await ask(daemon, at, typing);
+  t.strictSame(waits, [320], 'who types slowly');
+  clock += 200;
+  await ask(daemon, at, typing);
+  t.strictSame(waits, [320, 120], 'what was waited already is over');
+  await keys(Array.from({ length: 12 }, () => 60));
+  await ask(daemon, at, typing);
+  t.strictSame(waits, [80], 'who types fast');
+  const other = await open(daemon, 'b = │\n', 'file:///work/other.ts');
+  await ask(daemon, other, { uri: 'file:///work/other.ts', ...typing });
+  t.strictSame(waits, [80, 150], 'each document is its own');
+  await ask(daemon, at);
+  t.equal(waits.length, 2, 'who asks by hand does not wait');
 });
 
 t.test('a newer request closes the socket of the older one, which is null', async (t) => {
@@ -598,6 +647,112 @@ t.test('nothing is fetched ahead while a chat is answered', async (t) => {
   t.equal(generates(runner).length, 1);
   stop.abort();
   await chat;
+});
+
+t.test('after a comment was accepted comes what it is about', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, 'let a = 1;\n// │\n');
+  runner.on('/api/generate', 1, asksAfter('// ')).say('Adds.\nfunction');
+  runner.on('/api/generate', 1, asksAfter('// Adds.')).say('\nfunction add() {\n  a += 1;\n}\n\nadd();');
+  t.equal(textOf(await ask(daemon, start)), 'Adds.');
+  await runner.waitFor(({ body, finished }) => finished && asksAfter('// Adds.')({ body }));
+  const at = await type(daemon, start, 'Adds.', 2);
+  t.equal(textOf(await ask(daemon, at)), '\nfunction add() {\n  a += 1;\n}');
+  t.match(generates(runner), [{ options: { num_predict: 32 } }, { options: { num_predict: 128 } }]);
+});
+
+t.test('the same where nothing was fetched ahead, and not where no suggestion ended', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const start = await open(daemon, '// │\n');
+  runner.on('/api/chat').hang();
+  const stop = new AbortController();
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const chat = daemon.request(chatRequest, { streamId: 's', model: 'talker', messages }, stop.signal);
+  await runner.waitFor(({ path }) => path === '/api/chat');
+  runner.on('/api/generate').say('Adds.');
+  runner.on('/api/generate', 2).say('\na += 1;');
+  t.equal(textOf(await ask(daemon, start)), 'Adds.');
+  const at = await type(daemon, start, 'Adds.', 2);
+  t.equal(textOf(await ask(daemon, at)), '\na += 1;');
+  const later = await type(daemon, at, ' All', 3);
+  t.equal(await ask(daemon, later), null, 'a line of comment is completed alone');
+  t.match(
+    generates(runner).map(({ options }) => options),
+    [{ num_predict: 32 }, { num_predict: 128 }, { num_predict: 32 }],
+  );
+  stop.abort();
+  await chat;
+});
+
+t.test('what is selected in the list of the editor goes on, and typing it costs no request', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  let at = await open(daemon, 'function f() {\n  cons│\n}\n');
+  const select = (text: string): SelectedCompletionInfo => ({
+    range: { start: { line: 1, character: 2 }, end: at },
+    text,
+  });
+  runner.on('/api/generate', 1, asksAfter('  console')).say('.log(a);');
+  runner.on('/api/generate', 9, asksAfter('(a);')).say('');
+  const list = await ask(daemon, at, { selected: select('console') });
+  t.match(list?.items, [{ insertText: 'console.log(a);', range: select('').range }]);
+  t.match(generates(runner), [{ prompt: 'function f() {\n  console', suffix: '\n}\n' }]);
+  const askedOnce = () =>
+    generates(runner).filter(({ prompt }) => !String(prompt).endsWith('(a);')).length === 1;
+  at = await type(daemon, at, 'o', 2);
+  const more = await ask(daemon, at, { selected: select('console'), triggerKind: 2 });
+  t.match(more?.items, [{ insertText: 'console.log(a);', range: select('').range }], 'typed on');
+  at = await type(daemon, at, 'le', 3);
+  t.equal(textOf(await ask(daemon, at, { triggerKind: 2 })), '.log(a);', 'taken from the list');
+  t.ok(askedOnce());
+  at = await type(daemon, at, '.l', 4);
+  const member = { range: { start: { ...at, character: at.character - 1 }, end: at }, text: 'log' };
+  const rest = await ask(daemon, at, { selected: member, triggerKind: 2 });
+  t.match(
+    rest?.items,
+    [{ insertText: 'log(a);', range: member.range }],
+    'what was suggested before the list came',
+  );
+  t.ok(askedOnce());
+
+  runner.on('/api/generate', 1, asksAfter('.lower')).say('  \n');
+  t.equal(await ask(daemon, at, { selected: { ...member, text: 'lower' } }), null, 'nothing fits');
+  const elsewhere = {
+    range: { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } },
+    text: 'a',
+  };
+  t.equal(await ask(daemon, at, { selected: elsewhere }), null);
+});
+
+t.test('behind what is selected closers are replaced, and another selection waits anew', async (t) => {
+  const waits: number[] = [];
+  const wait = recordRests(waits);
+  const { runner, daemon } = await startDaemonWithRunner(
+    t,
+    { completionModel: 'filler' },
+    { standIn: { models }, pair: { wait, now: () => 1_000 } },
+  );
+  const at = await open(daemon, 'print(fo│)\n');
+  const selected = (text: string) => ({ range: { start: { ...at, character: 6 }, end: at }, text });
+  runner.on('/api/generate', 1, asksAfter('foo')).say('(1));');
+  t.match(await ask(daemon, at, { selected: selected('foo'), triggerKind: 2 }), {
+    items: [
+      {
+        insertText: 'foo(1));',
+        range: { start: { line: 0, character: 6 }, end: { line: 0, character: 9 } },
+      },
+    ],
+  });
+  t.strictSame(waits, [150]);
+  await ask(daemon, at, { selected: selected('fork'), triggerKind: 2 });
+  t.strictSame(waits, [150, 150]);
+  await t.rejects(
+    daemon.connection.sendRequest(inlineCompletionRequest.method, {
+      textDocument: { uri },
+      position: at,
+      context: { triggerKind: 1, selectedCompletionInfo: { range: { start: at }, text: 'a' } },
+    }),
+    failsWith({ code: -32602, data: { path: 'context.selectedCompletionInfo.range.end' } }),
+  );
 });
 
 t.test('other files stand before the text as a comment, in an order that stays', async (t) => {

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream';
+import { setTimeout as waitFor } from 'node:timers/promises';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { startDaemon } from '../../daemon/server.ts';
@@ -17,6 +18,9 @@ export interface PairOptions {
   readonly capabilities?: object;
   /** How the client answers further requests of the daemon, by method. */
   readonly answers?: Readonly<Record<string, (params: unknown) => unknown>>;
+  /** The daemon's clock in ms, and how it waits; default: the true ones. */
+  readonly now?: () => number;
+  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface PairClient extends DaemonClient {
@@ -25,10 +29,9 @@ export interface PairClient extends DaemonClient {
 }
 
 /** Both real ends in one process, with what goes between them cut into pieces of a few bytes. */
-export async function startPair(
-  options: RunnerOptions,
-  { secrets = [], host, settings, env = {}, capabilities = {}, answers = {} }: PairOptions = {},
-): Promise<PairClient> {
+export async function startPair(options: RunnerOptions, pair: PairOptions = {}): Promise<PairClient> {
+  const { secrets = [], host, settings, env = {}, capabilities = {}, answers = {} } = pair;
+  const { now = Date.now, wait = waitTruly } = pair;
   const toDaemon = inPieces();
   const toClient = inPieces();
   const daemon = startDaemon({
@@ -39,7 +42,8 @@ export async function startPair(
     readSecrets: async (store) => secrets.forEach(store.set),
     platform: process.platform,
     env,
-    now: Date.now,
+    now,
+    wait,
     random: Math.random,
   });
   const client = connectClient(new StreamMessageReader(toClient), new StreamMessageWriter(toDaemon));
@@ -65,6 +69,10 @@ export async function startPair(
       toClient.destroy();
     },
   };
+}
+
+async function waitTruly(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await waitFor(milliseconds, undefined, { signal });
 }
 
 function inPieces(): Transform {

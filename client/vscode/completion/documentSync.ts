@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { TextPosition } from '../../../protocol/completion.ts';
+import type { TextPosition, TextRange } from '../../../protocol/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { didChange, didClose, didOpen, type TextRange } from './messages.ts';
+import { didChange, didClose, didOpen } from './messages.ts';
 
 /** Schemes of what people write in; not the chat's own input, an output channel or an old revision. */
 export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
@@ -62,7 +62,7 @@ function belongs({ uri, languageId }: vscode.TextDocument): boolean {
   return languageId !== toldElsewhere && documentSchemes.some((scheme) => scheme === uri.scheme);
 }
 
-function toRange({ start, end }: vscode.Range): TextRange {
+export function toRange({ start, end }: vscode.Range): TextRange {
   return { start: toPosition(start), end: toPosition(end) };
 }
 

@@ -1,8 +1,12 @@
 import * as vscode from 'vscode';
-import { type InlineCompletionItem, inlineCompletionRequest } from '../../../protocol/completion.ts';
+import {
+  type InlineCompletionItem,
+  type InlineCompletionParams,
+  inlineCompletionRequest,
+} from '../../../protocol/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel } from '../settings.ts';
-import { type DocumentSync, documentSchemes, syncDocuments, toPosition } from './documentSync.ts';
+import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
 
 /** Completes in documents while a model for it is set; without one nothing is registered and no document is told. */
 export function registerInlineCompletion(
@@ -60,18 +64,28 @@ async function complete(
 ): Promise<vscode.InlineCompletionItem[] | undefined> {
   // A daemon that is only starting knows no document yet; the next key asks again.
   if (!documents.has(document)) return undefined;
-  const isInvoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
-  const { invoked, automatic } = triggerKinds;
   const result = await daemon.request(
     inlineCompletionRequest,
     {
       textDocument: { uri: document.uri.toString() },
       position: toPosition(position),
-      context: { triggerKind: isInvoked ? invoked : automatic },
+      context: toContext(context),
     },
     token,
   );
   return result?.items.map(toItem);
+}
+
+function toContext({
+  triggerKind,
+  selectedCompletionInfo: selected,
+}: vscode.InlineCompletionContext): InlineCompletionParams['context'] & {} {
+  const { invoked, automatic } = triggerKinds;
+  const isInvoked = triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+  return {
+    triggerKind: isInvoked ? invoked : automatic,
+    ...(selected && { selectedCompletionInfo: { range: toRange(selected.range), text: selected.text } }),
+  };
 }
 
 /** LSP counts from 1 what the editor counts from 0. */

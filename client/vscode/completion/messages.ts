@@ -1,12 +1,7 @@
-import type { TextPosition } from '../../../protocol/completion.ts';
+import type { TextRange } from '../../../protocol/completion.ts';
 import type { NotificationMessage } from '../../../protocol/messageTypes.ts';
 
 /** LSP's text synchronization, as far as it is spoken here: each change is of a range. */
-export interface TextRange {
-  readonly start: TextPosition;
-  readonly end: TextPosition;
-}
-
 interface OpenedDocument {
   readonly textDocument: {
     readonly uri: string;

@@ -1,0 +1,122 @@
+import type { TextPosition } from '../../protocol/completion.ts';
+import type { Model } from '../../protocol/models.ts';
+import type { Log } from '../log.ts';
+import { modelKey } from '../models/name.ts';
+import type { AskRunner, WarmRunner } from './asking.ts';
+import type { OpenDocument } from './completion.ts';
+import { isTooLarge } from './dropReason.ts';
+import type { Wait } from './pause.ts';
+import type { WhyNotSendable } from './sendable.ts';
+import { prefixBudget, type Surroundings, surroundingsAt } from './surroundings.ts';
+
+/**
+ * In a pause the runner evaluates the text of a document for which nothing was asked yet, so that the first suggestion
+ * there does not wait for that. At most one document at a time, each once, and only while nobody else wants the runner.
+ */
+export interface Warming {
+  /** The user is in this document, and there, where that is known: what is under way ends, and a pause begins. */
+  arrive(uri: string, position?: TextPosition): void;
+  /** The document is closed. */
+  leave(uri: string): void;
+  /** Somebody else wants the runner. */
+  stop(): void;
+  /** The same way to ask; where it asks nothing need be warmed any more, and nothing is while it does. */
+  observe(ask: AskRunner): AskRunner;
+}
+
+export interface WarmingDependencies {
+  readonly document: (uri: string) => OpenDocument | undefined;
+  /** The model of the settings, as they are now. */
+  readonly model: () => string | undefined;
+  readonly whyNotSendable: WhyNotSendable;
+  /** Whether nobody waits for the runner, completions aside. */
+  readonly isIdle: () => boolean;
+  /** Whether a request would find the model in memory. */
+  readonly isLoaded: (model: string, signal: AbortSignal) => Promise<boolean>;
+  readonly warm: WarmRunner;
+  readonly wait: Wait;
+  readonly log: Log;
+}
+
+/** How long nothing happens before a document is warmed, in ms: who only passes through it costs nothing. */
+const quiet = 1_000;
+
+export function createWarming(dependencies: WarmingDependencies): Warming {
+  const { isIdle, isLoaded, whyNotSendable, wait, log } = dependencies;
+  /** By address of an open document: the model that has read it. */
+  const readers = new Map<string, string>();
+  let asking = 0;
+  let here: { readonly uri: string; readonly controller: AbortController } | undefined;
+  const stop = () => here?.controller.abort();
+
+  const mayWarm = async (uri: string, model: string, signal: AbortSignal) =>
+    (await whyNotSendable(uri)) === undefined && isIdle() && (await isLoaded(model, signal));
+
+  const warmAfterPause = async ({ uri, model, position }: Arrival, signal: AbortSignal) => {
+    try {
+      await wait(quiet, signal);
+      if (asking > 0 || !(await mayWarm(uri, model, signal))) return;
+      const document = dependencies.document(uri);
+      // Somebody may have come meanwhile.
+      if (signal.aborted || asking > 0 || !isIdle() || !document || isTooLarge(document.getText())) return;
+      const around = position ? surroundingsAt(document, position) : surroundingsAnywhere(document);
+      const isWarm = await dependencies.warm({ place: { uri, model, around }, isGuess: !position }, signal);
+      if (isWarm) readers.set(uri, model);
+    } catch (error) {
+      if (signal.aborted) return;
+      // What failed once would fail again.
+      readers.set(uri, model);
+      log.debug(`Nothing was warmed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+
+  return {
+    stop,
+    arrive(uri, position) {
+      stop();
+      const model = dependencies.model();
+      if (model === undefined || readers.get(uri) === model) return;
+      here = { uri, controller: new AbortController() };
+      void warmAfterPause({ uri, model, position }, here.controller.signal);
+    },
+    leave(uri) {
+      readers.delete(uri);
+      if (here?.uri === uri) stop();
+    },
+    observe: (ask) => async (place, signal, receive) => {
+      stop();
+      asking += 1;
+      if (dependencies.document(place.uri)) readers.set(place.uri, place.model);
+      try {
+        return await ask(place, signal, receive);
+      } finally {
+        asking -= 1;
+      }
+    },
+  };
+}
+
+interface Arrival {
+  readonly uri: string;
+  readonly model: string;
+  readonly position: TextPosition | undefined;
+}
+
+/**
+ * For a cursor that may be anywhere: as much of the beginning as a prompt holds, because a prompt for any place within
+ * begins with a part of it. Other files are shown what stands at its beginning.
+ */
+function surroundingsAnywhere(document: OpenDocument): Surroundings {
+  const around = surroundingsAt(document, document.positionAt(prefixBudget));
+  return { ...around, position: { line: 0, character: 0 } };
+}
+
+/** Whether a model is loaded, with the window that would be asked for: another one would load it anew. */
+export function isLoadedAs(
+  running: readonly Model[],
+  { model, contextLength }: { readonly model: string; readonly contextLength?: number },
+): boolean {
+  const loaded = running.find(({ name }) => modelKey(name) === modelKey(model));
+  const { allocated = contextLength } = loaded?.context ?? {};
+  return loaded !== undefined && (contextLength === undefined || allocated === contextLength);
+}

@@ -1,0 +1,352 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { WarmRunner } from '../../daemon/completion/asking.ts';
+import { createWarming, isLoadedAs, type WarmingDependencies } from '../../daemon/completion/warming.ts';
+import type { Log } from '../../daemon/log.ts';
+import { chatRequest } from '../../protocol/chat.ts';
+import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/completion.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { Model } from '../../protocol/models.ts';
+import type { DaemonClient } from '../support/daemonClient.ts';
+import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
+import type { RunnerStandIn } from '../support/runnerStandIn.ts';
+import { createVirtualClock } from '../support/virtualClock.ts';
+
+const uri = 'file:///work/a.ts';
+const other = 'file:///work/b.ts';
+const lines = 'const value = 1;\n'.repeat(60);
+
+/** Warming between a document and a runner that are of the test's own. */
+function setUpAlone(more: Partial<WarmingDependencies> = {}) {
+  const clock = createVirtualClock();
+  const warmed: Parameters<WarmRunner>[0][] = [];
+  const logged: string[] = [];
+  const log = { debug: (message: string) => void logged.push(message) } as Log;
+  const warming = createWarming({
+    document: (at) => TextDocument.create(at, 'typescript', 1, lines),
+    model: () => 'm',
+    whyNotSendable: async () => undefined,
+    isIdle: () => true,
+    isLoaded: async () => true,
+    warm: async (what) => warmed.push(what) > 0,
+    wait: clock.wait,
+    log,
+    ...more,
+  });
+  const pause = async (milliseconds = 1_000) => {
+    clock.pass(milliseconds);
+    await turn();
+  };
+  return { warming, warmed, logged, clock, pause };
+}
+
+const never = new AbortController().signal;
+
+t.test('a document is warmed once, after a pause, where the user is', async (t) => {
+  const { warming, warmed, pause } = setUpAlone();
+  warming.arrive(uri, { line: 1, character: 5 });
+  await pause(999);
+  t.strictSame(warmed, [], 'not before');
+  await pause(1);
+  t.match(warmed, [
+    { isGuess: false, place: { uri, model: 'm', around: { position: { line: 1, character: 5 } } } },
+  ]);
+  warming.arrive(uri, { line: 2, character: 0 });
+  await pause();
+  t.equal(warmed.length, 1, 'once');
+  warming.leave(uri);
+  warming.arrive(uri);
+  await pause();
+  t.match(
+    warmed.slice(1),
+    [{ isGuess: true, place: { around: { prefix: lines, suffix: '' } } }],
+    'opened anew',
+  );
+  t.strictSame(warmed[1]?.place.around.position, { line: 0, character: 0 });
+});
+
+t.test('of several documents it is the one where something happened last', async (t) => {
+  const { warming, warmed, pause, clock } = setUpAlone();
+  for (const at of [uri, other, uri]) {
+    warming.arrive(at);
+    await pause(700);
+  }
+  t.equal(clock.waiting, 1);
+  await pause();
+  t.strictSame(
+    warmed.map(({ place }) => place.uri),
+    [uri],
+  );
+});
+
+t.test('another model reads anew, and what is asked for anyway need not be warmed', async (t) => {
+  let model: string | undefined = 'm';
+  const { warming, warmed, pause, clock } = setUpAlone({ model: () => model });
+  warming.arrive(uri);
+  await pause();
+  model = 'other';
+  warming.arrive(uri);
+  await pause();
+  t.strictSame(
+    warmed.map(({ place }) => place.model),
+    ['m', 'other'],
+  );
+  const ask = warming.observe(async () => '');
+  const place = { uri: other, model, around: warmed[0]?.place.around ?? t.bailout() };
+  await ask(place as Parameters<typeof ask>[0], never, () => undefined);
+  warming.arrive(other);
+  t.equal(clock.waiting, 0);
+  model = undefined;
+  warming.arrive('file:///work/c.ts');
+  t.equal(clock.waiting, 0, 'completion is off');
+});
+
+t.test('nothing is warmed', async (t) => {
+  const cases: readonly { name: string; more: Partial<WarmingDependencies> }[] = [
+    { name: 'while a chat is answered', more: { isIdle: () => false } },
+    { name: 'where the model is not loaded', more: { isLoaded: async () => false } },
+    { name: 'of what must not be sent', more: { whyNotSendable: async () => 'it looks like a secret' } },
+    { name: 'of a document that is closed', more: { document: () => undefined } },
+    {
+      name: 'of a document that is too large',
+      more: { document: (at) => TextDocument.create(at, 'x', 1, 'x'.repeat(11 * 1024 * 1024)) },
+    },
+    {
+      name: 'where the runner does not say what is loaded',
+      more: { isLoaded: () => Promise.reject(new Error('down')) },
+    },
+  ];
+  for (const { name, more } of cases) {
+    const { warming, warmed, pause } = setUpAlone(more);
+    warming.arrive(uri);
+    await pause();
+    t.strictSame(warmed, [], name);
+  }
+  const { warming, warmed, pause } = setUpAlone();
+  let end: (text: string) => void = () => undefined;
+  const asked = warming.observe(
+    () =>
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+  )({ uri: other, model: 'm', around: {} } as never, never, () => undefined);
+  warming.arrive(uri);
+  await pause();
+  t.strictSame(warmed, [], 'while a completion is asked for');
+  end('');
+  await asked;
+});
+
+t.test('what is under way ends with whatever happens, and a failure is not tried again', async (t) => {
+  const place = { uri: other, model: 'm', around: {} } as never;
+  const ends: readonly (readonly [name: string, end: (warming: ReturnType<typeof createWarming>) => void])[] =
+    [
+      ['a key', (warming) => warming.arrive(uri)],
+      ['a key elsewhere', (warming) => warming.arrive(other)],
+      ['a chat', (warming) => warming.stop()],
+      ['a completion', (warming) => void warming.observe(async () => '')(place, never, () => undefined)],
+      ['the document is closed', (warming) => warming.leave(uri)],
+    ];
+  for (const [name, end] of ends) {
+    let signal = never;
+    const { warming, logged, pause } = setUpAlone({
+      warm: (_what, given) => {
+        signal = given;
+        return new Promise((_, reject) => given.addEventListener('abort', () => reject(given.reason)));
+      },
+    });
+    warming.arrive(uri);
+    await pause();
+    t.notOk(signal.aborted);
+    end(warming);
+    t.ok(signal.aborted, name);
+    await turn();
+    t.strictSame(logged, [], name);
+  }
+  let tried = 0;
+  const { warming, logged, pause } = setUpAlone({
+    warm: async () => {
+      tried += 1;
+      throw new Error('refused');
+    },
+  });
+  for (let count = 0; count < 2; count += 1) {
+    warming.arrive(uri);
+    await pause();
+  }
+  t.equal(tried, 1);
+  t.match(logged, [/Nothing was warmed: refused/]);
+});
+
+t.test('which model is loaded, and with which window', async (t) => {
+  const running = [
+    { name: 'filler:latest', context: { allocated: 4096 } },
+    { name: 'old:1b', context: {} },
+  ];
+  for (const [model, contextLength, want] of [
+    ['filler', undefined, true],
+    ['library/filler:latest', 4096, true],
+    ['filler', 8192, false],
+    ['old:1b', 8192, true],
+    ['other', undefined, false],
+  ] as const) {
+    const asked = { model, ...(contextLength === undefined ? {} : { contextLength }) };
+    t.equal(isLoadedAs(running as unknown as Model[], asked), want, `${model} ${contextLength}`);
+  }
+});
+
+const models = [
+  { name: 'filler:latest', capabilities: ['completion', 'insert'] },
+  { name: 'codellama:7b-code', capabilities: ['completion'] },
+] as const;
+
+async function setUp(test: Teardown, options: RunnerOptions = {}) {
+  const clock = createVirtualClock();
+  const { runner, daemon } = await startDaemonWithRunner(
+    test,
+    { completionModel: 'filler', logLevel: 'debug', ...options },
+    { standIn: { models }, pair: { wait: clock.wait, now: clock.now } },
+  );
+  /** The daemon has read what was sent to it. */
+  const settled = () => daemon.request({ method: 'runner/status' }, {});
+  const pause = async () => {
+    await settled();
+    clock.pass(1_000);
+  };
+  return { runner, daemon, settled, pause };
+}
+
+async function open(daemon: DaemonClient, at: string, text: string): Promise<void> {
+  const textDocument = { uri: at, languageId: 'typescript', version: 1, text };
+  await daemon.connection.sendNotification('textDocument/didOpen', { textDocument });
+}
+
+async function type(daemon: DaemonClient, at: string, line: number, text: string): Promise<void> {
+  const start = { line, character: 0 };
+  await daemon.connection.sendNotification('textDocument/didChange', {
+    textDocument: { uri: at, version: 2 },
+    contentChanges: [{ range: { start, end: start }, text }],
+  });
+}
+
+function ask(daemon: DaemonClient, at: string, line: number): Promise<InlineCompletionList | null> {
+  const position = { line, character: 0 };
+  const params = { textDocument: { uri: at }, position, context: { triggerKind: 1 } };
+  return daemon.request(inlineCompletionRequest, params);
+}
+
+/** By a suggestion of nothing in a document of its own. */
+async function load(daemon: DaemonClient, runner: RunnerStandIn): Promise<void> {
+  await open(daemon, 'file:///work/first.ts', 'first();\n');
+  runner.on('/api/generate').say('');
+  await ask(daemon, 'file:///work/first.ts', 1);
+}
+
+interface Body {
+  readonly prompt?: string;
+  readonly options?: { readonly num_predict?: number };
+}
+
+const isWarming = ({ path, body }: { readonly path: string; readonly body: unknown }) =>
+  path === '/api/generate' && (body as Body | undefined)?.options?.num_predict === 1;
+
+t.test('the first suggestion in a document begins with what was warmed', async (t) => {
+  const { runner, daemon, pause } = await setUp(t, { keepAlive: '5m', contextLength: 2048 });
+  await load(daemon, runner);
+  await open(daemon, uri, lines);
+  await pause();
+  const { body } = await runner.waitFor((request) => isWarming(request) && request.finished === true);
+  t.match(body, {
+    model: 'filler',
+    prompt: `// work/first.ts\n// first();\n\n${lines}`,
+    suffix: String,
+    options: { num_predict: 1, num_ctx: 2048 },
+    keep_alive: '5m',
+    think: false,
+  });
+  runner.on('/api/generate').say('last();');
+  t.ok(await ask(daemon, uri, 30));
+  const { prompt = '' } = body as Body;
+  const [, , first] = runner.bodies('/api/generate') as readonly Body[];
+  t.ok(prompt.startsWith(first?.prompt ?? 'none'));
+  t.strictSame(
+    daemon.logs.filter(({ level }) => level === 'warn' || level === 'error'),
+    [],
+  );
+});
+
+t.test('after a key it is where the key was', async (t) => {
+  const { runner, daemon, pause } = await setUp(t);
+  await load(daemon, runner);
+  await open(daemon, uri, lines);
+  await type(daemon, uri, 40, 'a = \n  b');
+  await pause();
+  const { body } = await runner.waitFor(isWarming);
+  t.match((body as Body).prompt, /1;\na = \n {2}b$/);
+});
+
+t.test('what was left while the place was not known is warmed once it is', async (t) => {
+  const { runner, daemon, pause } = await setUp(t, { completionModel: 'codellama:7b-code' });
+  await load(daemon, runner);
+  await open(daemon, uri, lines);
+  await pause();
+  await runner.waitFor(({ path, finished }) => path === '/api/ps' && finished === true);
+  await type(daemon, uri, 40, 'a = ');
+  await pause();
+  const { body } = await runner.waitFor(isWarming);
+  t.match((body as Body).prompt, /^<PRE> <SUF>const value.* <MID> .*1;\na = $/s);
+});
+
+t.test('a key, a request and a chat close its socket', async (t) => {
+  const ends: readonly (readonly [name: string, end: (daemon: DaemonClient) => unknown])[] = [
+    ['a key', (daemon) => type(daemon, uri, 1, 'a')],
+    ['a request', (daemon) => ask(daemon, uri, 3)],
+    [
+      'a chat',
+      (daemon) =>
+        daemon.request(chatRequest, {
+          streamId: 's',
+          model: 'filler',
+          messages: [{ role: 'user', content: 'Hi' }],
+        }),
+    ],
+  ];
+  for (const [name, end] of ends) {
+    const { runner, daemon, pause } = await setUp(t);
+    await load(daemon, runner);
+    await open(daemon, uri, lines);
+    runner.on('/api/generate').hang();
+    await pause();
+    const request = await runner.waitFor((asked) => isWarming(asked) && asked.body !== undefined);
+    t.notOk(request.aborted);
+    await end(daemon);
+    t.ok((await runner.waitFor((asked) => asked === request && asked.aborted)).aborted, name);
+  }
+});
+
+t.test('what is not loaded stays so, and what is little or unsure is left', async (t) => {
+  const cases: readonly {
+    name: string;
+    text?: string;
+    at?: string;
+    options?: RunnerOptions;
+    load?: false;
+  }[] = [
+    { name: 'not loaded', load: false },
+    { name: 'a short text', text: 'a = 1;\n' },
+    { name: 'a place that decides all', options: { completionModel: 'codellama:7b-code' } },
+  ];
+  for (const { name, text = lines, at = uri, options = {}, load: isLoaded = true } of cases) {
+    const { runner, daemon, pause, settled } = await setUp(t, options);
+    if (isLoaded) await load(daemon, runner);
+    await open(daemon, at, text);
+    await pause();
+    await runner.waitFor(({ path, finished }) => path === '/api/ps' && finished === true);
+    // The daemon has read the answer before it answers this.
+    await settled();
+    await settled();
+    t.strictSame(runner.requests.filter(({ body, path }) => isWarming({ path, body })).length, 0, name);
+    t.equal(runner.bodies('/api/generate').length, isLoaded ? 1 : 0, name);
+  }
+});
