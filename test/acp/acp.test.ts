@@ -410,6 +410,8 @@ async function flood(test: Teardown) {
   const received: { id?: number; result?: { sessionId?: string; stopReason?: string }; params?: Params }[] =
     [];
   lines.on('line', (line) => {
+    // Who goes away may be left with half a line.
+    if (child.stdin.writableEnded || child.stdout.destroyed) return;
     received.push(JSON.parse(line));
     child.emit('received');
   });

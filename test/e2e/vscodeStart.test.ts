@@ -11,6 +11,7 @@ import {
   transcript,
 } from '../support/editor.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { poll } from '../support/waiting.ts';
 
 const skip = skipWithoutEditor();
 
@@ -161,6 +162,12 @@ t.test('nothing goes to a model that runs elsewhere before the user allowed it',
     await dialog.getByText('Send There', { exact: true }).click();
     await allowed;
     t.ok(await transcript(editor, /High up\./));
+    // The editor in a browser writes a moment later what extensions keep.
+    await poll(
+      () => editor.page.evaluate<string>(keptValues),
+      (kept) => kept.includes('allowedRemotes'),
+      20_000,
+    );
     await editor.reload();
     await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
     runner.say('Higher.');
@@ -168,6 +175,20 @@ t.test('nothing goes to a model that runs elsewhere before the user allowed it',
     t.ok(await transcript(editor, /Higher\./));
   });
 });
+
+/** Run in the page: all that the editor keeps for every workspace. */
+const keptValues = `new Promise((resolve, reject) => {
+  const opening = indexedDB.open('vscode-web-state-db-global');
+  opening.onerror = () => reject(opening.error);
+  opening.onsuccess = () => {
+    const reading = opening.result.transaction('ItemTable').objectStore('ItemTable').getAll();
+    reading.onerror = () => reject(reading.error);
+    reading.onsuccess = () => {
+      opening.result.close();
+      resolve(reading.result.join());
+    };
+  };
+})`;
 
 t.test('settings that are wrong, and settings that change', { skip }, async (t) => {
   const remote = { host: 'https://ollama.com', model: 'cloudy' };

@@ -23,18 +23,19 @@ export function withConsent(
   const refusedAt = new Map<string, number>();
   const isAllowed = (name: string, { host, model }: NonNullable<Model['remote']>): Promise<boolean> => {
     const key = `${host} ${model}`;
-    const allowed = memory.get<readonly string[]>(memoryKey) ?? [];
-    if (allowed.includes(key)) return Promise.resolve(true);
+    const allowed = () => memory.get<readonly string[]>(memoryKey) ?? [];
+    if (allowed().includes(key)) return Promise.resolve(true);
     if (systemClock.now() - (refusedAt.get(key) ?? 0) < noHolds) return Promise.resolve(false);
-    const answer = asking.get(key) ?? askUser(name, host);
+    const answer =
+      asking.get(key) ??
+      askUser(name, host).then(async (isYes) => {
+        asking.delete(key);
+        if (isYes) await memory.update(memoryKey, [...allowed(), key]);
+        else refusedAt.set(key, systemClock.now());
+        return isYes;
+      });
     asking.set(key, answer);
-    return answer.then((isYes) => {
-      asking.delete(key);
-      if (!isYes) refusedAt.set(key, systemClock.now());
-      else if (!memory.get<readonly string[]>(memoryKey)?.includes(key))
-        void memory.update(memoryKey, [...allowed, key]);
-      return isYes;
-    });
+    return answer;
   };
   return async (params, take, token) => {
     const { remote, name } = offered.find(params.model, params.server) ?? {};
