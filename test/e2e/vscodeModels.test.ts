@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type * as vscode from 'vscode';
 import {
   answerBox,
@@ -12,7 +12,7 @@ import {
   skipWithoutEditor,
   startEditor,
 } from '../support/editor.ts';
-import { startStandIn } from '../support/runnerStandIn.ts';
+import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 
 const skip = skipWithoutEditor();
 
@@ -231,6 +231,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText(), {
       fits: (now) => now === 'function sum(a, b) {\n  return a + b;\n}\n',
     });
+    await goOnWithTheList(t, editor, runner);
     await editor.evaluate(
       async ({ vscode, argument }) => {
         const shown = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(argument));
@@ -312,6 +313,38 @@ function setting(editor: Editor, name: string, value: unknown): Promise<void> {
     },
     { name, value },
   );
+}
+
+/** With an item of the editor's own list selected, the ghost text goes on with that, and both can be taken. */
+async function goOnWithTheList(t: Test, editor: Editor, runner: RunnerStandIn): Promise<void> {
+  const { page } = editor;
+  await editor.evaluate(async ({ vscode }) => {
+    const item = new vscode.CompletionItem('console');
+    vscode.languages.registerCompletionItemProvider('plaintext', { provideCompletionItems: () => [item] });
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: '' }));
+  });
+  const asksBehind = ({ body }: { readonly body: unknown }) =>
+    /"prompt":"console"/.test(JSON.stringify(body));
+  runner.on('/api/generate', 1, asksBehind).say('.log(sum(1, 2));');
+  await page.locator('.editor-instance .view-lines').first().click();
+  await page.keyboard.type('cons', { delay: 60 });
+  await run(editor, 'editor.action.triggerSuggest');
+  await page.locator('.suggest-widget').getByText('console').first().waitFor();
+  await page.locator('.editor-instance [class*="ghost-text"]').first().waitFor();
+  const asked = runner.bodies('/api/generate').filter((body) => asksBehind({ body })).length;
+  await page.keyboard.press('Tab');
+  await page.locator('.editor-instance [class*="ghost-text"]').first().waitFor();
+  await page.keyboard.press('Tab');
+  await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText(), {
+    fits: (text) => text === 'console.log(sum(1, 2));',
+  });
+  t.equal(asked, 1);
+  t.equal(
+    runner.bodies('/api/generate').filter((body) => asksBehind({ body })).length,
+    1,
+    'one request for both',
+  );
+  await run(editor, 'workbench.action.revertAndCloseActiveEditor');
 }
 
 /** The titles of the views in the sidebar. */
