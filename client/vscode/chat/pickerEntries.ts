@@ -41,13 +41,17 @@ export function toPickerEntries(
   return [...wanted, ...gone.map(substitute)];
 }
 
-/** For one that was offered in an earlier window: whoever chose it is answered by the one that is there. */
+/**
+ * For one that was offered before: whoever chose it is answered by the one that is there, and nobody else sees it in the
+ * picker. The editor reads that from a field which no stable typing has.
+ */
 function substitute(id: string): RunnerModelInformation {
   return {
     ...placeholder(true),
     ...{ id, name: id === placeholderId ? 'Runner: any model' : id },
     detail: id === placeholderId ? '' : 'not installed',
     tooltip: 'Another one answers: of your machine, one that is loaded, else the newest.',
+    ...{ isUserSelectable: false },
   };
 }
 
