@@ -1,3 +1,4 @@
+import { canChat, preferredModel } from '../../protocol/choice.ts';
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
@@ -5,7 +6,8 @@ import { failureOf, TerminalError } from './failure.ts';
 import { nearest } from './nearest.ts';
 
 /**
- * The model to talk to: the one that was named, else one that is loaded, else the newest that can chat.
+ * The model to talk to: the one that was named, else of those on the runner's own machine one that is loaded, or the
+ * newest that can chat.
  * @throws {TerminalError} with a sentence, when there is none.
  */
 export async function chooseModel(daemon: Daemon, named: string | undefined): Promise<string> {
@@ -17,20 +19,18 @@ export async function chooseModel(daemon: Daemon, named: string | undefined): Pr
     if (stale) return named;
     throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
   }
-  const chosen = able.find(({ running }) => running !== undefined) ?? able[0];
+  const chosen = preferredModel(models);
   if (chosen) return chosen.name;
+  if (able[0])
+    throw new TerminalError(
+      'model-not-found',
+      `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0].name)}"; or pull one of your own, for example with "runner pull qwen3:4b".`,
+    );
   throw new TerminalError(
     'model-not-found',
     models.length === 0
       ? 'The runner has no model yet. Pull one, for example with "runner pull qwen3:4b".'
       : 'None of the installed models can chat. Pull one that can, for example with "runner pull qwen3:4b".',
-  );
-}
-
-export function canChat({ capabilities }: Model): boolean {
-  return (
-    capabilities.completion.value !== false &&
-    !(capabilities.completion.value === 'unknown' && capabilities.embedding.value === true)
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ChatParams, Message } from '../../protocol/chat.ts';
+import { canChat } from '../../protocol/choice.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
-import { canChat, chooseModel } from './chooseModel.ts';
+import { chooseModel } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
 import { showLine } from './controlCharacters.ts';

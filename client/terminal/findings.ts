@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { canChat } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
-import { canChat } from './chooseModel.ts';
 
 /** One thing that was looked at, what was found, and how to mend it. */
 export interface Finding {

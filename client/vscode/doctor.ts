@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
+import { canChat } from '../../protocol/choice.ts';
 import { defaultServerName } from '../../protocol/initialize.ts';
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
-import { canChat } from './convert/modelInformation.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { serverNames } from './daemon/servers.ts';
 import { messageOf } from './errorReporter.ts';

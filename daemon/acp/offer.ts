@@ -1,7 +1,8 @@
 import type { SessionConfigOption, SessionUpdate } from '@agentclientprotocol/sdk';
+import { canChat, preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
 import type { Core } from '../core.ts';
-import { canChat, pickersOf } from './pickers.ts';
+import { pickersOf } from './pickers.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** The models that can chat, as they were last listed, and what the sessions know of them. */
@@ -49,9 +50,8 @@ export function createOffer({ core, sessions, update }: OfferParts): Offer {
   };
 }
 
-/** The session's model stays while it is there; else the one that is loaded, else the newest. */
+/** The session's model stays while it is there; else the one that answers where nobody chose. */
 function settleModel(session: Session, models: readonly Model[]): void {
   if (models.some(({ name }) => name === session.model)) return;
-  const loaded = models.find(({ running }) => running !== undefined);
-  session.model = (loaded ?? models[0])?.name;
+  session.model = preferredModel(models)?.name;
 }

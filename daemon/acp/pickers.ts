@@ -28,26 +28,28 @@ export function thinkOf(choice: ThinkingChoice, model: Model | undefined): ChatP
   return model && !canThink(model) ? undefined : thinkingChoices[choice].think;
 }
 
-export function canChat({ capabilities: { completion, embedding } }: Model): boolean {
-  return completion.value !== false && !(completion.value === 'unknown' && embedding.value === true);
-}
-
-/** The pickers of a session; none while no model is known. */
+/** The pickers of a session; none while no model is known. Where all run elsewhere, none of them is chosen at first. */
 export function pickersOf(
   models: readonly Model[],
   { model, thinking }: { readonly model: string | undefined; readonly thinking: ThinkingChoice },
 ): SessionConfigOption[] {
   const chosen = models.find(({ name }) => name === model);
-  if (!chosen) return [];
+  if (models.length === 0) return [];
   return [
     {
       ...{ id: modelPicker, name: 'Model', category: 'model', type: 'select' },
-      currentValue: chosen.name,
-      options: models.map(choiceOf),
+      currentValue: chosen?.name ?? '',
+      options: [...(chosen ? [] : [noChoice]), ...models.map(choiceOf)],
     },
-    ...(canThink(chosen) ? [thinkingOption(thinking)] : []),
+    ...(chosen && canThink(chosen) ? [thinkingOption(thinking)] : []),
   ];
 }
+
+const noChoice: SessionConfigSelectOption = {
+  value: '',
+  name: 'None yet',
+  description: 'All of them run elsewhere: choose the one to send to.',
+};
 
 function thinkingOption(currentValue: ThinkingChoice): SessionConfigOption {
   return {

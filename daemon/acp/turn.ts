@@ -1,5 +1,6 @@
 import type { StopReason } from '@agentclientprotocol/sdk';
 import type { ChatParams, FinishReason, Message } from '../../protocol/chat.ts';
+import type { Model } from '../../protocol/models.ts';
 import type { Core } from '../core.ts';
 import { RunnerError } from '../errors.ts';
 import type { Offer } from './offer.ts';
@@ -61,13 +62,18 @@ async function modelFor({ core, offer, session, teller, signal }: TurnParts): Pr
   }
   await offer.settle();
   const { model } = session;
-  if (model === undefined) throw noModel(core.servers.client().server.url);
+  if (model === undefined) throw noModel(core.servers.client().server.url, offer.models);
   if (before !== undefined && before !== model)
     await teller.notice({ message: `${before} is not installed any more; ${model} answers.` });
   return model;
 }
 
-function noModel(url: string): RunnerError {
+function noModel(url: string, elsewhere: readonly Model[]): RunnerError {
+  if (elsewhere.length > 0)
+    return new RunnerError(
+      'model-not-found',
+      `Nothing was sent: every model of the runner at ${url} that can chat runs elsewhere. Choose one of them in the model picker, or pull one of your own, for example with "ollama pull qwen3:4b".`,
+    );
   return new RunnerError(
     'model-not-found',
     `The runner at ${url} has no model that can chat. Pull one, for example with "ollama pull qwen3:4b", and ask again.`,

@@ -359,6 +359,23 @@ t.test('a runner that is down, and one that has no model', async (t) => {
   );
 });
 
+t.test('nothing is sent elsewhere before a model is chosen that runs there', async (t) => {
+  const remote = { host: 'https://ollama.com', model: 'c' };
+  const cloudy = { name: 'cloudy:cloud', capabilities: ['completion'], remote } as const;
+  const { runner, open, ask, set } = await start(t, [cloudy]);
+  const { sessionId, configOptions } = await open();
+  t.same(picker(configOptions, 'model'), { chosen: '', values: ['', 'cloudy:cloud'] });
+  await t.rejects(
+    ask(sessionId, text('?')),
+    failsWith({ code: -33004, message: /^Nothing was sent: .*runs elsewhere/ }),
+  );
+  t.same(runner.bodies('/api/chat'), []);
+  const chosen = await set(sessionId, 'model', 'cloudy:cloud');
+  t.same(picker(chosen.configOptions, 'model'), { chosen: 'cloudy:cloud', values: ['cloudy:cloud'] });
+  runner.say('High up.');
+  t.match(await ask(sessionId, text('?')), { stopReason: 'end_turn' });
+});
+
 t.test('bytes that are no message are answered; the end of the input ends all, with 0', async (t) => {
   const runner = await startStandIn({ models: [blind] });
   t.teardown(() => runner.close());

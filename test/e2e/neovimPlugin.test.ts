@@ -426,6 +426,16 @@ t.test('the chat', { skip }, async (t) => {
     t.match(await neovim.told(), [/^Runner: No runner answers at \S+\.$/]);
   });
 
+  t.test('sends nothing elsewhere before a model is chosen that runs there', async (t) => {
+    const remote = { host: 'https://ollama.com', model: 'c' };
+    const cloudy = { name: 'cloudy:cloud', capabilities: ['completion'], remote } as const;
+    const { runner, neovim } = await start(t, { runner: { models: [cloudy] } });
+    await neovim.lua("vim.cmd.RunnerChat('hello')");
+    const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
+    t.match(said, /^\*\*Error:\*\* Nothing was sent: every model that can chat runs elsewhere\./);
+    t.strictSame(runner.bodies('/api/chat'), []);
+  });
+
   t.test('takes the selected lines along as context, and another model by choice', async (t) => {
     const files = { 'sum.lua': 'local a = 1\nlocal b = 2\nreturn a + b\n' };
     const { runner, neovim } = await start(t, { files });

@@ -165,6 +165,22 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
   }
 });
 
+t.test('nothing is sent elsewhere before somebody names a model that runs there', async (t) => {
+  const cloudy = models.map((model) => ({ ...model, remote: { host: 'https://ollama.com', model: 'c' } }));
+  const asked: string[] = [];
+  const chat = async (turn: Turn) => {
+    asked.push(turn.params.model);
+    return say(turn);
+  };
+  const run = startTerminal({ args: ['chat', 'hello'], input: '', models: cloudy, chat });
+  t.equal(await run.ended, 1);
+  t.match(run.stderr.text(), /runs elsewhere\. To send there all the same, name one, such as "--model m:1b"/);
+  t.strictSame(asked, []);
+  const named = startTerminal({ args: ['chat', '-m', 'm:1b', 'hello'], input: '', models: cloudy, chat });
+  t.equal(await named.ended, 0);
+  t.strictSame(asked, ['m:1b']);
+});
+
 t.test('a model that does not exist is told with those that do', async (t) => {
   const chat = async () => {
     throw new ResponseError(-33004, 'It is not installed.', { kind: 'model-not-found', retryable: false });

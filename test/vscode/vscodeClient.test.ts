@@ -2,10 +2,11 @@ import t from 'tap';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
-import { canChat, toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
+import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { plain } from '../../client/vscode/notificationText.ts';
+import { canChat, preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
@@ -36,7 +37,21 @@ t.test('what the picker offers', async (t) => {
   }
   t.match(toModelInformation(models, { isStale: () => true, windows })[0], { detail: 'offline' });
   t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
-  t.notOk(canChat(model('x', {}, { completion: unknown, embedding: yes })));
+});
+
+t.test('who answers where nobody chose', async (t) => {
+  const remote = { host: 'https://ollama.com', model: 'c' };
+  const running = { expiresAt: '2026-01-01T00:00:00Z', size: 1, sizeVram: 1 };
+  const cloudy = model('cloudy', { remote });
+  const embedder = model('x', { running }, { completion: unknown, embedding: yes });
+  t.notOk(canChat(embedder));
+  t.equal(preferredModel([embedder, cloudy, model('new'), model('old')])?.name, 'new', 'the newest');
+  t.equal(
+    preferredModel([cloudy, model('new'), model('old', { running })])?.name,
+    'old',
+    'one that is loaded',
+  );
+  t.equal(preferredModel([cloudy]), undefined, 'none that runs elsewhere');
 });
 
 t.test('the window of a model', async (t) => {

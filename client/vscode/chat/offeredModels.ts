@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { canChat, preferredModel } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import {
   listModelsRequest,
@@ -7,7 +8,7 @@ import {
   showModelRequest,
 } from '../../../protocol/models.ts';
 import { statusDidChange } from '../../../protocol/status.ts';
-import { canChat, type RunnerModelInformation } from '../convert/modelInformation.ts';
+import type { RunnerModelInformation } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
@@ -105,9 +106,7 @@ export function createOfferedModels(
       return current;
     },
     get preferred() {
-      // What runs elsewhere answers only who chose it.
-      const able = models.filter((model) => canChat(model) && !model.remote);
-      return able.find(({ running }) => running !== undefined) ?? able[0];
+      return preferredModel(models);
     },
     find: (name, server = defaultServerName) =>
       models.find((model) => model.name === name && model.server === server),

@@ -1,6 +1,6 @@
+import { canChat } from '../../../protocol/choice.ts';
 import type { Model } from '../../../protocol/models.ts';
 import {
-  canChat,
   type InformationOptions,
   type RunnerModelInformation,
   toModelInformation,

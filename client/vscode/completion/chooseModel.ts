@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
+import { canChat } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import { listModelsRequest, type Model } from '../../../protocol/models.ts';
-import { canChat } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { completionModel, updateSetting } from '../settings.ts';

@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { canChat } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import type { Model } from '../../../protocol/models.ts';
 
@@ -71,10 +72,6 @@ export function windowOf({ server, remote, context }: Model, { contextLength, us
   if (contextLength > 0) return Math.min(contextLength, maximum ?? contextLength);
   const promised = allocated ?? configured ?? (remote && maximum);
   return promised ?? Math.min(usual(server) ?? assumedWindow, maximum ?? assumedWindow);
-}
-
-export function canChat({ capabilities: { completion, embedding } }: Model): boolean {
-  return completion.value !== false && !(completion.value === 'unknown' && embedding.value === true);
 }
 
 /** With both figures: what a conversation may hold, and what the model was made for. */

@@ -9,6 +9,7 @@ local M = {}
 ---@field size? integer
 ---@field capabilities table<string, { value: boolean|'unknown' }>
 ---@field running? table
+---@field remote? { host: string, model: string }
 
 ---@param model runner.Model
 ---@param capability string
@@ -43,7 +44,7 @@ local function columns_of(model)
     model.name,
     model.size and to_size(model.size) or '',
     table.concat(abilities, ', '),
-    model.running and 'loaded' or '',
+    model.remote and 'remote' or model.running and 'loaded' or '',
   }
 end
 

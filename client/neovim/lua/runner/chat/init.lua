@@ -51,9 +51,11 @@ local function use(chosen)
 end
 
 ---@param list runner.Model[]
----@return string? name The one that is loaded, else the newest.
+---@return string? name The one that is loaded, else the newest. What runs elsewhere answers only who chose it.
 local function first_choice(list)
-  local able = vim.tbl_filter(models.can_chat, list)
+  local able = vim.tbl_filter(function(one)
+    return models.can_chat(one) and not one.remote
+  end, list)
   local loaded = vim.iter(able):find(function(one)
     return one.running ~= nil
   end)
@@ -77,7 +79,11 @@ local function with_model(continue)
     -- Something else may have been chosen meanwhile.
     local chosen = model or first_choice(list)
     if not chosen then
-      return say_error('No model that can chat is installed. Get one with :RunnerPull NAME.')
+      return say_error(
+        vim.iter(list):any(models.can_chat)
+            and 'Nothing was sent: every model that can chat runs elsewhere. Choose one of them with gm, or get one of your own with :RunnerPull NAME.'
+          or 'No model that can chat is installed. Get one with :RunnerPull NAME.'
+      )
     end
     use(chosen)
     continue(chosen)

@@ -1,0 +1,15 @@
+import type { Model } from './models.ts';
+
+/** Whether a model may be asked to chat: where its server does not say, one that only embeds by its name is not. */
+export function canChat({ capabilities: { completion, embedding } }: Model): boolean {
+  return completion.value !== false && !(completion.value === 'unknown' && embedding.value === true);
+}
+
+/**
+ * Who answers where nobody chose: of the models that can chat one that is loaded, else the first, which is the newest.
+ * One that runs elsewhere answers only who chose it; undefined where there are no others.
+ */
+export function preferredModel(models: readonly Model[]): Model | undefined {
+  const own = models.filter((model) => canChat(model) && !model.remote);
+  return own.find(({ running }) => running !== undefined) ?? own[0];
+}
