@@ -13,7 +13,7 @@ const longest = 60_000;
  */
 export function lookAgain(
   daemon: DaemonConnection,
-  offered: Pick<OfferedModels, 'staleServers' | 'onDidChange'>,
+  offered: Pick<OfferedModels, 'staleServers' | 'onDidChange' | 'refresh'>,
 ): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   let wait = first;
@@ -34,13 +34,9 @@ export function lookAgain(
       timer = undefined;
       wait = Math.min(wait * 2, longest);
       const answers = await Promise.all([...offered.staleServers].map(isOffline));
-      // One that answered has its models asked for, and what then is missing begins this anew.
-      if (answers.includes(true) && timer === undefined) look();
+      if (answers.includes(false)) await offered.refresh();
+      if (offered.staleServers.size > 0 && timer === undefined) look();
     }, wait);
-  };
-  const begin = () => {
-    wait = first;
-    look();
   };
   return vscode.Disposable.from(
     new vscode.Disposable(() => {
@@ -48,11 +44,14 @@ export function lookAgain(
       stop();
     }),
     offered.onDidChange(() => {
-      if (offered.staleServers.size === 0) stop();
-      else if (timer === undefined) begin();
+      if (offered.staleServers.size > 0) return timer === undefined ? look() : undefined;
+      stop();
+      wait = first;
     }),
     vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (focused && offered.staleServers.size > 0) begin();
+      if (!focused || offered.staleServers.size === 0) return;
+      wait = first;
+      look();
     }),
   );
 }

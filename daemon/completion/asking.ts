@@ -70,16 +70,16 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   const small = new Set<string>();
 
   /** What is sent of a place, as far as the model has room for it. */
-  const textsAt = async (place: Place, isSmall: boolean) => ({
+  const textsAt = async (place: Place, { isSmall, isWarming }: TextOptions) => ({
     around: isSmall ? less(place.around) : place.around,
-    before: isSmall ? '' : await neighbours.textFor(place),
+    before: isSmall ? '' : await neighbours.textFor(place, isWarming),
   });
 
   /** Undefined where the model refuses this way. */
   const tryWay = async (way: Way, { client, place, ...question }: Question): Promise<string | undefined> => {
     const { model } = place;
     const isSmall = small.has(modelId(client.server, model));
-    const { around, before } = await textsAt(place, isSmall);
+    const { around, before } = await textsAt(place, { isSmall, isWarming: false });
     const context = answerContextOf({ ...place, around }, way.stops);
     const { isMultiline } = context;
     const body = completionRequestBody(way, around, { ...settings(), model, isMultiline, before });
@@ -99,6 +99,7 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   const waysFor = async (client: RunnerClient, model: string, signal: AbortSignal) => {
     parseModelName(model);
     await answering.learn(client, model, signal);
+    if (knowledge.isRemote(client.server, model)) throw runsElsewhere(client, model);
     return waysToAsk(model, knowledge.capability(client.server, model, 'insert').value);
   };
 
@@ -119,7 +120,10 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     const [way] = await waysFor(client, model, signal);
     // With the suffix first all depends on the place.
     if (!way || (isGuess && way.isSuffixFirst)) return false;
-    const { around, before } = await textsAt(place, small.has(modelId(client.server, model)));
+    const { around, before } = await textsAt(place, {
+      isSmall: small.has(modelId(client.server, model)),
+      isWarming: true,
+    });
     if (before.length + around.prefix.length < leastWorthWarming) return false;
     const asked = { ...settings(), model, isMultiline: false, isWarming: true, before };
     for await (const lines of client.generate(completionRequestBody(way, around, asked), signal))
@@ -128,6 +132,11 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   };
 
   return { ask, warm };
+}
+
+interface TextOptions {
+  readonly isSmall: boolean;
+  readonly isWarming: boolean;
 }
 
 interface Question {
@@ -159,6 +168,15 @@ function isRefusal(error: unknown, way: Way): boolean {
 
 function isTooLong(error: unknown): boolean {
   return error instanceof RunnerError && error.kind === 'context-exceeded';
+}
+
+/** It would be sent every document that somebody types in. */
+function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
+  return new RunnerError(
+    'not-supported',
+    `${model} runs elsewhere, and your files stay here: choose a model of your own for inline completion.`,
+    { details: { capability: 'insert', server: server.name, model } },
+  );
 }
 
 function cannotFill({ server }: RunnerClient, model: string): RunnerError {

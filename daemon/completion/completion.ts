@@ -45,7 +45,8 @@ export interface OpenDocument extends TextSource {
 
 /** What came of a request. */
 export type Outcome =
-  | { readonly kind: 'item'; readonly item: InlineCompletionItem }
+  /** `isAnswer`: it was not known before. */
+  | { readonly kind: 'item'; readonly item: InlineCompletionItem; readonly isAnswer: boolean }
   /** The runner answered, and nothing of it is worth showing. */
   | { readonly kind: 'nothing' }
   /** The runner was not asked, and why. */
@@ -54,11 +55,19 @@ export type Outcome =
 /** Throws a `RunnerError` where the runner let it fail, and the reason of the signal where that was aborted. */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 
+export interface Completion {
+  readonly complete: Complete;
+  /** Somebody wants the runner: what nobody waits for ends. */
+  giveWay(): void;
+  /** What is under way holds no longer, such as after a change of the settings. */
+  stop(): void;
+}
+
 /**
  * One completion from the request to the item: what is known of the place already, else the answer that is under way
  * for it, else a new one after a pause. While it is shown, what would follow its acceptance is asked for.
  */
-export function createCompletion(dependencies: CompletionDependencies): Complete {
+export function createCompletion(dependencies: CompletionDependencies): Completion {
   const { isIdle, acceptances } = dependencies;
   const latency = createLatency(dependencies.now);
   const ask = latency.observe(dependencies.ask);
@@ -78,14 +87,14 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
       if (text !== '') suggestions.remember({ place, text });
     };
 
-  const offer = ({ place, base }: Asked, { text, suggestion }: Recalled): Outcome => {
+  const offer = ({ place, base }: Asked, { text, suggestion }: Recalled, isAnswer: boolean): Outcome => {
     const { around } = place;
     const replaced = replacedLength(text, answerContextOf(place, []));
     const next = { ...place, around: afterAcceptance(around, text, replaced), isAfterAcceptance: true };
     if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
       prefetch.begin(suggestion, next, flyTo(next));
     return {
-      kind: 'item',
+      ...{ kind: 'item', isAnswer },
       item: itemOf(text, { base, replaced }, acceptances.offer(next)),
     };
   };
@@ -99,29 +108,46 @@ export function createCompletion(dependencies: CompletionDependencies): Complete
     await pause({ wanted, over }, dependencies.wait, signal);
   };
 
-  return async (params, signal) => {
+  /** Why what was found before a wait holds no longer. */
+  const whyStale = ({ place: { uri, model }, version }: Asked): string | undefined => {
+    if (dependencies.document(uri)?.version !== version) return 'the document is another one by now';
+    return dependencies.model() === model ? undefined : 'the settings are others by now';
+  };
+  const whyNot = async (asked: Asked) =>
+    (await dependencies.whyNotSendable(asked.place.uri)) ?? whyStale(asked);
+
+  const complete: Complete = async (params, signal) => {
     const asked = placeOf(dependencies, params);
     if ('reason' in asked) return asked;
-    const { place, version, isInvoked } = asked;
-    const { uri, around } = place;
+    const { place, isInvoked } = asked;
     const known = suggestions.recall(place);
     // Before anything is waited for: what no longer fits closes its socket now.
     const [ahead, underWay] = [prefetch.arrive(place, known?.suggestion), flights.fitting(place)];
-    const reason = dropReason(around, isInvoked) ?? (await dependencies.whyNotSendable(uri));
-    if (reason !== undefined) return dropped(reason);
-    if (known) return offer(asked, known);
-    const isSame = () => dependencies.document(uri)?.version === version;
+    const unasked = dropReason(place.around, isInvoked) ?? (await whyNot(asked));
+    if (unasked !== undefined) return dropped(unasked);
+    if (known) return offer(asked, known, false);
     const flight = ahead ?? underWay;
     await flight?.follow(signal);
     const isAnswered = flight !== undefined && (flight.startsAt(place) || suggestions.recall(place));
     if (!isAnswered) {
       if (!flight) await rest(asked, signal);
-      if (!isSame()) return dropped(changed);
+      const changed = await whyNot(asked);
+      if (changed !== undefined) return dropped(changed);
       await flights.begin(place, flyTo(place)).follow(signal);
     }
-    if (!isSame()) return dropped(changed);
+    const stale = whyStale(asked);
+    if (stale !== undefined) return dropped(stale);
     const found = suggestions.recall(place);
-    return found ? offer(asked, found) : { kind: 'nothing' };
+    return found ? offer(asked, found, true) : { kind: 'nothing' };
+  };
+
+  return {
+    complete,
+    giveWay: () => prefetch.abort(),
+    stop() {
+      flights.abortAll();
+      prefetch.abort();
+    },
   };
 }
 
@@ -152,8 +178,6 @@ function placeOf(
   const base = selected ?? { range: { start: around.position, end: around.position }, text: '' };
   return { place, base, version: document.version, isInvoked: context?.triggerKind === invoked };
 }
-
-const changed = 'the document is another one by now';
 
 /** LSP's `InlineCompletionTriggerKind.Invoked`. */
 const invoked = 1;

@@ -19,6 +19,8 @@ export interface CompletionEngine {
   readonly acceptances: Acceptances;
   /** Somebody wants the runner: what nobody waits for ends. */
   giveWay(): void;
+  /** The settings are others now: what is under way holds no longer. */
+  restart(): void;
 }
 
 export interface EngineOptions {
@@ -59,16 +61,24 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   });
   documents.onDidChangeContent(({ document: { uri } }) => warming.arrive(uri, lastEdit(uri)));
   open.onDidClose(warming.leave);
-  closed.addEventListener('abort', warming.stop, { once: true });
-  const complete = createCompletion({
+  const completion = createCompletion({
     ...{ ...common, acceptances, now, ask: warming.observe(ask) },
     ...{ restedFor: activity.restedFor, gaps: activity.gaps },
   });
+  const restart = () => {
+    warming.stop();
+    completion.stop();
+  };
+  closed.addEventListener('abort', restart, { once: true });
   return {
-    ...{ documents, acceptances, giveWay: warming.stop },
+    ...{ documents, acceptances, restart },
+    giveWay() {
+      warming.stop();
+      completion.giveWay();
+    },
     complete(params, signal) {
       warming.arrive(params.textDocument.uri, params.position);
-      return complete(params, signal);
+      return completion.complete(params, signal);
     },
   };
 }

@@ -8,6 +8,7 @@ export interface Flights {
   begin(place: Place, fly: Fly): Flight;
   /** The document is gone. */
   abort(uri: string): void;
+  abortAll(): void;
 }
 
 export function createFlights(): Flights {
@@ -28,5 +29,8 @@ export function createFlights(): Flights {
       return flight;
     },
     abort: (uri) => byUri.get(uri)?.abort(),
+    abortAll() {
+      for (const flight of byUri.values()) flight.abort();
+    },
   };
 }

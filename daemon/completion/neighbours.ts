@@ -6,8 +6,11 @@ import type { TextSource } from './surroundings.ts';
 
 /** The text of other open files, which a model needs to know what they declare. */
 export interface Neighbours {
-  /** For the top of a prompt, as comments of its language; `""` where there is none. */
-  textFor(place: Place): Promise<string>;
+  /**
+   * For the top of a prompt, as comments of its language; `""` where there is none. `isWarming`: nobody asks there yet,
+   * and what was chosen for the file in which somebody does stays as it is.
+   */
+  textFor(place: Place, isWarming: boolean): Promise<string>;
 }
 
 export interface NeighboursOptions {
@@ -36,9 +39,13 @@ export function createNeighbours(options: NeighboursOptions): Neighbours {
   /** Where one was last in each file. */
   const lines = new Map<string, number>();
   let current: Chosen | undefined;
+  /** For a file that was warmed. */
+  let ahead: Chosen | undefined;
   onDidClose((uri) => {
     lines.delete(uri);
-    if (current?.uri === uri || current?.files.has(uri)) current = undefined;
+    const isGone = (chosen: Chosen | undefined) => chosen?.uri === uri || chosen?.files.has(uri);
+    if (isGone(current)) current = undefined;
+    if (isGone(ahead)) ahead = undefined;
   });
 
   const pieceOf = async (uri: string): Promise<string | undefined> => {
@@ -66,18 +73,29 @@ export function createNeighbours(options: NeighboursOptions): Neighbours {
       : `${commented.map((line) => `${mark} ${line}`.trimEnd()).join('\n')}\n\n`;
   };
 
+  /** The first of these that was chosen for this, else a new one. */
+  const chosenFor = (place: Place, ...known: readonly (Chosen | undefined)[]): Chosen => {
+    const { uri } = place;
+    const { languageId } = place.around;
+    const wanted = exclude();
+    const isSame = (chosen: Chosen | undefined) =>
+      chosen?.uri === uri && chosen.languageId === languageId && chosen.exclude === wanted;
+    const found = known.find(isSame);
+    if (found) return found;
+    const files = new Set<string>();
+    return { uri, languageId, exclude: wanted, files, text: choose(place, files) };
+  };
+
   return {
-    textFor(place) {
+    textFor(place, isWarming) {
+      if (isWarming) {
+        ahead = chosenFor(place, ahead);
+        return ahead.text;
+      }
       lines.delete(place.uri);
       lines.set(place.uri, place.around.position.line);
       if (lines.size > 200) lines.delete(lines.keys().next().value ?? '');
-      const { uri } = place;
-      const { languageId } = place.around;
-      const isSame =
-        current?.uri === uri && current.languageId === languageId && current.exclude === exclude();
-      if (current && isSame) return current.text;
-      const files = new Set<string>();
-      current = { uri, languageId, exclude: exclude(), files, text: choose(place, files) };
+      current = chosenFor(place, current, ahead);
       return current.text;
     },
   };

@@ -13,8 +13,8 @@ export interface Prefetch {
   arrive(place: Place, shown: Suggestion | undefined): Flight | undefined;
   /** `next` is where the cursor would stand. */
   begin(suggestion: Suggestion, next: Place, fly: Fly): void;
-  /** The document is gone. */
-  abort(uri: string): void;
+  /** The document is gone; without one, all of them are. */
+  abort(uri?: string): void;
 }
 
 export function createPrefetch(): Prefetch {
@@ -36,7 +36,7 @@ export function createPrefetch(): Prefetch {
       ahead = { flight, suggestion };
     },
     abort(uri) {
-      if (ahead?.suggestion.place.uri === uri) ahead.flight.abort();
+      if (uri === undefined || ahead?.suggestion.place.uri === uri) ahead?.flight.abort();
     },
   };
 }

@@ -82,8 +82,11 @@ function createTeller({ status, settings, redact, log }: CompletionParts) {
   return {
     ended(outcome: Outcome) {
       if (outcome.kind === 'dropped') return log.debug(`No completion: ${outcome.reason}.`);
-      said.clear();
-      status.advise(undefined);
+      // What was known already says nothing of the runner.
+      if (outcome.kind === 'nothing' || outcome.isAnswer) {
+        said.clear();
+        status.advise(undefined);
+      }
       if (outcome.kind === 'nothing') log.debug('No completion: nothing of the answer was worth showing.');
     },
     aborted(reason: unknown) {

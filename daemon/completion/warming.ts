@@ -1,5 +1,6 @@
 import type { TextPosition } from '../../protocol/completion.ts';
 import type { Model } from '../../protocol/models.ts';
+import { RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { modelKey } from '../models/name.ts';
 import type { AskRunner, WarmRunner } from './asking.ts';
@@ -64,8 +65,8 @@ export function createWarming(dependencies: WarmingDependencies): Warming {
       if (isWarm) readers.set(uri, model);
     } catch (error) {
       if (signal.aborted) return;
-      // What failed once would fail again.
-      readers.set(uri, model);
+      // What the runner refused once, it would refuse again.
+      if (error instanceof RunnerError && !error.data.retryable) readers.set(uri, model);
       log.debug(`Nothing was warmed: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
@@ -117,6 +118,7 @@ export function isLoadedAs(
   { model, contextLength }: { readonly model: string; readonly contextLength?: number },
 ): boolean {
   const loaded = running.find(({ name }) => modelKey(name) === modelKey(model));
-  const { allocated = contextLength } = loaded?.context ?? {};
-  return loaded !== undefined && (contextLength === undefined || allocated === contextLength);
+  if (!loaded || contextLength === undefined) return loaded !== undefined;
+  const { maximum = contextLength, allocated } = loaded.context;
+  return allocated === undefined || allocated === Math.min(contextLength, maximum);
 }

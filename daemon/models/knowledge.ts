@@ -12,6 +12,7 @@ interface Known {
   /** From the list, which may leave out: what it names, the model can. */
   listed?: ReadonlySet<string>;
   readonly observed: Map<CapabilityName, boolean>;
+  isRemote?: boolean;
   maximumContext?: number;
   allocatedContext?: number;
   modelfileContext?: number;
@@ -31,6 +32,8 @@ export interface ModelKnowledge {
   /** All that a list says of a model. */
   about(server: Server, model: string): ModelAbilities;
   context(server: Server, model: string): ContextLength;
+  /** Whether its server is known to forward it to another host. */
+  isRemote(server: Server, model: string): boolean;
   /** Whether `show` was asked since the model's digest last changed. */
   isShown(server: Server, model: string): boolean;
   /** Where vision is known, by model identifier: the server's address, a blank, the model's key. */
@@ -100,6 +103,7 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
         const id = modelId(server, model.name);
         const found = entryOf(id, model);
         if (model.capabilities) found.listed = new Set(model.capabilities);
+        found.isRemote = model.remoteHost !== undefined;
         if (model.maximumContext) found.maximumContext = model.maximumContext;
         noteVision(found, id, model.name);
       }
@@ -122,6 +126,7 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
       const id = modelId(server, model);
       const found = entryAt(id);
       if (show.capabilities) found.shown = new Set(show.capabilities);
+      if (show.remoteHost !== undefined) found.isRemote = true;
       if (show.maximumContext) found.maximumContext = show.maximumContext;
       const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
       if (configured) found.modelfileContext = Number(configured);
@@ -145,6 +150,7 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
       return { capabilities, context: contextOf(found) };
     },
     context: (server, model) => contextOf(entry(server, model)),
+    isRemote: (server, model) => entry(server, model).isRemote === true,
     isShown: (server, model) => entry(server, model).shown !== undefined,
   };
 }

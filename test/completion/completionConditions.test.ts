@@ -5,7 +5,7 @@ import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { createAsking } from '../../daemon/completion/asking.ts';
-import { type Complete, createCompletion } from '../../daemon/completion/completion.ts';
+import { createCompletion } from '../../daemon/completion/completion.ts';
 import { Superseded } from '../../daemon/completion/newest.ts';
 import { surroundingsAt } from '../../daemon/completion/surroundings.ts';
 import { RunnerError } from '../../daemon/errors.ts';
@@ -528,7 +528,7 @@ function completionOf(document: TextDocument, model: string) {
       close: async () => undefined,
     },
   );
-  const complete: Complete = createCompletion({
+  const { complete } = createCompletion({
     document: () => document,
     onDidClose: () => undefined,
     restedFor: () => Number.POSITIVE_INFINITY,

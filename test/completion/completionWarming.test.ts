@@ -3,6 +3,7 @@ import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { WarmRunner } from '../../daemon/completion/asking.ts';
 import { createWarming, isLoadedAs, type WarmingDependencies } from '../../daemon/completion/warming.ts';
+import { RunnerError } from '../../daemon/errors.ts';
 import type { Log } from '../../daemon/log.ts';
 import { chatRequest } from '../../protocol/chat.ts';
 import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/completion.ts';
@@ -138,7 +139,7 @@ t.test('nothing is warmed', async (t) => {
   await asked;
 });
 
-t.test('what is under way ends with whatever happens, and a failure is not tried again', async (t) => {
+t.test('what is under way ends with whatever happens, and a refusal is not tried again', async (t) => {
   const place = { uri: other, model: 'm', around: {} } as never;
   const ends: readonly (readonly [name: string, end: (warming: ReturnType<typeof createWarming>) => void])[] =
     [
@@ -168,7 +169,7 @@ t.test('what is under way ends with whatever happens, and a failure is not tried
   const { warming, logged, pause } = setUpAlone({
     warm: async () => {
       tried += 1;
-      throw new Error('refused');
+      throw new RunnerError('not-supported', 'refused');
     },
   });
   for (let count = 0; count < 2; count += 1) {
@@ -177,18 +178,26 @@ t.test('what is under way ends with whatever happens, and a failure is not tried
   }
   t.equal(tried, 1);
   t.match(logged, [/Nothing was warmed: refused/]);
+  const passing = setUpAlone({ warm: () => Promise.reject(new RunnerError('server-unreachable', 'down')) });
+  for (const count of [1, 2]) {
+    passing.warming.arrive(uri);
+    await passing.pause();
+    t.equal(passing.logged.length, count, 'what may pass is tried again');
+  }
 });
 
 t.test('which model is loaded, and with which window', async (t) => {
   const running = [
     { name: 'filler:latest', context: { allocated: 4096 } },
     { name: 'old:1b', context: {} },
+    { name: 'small', context: { allocated: 2048, maximum: 2048 } },
   ];
   for (const [model, contextLength, want] of [
     ['filler', undefined, true],
     ['library/filler:latest', 4096, true],
     ['filler', 8192, false],
     ['old:1b', 8192, true],
+    ['small', 8192, true],
     ['other', undefined, false],
   ] as const) {
     const asked = { model, ...(contextLength === undefined ? {} : { contextLength }) };
@@ -199,6 +208,11 @@ t.test('which model is loaded, and with which window', async (t) => {
 const models = [
   { name: 'filler:latest', capabilities: ['completion', 'insert'] },
   { name: 'codellama:7b-code', capabilities: ['completion'] },
+  {
+    name: 'qwen3-coder:480b-cloud',
+    capabilities: ['completion', 'tools'],
+    remote: { host: 'https://ollama.com:443', model: 'qwen3-coder:480b' },
+  },
 ] as const;
 
 async function setUp(test: Teardown, options: RunnerOptions = {}) {
@@ -349,4 +363,80 @@ t.test('what is not loaded stays so, and what is little or unsure is left', asyn
     t.strictSame(runner.requests.filter(({ body, path }) => isWarming({ path, body })).length, 0, name);
     t.equal(runner.bodies('/api/generate').length, isLoaded ? 1 : 0, name);
   }
+});
+
+/** Changes the settings, which the daemon has read when this settles. */
+async function change(daemon: DaemonClient, runner: RunnerOptions): Promise<void> {
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: { runner } });
+  await daemon.request({ method: 'runner/status' }, {});
+}
+
+t.test('what is switched off or excluded in a pause is not sent', async (t) => {
+  for (const options of [{ completionModel: '' }, { exclude: ['**/a.ts'] }]) {
+    const { runner, daemon, settled, pause } = await setUp(t);
+    await load(daemon, runner);
+    const before = runner.bodies('/api/generate').length;
+    await open(daemon, uri, lines);
+    const position = { line: 30, character: 0 };
+    const context = { triggerKind: 2 };
+    const asked = daemon.request(inlineCompletionRequest, { textDocument: { uri }, position, context });
+    await settled();
+    await change(daemon, options);
+    await pause();
+    t.equal(await asked, null);
+    await pause();
+    await settled();
+    t.equal(runner.bodies('/api/generate').length, before, JSON.stringify(options));
+  }
+});
+
+t.test('a chat ends what is fetched ahead', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  await open(daemon, uri, lines);
+  runner.on('/api/generate').say('last();');
+  runner.on('/api/generate').hang();
+  t.ok(await ask(daemon, uri, 60));
+  const asked = () => runner.requests.filter(({ path }) => path === '/api/generate');
+  await runner.waitFor((request) => request === asked()[1]);
+  const messages = [{ role: 'user', content: 'Hi' }] as const;
+  await daemon.request(chatRequest, { streamId: 's', model: 'filler', messages });
+  t.ok(await runner.waitFor((request) => request === asked()[1] && request.aborted));
+});
+
+t.test('a model that runs elsewhere is sent nothing', async (t) => {
+  const { runner, daemon, settled } = await setUp(t, { completionModel: 'qwen3-coder:480b-cloud' });
+  await open(daemon, uri, lines);
+  t.equal(await ask(daemon, uri, 30), null);
+  await settled();
+  t.strictSame(runner.bodies('/api/generate'), []);
+  t.match(daemon.logs.map(({ message }) => message).join('\n'), /runs elsewhere, and your files stay here/);
+});
+
+t.test('a file that is warmed leaves the beginning of other prompts as it is', async (t) => {
+  const { runner, daemon, pause } = await setUp(t);
+  await load(daemon, runner);
+  await open(daemon, uri, lines);
+  await ask(daemon, uri, 10);
+  const other = 'file:///work/other.ts';
+  await open(daemon, other, lines.replaceAll('value', 'another'));
+  await pause();
+  await runner.waitFor((request) => isWarming(request) && request.finished === true);
+  await ask(daemon, uri, 12);
+  const { prompt = '' } = runner.bodies('/api/generate').at(-1) as Body;
+  t.ok(prompt.startsWith('// work/first.ts'));
+  t.notMatch(prompt, 'another');
+});
+
+t.test('a suggestion that was known says nothing of a runner that fails', async (t) => {
+  const { runner, daemon, settled } = await setUp(t);
+  await open(daemon, uri, lines);
+  runner.on('/api/generate').say('good();');
+  t.ok(await ask(daemon, uri, 30));
+  runner.on('/api/generate', 9).failWith(400, { error: 'odd' });
+  for (const line of [10, 11, 12]) {
+    t.equal(await ask(daemon, uri, line), null);
+    t.ok(await ask(daemon, uri, 30));
+  }
+  await settled();
+  t.equal(daemon.logs.filter(({ level }) => level === 'warn').length, 1);
 });

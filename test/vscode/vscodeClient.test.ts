@@ -52,6 +52,13 @@ t.test('who answers where nobody chose', async (t) => {
     'one that is loaded',
   );
   t.equal(preferredModel([cloudy]), undefined, 'none that runs elsewhere');
+  const far = model('far', { server: 'box', running });
+  t.equal(
+    preferredModel([far, model('near')])?.name,
+    'near',
+    'of another server only where there is none here',
+  );
+  t.equal(preferredModel([far])?.name, 'far');
 });
 
 t.test('the window of a model', async (t) => {

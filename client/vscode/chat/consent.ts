@@ -8,7 +8,7 @@ import type { AskForTurn } from './turn.ts';
 const memoryKey = 'runner.allowedRemotes';
 
 /** Milliseconds for which a no holds: the editor's own chat asks several times for one question. */
-const noHolds = 30_000;
+const noHolds = 3_000;
 
 /**
  * Asks the user before anything goes to a model that runs elsewhere, once for each model and host: the editor itself
@@ -16,7 +16,7 @@ const noHolds = 30_000;
  */
 export function withConsent(
   ask: AskForTurn,
-  offered: Pick<OfferedModels, 'find'>,
+  offered: Pick<OfferedModels, 'find' | 'refresh'>,
   memory: vscode.Memento,
 ): AskForTurn {
   const asking = new Map<string, Promise<boolean>>();
@@ -29,20 +29,21 @@ export function withConsent(
     const answer =
       asking.get(key) ??
       askUser(name, host).then(async (isYes) => {
-        asking.delete(key);
         if (isYes) await memory.update(memoryKey, [...allowed(), key]);
         else refusedAt.set(key, systemClock.now());
         return isYes;
       });
     asking.set(key, answer);
-    return answer;
+    return answer.finally(() => asking.delete(key));
   };
   return async (params, take, token) => {
+    if (!offered.find(params.model, params.server)) await offered.refresh();
     const { remote, name } = offered.find(params.model, params.server) ?? {};
     if (remote && name && !(await isAllowed(name, remote)))
       throw vscode.LanguageModelError.NoPermissions(
         `Nothing was sent: ${name} runs at ${remote.host}. Choose a model of your own, or ask again and allow it.`,
       );
+    if (token.isCancellationRequested) throw new vscode.CancellationError();
     return ask(params, take, token);
   };
 }

@@ -17,14 +17,13 @@ export interface Notices {
 const chats: readonly string[] = ['core', 'github.copilot-chat'];
 
 export function createNotices(): Notices {
-  const quotes = new Set<string>();
+  const quoted = new Set<string>();
   const told = new Set<string>();
   return {
     tell({ message }, initiator) {
       if (initiator === undefined || chats.includes(initiator.toLowerCase())) {
-        const quote = `\n\n> ${message}\n\n`;
-        quotes.add(quote);
-        return new vscode.LanguageModelTextPart(quote);
+        quoted.add(message);
+        return new vscode.LanguageModelTextPart(quote(message));
       }
       if (!told.has(message)) void vscode.window.showInformationMessage(plain(message));
       told.add(message);
@@ -32,13 +31,24 @@ export function createNotices(): Notices {
     },
     remove: (messages) =>
       messages.map((message) =>
-        message.role === 'assistant' ? { ...message, content: without(message.content, quotes) } : message,
+        message.role === 'assistant' ? { ...message, content: without(message.content, quoted) } : message,
       ),
   };
 }
 
-function without(text: string, quotes: Iterable<string>): string {
+function quote(message: string): string {
+  return `\n\n> ${message}\n\n`;
+}
+
+/** Also where the blank lines around one are gone, at the ends of a text. */
+function without(text: string, messages: Iterable<string>): string {
   let rest = text;
-  for (const quote of quotes) rest = rest.replaceAll(quote, '');
+  for (const message of messages) {
+    const line = quote(message);
+    rest = rest.replaceAll(line, '');
+    if (rest.startsWith(line.trimStart())) rest = rest.slice(line.trimStart().length);
+    if (rest.endsWith(line.trimEnd())) rest = rest.slice(0, -line.trimEnd().length);
+    if (rest.trim() === line.trim()) rest = '';
+  }
   return rest;
 }

@@ -82,7 +82,8 @@ export function createOfferedModels(
     models = answers.flatMap((answer) => answer.models);
     stale = new Set(answers.filter(({ isStale }) => isStale).map(({ server }) => server));
     if (stale.size < answers.length) void memory.update(memoryKey, models);
-    windows.learn(models);
+    // With a number in the settings the server gives that.
+    if (contextLength() === 0) windows.learn(models);
     tell();
     remember();
   };

@@ -85,7 +85,7 @@ async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): P
   const { message, leftOut } = await toQuestion(request);
   if (leftOut.length > 0) {
     const names = leftOut.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
-    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${names}`));
+    stream.markdown(toAside(`Left out, because it cannot be read as text or a picture: ${names}`));
   }
   const before: readonly Message[] = [...(await toHistory(context)), message];
   const tools = toolsFor(request);

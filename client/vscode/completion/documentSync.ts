@@ -8,7 +8,8 @@ export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as c
 
 /** The daemon's copy of the documents that are open, which completion is written from. */
 export interface DocumentSync extends vscode.Disposable {
-  has(document: vscode.TextDocument): boolean;
+  /** Tells of this one too, where it was not told yet. Returns whether the daemon knows it now. */
+  tell(document: vscode.TextDocument): boolean;
 }
 
 /** Characters above which a document is not told: nobody completes in a dump, and each window would hold it twice. */
@@ -17,11 +18,14 @@ const largest = 10_000_000;
 /** Modelfiles are told by the language client already, whatever their scheme. */
 const toldElsewhere = 'modelfile';
 
-/** Tells of documents from now on, all of them anew to each new daemon, until it is disposed. */
+/**
+ * Tells of documents from now on, all of them anew to each new daemon, until it is disposed: of those that the user
+ * sees, as soon as they do, because an editor opens many more for its own ends.
+ */
 export function syncDocuments(daemon: DaemonConnection): DocumentSync {
   const told = new Set<string>();
   const open = (document: vscode.TextDocument) => {
-    if (!daemon.isConnected || !belongs(document)) return;
+    if (!daemon.isConnected || !belongs(document) || told.has(document.uri.toString())) return;
     const text = document.getText();
     if (text.length > largest) return;
     const { languageId, version } = document;
@@ -38,19 +42,32 @@ export function syncDocuments(daemon: DaemonConnection): DocumentSync {
   const close = (uri: string) => {
     if (told.delete(uri)) daemon.notify(didClose, { textDocument: { uri } });
   };
-  const openAll = () => {
+  const openVisible = () => {
+    const { visibleTextEditors, activeTextEditor } = vscode.window;
+    // The last one is where the user is.
+    for (const editor of visibleTextEditors) if (editor !== activeTextEditor) open(editor.document);
+    if (activeTextEditor) open(activeTextEditor.document);
+  };
+  const openAnew = () => {
+    const before = new Set(told);
     told.clear();
-    for (const document of vscode.workspace.textDocuments) open(document);
+    for (const document of vscode.workspace.textDocuments)
+      if (before.has(document.uri.toString())) open(document);
+    openVisible();
   };
   const listeners = [
-    vscode.workspace.onDidOpenTextDocument(open),
+    vscode.window.onDidChangeVisibleTextEditors(openVisible),
+    vscode.window.onDidChangeActiveTextEditor(openVisible),
     vscode.workspace.onDidChangeTextDocument(change),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => close(uri.toString())),
-    daemon.onDidConnect(openAll),
+    daemon.onDidConnect(openAnew),
   ];
-  openAll();
+  openVisible();
   return {
-    has: ({ uri, languageId }) => languageId === toldElsewhere || told.has(uri.toString()),
+    tell(document) {
+      open(document);
+      return document.languageId === toldElsewhere || told.has(document.uri.toString());
+    },
     dispose() {
       for (const listener of listeners) listener.dispose();
       for (const uri of [...told]) close(uri);

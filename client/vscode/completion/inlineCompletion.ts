@@ -63,7 +63,7 @@ async function complete(
   { document, position, context, token }: Asked,
 ): Promise<vscode.InlineCompletionItem[] | undefined> {
   // A daemon that is only starting knows no document yet; the next key asks again.
-  if (!documents.has(document)) return undefined;
+  if (!documents.tell(document)) return undefined;
   const result = await daemon.request(
     inlineCompletionRequest,
     {

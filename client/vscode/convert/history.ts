@@ -111,8 +111,13 @@ async function pastedImage(value: unknown): Promise<Attachment> {
   if (typeof value !== 'object' || value === null) return {};
   const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
   if (typeof data !== 'function' || typeof type !== 'string') return {};
-  const bytes: unknown = isPicture(type) ? await data.call(value) : undefined;
-  return bytes instanceof Uint8Array ? { image: toBase64(bytes) } : { leftOut: `what was pasted (${type})` };
+  const name = `what was pasted (${type})`;
+  try {
+    const bytes: unknown = isPicture(type) ? await data.call(value) : undefined;
+    return bytes instanceof Uint8Array ? { image: toBase64(bytes) } : { leftOut: name };
+  } catch {
+    return { leftOut: name };
+  }
 }
 
 function isImage({ path }: vscode.Uri): boolean {

@@ -70,6 +70,7 @@ class Connection implements DaemonConnection {
   readonly #takers = new Map<string, Set<(params: unknown) => void>>();
   /** What this daemon was told, at its start and since. */
   #told: RunnerOptions = {};
+  #isToldTrusted = false;
   #works = 0;
 
   constructor(options: ConnectionOptions) {
@@ -80,12 +81,15 @@ class Connection implements DaemonConnection {
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('runner')) this.#changeSettings();
       }),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.notify(trustDidChange, { trusted: true })),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#trust()),
     );
     this.#keeper = createDaemonKeeper({
       start: (onDidEnd) => this.#start(onDidEnd),
       stop: (daemon) => daemon.stop(),
-      onDidStart: () => this.#connected.fire(),
+      onDidStart: () => {
+        this.#catchUp();
+        this.#connected.fire();
+      },
       onDidFail: (error) => this.#failed.fire(error),
       onDidWait: (wait) => options.log.warn(`The daemon ended. It is started again in ${wait / 1000} s.`),
       clock: systemClock,
@@ -154,11 +158,25 @@ class Connection implements DaemonConnection {
     }
   }
 
+  /** What changed while this daemon started. */
+  #catchUp(): void {
+    if (JSON.stringify(this.#options.settings()) !== JSON.stringify(this.#told)) this.#changeSettings();
+    if (vscode.workspace.isTrusted && !this.#isToldTrusted) this.#trust();
+  }
+
+  #trust(): void {
+    if (!this.isConnected) return;
+    this.#isToldTrusted = true;
+    this.notify(trustDidChange, { trusted: true });
+  }
+
   #start(onDidEnd: () => void): Promise<StartedDaemon> {
     const { settings, ...options } = this.#options;
     this.#told = settings();
+    this.#isToldTrusted = vscode.workspace.isTrusted;
     return startDaemon({
       ...{ ...options, settings: this.#told, origins: originsNow(this.#told), onDidEnd },
+      trusted: this.#isToldTrusted,
       prepare: (client) => {
         for (const method of this.#takers.keys()) this.#listen(client, method);
       },
@@ -173,11 +191,11 @@ class Connection implements DaemonConnection {
 
   /** A daemon that could not start with the settings as they were is started with them as they are. */
   #changeSettings(): void {
-    if (this.#keeper.startNow()) return;
+    // One that is starting is told once it is there.
+    if (this.#keeper.startNow() || !this.isConnected) return;
     const settings = this.#options.settings();
     // What it was told and is set no more, a daemon cannot be told.
-    if (this.isConnected && kept.some((key) => key in this.#told && !(key in settings)))
-      return this.#keeper.restart();
+    if (kept.some((key) => key in this.#told && !(key in settings))) return this.#keeper.restart();
     this.#told = { ...this.#told, ...settings };
     this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
     // Another server may have a token that this daemon was never told.

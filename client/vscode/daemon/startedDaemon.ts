@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import type { RunnerOptions } from '../../../protocol/initialize.ts';
 import type { SecretLine } from '../../../protocol/secrets.ts';
@@ -17,6 +17,7 @@ export interface StartOptions {
   /** `runnerd.cjs`. */
   readonly path: string;
   readonly settings: RunnerOptions;
+  readonly trusted: boolean;
   /** Those of the settings' servers. */
   readonly origins: readonly string[];
   readonly tokens: TokenStore;
@@ -75,13 +76,13 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
   };
 }
 
-async function clientOptions({ settings, cacheDir, log }: StartOptions, onDidClose: () => void) {
+async function clientOptions({ settings, trusted, cacheDir, log }: StartOptions, onDidClose: () => void) {
   const { CloseAction, ErrorAction, RevealOutputChannelOn } = await import('./languageClient.ts');
   return {
     documentSelector: [{ language: 'modelfile' }],
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
-    initializationOptions: { ...settings, cacheDir, trusted: vscode.workspace.isTrusted },
+    initializationOptions: { ...settings, cacheDir, trusted },
     // The failure is ours to tell, once.
     initializationFailedHandler: () => false,
     errorHandler: {
