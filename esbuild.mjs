@@ -18,6 +18,7 @@ const shared = {
 const programs = {
   runnerd: 'daemon/main.ts',
   acpConnection: 'daemon/acp/acpConnection.ts',
+  httpAgent: 'daemon/runner/httpAgent.ts',
   terminal: 'client/terminal/main.ts',
 };
 
@@ -55,8 +56,8 @@ await build({
   format: 'cjs',
   minify: process.argv.includes('--minify'),
   banner: { js: '#!/usr/bin/env node' },
-  // Only `runnerd --acp` needs the SDK of the Agent Client Protocol.
-  plugins: [loadedLater('acpConnection')],
+  // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client.
+  plugins: [loadedLater('acpConnection'), loadedLater('httpAgent')],
 });
 
 if (process.argv.includes('--tests')) {

@@ -123,7 +123,7 @@ export function createTransport(options: TransportOptions): Transport {
 
 /** Undici takes longer to load than all else together, so it is loaded when first needed. */
 async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
-  const { Agent } = await import('undici');
+  const { Agent } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
   return new Agent({
     connect: { timeout: timeouts.connect, ...(ca === undefined ? {} : { ca }) },
