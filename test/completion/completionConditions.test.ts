@@ -25,7 +25,7 @@ import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunne
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 
 const models: readonly PracticeModel[] = [{ name: 'filler:latest', capabilities: ['completion', 'insert'] }];
-const uri = 'file:///work/sum.ts';
+const uri = 'file:///shop/sum.ts';
 
 interface Position {
   readonly line: number;
@@ -168,7 +168,7 @@ t.test('nothing is asked for inside of a character', async (t) => {
     { name: 'a family', before: 'a = 👩', after: '\u200D👧' },
     { name: 'a family, behind the joiner', before: 'a = 👩\u200D', after: '👧' },
   ].entries()) {
-    const at = `file:///work/${index}.ts`;
+    const at = `file:///shop/${index}.ts`;
     await documentAt(daemon, at).open(before + after);
     t.equal(await ask(daemon, { line: 0, character: before.length }, { at }), null, name);
   }
@@ -356,7 +356,7 @@ async function statuses(daemon: DaemonClient): Promise<() => Promise<readonly St
 t.test('a document that is closed or renamed meanwhile', async (t) => {
   const { runner, daemon } = await setUp(t, { logLevel: 'debug' });
   const position = { line: 0, character: 10 };
-  const [document, renamed] = [documentAt(daemon), documentAt(daemon, 'file:///work/total.ts')];
+  const [document, renamed] = [documentAt(daemon), documentAt(daemon, 'file:///shop/total.ts')];
   await document.open('const a = \n');
   runner.on('/api/generate').hang();
   const answer = ask(daemon, position);
@@ -366,7 +366,7 @@ t.test('a document that is closed or renamed meanwhile', async (t) => {
   t.equal(await answer, null);
   await runner.waitFor((asked) => asked === request && asked.aborted);
   runner.on('/api/generate').say('one;');
-  t.ok(await ask(daemon, position, { at: 'file:///work/total.ts' }), 'its new name is a document of its own');
+  t.ok(await ask(daemon, position, { at: 'file:///shop/total.ts' }), 'its new name is a document of its own');
 
   const again = documentAt(daemon);
   await again.open('const b = \n');
@@ -397,7 +397,7 @@ t.test('what is fetched ahead for a document ends with it', async (t) => {
 
 t.test('the text of a file that was closed is not sent for another', async (t) => {
   const { runner, daemon } = await setUp(t);
-  const [near, far] = [documentAt(daemon, 'file:///work/near.ts'), documentAt(daemon, 'file:///work/far.ts')];
+  const [near, far] = [documentAt(daemon, 'file:///shop/near.ts'), documentAt(daemon, 'file:///shop/far.ts')];
   await near.open('export const near = 1;\n');
   await far.open('export const far = 2;\n');
   const document = documentAt(daemon);
@@ -421,7 +421,7 @@ t.test('hundreds of documents and suggestions: each is whole, and nothing stays 
   runner.on('/api/generate', Number.POSITIVE_INFINITY).say('one + two;');
   let shown = 0;
   for (let count = 0; count < 200; count += 1) {
-    const at = `file:///work/${count}.ts`;
+    const at = `file:///shop/${count}.ts`;
     const document = documentAt(daemon, at);
     await document.open(`const a${count} = \n${line.repeat(20)}`);
     const start = `const a${count} = `.length;

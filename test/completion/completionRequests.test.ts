@@ -34,7 +34,7 @@ const setUp = (test: Teardown, options: RunnerOptions = {}, capabilities: object
     { standIn: { models }, pair: { capabilities } },
   );
 
-const uri = 'file:///work/sum.ts';
+const uri = 'file:///shop/sum.ts';
 
 /** Opens a document whose cursor is the mark, and says where that is. */
 async function open(daemon: DaemonClient, marked: string, at = uri, languageId = 'typescript') {
@@ -203,8 +203,8 @@ t.test('the wait follows the keys of a document, and what the editor waited is p
   await keys(Array.from({ length: 12 }, () => 60));
   await ask(daemon, at, typing);
   t.strictSame(waits, [80], 'who types fast');
-  const other = await open(daemon, 'b = │\n', 'file:///work/other.ts');
-  await ask(daemon, other, { uri: 'file:///work/other.ts', ...typing });
+  const other = await open(daemon, 'b = │\n', 'file:///shop/other.ts');
+  await ask(daemon, other, { uri: 'file:///shop/other.ts', ...typing });
   t.strictSame(waits, [80, 150], 'each document is its own');
   await ask(daemon, at);
   t.equal(waits.length, 2, 'who asks by hand does not wait');
@@ -213,12 +213,12 @@ t.test('the wait follows the keys of a document, and what the editor waited is p
 t.test('a newer request closes the socket of the older one, which is null', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const a = │\n');
-  const other = await open(daemon, 'const b = │\n', 'file:///work/other.ts');
+  const other = await open(daemon, 'const b = │\n', 'file:///shop/other.ts');
   runner.on('/api/generate').hang();
   const older = ask(daemon, position);
   await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
   runner.on('/api/generate', 2, asksAfter('= ')).say('2;');
-  const elsewhere = await ask(daemon, other, { uri: 'file:///work/other.ts' });
+  const elsewhere = await ask(daemon, other, { uri: 'file:///shop/other.ts' });
   t.ok(elsewhere, 'another document is its own');
   t.notOk(runner.requests.some(({ aborted }) => aborted));
   const newer = await ask(daemon, position);
@@ -297,17 +297,17 @@ t.test('what is not worth a request, or must not be sent, sends nothing', async 
     { name: 'nothing around', text: '  │\n\n' },
     { name: 'much behind the cursor', text: 'x = │ + something + more\n', typed: true },
     { name: 'too large', text: `│\n${'x'.repeat(10 * 1024 * 1024)}` },
-    { name: 'a secret', text: 'KEY=│', uri: 'file:///work/.env.local' },
-    { name: 'a secret that is not saved', text: 'KEY=│', uri: 'untitled:/work/id_rsa' },
+    { name: 'a secret', text: 'KEY=│', uri: 'file:///shop/.env.local' },
+    { name: 'a secret that is not saved', text: 'KEY=│', uri: 'untitled:/shop/id_rsa' },
     { name: 'a link to a secret', text: 'KEY=│', uri: pathToFileURL(join(folder, 'plain.txt')).href },
     {
       name: 'excluded',
       text: 'a = │',
-      uri: 'file:///work/generated/a%20b/c.ts',
+      uri: 'file:///shop/generated/a%20b/c.ts',
       options: { exclude: ['generated/**'] },
     },
     { name: 'an output', text: 'a = │', uri: 'output:extension-1' },
-    { name: 'an old version', text: 'a = │', uri: 'git:/work/a.ts?%7B%7D' },
+    { name: 'an old version', text: 'a = │', uri: 'git:/shop/a.ts?%7B%7D' },
     { name: 'a chat input', text: 'a = │', uri: 'chatSessionInput:input-0' },
   ];
   for (const { name, text, uri: at = uri, options = {}, typed } of cases) {
@@ -324,7 +324,7 @@ t.test('what is not worth a request, or must not be sent, sends nothing', async 
   const { daemon } = await setUp(t);
   t.equal(await ask(daemon, { line: 0, character: 0 }), null, 'a document that is not open');
   const { runner, daemon: one } = await setUp(t);
-  const cell = 'vscode-notebook-cell:/work/a.ipynb#W0sZmlsZQ%3D%3D';
+  const cell = 'vscode-notebook-cell:/shop/a.ipynb#W0sZmlsZQ%3D%3D';
   const [inCell, inNew] = [await open(one, 'a = │', cell), await open(one, 'a = │', 'untitled:Untitled-1')];
   runner.on('/api/generate', 2, asksAfter('= ')).say('1');
   t.ok(await ask(one, inCell, { uri: cell }), 'a notebook cell');
@@ -361,12 +361,12 @@ t.test('a model that refuses its suffix is asked by its tokens at once, and reme
   runner
     .on('/api/generate')
     .failWith(400, { error: 'registry.ollama.ai/library/deepseek-coder:7b does not support insert' });
-  const after = await open(daemon, 'b = │\n', 'file:///work/other.ts', 'plaintext');
+  const after = await open(daemon, 'b = │\n', 'file:///shop/other.ts', 'plaintext');
   runner
     .on('/api/generate', 2, ({ body }) => JSON.stringify(body).includes(' = <｜fim▁hole｜>'))
     .say('1<|EOT|>');
   t.equal((await ask(daemon, position))?.items[0]?.insertText, '1');
-  t.equal((await ask(daemon, after, { uri: 'file:///work/other.ts' }))?.items[0]?.insertText, '1');
+  t.equal((await ask(daemon, after, { uri: 'file:///shop/other.ts' }))?.items[0]?.insertText, '1');
   t.strictSame(
     generates(runner)
       .filter(({ prompt }) => !String(prompt).includes('= 1'))
@@ -758,10 +758,10 @@ t.test('behind what is selected closers are replaced, and another selection wait
 t.test('other files stand before the text as a comment, in an order that stays', async (t) => {
   const { runner, daemon } = await setUp(t, { exclude: ['**/private/**'] });
   const wide = `${'x'.repeat(60)}\n`.repeat(50);
-  await open(daemon, 'export function area(r) {\n  return r;\n}\n│', 'file:///work/shapes/area.ts');
-  await open(daemon, 'KEY=1│', 'file:///work/.env');
-  await open(daemon, 'secret│', 'file:///work/private/plan.ts');
-  await open(daemon, `${wide}│`, 'file:///work/shapes/wide.ts');
+  await open(daemon, 'export function area(r) {\n  return r;\n}\n│', 'file:///shop/shapes/area.ts');
+  await open(daemon, 'KEY=1│', 'file:///shop/.env');
+  await open(daemon, 'secret│', 'file:///shop/private/plan.ts');
+  await open(daemon, `${wide}│`, 'file:///shop/shapes/wide.ts');
   const start = await open(daemon, 'const a = │\n');
   runner.on('/api/generate', 1, asksAfter('const a = ')).say('one;');
   t.equal(textOf(await ask(daemon, start)), 'one;');
@@ -780,7 +780,7 @@ t.test('other files stand before the text as a comment, in an order that stays',
   t.notMatch(first, /KEY|secret|plan/);
   // Another file changes while one stays in this one: the runner has evaluated what it was.
   await daemon.connection.sendNotification('textDocument/didChange', {
-    textDocument: { uri: 'file:///work/shapes/area.ts', version: 2 },
+    textDocument: { uri: 'file:///shop/shapes/area.ts', version: 2 },
     contentChanges: [{ text: 'export const nothing = 0;\n' }],
   });
   const at = await type(daemon, start, 'x', 2);
@@ -788,12 +788,12 @@ t.test('other files stand before the text as a comment, in an order that stays',
   t.equal(textOf(await ask(daemon, at)), 'y;');
   t.equal(promptAt('= x'), `${first}x`);
   // In another file it is chosen anew, the newest nearest.
-  const other = await open(daemon, 'b = │\n', 'file:///work/other.py', 'python');
+  const other = await open(daemon, 'b = │\n', 'file:///shop/other.py', 'python');
   runner.on('/api/generate', 1, asksAfter('b = ')).say('1');
-  t.equal(textOf(await ask(daemon, other, { uri: 'file:///work/other.py' })), '1');
+  t.equal(textOf(await ask(daemon, other, { uri: 'file:///shop/other.py' })), '1');
   t.match(
     promptAt('b = '),
-    /# shapes\/area\.ts\n# export const nothing = 0;\n#\n# work\/sum\.ts\n# const a = x\n\nb = $/,
+    /# shapes\/area\.ts\n# export const nothing = 0;\n#\n# shop\/sum\.ts\n# const a = x\n\nb = $/,
   );
 });
 

@@ -14,8 +14,8 @@ import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunne
 import type { RunnerStandIn } from '../support/runnerStandIn.ts';
 import { createVirtualClock } from '../support/virtualClock.ts';
 
-const uri = 'file:///work/a.ts';
-const other = 'file:///work/b.ts';
+const uri = 'file:///shop/a.ts';
+const other = 'file:///shop/b.ts';
 const lines = 'const value = 1;\n'.repeat(60);
 
 /** Warming between a document and a runner that are of the test's own. */
@@ -99,7 +99,7 @@ t.test('another model reads anew, and what is asked for anyway need not be warme
   warming.arrive(other);
   t.equal(clock.waiting, 0);
   model = undefined;
-  warming.arrive('file:///work/c.ts');
+  warming.arrive('file:///shop/c.ts');
   t.equal(clock.waiting, 0, 'completion is off');
 });
 
@@ -252,9 +252,9 @@ function ask(daemon: DaemonClient, at: string, line: number): Promise<InlineComp
 
 /** By a suggestion of nothing in a document of its own. */
 async function load(daemon: DaemonClient, runner: RunnerStandIn): Promise<void> {
-  await open(daemon, 'file:///work/first.ts', 'first();\n');
+  await open(daemon, 'file:///shop/first.ts', 'first();\n');
   runner.on('/api/generate').say('');
-  await ask(daemon, 'file:///work/first.ts', 1);
+  await ask(daemon, 'file:///shop/first.ts', 1);
 }
 
 interface Body {
@@ -273,7 +273,7 @@ t.test('the first suggestion in a document begins with what was warmed', async (
   const { body } = await runner.waitFor((request) => isWarming(request) && request.finished === true);
   t.match(body, {
     model: 'filler',
-    prompt: `// work/first.ts\n// first();\n\n${lines}`,
+    prompt: `// shop/first.ts\n// first();\n\n${lines}`,
     suffix: String,
     options: { num_predict: 1, num_ctx: 2048 },
     keep_alive: '5m',
@@ -417,13 +417,13 @@ t.test('a file that is warmed leaves the beginning of other prompts as it is', a
   await load(daemon, runner);
   await open(daemon, uri, lines);
   await ask(daemon, uri, 10);
-  const other = 'file:///work/other.ts';
+  const other = 'file:///shop/other.ts';
   await open(daemon, other, lines.replaceAll('value', 'another'));
   await pause();
   await runner.waitFor((request) => isWarming(request) && request.finished === true);
   await ask(daemon, uri, 12);
   const { prompt = '' } = runner.bodies('/api/generate').at(-1) as Body;
-  t.ok(prompt.startsWith('// work/first.ts'));
+  t.ok(prompt.startsWith('// shop/first.ts'));
   t.notMatch(prompt, 'another');
 });
 

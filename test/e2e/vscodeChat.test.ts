@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import t from 'tap';
 import {
   ask,
@@ -135,15 +134,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
 
   await t.test('an attached file goes along as context, once', async (t) => {
     runner.say('Two.');
-    await editor.evaluate(
-      ({ vscode, argument }) =>
-        vscode.commands.executeCommand('workbench.action.chat.open', {
-          query: '@runner how many eggs?',
-          attachFiles: [vscode.Uri.file(argument)],
-          blockOnResponse: true,
-        }),
-      join(editor.workspace, 'recipe.md'),
-    );
+    await ask(editor, '@runner how many eggs?', ['recipe.md']);
     const { messages } = lastBody() as { messages: readonly { role: string; content: string }[] };
     t.match(messages.at(-1), { role: 'user', content: /<attachment path="recipe.md">\nTwo eggs/ });
   });
@@ -151,15 +142,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
   await t.test('several attached files all go along, also in the first question', async (t) => {
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
     runner.say('Both.');
-    await editor.evaluate(
-      ({ vscode, argument }) =>
-        vscode.commands.executeCommand('workbench.action.chat.open', {
-          query: '@runner what do they say?',
-          attachFiles: argument.map((path) => vscode.Uri.file(path)),
-          blockOnResponse: true,
-        }),
-      ['recipe.md', 'hostile.md'].map((name) => join(editor.workspace, name)),
-    );
+    await ask(editor, '@runner what do they say?', ['recipe.md', 'hostile.md']);
     const { messages } = lastBody() as { messages: readonly { role: string; content: string }[] };
     t.strictSame(
       messages.map(({ role }) => role),
@@ -173,15 +156,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
   await t.test('of a folder its names go along, and what cannot be read is named', async (t) => {
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
     runner.say('Flour and tins.');
-    await editor.evaluate(
-      ({ vscode, argument }) =>
-        vscode.commands.executeCommand('workbench.action.chat.open', {
-          query: '@runner what is on it?',
-          attachFiles: argument.map((path) => vscode.Uri.file(path)),
-          blockOnResponse: true,
-        }),
-      ['shelf', 'shelf/tins/beans.bin'].map((name) => join(editor.workspace, name)),
-    );
+    await ask(editor, '@runner what is on it?', ['shelf', 'shelf/tins/beans.bin']);
     const { messages } = lastBody() as { messages: readonly { content: string }[] };
     t.match(messages[0]?.content, '<attachment path="shelf/">\nflour.txt\ntins/\n</attachment>');
     t.notMatch(messages[0]?.content, /beans/);

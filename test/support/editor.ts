@@ -232,15 +232,19 @@ async function stop(child: ChildProcess): Promise<void> {
   }
 }
 
-/** Asks in the chat, and waits for the end of the answer: what the participant returned. */
-export function ask(editor: Editor, query: string): Promise<unknown> {
+/**
+ * Asks in the chat, with these paths of the workspace attached, and waits for the end of the answer: what the
+ * participant returned.
+ */
+export function ask(editor: Editor, query: string, attached: readonly string[] = []): Promise<unknown> {
   return editor.evaluate(
     ({ vscode, argument }) =>
       vscode.commands.executeCommand('workbench.action.chat.open', {
-        query: argument,
+        query: argument.query,
+        attachFiles: argument.paths.map((path) => vscode.Uri.file(path)),
         blockOnResponse: true,
       }),
-    query,
+    { query, paths: attached.map((path) => join(editor.workspace, path)) },
   );
 }
 
