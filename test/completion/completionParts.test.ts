@@ -449,6 +449,8 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
       { name: 'what follows on the line', text: 'a│ + b', answer: ' + b', want: 'a│ + b' },
       { name: 'the following line', text: 'a\n│\n\nb\n', answer: 'b', want: 'a\n│\n\nb\n' },
       { name: 'a closer that is missing', text: 'f(a│', answer: ')', want: 'f(a)│' },
+      { name: 'half a character', text: 'a│\udd1e', answer: '\ud834', want: 'a│\udd1e' },
+      { name: 'whole ones', text: 'a│', answer: '\ud834\udd1e', want: 'a\ud834\udd1e│' },
     ],
   ],
 ];
