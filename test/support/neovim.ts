@@ -41,8 +41,9 @@ export function skipWithoutNeovim(): false | string {
   return line;
 }
 
-/** What was told, and the client on the editor's path with its help. */
+/** What was told, and the client on the editor's path with its help; without what the tests add to each Node. */
 const beginning = `
+vim.env.NODE_OPTIONS = nil
 _G.told = {}
 vim.notify = function(message) table.insert(_G.told, message) end
 vim.opt.runtimepath:prepend(vim.env.RUNNER_CLIENT)
