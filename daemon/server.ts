@@ -116,7 +116,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const followSettings = () => {
     followLogs();
     registration.update();
-    completion.restart();
+    completion.stop();
     // What was advised may be done by now; else the next request says it again.
     status.advise(undefined);
   };

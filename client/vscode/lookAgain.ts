@@ -3,13 +3,13 @@ import { statusRequest } from '../../protocol/status.ts';
 import type { OfferedModels } from './chat/offeredModels.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 
-/** Milliseconds before a runner that is offline is looked for again: longer each time. */
+/** Milliseconds before such a runner is looked for again: longer each time. */
 const first = 3_000;
 const longest = 60_000;
 
 /**
- * Notices that a runner that was offline has come: while somebody is at the window, and when they come back to it. A
- * runner that answers is never asked.
+ * Notices that a runner has come whose models could not be had: while somebody is at the window, and when they come
+ * back to it. One whose models are known is never asked.
  */
 export function lookAgain(
   daemon: DaemonConnection,

@@ -19,8 +19,8 @@ export interface CompletionEngine {
   readonly acceptances: Acceptances;
   /** Somebody wants the runner: what nobody waits for ends. */
   giveWay(): void;
-  /** The settings are others now: what is under way holds no longer. */
-  restart(): void;
+  /** What is under way holds no longer, such as after a change of the settings. */
+  stop(): void;
 }
 
 export interface EngineOptions {
@@ -65,13 +65,13 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
     ...{ ...common, acceptances, now, ask: warming.observe(ask) },
     ...{ restedFor: activity.restedFor, gaps: activity.gaps },
   });
-  const restart = () => {
+  const stop = () => {
     warming.stop();
     completion.stop();
   };
-  closed.addEventListener('abort', restart, { once: true });
+  closed.addEventListener('abort', stop, { once: true });
   return {
-    ...{ documents, acceptances, restart },
+    ...{ documents, acceptances, stop },
     giveWay() {
       warming.stop();
       completion.giveWay();
