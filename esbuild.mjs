@@ -1,6 +1,6 @@
 // Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/.
 // Usage: node esbuild.mjs [--tests] [--minify]
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -59,6 +59,29 @@ await build({
   // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client.
   plugins: [loadedLater('acpConnection'), loadedLater('httpAgent')],
 });
+
+// The document service: one program, and beside it the folder that moves with it: its workers and its fonts.
+await build({
+  ...shared,
+  entryPoints: {
+    'runner-docs': 'docs-service/main.ts',
+    'docs-service/indexWorker': 'docs-service/index/sqlite/indexWorker.ts',
+    'docs-service/renderWorker': 'docs-service/formats/renderWorker.ts',
+  },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  // SQLite for Node before 24, whose own is used from then on. It is native, so no bundle can hold it.
+  external: ['libsql', 'pg-native'],
+  banner: { js: '#!/usr/bin/env node' },
+});
+mkdirSync('dist/docs-service/fonts', { recursive: true });
+for (const [folder, files] of Object.entries({
+  'pdfmake/fonts/Roboto': /\.ttf$/,
+  '@expo-google-fonts/jetbrains-mono/400Regular': /\.ttf$/,
+}))
+  for (const file of readdirSync(`node_modules/${folder}`).filter((name) => files.test(name)))
+    cpSync(`node_modules/${folder}/${file}`, `dist/docs-service/fonts/${file}`);
 
 if (process.argv.includes('--tests')) {
   rmSync('.tap-build', { recursive: true, force: true });

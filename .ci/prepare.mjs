@@ -1,9 +1,11 @@
 // Makes a clone ready to run: installs the packages and builds the programs, each only when something changed.
 // Everything is told on standard error, so that what a program prints can be piped on.
-// Usage: node .ci/prepare.mjs [--tests]
+// Who only runs the programs gets only what they are built of; the tools of tests, checks and packing come with
+// --tools, and --tests builds the tests too.
+// Usage: node .ci/prepare.mjs [--tools] [--tests]
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -16,32 +18,42 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 const stampFolder = join('node_modules', '.runner');
 const tests = process.argv.includes('--tests');
+const tools = tests || process.argv.includes('--tools');
+const lock = ['package.json', 'package-lock.json', '.npmrc', '.taprc'];
+const sources = ['client', 'daemon', 'protocol', 'docs-service', 'esbuild.mjs', 'package.json'];
 
-step('packages', ['package.json', 'package-lock.json', '.npmrc', '.taprc'], () => {
-  console.error('Installing the packages of the lock file (once) …');
-  // Not `npm ci`: it refuses a lock file that lacks the packages of other platforms, which not every registry has.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
-  // The test runner is compiled for its plugins; without them its files start faster.
-  run('npx', ['tap', 'build']);
+// With the tools there, the packages of the programs are there too: they are never taken away again.
+if (tools || !isDone('tools', lock)) {
+  step(tools ? 'tools' : 'packages', lock, () => {
+    console.error('Installing the packages of the lock file (once) …');
+    // Not `npm ci`: it refuses a lock file that lacks the packages of other platforms, which not every registry has.
+    const which = tools ? [] : ['--omit=dev'];
+    run('npm', ['install', ...which, '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+    // The test runner is compiled for its plugins; without them its files start faster.
+    if (tools) run('npx', ['tap', 'build']);
+    else rmSync(join(stampFolder, 'tools'), { force: true });
+  });
+}
+// What was built may have been deleted by hand.
+if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
+  for (const name of ['programs', 'tests']) rmSync(join(stampFolder, name), { force: true });
+}
+step(tests ? 'tests' : 'programs', tests ? [...sources, 'test'] : sources, () => {
+  console.error(tests ? 'Building the programs and the tests …' : 'Building the programs …');
+  run(process.execPath, ['esbuild.mjs', ...(tests ? ['--tests'] : [])]);
 });
-step(
-  tests ? 'tests' : 'programs',
-  ['client', 'daemon', 'protocol', 'docs-service', 'test', 'esbuild.mjs', 'package.json'],
-  () => {
-    console.error(tests ? 'Building the programs and the tests …' : 'Building the programs …');
-    run(process.execPath, ['esbuild.mjs', ...(tests ? ['--tests'] : [])]);
-  },
-);
 
 /** Runs `work` unless the inputs are as they were after it last succeeded. */
 function step(name, inputs, work) {
-  const stamp = join(stampFolder, name);
-  const print = fingerprint(inputs);
-  const built = name === 'packages' || existsSync('dist/runnerd.cjs');
-  if (built && existsSync(stamp) && readFileSync(stamp, 'utf8') === print) return;
+  if (isDone(name, inputs)) return;
   work();
   mkdirSync(stampFolder, { recursive: true });
-  writeFileSync(stamp, print);
+  writeFileSync(join(stampFolder, name), fingerprint(inputs));
+}
+
+function isDone(name, inputs) {
+  const stamp = join(stampFolder, name);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint(inputs);
 }
 
 function fingerprint(inputs) {
@@ -54,7 +66,7 @@ function filesOf(path) {
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [path];
   return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|json|lua)$/.test(entry.name))
+    .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }
 

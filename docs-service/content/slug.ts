@@ -1,0 +1,23 @@
+/**
+ * Whether a text may name a document, a tag or a collection in an address: lower-case letters and digits of any
+ * script, with single `-`, `_` or `.` between them, at most 100 characters. It never ends as the address of a format
+ * does (`guide.pdf`), so that no document hides another's PDF.
+ */
+export function isSlug(text: string): boolean {
+  return (
+    text.length <= 100 &&
+    /^[\p{Ll}\p{Lo}\p{M}\p{N}]+(?:[-_.][\p{Ll}\p{Lo}\p{M}\p{N}]+)*$/u.test(text) &&
+    !/\.(pdf|epub|md|html)$/.test(text)
+  );
+}
+
+/** A slug made of any text, such as a title or the name of a file; undefined where nothing of it can stay. */
+export function trySlug(text: string): string | undefined {
+  const parts = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/[^\p{Ll}\p{Lo}\p{M}\p{N}]+/u)
+    .filter(Boolean);
+  const slug = [...parts.join('-')].slice(0, 100).join('').replace(/-$/, '');
+  return isSlug(slug) ? slug : undefined;
+}
