@@ -4,7 +4,10 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
 export interface Message {
   readonly role: Role;
+  /** Of a user message: what the user typed, where the client can tell it from what it attaches. */
   readonly content: string;
+  /** Of a user message: what the client attached to the words, which is context and no word of the user's. */
+  readonly attachments?: readonly Attachment[];
   /** Base64, without a `data:` prefix. */
   readonly images?: readonly string[];
   readonly thinking?: string;
@@ -14,6 +17,17 @@ export interface Message {
   readonly toolCallId?: string;
   /** Of a tool message: the name of the tool that answered. */
   readonly toolName?: string;
+}
+
+/** A text that goes along with what the user typed, such as a file or selected lines. */
+export interface Attachment {
+  /** Where the text is from, as the model is told it: a path, an address or a few words. */
+  readonly path: string;
+  /** Which lines of it, from 1, such as `3-9`; absent is all of it. */
+  readonly lines?: string;
+  /** The language of the text, such as `lua`. */
+  readonly language?: string;
+  readonly text: string;
 }
 
 export interface ToolCall {
@@ -47,7 +61,11 @@ export interface ChatParams extends ServerParams {
   readonly keepAlive?: string | number;
   /** `"json"` or a JSON Schema that the answer must follow. */
   readonly format?: string | Readonly<Record<string, unknown>>;
-  /** `leading` turns the context blocks before the user's own words into one system message. */
+  /**
+   * `leading` searches the text of the leading user messages for context blocks, which become one system message: for
+   * a client that is handed text in which an editor has joined its blocks and the user's words. What is in
+   * `attachments` needs no search, and becomes a part of that system message without being asked for.
+   */
   readonly context?: 'leading';
   /** Element names of context blocks besides those of `contextTags`. */
   readonly contextTags?: readonly string[];

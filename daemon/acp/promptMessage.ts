@@ -1,25 +1,32 @@
 import type { ContentBlock, EmbeddedResourceResource } from '@agentclientprotocol/sdk';
-import type { Message } from '../../protocol/chat.ts';
+import type { Attachment, Message } from '../../protocol/chat.ts';
 import { InvalidParamsError } from '../errors.ts';
 
 /**
- * The user's message of a prompt: what is attached comes before the words, each in a block with its address, and
- * where it stood in the words its name stays. No file is read: a link is text.
+ * The user's message of a prompt: what is attached goes apart from the words, each with its address, and where it
+ * stood in the words its name stays. No file is read: a link is text.
  * @throws {InvalidParamsError} where a block cannot be sent to a model.
  */
 export function promptToMessage(prompt: readonly ContentBlock[]): Message {
   const parts = prompt.map(partOf);
-  const textOf = (key: 'attached' | 'words') => parts.map((part) => part[key] ?? '').join('');
-  const content = `${textOf('attached')}${textOf('words').trim()}`;
+  const content = parts
+    .map(({ words }) => words ?? '')
+    .join('')
+    .trim();
+  const attachments = parts.flatMap(({ attachment }) => attachment ?? []);
   const images = parts.flatMap(({ image }) => image ?? []);
   if (content === '' && images.length === 0) throw new InvalidParamsError('prompt', 'it is empty');
-  return { role: 'user', content, ...(images.length === 0 ? {} : { images }) };
+  return {
+    role: 'user',
+    content,
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(images.length === 0 ? {} : { images }),
+  };
 }
 
 interface Part {
   readonly words?: string;
-  /** What goes before the words. */
-  readonly attached?: string;
+  readonly attachment?: Attachment;
   /** Base64. */
   readonly image?: string;
 }
@@ -44,7 +51,7 @@ function resourcePart(resource: EmbeddedResourceResource, path: string): Part {
   const { uri, mimeType } = resource;
   const words = linkTo(uri, lastPart(uri));
   if ('text' in resource)
-    return { words, attached: `<attachment uri="${toAttribute(uri)}">\n${resource.text}\n</attachment>\n\n` };
+    return { words, attachment: { path: uri || lastPart(uri) || 'text', text: resource.text } };
   if (mimeType?.startsWith('image/'))
     return { words, image: parseBase64(resource.blob, `${path}.resource.blob`) };
   throw new InvalidParamsError(
@@ -65,8 +72,4 @@ function linkTo(uri: string, name: string): string {
 
 function lastPart(uri: string): string {
   return /([^/]+)\/?$/.exec(uri)?.[1] ?? uri;
-}
-
-function toAttribute(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

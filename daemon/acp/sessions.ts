@@ -4,7 +4,7 @@ import type { ThinkingChoice } from './pickers.ts';
 
 /** How many sessions are kept; the one that rested longest makes room. */
 const maxSessions = 64;
-/** Of one session's history, in characters with images. */
+/** Of one session's history, in characters, with attachments and images. */
 const maxHistory = 64 * 1024 * 1024;
 
 /** One conversation, in memory alone. */
@@ -79,6 +79,7 @@ export function historyWith({ history }: Session, message: Message): readonly Me
   );
 }
 
-function sizeOf({ content, images = [] }: Message): number {
-  return content.length + images.reduce((size, image) => size + image.length, 0);
+function sizeOf({ content, attachments = [], images = [] }: Message): number {
+  const texts = [content, ...attachments.map(({ text }) => text), ...images];
+  return texts.reduce((size, text) => size + text.length, 0);
 }

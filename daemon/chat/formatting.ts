@@ -1,2 +1,7 @@
-/** Response formatting: all of it is the stream library's. */
-export { createThinkingQuote, stripThinkingQuotes } from '../stream/stream.ts';
+/** Context blocks out of text, and how an answer is formatted: all of it is the stream library's. */
+export {
+  createThinkingQuote,
+  type LeadingBlock,
+  stripThinkingQuotes,
+  takeLeadingBlocks,
+} from '../stream/stream.ts';

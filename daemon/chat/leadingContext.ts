@@ -1,37 +1,35 @@
 import type { Message } from '../../protocol/chat.ts';
-import { takeLeadingBlocks } from '../stream/stream.ts';
+import { attachmentsTag, toAttachmentsBlock } from './attachments.ts';
+import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
 
 /**
- * Moves the context blocks that an editor puts before the user's words into one system message at index 0.
+ * Puts the context of a conversation where it belongs: what the leading user messages have of it becomes one system
+ * message at index 0, and what a later message has attached stands before its words.
  *
- * Blocks are taken only from the leading user messages (after any system message, before the first assistant or tool
- * message) and only from their very start; one stays for each element name, the newest. The user's own text never
- * becomes a system message. Without blocks the messages are returned as they are.
+ * The leading user messages come after any system message and before the first answer. Of their context one block
+ * stays for each element name, that of the newest message. Attachments are context; in the text itself blocks of
+ * `names` are, from its very start, and a client that knows what was typed gives no names. The user's own text never
+ * becomes a system message.
  */
-export function moveLeadingContext(
-  messages: readonly Message[],
-  names: ReadonlySet<string>,
-): readonly Message[] {
+export function placeContext(messages: readonly Message[], names: ReadonlySet<string>): readonly Message[] {
   const { start, end } = leadingUserMessages(messages);
-  const taken = messages
-    .slice(start, end)
-    .map((message) => ({ message, ...takeLeadingBlocks(message.content, names) }));
+  const leading = messages.slice(start, end).map((message) => splitMessage(message, names));
   const newest = new Map<string, string>();
-  for (const { name, text } of taken.flatMap(({ blocks }) => blocks)) {
+  for (const { name, text } of leading.flatMap(({ blocks }) => blocks)) {
     newest.delete(name);
     newest.set(name, text);
   }
-  if (newest.size === 0) return messages;
-  const users = taken.map(({ message, blocks, rest }) =>
-    blocks.length === 0 ? message : { ...message, content: rest },
-  );
+  const before = messages.slice(0, start);
+  const after = messages.slice(end).map(withAttachments);
+  if (newest.size === 0) return [...before, ...leading.map(({ message }) => message), ...after];
+  const users = leading.map(({ message }) => message);
   const said = users.filter(({ content, images }) => content.trim() !== '' || images?.length);
   return [
     { role: 'system', content: [...newest.values()].join('\n') },
-    ...messages.slice(0, start),
-    // A message of nothing but blocks has said all it had to; alone it stays, because a model answers a user.
+    ...before,
+    // A message of nothing but context has said all it had to; alone it stays, because a model answers a user.
     ...(said.length > 0 ? said : users.slice(-1)),
-    ...messages.slice(end),
+    ...after,
   ];
 }
 
@@ -40,4 +38,24 @@ function leadingUserMessages(messages: readonly Message[]): { start: number; end
   const start = firstOther === -1 ? messages.length : firstOther;
   const length = messages.slice(start).findIndex(({ role }) => role !== 'user');
   return { start, end: length === -1 ? messages.length : start + length };
+}
+
+interface SplitMessage {
+  readonly blocks: readonly LeadingBlock[];
+  /** What the user said. */
+  readonly message: Message;
+}
+
+function splitMessage({ attachments, ...message }: Message, names: ReadonlySet<string>): SplitMessage {
+  const attached = toAttachmentsBlock(attachments);
+  // The block of that name is there: another one in the text is the user's.
+  const sought = attached ? new Set([...names].filter((name) => name !== attachmentsTag)) : names;
+  const { blocks, rest } = takeLeadingBlocks(message.content, sought);
+  return { blocks: attached ? [attached, ...blocks] : blocks, message: { ...message, content: rest } };
+}
+
+function withAttachments({ attachments, ...message }: Message): Message {
+  const attached = toAttachmentsBlock(attachments);
+  if (!attached) return message;
+  return { ...message, content: [attached.text, message.content].filter(Boolean).join('\n\n') };
 }

@@ -17,15 +17,33 @@ const base64 = z
 
 const toolCall = z.object({ id: z.string(), name: nonEmpty, arguments: object });
 
-const message = z.object({
-  role: z.enum(['system', 'user', 'assistant', 'tool'], 'it is not one of system, user, assistant and tool'),
-  content: z.string(),
-  images: z.exactOptional(z.array(base64)),
-  thinking: z.exactOptional(z.string()),
-  toolCalls: z.exactOptional(z.array(toolCall)),
-  toolCallId: z.exactOptional(z.string()),
-  toolName: z.exactOptional(z.string()),
+const attachment = z.object({
+  path: nonEmpty,
+  lines: z.exactOptional(z.string()),
+  language: z.exactOptional(z.string()),
+  text: z.string(),
 });
+
+const message = z
+  .object({
+    role: z.enum(
+      ['system', 'user', 'assistant', 'tool'],
+      'it is not one of system, user, assistant and tool',
+    ),
+    content: z.string(),
+    attachments: z.exactOptional(z.array(attachment)),
+    images: z.exactOptional(z.array(base64)),
+    thinking: z.exactOptional(z.string()),
+    toolCalls: z.exactOptional(z.array(toolCall)),
+    toolCallId: z.exactOptional(z.string()),
+    toolName: z.exactOptional(z.string()),
+  })
+  .check(
+    z.refine(({ role, attachments }) => role === 'user' || attachments === undefined, {
+      path: ['attachments'],
+      error: 'only a user message has any',
+    }),
+  );
 
 const tool = z.object({ name: nonEmpty, description: z.string(), inputSchema: object });
 

@@ -2,7 +2,7 @@ import type { ChatParams, Message, NoticeCode, Tool } from '../../protocol/chat.
 import { contextTags } from '../../protocol/contextTags.ts';
 import type { Capability, CapabilityName } from '../../protocol/models.ts';
 import { stripThinkingQuotes } from './formatting.ts';
-import { moveLeadingContext } from './leadingContext.ts';
+import { placeContext } from './leadingContext.ts';
 
 /** What a chat sends, after the rules on context, images and thinking; the tools are decided when it is sent. */
 export interface Plan {
@@ -62,9 +62,9 @@ function isReported({ value, from }: Capability): boolean {
 }
 
 function conversationOf(params: ChatParams, blind: boolean): readonly Message[] {
-  const names = new Set(contextNames(params));
-  const moved = params.context === 'leading' ? moveLeadingContext(params.messages, names) : params.messages;
-  const replayed = params.thinkingFormat === 'quote' ? moved.map(withoutThinkingQuotes) : moved;
+  const names = new Set(params.context === 'leading' ? contextNames(params) : []);
+  const placed = placeContext(params.messages, names);
+  const replayed = params.thinkingFormat === 'quote' ? placed.map(withoutThinkingQuotes) : placed;
   return blind ? replayed.map(withoutImages) : replayed;
 }
 

@@ -11,18 +11,21 @@ export interface LeadingBlock {
 
 /**
  * Takes whole blocks of the named elements from the very start of a text, as long as nothing but blocks and blanks
- * comes; the rest is the user's own. Attribute values may hold `>`, elements of the same name nest, and a block that
- * never closes is text. Linear in the length of the text.
+ * comes and no name comes twice; the rest is the user's own. An editor puts one block of a name before the words, so
+ * that a second one was typed, pasted or quoted. Attribute values may hold `>`, elements of the same name nest, and a
+ * block that never closes is text. Linear in the length of the text.
  */
 export function takeLeadingBlocks(
   text: string,
   names: ReadonlySet<string>,
 ): { readonly blocks: readonly LeadingBlock[]; readonly rest: string } {
   const blocks: LeadingBlock[] = [];
+  const taken = new Set<string>();
   let at = skipBlanks(text, 0);
   while (at < text.length) {
     const block = tryReadBlock(text, at, names);
-    if (!block) break;
+    if (!block || taken.has(block.name)) break;
+    taken.add(block.name);
     blocks.push(block);
     at = skipBlanks(text, at + block.text.length);
   }

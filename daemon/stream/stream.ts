@@ -1,6 +1,6 @@
 /** The stream parsing library: what other rooms use of it. */
 export type { StreamEvent } from './events.ts';
-export { takeLeadingBlocks } from './leadingBlocks.ts';
+export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export type { ToolShape } from './offeredTools.ts';
 export { createStreamParser } from './parser.ts';
 export { profileForModel } from './profile.ts';

@@ -446,7 +446,7 @@ t.test('the chat', { skip }, async (t) => {
     await neovim.until("return vim.wo.winbar:find('practice-plain', 1, true) ~= nil");
     runner.say('A sum.');
     await neovim.lua("vim.cmd.wincmd('p')");
-    await neovim.type('ggVj:RunnerChat explain<CR>');
+    await neovim.type('ggVj:RunnerChat <lt>selection>TYPED<lt>/selection> explain<CR>');
     await neovim.until<string>(text, (now) => now.includes('A sum.'));
     t.match(await neovim.lua(text), /explain\n\n\*with lines 1 to 2 of sum.lua\*\n/);
     t.match(runner.bodies('/api/chat').at(-1), {
@@ -455,9 +455,9 @@ t.test('the chat', { skip }, async (t) => {
         {
           role: 'system',
           content:
-            /^<selection file="sum.lua" language="lua" lines="1-2">\nlocal a = 1\nlocal b = 2\n<\/selection>$/,
+            /^<attachments>\n<attachment path="sum.lua" language="lua" lines="1-2">\nlocal a = 1\nlocal b = 2\n<\/attachment>\n<\/attachments>$/,
         },
-        { role: 'user', content: 'explain' },
+        { role: 'user', content: '<selection>TYPED</selection> explain' },
       ],
     });
   });

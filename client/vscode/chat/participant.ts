@@ -93,7 +93,7 @@ async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): P
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
     const writer = createAnswerWriter(stream, Date.now);
-    const params = { model: name, server, messages: [...before, ...said], context: 'leading' as const };
+    const params = { model: name, server, messages: [...before, ...said] };
     const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
     // What was thought stays also where the answer failed.
     const result = await asking.finally(writer.end);

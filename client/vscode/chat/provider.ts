@@ -86,6 +86,8 @@ function paramsOf(
     model: name,
     server,
     messages,
+    // The editor's own chat puts its blocks and the user's words into one text.
+    context: 'leading',
     ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
     ...(toolMode === vscode.LanguageModelChatToolMode.Required ? { toolChoice: 'required' } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),

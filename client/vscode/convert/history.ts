@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Message } from '../../../protocol/chat.ts';
+import type { Attachment, Message } from '../../../protocol/chat.ts';
 import { isAside } from '../chat/answerWriter.ts';
 import { readMetadata } from '../chat/turnMetadata.ts';
 import { isPicture } from './messages.ts';
@@ -20,23 +20,22 @@ export interface Question {
   readonly leftOut: readonly string[];
 }
 
-/** What the user asks, with what is attached to it before the words. */
+/** What the user asks, and apart from the words what is attached to them. */
 export async function toQuestion({
   prompt,
   references,
 }: Pick<vscode.ChatRequest, 'prompt' | 'references'>): Promise<Question> {
-  const attached = await Promise.all(references.map(attachmentOf));
-  const images = attached.flatMap(({ image }) => image ?? []);
-  const blocks = attached.flatMap(({ block }) => block ?? []);
-  // One block for all: of several of one name only the newest would count.
-  const whole = blocks.length === 0 ? [] : [`<attachments>\n${blocks.join('\n')}\n</attachments>`];
+  const parts = await Promise.all(references.map(partOf));
+  const images = parts.flatMap(({ image }) => image ?? []);
+  const attachments = parts.flatMap(({ attachment }) => attachment ?? []);
   return {
     message: {
       role: 'user',
-      content: [...whole, prompt].join('\n'),
+      content: prompt,
+      ...(attachments.length === 0 ? {} : { attachments }),
       ...(images.length === 0 ? {} : { images }),
     },
-    leftOut: attached.flatMap(({ leftOut }) => leftOut ?? []),
+    leftOut: parts.flatMap(({ leftOut }) => leftOut ?? []),
   };
 }
 
@@ -52,31 +51,33 @@ function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Messa
 const maxReference = 100_000;
 const maxNames = 500;
 
-/** What became of a reference: a block of context, which the daemon makes a system message of, or an image. */
-interface Attachment {
-  readonly block?: string;
+/** What became of a reference. */
+interface Part {
+  readonly attachment?: Attachment;
+  /** Base64. */
   readonly image?: string;
   /** The name of what cannot be read. */
   readonly leftOut?: string;
 }
 
-async function attachmentOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<Attachment> {
-  if (typeof value === 'string') return { block: toBlock(modelDescription ?? 'text', value) };
-  if (value instanceof vscode.Uri) return isImage(value) ? imageFile(value) : fileAttachment(value);
-  if (value instanceof vscode.Location) return fileAttachment(value.uri, value.range);
+async function partOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<Part> {
+  if (typeof value === 'string') return { attachment: toAttachment(modelDescription || 'text', value) };
+  if (value instanceof vscode.Uri) return isImage(value) ? imageFile(value) : filePart(value);
+  if (value instanceof vscode.Location) return filePart(value.uri, value.range);
   return pastedImage(value);
 }
 
-async function fileAttachment(uri: vscode.Uri, range?: vscode.Range): Promise<Attachment> {
+async function filePart(uri: vscode.Uri, range?: vscode.Range): Promise<Part> {
   const path = vscode.workspace.asRelativePath(uri);
   try {
     const document = await vscode.workspace.openTextDocument(uri);
     if (isBinary(document.getText())) return { leftOut: path };
-    const lines = range === undefined ? '' : `:${range.start.line + 1}-${range.end.line + 1}`;
-    return { block: toBlock(path + lines, document.getText(range)) };
+    const attachment = toAttachment(path, document.getText(range));
+    if (range === undefined) return { attachment };
+    return { attachment: { ...attachment, lines: `${range.start.line + 1}-${range.end.line + 1}` } };
   } catch {
     const names = await namesIn(uri);
-    return names === undefined ? { leftOut: path } : { block: toBlock(`${path}/`, names) };
+    return names === undefined ? { leftOut: path } : { attachment: toAttachment(`${path}/`, names) };
   }
 }
 
@@ -99,15 +100,12 @@ async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
   }
 }
 
-function toBlock(path: string, text: string): string {
-  const kept = text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text;
-  // A file that holds the end of a block must not end it: the rest would be the user's words.
-  const inside = kept.replace(/<\/(?=attachments?\b)/gi, '<\\/');
-  return `<attachment path="${path.replace(/["<>\r\n]/g, "'")}">\n${inside}\n</attachment>`;
+function toAttachment(path: string, text: string): Attachment {
+  return { path, text: text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text };
 }
 
 /** What was pasted comes with its type and a function for its bytes; no stable typing has it. */
-async function pastedImage(value: unknown): Promise<Attachment> {
+async function pastedImage(value: unknown): Promise<Part> {
   if (typeof value !== 'object' || value === null) return {};
   const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
   if (typeof data !== 'function' || typeof type !== 'string') return {};
@@ -125,7 +123,7 @@ function isImage({ path }: vscode.Uri): boolean {
 }
 
 /** A picture of an older turn may be gone. */
-async function imageFile(uri: vscode.Uri): Promise<Attachment> {
+async function imageFile(uri: vscode.Uri): Promise<Part> {
   try {
     return { image: toBase64(await vscode.workspace.fs.readFile(uri)) };
   } catch {

@@ -4,6 +4,7 @@ local connection = require('runner.connection')
 ---@class runner.Message
 ---@field role 'user'|'assistant'
 ---@field content string
+---@field attachments? runner.Attachment[]
 
 ---@class runner.Turn
 ---@field prompt string
@@ -55,9 +56,10 @@ function Conversation:take(delta)
 end
 
 ---@param turn runner.Turn
----@return string
-local function content_of(turn)
-  return turn.selection and ('%s\n\n%s'):format(turn.selection.block, turn.prompt) or turn.prompt
+---@return runner.Message
+local function message_of(turn)
+  local attachments = turn.selection and { turn.selection.attachment }
+  return { role = 'user', content = turn.prompt, attachments = attachments }
 end
 
 --- Asks for the next answer. What failed is no part of what was said; what was cut is, where something came.
@@ -68,8 +70,8 @@ function Conversation:send(turn, listener)
   self.stream_id = ('neovim-%d'):format(count)
   self.listener = listener
   local messages = vim.list_extend({}, self.messages)
-  messages[#messages + 1] = { role = 'user', content = content_of(turn) }
-  local params = { streamId = self.stream_id, model = turn.model, messages = messages, context = 'leading' }
+  messages[#messages + 1] = message_of(turn)
+  local params = { streamId = self.stream_id, model = turn.model, messages = messages }
   local is_over = false
   local request = connection.request('runner/chat', params, function(err, result)
     is_over = true
