@@ -14,6 +14,8 @@ export interface Answer {
   /** Whether anything was sent that cannot be unsent. */
   readonly begun: boolean;
   readonly hasToolCalls: boolean;
+  /** Whether the model has thought, whatever form that had. */
+  readonly hasThought: boolean;
   add(line: ChatLine): void;
   /** Gives back what was withheld; nothing may be added after it. */
   finish(reason: string): void;
@@ -22,6 +24,8 @@ export interface Answer {
 
 export interface AnswerOptions {
   readonly params: ChatParams;
+  /** Whether the model is known to think. */
+  readonly thinks: boolean;
   /** The tools that were sent, which alone are recovered from text. */
   readonly tools: NonNullable<ChatParams['tools']>;
   /** Element names whose echoed blocks are not shown. */
@@ -33,9 +37,9 @@ export interface AnswerOptions {
 }
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { params, tools, contextTags, pump, notice, createId } = options;
+  const { params, thinks, tools, contextTags, pump, notice, createId } = options;
   const parser = createStreamParser({
-    profile: profileForModel(params.model),
+    profile: profileForModel(params.model, thinks),
     tools: toolShapes(tools),
     contextTags,
   });
@@ -43,6 +47,7 @@ export function createAnswer(options: AnswerOptions): Answer {
   const toolCalls: ToolCall[] = [];
   let text = '';
   let thinking = '';
+  let hasThought = false;
 
   const say = (added: string) => {
     if (added === '') return;
@@ -51,6 +56,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     pump.push({ kind: 'text', text: added });
   };
   const think = (added: string) => {
+    hasThought = true;
     if (quote) return say(quote.thinking(added));
     thinking += added;
     if (thinking.length > maxAnswer) throw tooLong();
@@ -81,6 +87,9 @@ export function createAnswer(options: AnswerOptions): Answer {
     },
     get hasToolCalls() {
       return toolCalls.length > 0;
+    },
+    get hasThought() {
+      return hasThought;
     },
     add(line) {
       if (line.thinking !== '') think(line.thinking);

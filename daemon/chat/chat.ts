@@ -72,12 +72,12 @@ class Turn {
   }
 
   async run(): Promise<FinishReason> {
-    const { signal, params, client } = this.#options;
+    const { signal } = this.#options;
     const follow = () => this.#stop.abort(signal.reason);
     signal.addEventListener('abort', follow, { once: true });
     if (signal.aborted) follow();
     try {
-      await this.#dependencies.learn(client, params.model, neededCapabilities(params), this.#stop.signal);
+      await this.#learn();
       return await this.#converse(this.#plan());
     } catch (error) {
       if (signal.aborted) return this.#cancelled();
@@ -95,6 +95,13 @@ class Turn {
       usage: this.#usage,
       notices: this.#notices,
     };
+  }
+
+  #learn(): Promise<void> {
+    const { client, params } = this.#options;
+    const { knowledge, learn } = this.#dependencies;
+    const thinks = knowledge.thinks(client.server, params.model);
+    return learn(client, params.model, neededCapabilities(params, thinks), this.#stop.signal);
   }
 
   #plan(): Plan {
@@ -153,9 +160,10 @@ class Turn {
   }
 
   #createAnswer(tools: Plan['tools']): Answer {
-    const { params, pump } = this.#options;
+    const { client, params, pump } = this.#options;
     return createAnswer({
       params,
+      thinks: this.#dependencies.knowledge.thinks(client.server, params.model),
       tools,
       contextTags: contextNames(params),
       pump,
@@ -229,7 +237,7 @@ class Turn {
     size: ReturnType<typeof promptSizeOf>,
   ): Promise<FinishReason> {
     const { client, params } = this.#options;
-    this.#answer.finish(last?.doneReason ?? 'stop');
+    this.#end(last?.doneReason ?? 'stop');
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};
     if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
     this.#dependencies.estimate.calibrate(modelId(client.server, params.model), size, promptTokens);
@@ -252,13 +260,19 @@ class Turn {
   }
 
   #cancelled(): FinishReason {
-    this.#answer.finish('cancelled');
+    this.#end('cancelled');
     return 'cancelled';
+  }
+
+  #end(reason: string): void {
+    const { client, params } = this.#options;
+    this.#answer.finish(reason);
+    if (this.#answer.hasThought) this.#dependencies.knowledge.noteThought(client.server, params.model);
   }
 
   /** What had come is kept: it goes out before the error, and with it. */
   async #failed(error: unknown): Promise<unknown> {
-    this.#answer.finish('error');
+    this.#end('error');
     await this.#options.pump.flush();
     if (!(error instanceof RunnerError)) return error;
     return this.#answer.begun ? error.with({ partial: this.#answer.message() }) : error;

@@ -17,10 +17,13 @@ export function contextNames(params: ChatParams): readonly string[] {
   return [...contextTags, ...(params.contextTags ?? [])];
 }
 
-/** Which capabilities of the model must be known before this chat can be planned. */
-export function neededCapabilities(params: ChatParams): readonly CapabilityName[] {
+/**
+ * Which capabilities of the model must be known before this chat. Whether it thinks decides how its answer is read, but
+ * need not be asked where that is known already.
+ */
+export function neededCapabilities(params: ChatParams, thinks: boolean): readonly CapabilityName[] {
   return [
-    ...(params.think === undefined ? [] : (['thinking'] as const)),
+    ...(params.think === undefined && thinks ? [] : (['thinking'] as const)),
     ...(params.messages.some(({ images }) => images?.length) ? (['vision'] as const) : []),
   ];
 }

@@ -12,6 +12,8 @@ interface Known {
   /** From the list, which may leave out: what it names, the model can. */
   listed?: ReadonlySet<string>;
   readonly observed: Map<CapabilityName, boolean>;
+  /** An answer of it had thinking. */
+  hasThought?: boolean;
   isRemote?: boolean;
   maximumContext?: number;
   allocatedContext?: number;
@@ -28,6 +30,13 @@ export interface ModelKnowledge {
   learnShown(server: Server, model: string, show: WireShow): void;
   /** The model did it, or refused it. */
   observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void;
+  /** An answer of the model had thinking, as a part of its own or as tags in its text. */
+  noteThought(server: Server, model: string): void;
+  /**
+   * Whether what the model writes is read as that of a model that thinks: it is reported to, was seen to, or has the
+   * name of one. A runner that refuses to be asked for thinking changes nothing in how the model writes.
+   */
+  thinks(server: Server, model: string): boolean;
   capability(server: Server, model: string, name: CapabilityName): Capability;
   /** All that a list says of a model. */
   about(server: Server, model: string): ModelAbilities;
@@ -136,6 +145,14 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
       const id = modelId(server, model);
       entryAt(id).observed.set(name, value);
       if (name === 'vision') noteVision(entryAt(id), id, model);
+    },
+    noteThought(server, model) {
+      entry(server, model).hasThought = true;
+    },
+    thinks(server, model) {
+      const found = entry(server, model);
+      const { value } = capabilityOf(found, model, 'thinking');
+      return found.hasThought === true || value === true || isThinkingName(model);
     },
     about(server, model) {
       const found = entry(server, model);

@@ -27,16 +27,23 @@ export class Blanks implements Mode {
   }
 }
 
-/** After a block in the middle of an answer: the rest of its line goes with it if that is blank. */
+/**
+ * After a block in the middle of an answer. The rest of its line goes with it if that is blank, so that the lines
+ * around it stay as they are, their indentation and the blank lines between them included; but where blanks before the
+ * block were shown already, its line end stays, or the next line would be indented by them. What follows thinking on
+ * its line begins that line; after a context block all of the line stays.
+ */
 export class LineRest implements Mode {
   readonly #scan: Scan;
+  #after: 'thinking' | 'context' = 'context';
   #held = '';
 
   constructor(scan: Scan) {
     this.#scan = scan;
   }
 
-  begin(): void {
+  begin(after: 'thinking' | 'context'): void {
+    this.#after = after;
     this.#held = '';
   }
 
@@ -45,13 +52,12 @@ export class LineRest implements Mode {
       const code = text.charCodeAt(at);
       this.#scan.steps++;
       if (code === newline) {
-        this.#scan.sink.markup(`${this.#held}\n`);
-        this.#scan.code.step(newline);
-        this.#scan.toProse();
+        this.#endLine();
         return at + 1;
       }
       if (!isBlank(code)) {
-        this.#scan.giveBack(this.#held);
+        if (this.#after === 'thinking') this.#scan.sink.markup(this.#held);
+        else this.#scan.giveBack(this.#held);
         this.#scan.toProse();
         return at;
       }
@@ -63,5 +69,15 @@ export class LineRest implements Mode {
   finish(): void {
     this.#scan.sink.markup(this.#held);
     this.#held = '';
+  }
+
+  #endLine(): void {
+    const { code, sink } = this.#scan;
+    if (code.isIndented) this.#scan.giveBack(`${this.#held}\n`);
+    else {
+      sink.markup(`${this.#held}\n`);
+      code.step(newline);
+    }
+    this.#scan.toProse();
   }
 }

@@ -43,6 +43,11 @@ export class CodeTracker {
     return this.#phase === inIndent && this.#column <= 3;
   }
 
+  /** Whether nothing but blanks has come of this line, and some have. */
+  get isIndented(): boolean {
+    return this.#phase === inIndent && this.#column > 0;
+  }
+
   /** Ends a run of ticks, because the next character is known not to be one. */
   settle(): void {
     if (this.#run > 0) this.#endRun();

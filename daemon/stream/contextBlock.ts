@@ -30,7 +30,7 @@ export class ContextBlock implements Mode {
     this.#scan.sink.markup(this.#lead);
     this.#scan.sink.add({ type: 'context', name: this.#name, text: this.#held.toString() });
     this.#held = new HeldText();
-    this.#scan.toLineRest();
+    this.#scan.toLineRest('context');
     return next;
   }
 

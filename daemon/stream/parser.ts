@@ -117,9 +117,9 @@ class Parser implements StreamParser, Scan {
   }
 
   /** Before the answer all white space after a block goes with it, so that thinking may still open. */
-  toLineRest(): void {
+  toLineRest(after: 'thinking' | 'context'): void {
     if (!this.shown) return this.toBlanks();
-    this.#lineRest.begin();
+    this.#lineRest.begin(after);
     this.#mode = this.#lineRest;
   }
 

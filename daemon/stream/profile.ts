@@ -7,6 +7,11 @@ export interface StreamProfile {
   /** Element names that mean thinking; letters of either case match. */
   readonly thinkingTags: readonly string[];
   /**
+   * Where thinking may open: `beforeText`, while nothing of the answer has been shown; `lineStart`, at the beginning of
+   * any line outside code as well.
+   */
+  readonly thinkingOpens: 'beforeText' | 'lineStart';
+  /**
    * Where thinking may open after a block was completed: `never`; `beforeText`, while nothing of the answer has
    * been shown; `lineStart`, at the beginning of any line outside code.
    */
@@ -45,6 +50,7 @@ const callTags: readonly CallTag[] = [
 export const defaultProfile: StreamProfile = {
   name: 'default',
   thinkingTags: ['think', 'thinking', 'thought', 'reasoning'],
+  thinkingOpens: 'beforeText',
   thinkingReopens: 'beforeText',
   prefilled: false,
   channels: true,
@@ -64,7 +70,12 @@ export const interleavedProfile: StreamProfile = {
 
 const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
 
-/** The profile for a model's name. A prefilled start shows in a template, not in a name: the caller picks that. */
-export function profileForModel(name: string): StreamProfile {
-  return interleavedFamilies.test(name) ? interleavedProfile : defaultProfile;
+/**
+ * The profile for a model's name, and whether the model is known to think: what begins a line of its answer with a
+ * thinking tag is then thinking, wherever it stands. A prefilled start shows in a template, not in a name: the caller
+ * picks that.
+ */
+export function profileForModel(name: string, thinks: boolean): StreamProfile {
+  const profile = interleavedFamilies.test(name) ? interleavedProfile : defaultProfile;
+  return thinks ? { ...profile, name: `${profile.name}, thinks`, thinkingOpens: 'lineStart' } : profile;
 }

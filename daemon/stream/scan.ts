@@ -41,8 +41,8 @@ export interface Scan {
   toThinking(names: readonly string[]): void;
   /** After a tag: its white space goes with it. */
   toBlanks(): void;
-  /** After a context block: if nothing else is on its line, the line goes with it. */
-  toLineRest(): void;
+  /** After such a block: if nothing else is on its line, the line goes with it. */
+  toLineRest(after: 'thinking' | 'context'): void;
   toBlock(name: string, lead: string, source: string): void;
   toCall(opening: Opening & { readonly kind: 'call' }, lead: string): void;
   /** The reply is in channels; `header` is how it began. */

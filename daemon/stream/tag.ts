@@ -77,9 +77,10 @@ export class Tag implements Mode {
     }
   }
 
-  /** Rule 5: before the answer; after a completed block only where the profile has it. */
+  /** Before the answer; in a line of it, or after a completed block, only where the profile has it. */
   #mayThink(): boolean {
     const { profile, shown, thought } = this.#scan;
+    if (profile.thinkingOpens === 'lineStart' && this.#beginsLine) return true;
     if (!thought) return !shown;
     if (profile.thinkingReopens === 'lineStart') return this.#beginsLine;
     return profile.thinkingReopens === 'beforeText' && !shown;
@@ -102,10 +103,13 @@ export class Tag implements Mode {
       if (!this.#end.selfClosing) return this.#scan.toBlock(opening.name, this.#lead, this.#held);
       sink.markup(this.#lead);
       sink.add({ type: 'context', name: opening.name, text: this.#held });
-      return this.#scan.toLineRest();
+      return this.#scan.toLineRest('context');
     }
-    sink.markup(this.#lead + this.#held);
-    if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#scan.toBlanks();
+    // In mid-answer the lines around the block stay apart.
+    if (this.#scan.shown) this.#scan.giveBack(this.#lead);
+    else sink.markup(this.#lead);
+    sink.markup(this.#held);
+    if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#scan.toLineRest('thinking');
     this.#scan.toThinking([opening.name]);
   }
 

@@ -105,7 +105,7 @@ export class Thinking implements Mode {
     this.#scan.sink.markup(this.#held);
     this.#scan.thought = true;
     this.#held = '';
-    this.#scan.toBlanks();
+    this.#scan.toLineRest('thinking');
   }
 }
 

@@ -19,6 +19,8 @@ const models: readonly PracticeModel[] = [
   { name: 'thinker:latest', capabilities: ['completion', 'thinking', 'tools'] },
   { name: 'seer:latest', capabilities: ['completion', 'vision', 'tools'] },
   { name: 'embedder:latest', capabilities: ['embedding'] },
+  { name: 'kimi-k2:latest', capabilities: ['completion'] },
+  { name: 'quiet:latest', capabilities: ['completion'] },
 ];
 
 const tool = {
@@ -137,6 +139,41 @@ t.test('thinking that the model writes as tags is told apart, whatever the runne
     'So: x <context> y',
   );
 });
+
+t.test(
+  'a model that thinks may do so wherever a line begins; another one only before its answer',
+  async (t) => {
+    const { runner, daemon } = await setUp(t);
+    const answer = ['A\n<thi', 'nk>x</think>', '\nB\n```\n<think>code</think>\n```\n<think>', 'to the end'];
+    const code = 'B\n```\n<think>code</think>\n```\n';
+    const asIs = { content: answer.join(''), thinking: undefined };
+    const apart = { content: `A\n${code}`, thinking: 'xto the end' };
+    const askFor = async (model: string, thinkingFormat: 'separate' | 'quote' = 'separate') => {
+      runner.say(answer);
+      const { result } = await daemon.chat({ model, messages: ask('hi'), thinkingFormat });
+      return { content: result.message.content, thinking: result.message.thinking };
+    };
+    t.strictSame(await askFor('thinker'), apart, 'the runner reports that it thinks');
+    t.strictSame(await askFor('kimi-k2'), apart, 'its name says so, and the runner does not');
+    t.strictSame(await askFor('plain'), asIs, 'nothing says so');
+    runner.say(['<think>hm</think>Yes.']);
+    await daemon.chat({ model: 'plain', messages: ask('hi') });
+    t.strictSame(await askFor('plain'), apart, 'it was seen to write thinking');
+    t.strictSame(await askFor('quiet'), asIs, 'nothing says so');
+    runner.say('Yes.', { thinking: ['hm'] });
+    await daemon.chat({ model: 'quiet', messages: ask('hi') });
+    t.strictSame(await askFor('quiet'), apart, 'the runner was seen to pass on its thinking');
+    t.equal(
+      (await askFor('thinker', 'quote')).content.replace(/\n+$/, ''),
+      [
+        'A\n> <details><summary>Thinking</summary>\n>\n> x\n>\n> </details>\n\n',
+        code,
+        '> <details><summary>Thinking</summary>\n>\n> to the end\n>\n> </details>',
+      ].join(''),
+      'as block quotes in their places',
+    );
+  },
+);
 
 t.test('thinking as a block quote, and back', async (t) => {
   const { runner, daemon } = await setUp(t);

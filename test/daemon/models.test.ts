@@ -4,7 +4,7 @@ import { familyOf } from '../../daemon/models/family.ts';
 import { createModelKnowledge, modelId } from '../../daemon/models/knowledge.ts';
 import { parseParameters } from '../../daemon/models/model.ts';
 import { modelKey, parseModelName } from '../../daemon/models/name.ts';
-import { isThinkingName } from '../../daemon/models/thinking.ts';
+import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { failsWith } from '../support/failsWith.ts';
 
@@ -86,19 +86,31 @@ t.test('the family is the prefix of the model part', async (t) => {
 });
 
 t.test('a name tells a thinking model only where it is one', async (t) => {
-  for (const name of [
-    'deepseek-r1:8b',
-    'kimi-k2-thinking',
-    'qwq',
-    'qwen3:4b',
-    'magistral',
-    'cogito:8b',
-    'gpt-oss:20b',
-    'phi4-reasoning',
-    'r1-1776',
-  ]) {
+  /** For each word of the pattern a name that no other word of it is in. */
+  const words: readonly (readonly [word: string, name: string])[] = [
+    ['think', 'some-thinker:7b'],
+    ['reason', 'phi4-reasoning'],
+    ['magistral', 'magistral'],
+    ['cogito', 'cogito:8b'],
+    ['kimi', 'kimi-k2'],
+    ['qwq', 'qwq'],
+    ['gpt-oss', 'gpt-oss:20b'],
+    ['r1', 'deepseek-r1:8b'],
+    ['qwen3', 'qwen3:4b'],
+  ];
+  for (const [word, name] of words) {
     t.ok(isThinkingName(name), name);
+    const without = THINKING_MODEL_PATTERN.source.replace(word, 'no-such-word');
+    t.notOk(new RegExp(without, 'i').test(name), `${name} is one by the word ${word} alone`);
   }
+  const inPattern = THINKING_MODEL_PATTERN.source.match(/(?<!\?!-\?)\b[a-z][a-z0-9-]+/g) ?? [];
+  t.strictSame(
+    inPattern.filter((word) => word !== 'a-z0-9' && word !== 'coder'),
+    words.map(([word]) => word),
+    'the pattern has no other word',
+  );
+  for (const name of ['r1-1776', 'R1', 'hf.co/acme/DeepSeek-R1-GGUF:Q4', 'kimi-k2-thinking', 'qwen3-vl:8b'])
+    t.ok(isThinkingName(name), name);
   for (const name of ['llama3.2', 'qwen2.5-coder', 'qwen3-coder', 'gemma3', 'mr1x', 'tinyllama'])
     t.notOk(isThinkingName(name), name);
 });
@@ -139,6 +151,28 @@ t.test('what a model can do says where it was learnt, and is dropped with its di
     value: 'unknown',
     from: 'server',
   });
+});
+
+t.test('a model thinks that is reported to, was seen to, or is named so', async (t) => {
+  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const thinks = (name: string) => knowledge.thinks(server, name);
+  t.notOk(thinks('m'));
+  t.ok(thinks('kimi-k2'));
+  knowledge.learnShown(server, 'kimi-k2', { capabilities: ['completion'] });
+  knowledge.observe(server, 'kimi-k2', { capability: 'thinking', value: false });
+  t.ok(thinks('kimi-k2'), 'also where the runner knows nothing of it, or refuses to ask for it');
+  knowledge.learnShown(server, 'told', { capabilities: ['completion', 'thinking'] });
+  t.ok(thinks('told'));
+  knowledge.learnListed(server, [{ name: 'm:latest', digest: 'a' }]);
+  knowledge.noteThought(server, 'm');
+  t.ok(thinks('m:latest'));
+  t.equal(
+    knowledge.capability(server, 'm', 'thinking').value,
+    'unknown',
+    'it can be asked to only where reported',
+  );
+  knowledge.learnListed(server, [{ name: 'm:latest', digest: 'b' }]);
+  t.notOk(thinks('m'), 'another digest is another model');
 });
 
 t.test('a window is forgotten when its model is unloaded, and that is told', async (t) => {

@@ -1,5 +1,10 @@
 import t from 'tap';
-import { interleavedProfile, prefilledProfile, type StreamProfile } from '../../daemon/stream/profile.ts';
+import {
+  interleavedProfile,
+  prefilledProfile,
+  profileForModel,
+  type StreamProfile,
+} from '../../daemon/stream/profile.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -52,7 +57,117 @@ const call = (name: string, given: unknown): Said => ({ call: name, with: given 
 const cologne = call('get_weather', { city: 'Köln' });
 const json = '{"name": "get_weather", "arguments": {"city": "Köln"}}';
 
+/** What a model that thinks writes, and what is read of it; in all else it is like any other. */
+const thinkingCases: readonly Omit<Case, 'profile'>[] = [
+  {
+    name: 'a block after text',
+    input: 'A\n<think>x</think>\nB',
+    want: ['A\n', { think: 'x' }, 'B'],
+  },
+  {
+    name: 'a block before text, and one after it',
+    input: '<think>x</think>\n\nA\n<think>y</think>\nB',
+    want: [{ think: 'x' }, 'A\n', { think: 'y' }, 'B'],
+  },
+  {
+    name: 'several blocks in a row, of several names, with attributes and in capitals',
+    input: 'A\n<think>x</think>\n<THINKING a="b>c">y</THINKING> <reasoning>z</reasoning>\nB',
+    want: ['A\n', { think: 'xyz' }, 'B'],
+  },
+  {
+    name: 'a block that never closes',
+    input: 'A\n<think>x\ny',
+    want: ['A\n', { think: 'x\ny' }, { warn: 'unclosed-thinking' }],
+  },
+  {
+    name: 'an open tag at the end',
+    input: 'A\n<think>',
+    want: ['A\n', { warn: 'unclosed-thinking' }],
+  },
+  { name: 'half an open tag at the end', input: 'A\n<think', want: ['A\n<think'] },
+  {
+    name: 'a tag in mid-line is a mention, and its close tag too',
+    input: 'The <think> tag and </think> end.\n<think>x</think>\nB',
+    want: ['The <think> tag and </think> end.\n', { think: 'x' }, 'B'],
+  },
+  {
+    name: 'a tag in a fence is code',
+    input: 'A\n```\n<think>x</think>\n```\nB',
+    want: ['A\n```\n<think>x</think>\n```\nB'],
+  },
+  {
+    name: 'a tag in a line of inline code is code',
+    input: 'A `b\n<think>` c',
+    want: ['A `b\n<think>` c'],
+  },
+  {
+    name: 'a tag in indented code is code',
+    input: 'A\n\n    <think>x</think>\nB',
+    want: ['A\n\n    <think>x</think>\nB'],
+  },
+  {
+    name: 'a tag that a quote or a list item begins with is text',
+    input: 'A\n> <think>x</think>\n- <think>y</think>\nB',
+    want: ['A\n> <think>x</think>\n- <think>y</think>\nB'],
+  },
+  {
+    name: 'an element whose name goes on is text',
+    input: 'A\n<thinker>x</thinker>\nB',
+    want: ['A\n<thinker>x</thinker>\nB'],
+  },
+  {
+    name: 'paragraphs stay apart',
+    input: 'A\n<think>x</think>\n\nB',
+    want: ['A\n', { think: 'x' }, '\nB'],
+  },
+  {
+    name: 'the indentation after it stays',
+    input: '1. A\n<think>x</think>\n   ```py\n   a\n   ```',
+    want: ['1. A\n', { think: 'x' }, '   ```py\n   a\n   ```'],
+  },
+  {
+    name: 'blanks before it indent nothing else',
+    input: 'A\n  <think>x</think>  \n  B',
+    want: ['A\n  ', { think: 'x' }, '  \n  B'],
+  },
+  {
+    name: 'text on the line of its close tag',
+    input: 'A\n<think>x</think>    B\n```\n<think>\n```',
+    want: ['A\n', { think: 'x' }, 'B\n```\n<think>\n```'],
+  },
+  {
+    name: 'a close tag that is quoted inside, and a fence inside',
+    input: 'A\n<think>use `</think>`\n```\nx</think>\nB',
+    want: ['A\n', { think: 'use `</think>`\n```\nx' }, 'B'],
+  },
+  {
+    name: 'after a tool call',
+    input: `A\n<tool_call>${json}</tool_call>\n<think>x</think>\nB`,
+    want: ['A\n', cologne, '\n', { think: 'x' }, 'B'],
+  },
+  {
+    name: 'lines that end with a carriage return',
+    input: 'A\r\n<think>x</think>\r\nB',
+    want: ['A\r\n', { think: 'x' }, 'B'],
+  },
+  {
+    name: 'nothing between the tags',
+    input: 'A\n<think></think>\n<think/>\nB',
+    want: ['A\nB'],
+  },
+];
+
 const cases: readonly Case[] = [
+  ...thinkingCases.map((one) => ({
+    ...one,
+    name: `thinking model: ${one.name}`,
+    profile: profileForModel('any', true),
+  })),
+  {
+    name: 'a block after text of a model that is not known to think is text',
+    input: 'A\n<think>x</think>\nB',
+    want: ['A\n<think>x</think>\nB'],
+  },
   { name: 'prose', input: 'Hello there.\n\nMore.', want: ['Hello there.\n\nMore.'] },
   {
     name: 'code without a fence',

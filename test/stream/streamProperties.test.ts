@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { interleavedProfile, prefilledProfile } from '../../daemon/stream/profile.ts';
+import {
+  defaultProfile,
+  interleavedProfile,
+  prefilledProfile,
+  profileForModel,
+} from '../../daemon/stream/profile.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -17,7 +22,8 @@ const tools = [
   },
 ];
 const contextTags = ['context', 'selection'];
-const profiles = [undefined, prefilledProfile, interleavedProfile];
+const thinkingProfile = profileForModel('any', true);
+const profiles = [undefined, prefilledProfile, interleavedProfile, thinkingProfile];
 
 /** Pieces that mean something to the parser, so that random texts reach its corners. */
 const fragment = fc.constantFrom(
@@ -194,6 +200,10 @@ t.test('the work is linear, also for hostile input', async (t) => {
     'tool tags': (n) => '<tool_call>{"name":"get"}</tool_call>'.repeat(n / 37),
     'broken tool tags': (n) => '<tool_call>{"nam'.repeat(n / 16),
     'close tags inside a value': (n) => `<function=get><parameter=a>${'</parameter>'.repeat(n / 12)}`,
+    'thinking in many lines': (n) => 'a\n<think>b</think>\n'.repeat(n / 19),
+    'thinking in lines that are indented': (n) => 'a\n  <think>b</think>  \n'.repeat(n / 23),
+    'thinking in a line that never closes': (n) => `a\n<think>${'</thin\n'.repeat(n / 7)}`,
+    'thinking tags in lines that are none': (n) => '\n<thin'.repeat(n / 6),
     mentions: (n) => `x${'<think>'.repeat(n / 7)}`,
     'close tags that nothing opened': (n) => `x\n${'</think>\n'.repeat(n / 9)}`,
     'argument pairs': (n) => `<tool_call>get\n${'<arg_key>'.repeat(n / 9)}</tool_call>`,
@@ -205,7 +215,8 @@ t.test('the work is linear, also for hostile input', async (t) => {
   };
   for (const [name, make] of Object.entries(inputs)) {
     const steps = (length: number) => {
-      const parser = createStreamParser({ tools, contextTags });
+      const profile = name.startsWith('thinking') ? thinkingProfile : defaultProfile;
+      const parser = createStreamParser({ tools, contextTags, profile });
       for (const chunk of cut(make(length), [3])) parser.push(chunk);
       parser.finish();
       return parser.steps;
