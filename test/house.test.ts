@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import t from 'tap';
+import * as formatting from '../daemon/chat/formatting.ts';
+import * as thinkingParser from '../daemon/chat/thinkingParser.ts';
+import * as toolUtilities from '../daemon/chat/toolUtilities.ts';
+import * as stream from '../daemon/stream/stream.ts';
 import { errorCodes, retryableKinds } from '../protocol/errors.ts';
 
 interface SourceFile {
@@ -102,6 +106,55 @@ t.test('docs/PROTOCOL.md names every message and every error, and nothing else',
     );
     t.match(page, row, kind);
   }
+});
+
+t.test('three modules re-export the stream library, and do nothing else', async (t) => {
+  const helpers = ['createToolCallId', 'toolShapes'];
+  const modules = { formatting, thinkingParser, toolUtilities };
+  const named: readonly (readonly [what: string, module: keyof typeof modules, names: readonly string[]])[] =
+    [
+      ['extraction of context tags', 'formatting', ['takeLeadingBlocks']],
+      ['formatting of responses', 'formatting', ['createThinkingQuote', 'stripThinkingQuotes']],
+      ['thinking', 'thinkingParser', ['afterLeadingThinking', 'createStreamParser', 'profileForModel']],
+      ['tool calls', 'toolUtilities', ['OfferedTools']],
+    ];
+  for (const [what, module, names] of named)
+    for (const name of names)
+      t.equal(Reflect.get(modules[module], name), Reflect.get(stream, name), `${what}: ${name} of ${module}`);
+  t.strictSame(
+    named.flatMap(([, , names]) => names).sort(),
+    Object.keys(stream).sort(),
+    'all of the library is re-exported',
+  );
+  for (const name of Object.keys(modules)) {
+    const { text = '' } = sources.find(({ path }) => path === `daemon/chat/${name}.ts`) ?? {};
+    const rest = text
+      .replace(/\/\*\*[\s\S]*?\*\//g, '')
+      .replace(/^export (type )?\{[^}]*\} from '\.\.\/stream\/stream\.ts';$/gm, '')
+      .trim();
+    const functions = [...rest.matchAll(/^(?:export )?(?:function|const|class) (\w+)/gm)].map(
+      ([, own]) => own,
+    );
+    if (name === 'toolUtilities') t.strictSame(functions.sort(), helpers, 'with its few helpers');
+    else t.equal(rest, '', `${name} re-exports alone`);
+  }
+  const inside = sources.filter(
+    ({ path }) => path.startsWith('daemon/') && !path.startsWith('daemon/stream/'),
+  );
+  t.strictSame(
+    inside
+      .filter(({ imports }) => imports.some((name) => name.startsWith('daemon/stream/')))
+      .map(({ path }) => path)
+      .sort(),
+    Object.keys(modules).map((name) => `daemon/chat/${name}.ts`),
+    'nobody else imports the library',
+  );
+});
+
+t.test('the thinking of a completion is read by the library alone', async (t) => {
+  const filter = sources.find(({ path }) => path === 'daemon/completion/filters/thinking.ts');
+  t.strictSame(filter?.imports, ['daemon/chat/thinkingParser.ts', 'daemon/completion/filters/filter.ts']);
+  t.notMatch(filter?.text, /RegExp|\.(exec|test|match|replace|indexOf)\(/);
 });
 
 t.test('no merge was left half done', async (t) => {

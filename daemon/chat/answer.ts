@@ -4,7 +4,7 @@ import type { ChatLine, WireToolCall } from '../runner/wire.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote } from './formatting.ts';
 import { createStreamParser, profileForModel, type StreamEvent } from './thinkingParser.ts';
-import { toolShapes } from './toolUtilities.ts';
+import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
 /** A model that never ends is stopped here, in characters. */
 const maxAnswer = 64 * 1024 * 1024;
@@ -38,9 +38,11 @@ export interface AnswerOptions {
 
 export function createAnswer(options: AnswerOptions): Answer {
   const { params, thinks, tools, contextTags, pump, notice, createId } = options;
+  const shapes = toolShapes(tools);
+  const offered = new OfferedTools(shapes);
   const parser = createStreamParser({
     profile: profileForModel(params.model, thinks),
-    tools: toolShapes(tools),
+    tools: shapes,
     contextTags,
   });
   const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
@@ -63,20 +65,20 @@ export function createAnswer(options: AnswerOptions): Answer {
     pump.push({ kind: 'thinking', text: added });
   };
   const call = ({ id, name, arguments: given }: WireToolCall) => {
-    const toolCall = { id: id ?? createId(), name, arguments: given };
+    // Templates rename tools, and a runner may pass on the name that the model has written.
+    const toolCall = { id: id ?? createId(), name: offered.find(name)?.name ?? name, arguments: given };
     toolCalls.push(toolCall);
     pump.push({ kind: 'toolCall', toolCall });
+  };
+  const recover = ({ call: written }: ToolCallEvent) => {
+    const message = `The model wrote its call of ${written.name} as text; it was taken as a call.`;
+    notice('tool-call-recovered', message);
+    call(written);
   };
   const tell = (event: StreamEvent) => {
     if (event.type === 'text') say(quote ? quote.text(event.text) : event.text);
     if (event.type === 'thinking') think(event.text);
-    if (event.type === 'toolCall') {
-      notice(
-        'tool-call-recovered',
-        `The model wrote its call of ${event.call.name} as text; it was taken as a call.`,
-      );
-      call(event.call);
-    }
+    if (event.type === 'toolCall') recover(event);
     if (event.type === 'warning' && event.code === 'malformed-tool-call')
       notice('tool-call-malformed', event.message);
   };

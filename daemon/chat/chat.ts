@@ -106,9 +106,11 @@ class Turn {
 
   #plan(): Plan {
     const { client, params } = this.#options;
-    return planChat(params, (name) =>
-      this.#dependencies.knowledge.capability(client.server, params.model, name),
-    );
+    const { knowledge } = this.#dependencies;
+    return planChat(params, {
+      vision: knowledge.visionByModelId.get(modelId(client.server, params.model)),
+      thinking: knowledge.capability(client.server, params.model, 'thinking'),
+    });
   }
 
   /** Asks; where the runner refuses tools or thinking that were sent, the same request goes on without. */

@@ -28,7 +28,14 @@ export function neededCapabilities(params: ChatParams, thinks: boolean): readonl
   ];
 }
 
-export function planChat(params: ChatParams, capability: (name: CapabilityName) => Capability): Plan {
+/** What is known of the model when its chat is planned. */
+export interface KnownAbilities {
+  /** Undefined where nobody knows: images are sent then. */
+  readonly vision: boolean | undefined;
+  readonly thinking: Capability;
+}
+
+export function planChat(params: ChatParams, { vision, thinking }: KnownAbilities): Plan {
   const notices: { code: NoticeCode; message: string }[] = [];
   const tools = params.toolChoice === 'none' ? [] : (params.tools ?? []);
   if (params.toolChoice === 'required' && tools.length > 0) {
@@ -37,14 +44,14 @@ export function planChat(params: ChatParams, capability: (name: CapabilityName) 
       message: 'The runner cannot be made to call a tool; the model is free to.',
     });
   }
-  const blind = capability('vision').value === false;
+  const blind = vision === false;
   if (blind && params.messages.some(({ images }) => images?.length)) {
     notices.push({
       code: 'images-dropped',
       message: `${params.model} cannot see images, so they were left out. Choose a model with vision to ask about them.`,
     });
   }
-  const canThink = isReported(capability('thinking'));
+  const canThink = isReported(thinking);
   if (params.think && !canThink) {
     notices.push({
       code: 'thinking-unsupported',

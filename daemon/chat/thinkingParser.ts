@@ -1,2 +1,7 @@
-/** Thinking blocks, context tags and tool calls out of streamed text: all of it is the stream library's. */
-export { createStreamParser, profileForModel, type StreamEvent } from '../stream/stream.ts';
+/** Thinking, echoed context and tool calls out of streamed text: all of it is the stream library's. */
+export {
+  afterLeadingThinking,
+  createStreamParser,
+  profileForModel,
+  type StreamEvent,
+} from '../stream/stream.ts';

@@ -1,7 +1,7 @@
 import type { Tool } from '../../protocol/chat.ts';
 
-/** Tool calls written as text are read by the stream library. */
-export type { ToolShape } from '../stream/stream.ts';
+/** Tool calls out of streamed text, and what tool a model means: the stream library's. */
+export { OfferedTools, type ToolCallEvent, type ToolShape } from '../stream/stream.ts';
 
 /** What the stream library needs of the tools that a request offers. */
 export function toolShapes(tools: readonly Tool[]) {

@@ -1,7 +1,8 @@
 /** The stream parsing library: what other rooms use of it. */
-export type { StreamEvent } from './events.ts';
+export type { StreamEvent, ToolCallEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
-export type { ToolShape } from './offeredTools.ts';
+export { afterLeadingThinking } from './leadingThinking.ts';
+export { OfferedTools, type ToolShape } from './offeredTools.ts';
 export { createStreamParser } from './parser.ts';
 export { profileForModel } from './profile.ts';
 export { createThinkingQuote, stripThinkingQuotes } from './thinkingQuote.ts';

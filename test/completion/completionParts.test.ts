@@ -361,6 +361,37 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
       { name: 'thoughts', text: 'a = │', answer: '<think>\nhm\n</think>\n\n1', want: 'a = 1│' },
       { name: 'thoughts without an end', text: 'a = │', answer: '<think>hm', want: 'a = │' },
       { name: 'none', text: 'a = │', answer: '1 // <think>', want: 'a = 1 // <think>│' },
+      {
+        name: 'in capitals, with attributes, several of them',
+        text: 'a = │',
+        answer: '<THINK a="b>c">hm</think >\n<reasoning>so</reasoning>\n1',
+        want: 'a = 1│',
+      },
+      { name: 'only the close tag', text: 'a = │', answer: '</think>\n\n1', want: 'a = 1│' },
+      {
+        name: 'in the channels of the harmony format',
+        text: 'a = │',
+        answer: '<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>1',
+        want: 'a = 1│',
+      },
+      {
+        name: 'the indentation after it stays',
+        text: 'if (a)\n│',
+        answer: '<think>hm</think>\n\n  return 1;\n  // <think>x</think>',
+        want: 'if (a)\n  return 1;\n  // <think>x</think>│',
+      },
+      {
+        name: 'a mention inside, which nests nothing',
+        text: 'a = │',
+        answer: '<think>a <think> tag</think> 1',
+        want: 'a =  1│',
+      },
+      {
+        name: 'an element of the code',
+        text: '│',
+        answer: '<b>\n<think>x</think>',
+        want: '<b>\n<think>x</think>│',
+      },
     ],
   ],
   [

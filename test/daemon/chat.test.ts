@@ -1,4 +1,9 @@
 import t from 'tap';
+import { createChat } from '../../daemon/chat/chat.ts';
+import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
+import { createCore } from '../../daemon/core.ts';
+import { modelId } from '../../daemon/models/knowledge.ts';
+import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { ChatDelta, ChatResult, Message } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
@@ -234,6 +239,44 @@ t.test('images are left out only where the model is known to be blind', async (t
   t.equal(blind.deltas[0]?.kind, 'notice', 'said before the answer');
 });
 
+t.test('the guard of images asks the map of vision, by the identifier of the model', async (t) => {
+  const runner = await startStandIn({ models });
+  t.teardown(() => runner.close());
+  const core = createCore(
+    { host: runner.url, readSecrets: async () => undefined, now: Date.now, random: Math.random },
+    { onLog: () => undefined, onDidChangeStatus: () => undefined, onDidChangeModels: () => undefined },
+    new AbortController().signal,
+  );
+  t.teardown(() => core.servers.close());
+  const client = core.servers.client();
+  const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
+  const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
+    const chat = createChat({
+      knowledge: { ...core.knowledge, visionByModelId: vision },
+      toolSupport: createToolSupport(() => undefined),
+      estimate: createTokenEstimate(),
+      learn: core.models.learn,
+      defaults: () => ({}),
+      createId: () => 'call_1',
+    });
+    runner.say('ok');
+    const params = { streamId: '1', model, messages };
+    const { notices } = await chat(client, params, async () => undefined, new AbortController().signal);
+    return [JSON.stringify(lastBody(runner)).includes('AAAA'), notices.map(({ code }) => code)];
+  };
+  t.strictSame(await ask('seer', new Map([[modelId(client.server, 'seer'), false]])), [
+    false,
+    ['images-dropped'],
+  ]);
+  t.strictSame(await ask('plain', new Map([[modelId(client.server, 'plain'), true]])), [true, []]);
+  t.strictSame(await ask('plain', new Map([[modelId(client.server, 'seer'), false]])), [true, []]);
+  t.equal(
+    core.knowledge.visionByModelId.get(modelId(client.server, 'plain')),
+    false,
+    'the real one is filled',
+  );
+});
+
 t.test('tool calls come with ids, wherever the runner puts them', async (t) => {
   const { runner, daemon } = await setUp(t);
   runner.toolCalls([{ id: 'call_abc', name: 'get_weather', arguments: { city: 'Köln' } }]);
@@ -259,6 +302,20 @@ t.test('tool calls come with ids, wherever the runner puts them', async (t) => {
     last.deltas.flatMap((delta) => (delta.kind === 'toolCall' ? [delta.toolCall] : [])),
     last.result.message.toolCalls,
   );
+});
+
+t.test('a call that the runner passes on under another spelling is that of the offered tool', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  for (const [written, want] of [
+    ['functions.get_weather', 'get_weather'],
+    ['get weather', 'get_weather'],
+    ['get_weather', 'get_weather'],
+    ['look', 'look'],
+  ] as const) {
+    runner.toolCalls([{ name: written, arguments: { city: 'Oslo' } }]);
+    const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), tools: [tool] });
+    t.equal(result.message.toolCalls?.[0]?.name, want, written);
+  }
 });
 
 t.test('a tool call written as text is taken only when the tool was offered', async (t) => {

@@ -80,9 +80,27 @@ t.test('the family is the prefix of the model part', async (t) => {
     ['hf.co/acme/Tiny-GGUF:Q4', 'tiny'],
     ['127.0.0.1:40711/tiny/plain:latest', 'plain'],
     ['some user/strange', 'strange'],
+    ['x-large', 'x-large'],
+    ['x-large-v2:7b', 'x-large'],
+    ['X-Large', 'x-large'],
+    ['3-mini', '3-mini'],
+    ['r-1', 'r-1'],
+    ['x--y', 'x--y'],
+    ['x-', 'x-'],
+    ['x7', 'x7'],
+    ['x', 'x:latest'],
+    ['x:7b', 'x:7b'],
+    ['acme/x:7b', 'x:7b'],
+    ['3b-mini', '3b'],
+    ['𝄞-large', '𝄞-large'],
   ];
   for (const [name, want] of cases) t.equal(familyOf(name), want, name);
-  fc.assert(fc.property(fc.string(), (name) => typeof familyOf(name) === 'string'));
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('x', '3', '-', '.', ':', '/', 'large', '𝄞') })),
+      (name) => [...familyOf(name)].length > 1,
+    ),
+  );
 });
 
 t.test('a name tells a thinking model only where it is one', async (t) => {

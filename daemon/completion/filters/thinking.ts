@@ -1,10 +1,5 @@
+import { afterLeadingThinking } from '../../chat/thinkingParser.ts';
 import type { Filter } from './filter.ts';
 
 /** Without thoughts that came first although none were wanted. */
-export const withoutThinking: Filter = (text) => {
-  const [tag, name] = /^\s*<(think|thinking|thought|reasoning)>/.exec(text) ?? [];
-  if (tag === undefined) return text;
-  const closing = `</${name}>`;
-  const end = text.indexOf(closing, tag.length);
-  return end === -1 ? '' : text.slice(end + closing.length).replace(/^\s*\n/, '');
-};
+export const withoutThinking: Filter = (text) => afterLeadingThinking(text);
