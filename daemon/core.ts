@@ -1,5 +1,6 @@
 import type { LogLevel } from '../protocol/initialize.ts';
 import type { Status } from '../protocol/status.ts';
+import type { ToolRefusal } from '../protocol/tools.ts';
 import { type Chat, createChat } from './chat/chat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
@@ -30,6 +31,8 @@ export interface CoreEvents {
   readonly onLog: (level: LogLevel, message: string) => void;
   readonly onDidChangeStatus: (status: Status) => void;
   readonly onDidChangeModels: () => void;
+  /** All models that refuse tools, once one more does or one does no longer. */
+  readonly onDidRefuseTools: (refusals: readonly ToolRefusal[]) => void;
 }
 
 /** All that is true about the runners, over no connection in particular. */
@@ -47,6 +50,8 @@ export interface Core {
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** The models of this server are others now. */
   readonly noteModels: (client: RunnerClient) => void;
+  /** What an earlier daemon of the session learnt of tools. */
+  readonly restore: (refusals: readonly ToolRefusal[]) => void;
   /** The configuration is known: the secrets are read. */
   start(): void;
 }
@@ -87,9 +92,22 @@ export function createCore(options: CoreOptions, events: CoreEvents, closed: Abo
   });
   const toolSupport = createToolSupport((server, model, works) => {
     knowledge.observe(server, model, { capability: 'tools', value: works });
+    if (!works) tellRefusals();
   });
+  const tellRefusals = () =>
+    events.onDidRefuseTools(
+      toolSupport.refused.map(({ server, model }) => {
+        const digest = knowledge.digest(server, model);
+        return { url: server.url, model, ...(digest === undefined ? {} : { digest }) };
+      }),
+    );
   const tellChanges = createModelChanges(events.onDidChangeModels, closed);
-  const knowledge = createModelKnowledge({ onReplaced: toolSupport.forget, onDidLoad: tellChanges });
+  const knowledge = createModelKnowledge({
+    onReplaced(id) {
+      if (toolSupport.forget(id)) tellRefusals();
+    },
+    onDidLoad: tellChanges,
+  });
   const models = createModels(knowledge, options.now);
   const chat = createChat({
     knowledge,
@@ -105,6 +123,14 @@ export function createCore(options: CoreOptions, events: CoreEvents, closed: Abo
     noteModels(client) {
       models.forgetList(client);
       tellChanges();
+    },
+    restore(refusals) {
+      for (const { url, model, digest } of refusals) {
+        const server = { name: url, url };
+        if (digest !== undefined) knowledge.learnDigest(server, model, digest);
+        toolSupport.refuse(server, model);
+        knowledge.observe(server, model, { capability: 'tools', value: false });
+      }
     },
     start() {
       secretsRead = options.readSecrets(secrets, servers.client().server.url, log);

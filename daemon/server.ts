@@ -4,6 +4,7 @@ import { createConnection, TextDocumentSyncKind } from 'vscode-languageserver/no
 import { type LogParams, logNotification } from '../protocol/log.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
+import { toolsDidRefuse } from '../protocol/tools.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
 import type { Chat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
@@ -54,6 +55,9 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
       },
       onDidChangeModels: () => {
         endpoint.notify(modelsDidChange, {}).catch(() => closed.abort());
+      },
+      onDidRefuseTools: (refusals) => {
+        endpoint.notify(toolsDidRefuse, { refusals }).catch(() => closed.abort());
       },
     },
     closed.signal,
@@ -140,7 +144,8 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
       ...modelfileCapabilities,
       ...registration.capabilitiesFor(editor),
     }),
-    onInitialize({ window }) {
+    onInitialize({ window }, { refusedTools = [] }) {
+      core.restore(refusedTools);
       works.start(window?.workDoneProgress === true);
       core.start();
     },

@@ -1,4 +1,5 @@
 import type { NotificationMessage } from './messageTypes.ts';
+import type { ToolRefusal } from './tools.ts';
 
 /** The address of the runner when neither `host` nor `OLLAMA_HOST` names one. */
 export const defaultHost = 'http://127.0.0.1:11434';
@@ -34,7 +35,7 @@ export interface Timeouts {
 }
 
 /**
- * `initializationOptions` of `initialize`, and, with the same keys under `runner`, the settings of
+ * The settings in `initializationOptions` of `initialize`, and, with the same keys under `runner`, those of
  * `workspace/didChangeConfiguration`, where an absent key keeps its value.
  */
 export interface RunnerOptions {
@@ -62,6 +63,12 @@ export interface RunnerOptions {
   /** For the server at `host`; further ones have their own. */
   readonly caFile?: string;
   readonly timeouts?: Timeouts;
+}
+
+/** What `initializationOptions` have beside the settings. */
+export interface InitializationOptions extends RunnerOptions {
+  /** What an earlier daemon of the same session told with `runner/tools/didRefuse`. */
+  readonly refusedTools?: readonly ToolRefusal[];
 }
 
 export interface TrustParams {

@@ -32,6 +32,8 @@ export async function startAcp(
           .modelsChanged(closed.signal)
           .catch((error) => log.debug(`The models were not told: ${String(error)}`));
       },
+      // It offers no tools.
+      onDidRefuseTools: () => undefined,
     },
     closed.signal,
   );

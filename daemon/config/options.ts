@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions, RunnerOptions } from '../../protocol/initialize.ts';
 import type { Schema } from '../rpc/validate.ts';
 import { parseAddress } from '../runner/address.ts';
 
@@ -44,8 +44,7 @@ export const keepAlive = z.union(
   'it is neither seconds nor a duration such as "10m"',
 );
 
-/** `initializationOptions` and the settings under `runner`. */
-export const optionsSchema: Schema<RunnerOptions> = z.object({
+const settings = {
   host: z.exactOptional(address),
   servers: z.exactOptional(servers),
   completionModel: z.exactOptional(z.string()),
@@ -62,6 +61,21 @@ export const optionsSchema: Schema<RunnerOptions> = z.object({
   timeouts: z.exactOptional(
     z.object({ connect: milliseconds, list: milliseconds, firstByte: milliseconds, idle: milliseconds }),
   ),
+};
+
+/** The settings under `runner`. */
+export const optionsSchema: Schema<RunnerOptions> = z.object(settings);
+
+const refusal = z.object({
+  url: z.string(),
+  model: z.string(),
+  digest: z.exactOptional(z.string()),
+});
+
+/** `initializationOptions`: the settings, and what else a daemon is told at its start alone. */
+export const initializationSchema: Schema<InitializationOptions> = z.object({
+  ...settings,
+  refusedTools: z.exactOptional(z.array(refusal)),
 });
 
 /** Editors say `null` or `""` for what is not set; it is left out. */

@@ -28,6 +28,9 @@ export interface ModelKnowledge {
   learnListed(server: Server, models: readonly WireModel[]): void;
   learnRunning(server: Server, models: readonly WireModel[]): void;
   learnShown(server: Server, model: string, show: WireShow): void;
+  /** The model had this digest when something was learnt of it before. */
+  learnDigest(server: Server, model: string, digest: string): void;
+  digest(server: Server, model: string): string | undefined;
   /** The model did it, or refused it. */
   observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void;
   /** An answer of the model had thinking, as a part of its own or as tags in its text. */
@@ -146,6 +149,10 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
       entryAt(id).observed.set(name, value);
       if (name === 'vision') noteVision(entryAt(id), id, model);
     },
+    learnDigest(server, model, digest) {
+      entryOf(modelId(server, model), { name: model, digest });
+    },
+    digest: (server, model) => entry(server, model).digest,
     noteThought(server, model) {
       entry(server, model).hasThought = true;
     },

@@ -21,11 +21,20 @@ export interface ToolSupport {
     model: string,
     signal: AbortSignal,
   ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }>;
-  /** The model with this identifier is another one now. */
-  forget(id: string): void;
+  /** An earlier daemon of the session learnt that it refuses tools; nobody is told that again. */
+  refuse(server: Server, model: string): void;
+  /** The models that refused. */
+  readonly refused: readonly RefusedModel[];
+  /** The model with this identifier is another one now. Returns whether it had refused. */
+  forget(id: string): boolean;
 }
 
-interface Tested {
+export interface RefusedModel {
+  readonly server: Server;
+  readonly model: string;
+}
+
+interface Tested extends RefusedModel {
   state: ToolState;
   /** Settles when the running test is over. */
   test?: Promise<void>;
@@ -36,6 +45,12 @@ export function createToolSupport(
 ): ToolSupport {
   const models = new Map<string, Tested>();
 
+  const testedOf = (server: Server, model: string): Tested => {
+    const id = modelId(server, model);
+    const tested = models.get(id) ?? { server, model, state: 'untested' };
+    models.set(id, tested);
+    return tested;
+  };
   const settle = (tested: Tested, verdict: ToolVerdict, tell: (works: boolean) => void) => {
     if (verdict === 'unknown' || tested.state === verdict || tested.state === 'disabled') return;
     tested.state = verdict;
@@ -44,9 +59,7 @@ export function createToolSupport(
 
   return {
     async admit(server, model, signal) {
-      const id = modelId(server, model);
-      const tested = models.get(id) ?? { state: 'untested' };
-      models.set(id, tested);
+      const tested = testedOf(server, model);
       while (tested.state === 'untested' && tested.test) await orAborted(tested.test, signal);
       const tell = (works: boolean) => onVerdict(server, model, works);
       if (tested.state !== 'untested') {
@@ -67,8 +80,16 @@ export function createToolSupport(
       };
       return { send: true, report };
     },
+    refuse(server, model) {
+      testedOf(server, model).state = 'disabled';
+    },
+    get refused() {
+      return [...models.values()].filter(({ state }) => state === 'disabled');
+    },
     forget(id) {
+      const isRefusal = models.get(id)?.state === 'disabled';
       models.delete(id);
+      return isRefusal;
     },
   };
 }

@@ -8,10 +8,10 @@ import {
   type ServerCapabilities,
 } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
-import { trustDidChange } from '../../protocol/initialize.ts';
+import { type InitializationOptions, trustDidChange } from '../../protocol/initialize.ts';
 import { protocolVersion, type RunnerCapabilities } from '../../protocol/version.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
-import { optionsSchema, withoutUnset } from '../config/options.ts';
+import { initializationSchema, optionsSchema, withoutUnset } from '../config/options.ts';
 import { InvalidParamsError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Servers } from '../runner/servers.ts';
@@ -54,7 +54,7 @@ export interface SessionParts {
   /** What is announced to this editor beside our own protocol. */
   readonly capabilities: (editor: ClientCapabilities) => ServerCapabilities;
   /** The configuration is known now, and so is the editor. */
-  readonly onInitialize: (editor: ClientCapabilities) => void;
+  readonly onInitialize: (editor: ClientCapabilities, options: InitializationOptions) => void;
   /** The editor is ready, and its settings are known. */
   readonly onReady: () => void;
   /** Ends what would outlive the process. */
@@ -73,8 +73,11 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
   const { session, configuration, status, servers, log, closed } = parts;
   let answersSettings = false;
   connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
+    let options: InitializationOptions;
     try {
-      configuration.start(validate(optionsSchema, params.initializationOptions, 'initializationOptions'));
+      options = validate(initializationSchema, params.initializationOptions, 'initializationOptions');
+      const { refusedTools: _, ...settings } = options;
+      configuration.start(settings);
     } catch (error) {
       return toResponseError(error, {
         cancelled: false,
@@ -85,7 +88,7 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
     }
     answersSettings = params.capabilities.workspace?.configuration === true;
     session.start();
-    parts.onInitialize(params.capabilities);
+    parts.onInitialize(params.capabilities, options);
     const runner: RunnerCapabilities = { protocolVersion };
     return {
       capabilities: { ...parts.capabilities(params.capabilities), experimental: { runner } },

@@ -6,7 +6,7 @@ import { modelId } from '../../daemon/models/knowledge.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { ChatDelta, ChatResult, Message } from '../../protocol/chat.ts';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
   listModelsRequest,
   modelsDidChange,
@@ -14,7 +14,8 @@ import {
   showModelRequest,
 } from '../../protocol/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
-import type { PairOptions } from '../support/daemonPair.ts';
+import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/tools.ts';
+import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
@@ -38,7 +39,7 @@ const ask = (content: string) => [{ role: 'user' as const, content }];
 
 const setUp = (
   test: Teardown,
-  options: RunnerOptions = {},
+  options: InitializationOptions = {},
   { standIn, pair }: { standIn?: StandInOptions; pair?: PairOptions } = {},
 ) => startDaemonWithRunner(test, options, { standIn: { models, ...standIn }, ...(pair ? { pair } : {}) });
 
@@ -244,7 +245,12 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
   t.teardown(() => runner.close());
   const core = createCore(
     { host: runner.url, readSecrets: async () => undefined, now: Date.now, random: Math.random },
-    { onLog: () => undefined, onDidChangeStatus: () => undefined, onDidChangeModels: () => undefined },
+    {
+      onLog: () => undefined,
+      onDidChangeStatus: () => undefined,
+      onDidChangeModels: () => undefined,
+      onDidRefuseTools: () => undefined,
+    },
     new AbortController().signal,
   );
   t.teardown(() => core.servers.close());
@@ -359,6 +365,54 @@ t.test('a model that refuses tools is asked without, now and from then on', asyn
     value: false,
     from: 'observed',
   });
+});
+
+t.test('what a model refused holds for the session of the editor, also in its next daemon', async (t) => {
+  const digest = 'a'.repeat(64);
+  const seer = { name: 'seer:latest', capabilities: ['completion', 'tools'] as const };
+  const { runner, daemon } = await setUp(t);
+  const told: ToolRefusals[] = [];
+  daemon.on(toolsDidRefuse, (params) => told.push(params));
+  await daemon.request(listModelsRequest, {});
+  runner.failWith(400, { error: 'registry.ollama.ai/library/seer:latest does not support tools' });
+  runner.say('without');
+  await daemon.chat({ model: 'seer', messages: ask('hi'), tools: [tool] });
+  t.match(told, [{ refusals: [{ url: runner.url, model: 'seer', digest: /^[0-9a-f]{64}$/ }] }]);
+  t.equal(told.length, 1, 'told once');
+
+  const askNext = async (refusals: readonly ToolRefusal[], list: boolean) => {
+    const next = await startPair({ host: runner.url, refusedTools: refusals });
+    const heard: ToolRefusals[] = [];
+    next.on(toolsDidRefuse, (params) => heard.push(params));
+    if (list) await next.request(listModelsRequest, {});
+    const before = runner.bodies('/api/chat').length;
+    runner.say('ok');
+    const { result } = await next.chat({ model: 'seer', messages: ask('hi'), tools: [tool] });
+    const { models: listed } = await next.request(listModelsRequest, {});
+    await next.close();
+    return {
+      asked: runner.bodies('/api/chat').length - before,
+      sent: 'tools' in lastBody(runner),
+      notices: noticesOf(result),
+      can: listed.find(({ name }) => name === seer.name)?.capabilities.tools,
+      heard,
+    };
+  };
+  const [refusals = []] = told.map((params) => params.refusals);
+  const refused = {
+    asked: 1,
+    sent: false,
+    notices: ['tools-disabled'],
+    can: { value: false, from: 'observed' },
+    heard: [],
+  };
+  t.match(await askNext(refusals, false), refused, 'the next daemon knows it at once');
+  t.match(await askNext(refusals, true), refused, 'also once it knows the digest');
+  const untested = { asked: 1, sent: true, notices: [] };
+  t.match(await askNext([], false), untested, 'one that was told nothing tries');
+  const other = await askNext([{ url: runner.url, model: 'seer', digest }], true);
+  t.match(other, { ...untested, heard: [{ refusals: [] }] }, 'another digest is another model');
+  t.match(await askNext([{ url: 'http://other', model: 'seer' }], false), untested, 'at another server too');
 });
 
 t.test('tool choice', async (t) => {

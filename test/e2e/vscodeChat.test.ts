@@ -347,6 +347,20 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     t.notMatch(JSON.stringify(lastBody()), /images|"tools"/);
   });
 
+  await t.test(
+    'what a model refused holds in this window, also when the daemon had to start again',
+    async (t) => {
+      const [daemon] = await editor.evaluate(childrenOf);
+      process.kill(Number(daemon?.pid), 'SIGKILL');
+      await editor.until(childrenOf, { fits: ([next]) => next !== undefined && next.pid !== daemon?.pid });
+      const before = runner.bodies('/api/chat').length;
+      runner.say('Without tools.');
+      await editor.evaluate(sendRequest, { model: 'plain:1b', tools: true });
+      t.equal(runner.bodies('/api/chat').length, before + 1, 'the model is not asked with tools again');
+      t.notMatch(JSON.stringify(lastBody()), /"tools"/);
+    },
+  );
+
   await t.test('failures are errors of the editor, and never an answer', async (t) => {
     runner.failWith(404, { error: "model 'seer:4b' not found" });
     const missing = await editor.evaluate(failureOf, 'seer:4b');

@@ -3,7 +3,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { startDaemon } from '../../daemon/server.ts';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 
@@ -29,7 +29,7 @@ export interface PairClient extends DaemonClient {
 }
 
 /** Both real ends in one process, with what goes between them cut into pieces of a few bytes. */
-export async function startPair(options: RunnerOptions, pair: PairOptions = {}): Promise<PairClient> {
+export async function startPair(options: InitializationOptions, pair: PairOptions = {}): Promise<PairClient> {
   const { secrets = [], host, settings, env = {}, capabilities = {}, answers = {} } = pair;
   const { now = Date.now, wait = waitTruly } = pair;
   const toDaemon = inPieces();

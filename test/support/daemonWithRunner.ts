@@ -1,4 +1,4 @@
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import { type PairClient, type PairOptions, startPair } from './daemonPair.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from './runnerStandIn.ts';
 
@@ -10,7 +10,7 @@ export interface Teardown {
 /** A daemon in this process and the stand-in of a runner that it talks to. */
 export async function startDaemonWithRunner(
   test: Teardown,
-  options: RunnerOptions = {},
+  options: InitializationOptions = {},
   more: { standIn?: StandInOptions; pair?: PairOptions } = {},
 ): Promise<{ runner: RunnerStandIn; daemon: PairClient }> {
   const runner = await startStandIn(more.standIn);

@@ -3,6 +3,7 @@ import type { LanguageClient } from 'vscode-languageclient/node';
 import { type RunnerOptions, trustDidChange } from '../../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/progress.ts';
+import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/tools.ts';
 import { systemClock } from '../clock.ts';
 import { messageOf } from '../errorReporter.ts';
 import { readChangedSettings } from '../settings.ts';
@@ -71,6 +72,8 @@ class Connection implements DaemonConnection {
   /** What this daemon was told, at its start and since. */
   #told: RunnerOptions = {};
   #isToldTrusted = false;
+  /** Which models refused tools in this window: the next daemon is handed that at its start. */
+  #refusals: readonly ToolRefusal[] = [];
   #works = 0;
 
   constructor(options: ConnectionOptions) {
@@ -93,6 +96,9 @@ class Connection implements DaemonConnection {
       onDidFail: (error) => this.#failed.fire(error),
       onDidWait: (wait) => options.log.warn(`The daemon ended. It is started again in ${wait / 1000} s.`),
       clock: systemClock,
+    });
+    this.onNotification(toolsDidRefuse, ({ refusals }) => {
+      this.#refusals = refusals;
     });
   }
 
@@ -176,6 +182,7 @@ class Connection implements DaemonConnection {
     this.#isToldTrusted = vscode.workspace.isTrusted;
     return startDaemon({
       ...{ ...options, settings: this.#told, origins: originsNow(this.#told), onDidEnd },
+      refusals: this.#refusals,
       trusted: this.#isToldTrusted,
       prepare: (client) => {
         for (const method of this.#takers.keys()) this.#listen(client, method);

@@ -1,7 +1,8 @@
 import type * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import type { RunnerOptions } from '../../../protocol/initialize.ts';
+import type { InitializationOptions, RunnerOptions } from '../../../protocol/initialize.ts';
 import type { SecretLine } from '../../../protocol/secrets.ts';
+import type { ToolRefusal } from '../../../protocol/tools.ts';
 import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
 import type { TokenStore } from './secretStore.ts';
 
@@ -17,6 +18,8 @@ export interface StartOptions {
   /** `runnerd.cjs`. */
   readonly path: string;
   readonly settings: RunnerOptions;
+  /** What earlier daemons of this window learnt of tools. */
+  readonly refusals: readonly ToolRefusal[];
   readonly trusted: boolean;
   /** Those of the settings' servers. */
   readonly origins: readonly string[];
@@ -76,13 +79,17 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
   };
 }
 
-async function clientOptions({ settings, trusted, cacheDir, log }: StartOptions, onDidClose: () => void) {
+async function clientOptions(
+  { settings, refusals, trusted, cacheDir, log }: StartOptions,
+  onDidClose: () => void,
+) {
   const { CloseAction, ErrorAction, RevealOutputChannelOn } = await import('./languageClient.ts');
+  const told: InitializationOptions = { ...settings, cacheDir, trusted, refusedTools: refusals };
   return {
     documentSelector: [{ language: 'modelfile' }],
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
-    initializationOptions: { ...settings, cacheDir, trusted },
+    initializationOptions: told,
     // The failure is ours to tell, once.
     initializationFailedHandler: () => false,
     errorHandler: {
