@@ -5,7 +5,7 @@ import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { serverNames } from './daemon/servers.ts';
-import { messageOf } from './errorReporter.ts';
+import { messageOf } from './errorText.ts';
 import { createReadOnlyPage } from './readOnlyPage.ts';
 import { completionModel, readSettings } from './settings.ts';
 

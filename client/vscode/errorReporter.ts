@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { formatError, messageOf } from './errorText.ts';
 import { plain } from './notificationText.ts';
 
 export interface ReportOptions {
@@ -28,13 +29,4 @@ export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter
       });
     },
   };
-}
-
-/** The stack where there is one, which already begins with the message; else the message. */
-export function formatError(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

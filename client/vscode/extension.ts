@@ -47,14 +47,15 @@ export function activate(context: vscode.ExtensionContext): void {
   // The editor does not ask a provider that nobody asks for.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const icon = new vscode.ThemeIcon('server-process');
-  subscriptions.push(registerParticipant({ offered, ask, log, icon }));
+  subscriptions.push(registerParticipant({ offered, ask, reporter, icon }));
   subscriptions.push(registerInlineCompletion(daemon, log));
   const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
+  const sidebar = createSidebar(daemon, globalState, pulls);
+  subscriptions.push(sidebar, registerModelCommands({ daemon, reporter, pulls, sidebar }));
   subscriptions.push(
-    createSidebar(daemon, globalState, pulls),
-    registerModelCommands(daemon, reporter, pulls),
+    createModelfileView(globalState),
+    registerModelfileCommands({ daemon, reporter, sidebar }),
   );
-  subscriptions.push(createModelfileView(globalState), registerModelfileCommands(daemon, reporter));
   subscriptions.push(followLogs(daemon, log));
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),

@@ -1,8 +1,11 @@
 import * as vscode from 'vscode';
 import { type LogParams, logNotification, startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
-import { messageOf } from './errorReporter.ts';
+import { messageOf } from './errorText.ts';
 import { streamLogs } from './settings.ts';
+
+/** What the log says first of the log of the runner. */
+const streamingLogs = 'The log of the runner is streamed, as the settings want it.';
 
 /** Shows what the daemon logs, and the log of the runner while the settings want it, each at its level. */
 export function followLogs(daemon: DaemonConnection, log: vscode.LogOutputChannel): vscode.Disposable {
@@ -21,6 +24,8 @@ export function followLogs(daemon: DaemonConnection, log: vscode.LogOutputChanne
       log.warn(messageOf(error));
     }
   };
+  // Nothing here waits for the daemon: it is asked once it is there.
+  if (streamLogs()) log.debug(streamingLogs);
   const leave = () => daemon.request(stopLogsRequest, {}).catch((error) => log.debug(messageOf(error)));
   return vscode.Disposable.from(
     daemon.onNotification(logNotification, ({ level, source, message }) =>

@@ -59,6 +59,11 @@ export function contextLength(): number {
   return vscode.workspace.getConfiguration('runner').get<number>('contextLength') ?? 0;
 }
 
+/** How thinking reaches who asks the provider: as a part of its own where the editor has one, or always as a quote. */
+export function thinkingFormat(): 'auto' | 'quote' {
+  return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
+}
+
 /** Writes a setting where its value comes from now: in the workspace if that has one, else for the user. */
 export async function updateSetting(key: string, value: unknown): Promise<void> {
   const settings = vscode.workspace.getConfiguration('runner');

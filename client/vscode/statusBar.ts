@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type Status, statusDidChange } from '../../protocol/status.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
-import { messageOf } from './errorReporter.ts';
+import { messageOf } from './errorText.ts';
 
 const icons = {
   checking: '$(sync~spin)',

@@ -197,6 +197,8 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
   await t.test('a question that failed may be asked again', async (t) => {
     runner.failWith(500, { error: 'llama runner process has terminated: exit status 2' });
     await ask(editor, '@runner the second question');
+    const logged = await editor.evaluate(({ seen }) => seen.log.filter(({ level }) => level === 'error'));
+    t.match(logged.at(-1)?.message, /^@runner: .*terminated[\s\S]*\n\s+at /, 'the log has the stack');
     const again = editor.page.locator('.interactive-session').getByText('Ask again', { exact: true });
     runner.say('Now it works.');
     await again.last().click();
@@ -282,6 +284,33 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     );
     t.match(parts.at(-1), { kind: 'usage', value: /"prompt_tokens":[1-9]\d*,"completion_tokens":[1-9]/ });
   });
+
+  await t.test(
+    'thinking is a block quote where the setting asks for one, and is not sent back',
+    async (t) => {
+      const setting = (value: unknown) =>
+        editor.evaluate(
+          ({ vscode, argument }) =>
+            vscode.workspace
+              .getConfiguration('runner')
+              .update('thinkingFormat', argument, vscode.ConfigurationTarget.Global),
+          value,
+        );
+      await setting('quote');
+      runner.say('Yes.', { thinking: ['hm, ', 'so'] });
+      const parts = await editor.evaluate(sendRequest, { model: 'thinker:8b' });
+      const answer = parts.flatMap(({ kind, value }) => (kind === 'text' ? [value] : [])).join('');
+      t.equal(answer, '> <details><summary>Thinking</summary>\n>\n> hm, so\n>\n> </details>\n\nYes.');
+      t.notOk(parts.some(({ kind }) => kind === 'thinking'));
+      runner.say('Sure.');
+      await editor.evaluate(sendRequest, { model: 'thinker:8b', before: ['Is it?', answer] });
+      t.match(lastBody().messages[1], { role: 'assistant', content: 'Yes.' });
+      await setting(undefined);
+      runner.say('Yes.', { thinking: ['hm'] });
+      const apart = await editor.evaluate(sendRequest, { model: 'thinker:8b' });
+      t.match(apart.map(({ kind, value }) => `${kind} ${value}`).slice(0, 2), ['thinking hm', 'text Yes.']);
+    },
+  );
 
   await t.test('roles, images, options and tools reach the runner, and nothing private does', async (t) => {
     runner.toolCalls([{ name: 'look', arguments: { at: 'a cat' } }]);
@@ -429,6 +458,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
       log: seen.log,
       notifications: seen.notifications,
     }));
+    t.notMatch(JSON.stringify(log), /log of the runner/i, 'nobody wants the log of the runner');
     t.notMatch(JSON.stringify(log), /umbrella|Forty-two|how many eggs|Two eggs/);
     t.strictSame(
       notifications.filter((text) => !/^Enable |image|tools/.test(text)),
@@ -453,7 +483,9 @@ const sidebar = [
   'window.createTreeView runnerModelsRunningView',
   'window.createTreeView runnerModelsLibraryView',
   'window.createTreeView runnerModelsCloudView',
+  'commands.registerCommand runner.pullModel',
   'window.createTreeView runnerModelfilesView',
+  'commands.registerCommand runner.createModel',
 ];
 
 interface Request {

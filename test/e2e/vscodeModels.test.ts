@@ -39,6 +39,8 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n',
       'sum.js': 'function sum(a, b) {\n  return \n}\n',
       '.env': 'KEY=\n',
+      'made/small.modelfile': 'FROM coder:1b\n',
+      'made/large.modelfile': 'FROM qwen3:8b\n',
     },
   });
   const { page } = editor;
@@ -54,6 +56,44 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     await rows(page, 'Local Models', ['qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
     const row = page.locator('.monaco-list-row', { hasText: 'gemma3:4b' });
     t.match(await row.textContent(), /3\.3 GB/);
+  });
+
+  await t.test('each view has what the specification says, and each row knows its parent', async (t) => {
+    for (const id of viewIds) await run(editor, `${id}.focus`);
+    const wanted: Readonly<Record<string, readonly string[]>> = {
+      runnerModelsLocalView: ['qwen', 'qwen/qwen3:8b', 'qwen/qwen3:4b', 'gemma3:4b', 'coder:1b'],
+      runnerModelsRunningView: [],
+      runnerModelsLibraryView: ['mistral', 'qwen3'],
+      runnerModelsCloudView: [
+        ...['qwen', 'qwen/qwen3:8b-cloud', 'qwen/qwen3:4b-cloud', 'gemma3:4b-cloud', 'coder:1b-cloud'],
+      ],
+      runnerModelfilesView: ['made', 'made/large.modelfile', 'made/small.modelfile', 'Modelfile'],
+    };
+    for (const [id, paths] of Object.entries(wanted)) {
+      const found = await editor.until(treeOf, {
+        argument: id,
+        fits: (nodes) => nodes.length === paths.length,
+      });
+      t.strictSame(
+        found.map(({ path }) => path),
+        paths,
+        id,
+      );
+      t.ok(
+        found.every(({ knowsParent }) => knowsParent),
+        `${id}: the editor can reveal each row`,
+      );
+    }
+    await rows(page, 'Library', ['mistral', 'qwen3']);
+    await rows(page, 'Cloud', [
+      'qwen',
+      'qwen3:8b-cloud',
+      'qwen3:4b-cloud',
+      'gemma3:4b-cloud',
+      'coder:1b-cloud',
+    ]);
+    await rows(page, 'Modelfiles', ['made', 'large.modelfile', 'small.modelfile', 'Modelfile']);
+    t.ok(runner.requests.some(({ path }) => path.startsWith('/library')));
   });
 
   for (const [name, title] of [
@@ -107,7 +147,39 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     await answerBox(page, 'mistral:7b');
     await editor.until(modelIds, { fits: (ids) => ids.includes('mistral:7b') });
     await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
+    await selects(editor, 'runnerModelsLocalView', 'mistral:7b');
   });
+
+  await t.test(
+    'what is pulled is selected, also in a family that is closed, and opens no view',
+    async (t) => {
+      const pull = (model: string) =>
+        editor.evaluate(
+          ({ vscode, argument }) => vscode.commands.executeCommand('runner.pullModel', { model: argument }),
+          model,
+        );
+      await run(editor, 'runnerModelsLocalView.focus');
+      await run(editor, 'list.collapseAll');
+      await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'gemma3:4b', 'coder:1b']);
+      await pull('qwen3:4b');
+      await selects(editor, 'runnerModelsLocalView', 'qwen3:4b');
+      await rows(page, 'Local Models', [
+        'mistral:7b',
+        'qwen',
+        'qwen3:8b',
+        'qwen3:4b',
+        'gemma3:4b',
+        'coder:1b',
+      ]);
+      await run(editor, 'workbench.view.explorer');
+      const isVisible = ({ seen }: Host<undefined>) => seen.trees.get('runnerModelsLocalView')?.view.visible;
+      await editor.until(isVisible, { fits: (visible) => visible === false });
+      await pull('mistral:7b');
+      t.equal(await editor.evaluate(isVisible), false);
+      await run(editor, 'runnerModelsLocalView.focus');
+      await run(editor, 'runnerModelsRunningView.focus');
+    },
+  );
 
   await t.test('a pull that fails is told once, in a sentence, and the whole is in the log', async (t) => {
     runner.on('/api/pull', 2).failWith(500, { error: 'pull model manifest: file does not exist' });
@@ -145,6 +217,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     );
     await rows(page, 'Running Models', ['qwen3:4b']);
     t.match(runner.bodies('/api/chat').at(-1), { model: 'qwen3:4b', messages: [] });
+    await selects(editor, 'runnerModelsRunningView', 'qwen3:4b');
     await page
       .locator('.activitybar')
       .getByLabel(/Runner/)
@@ -175,7 +248,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       model,
     );
     await page.locator('.monaco-dialog-box').getByText('Stop and Delete').click();
-    await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:8b', 'qwen3:4b', 'coder:1b']);
+    await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:4b', 'qwen3:8b', 'coder:1b']);
     t.match(runner.bodies('/api/delete'), [{ model: 'gemma3:4b' }]);
   });
 
@@ -200,6 +273,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     );
     await answerBox(page, 'mine');
     await editor.until(modelIds, { fits: (ids) => ids.includes('mine:latest') });
+    await selects(editor, 'runnerModelsLocalView', 'mine:latest');
     t.match(runner.bodies('/api/create'), [
       { model: 'mine', from: 'qwen3:4b', parameters: { temperature: 0.2 } },
     ]);
@@ -275,6 +349,25 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     },
   );
 
+  await t.test('the log of the runner is shown once the setting wants it, and not before', async (t) => {
+    const before = await editor.evaluate(({ require }) => {
+      const { appendFileSync, mkdirSync } = require('node:fs') as typeof import('node:fs');
+      const folder = `${(require('node:os') as typeof import('node:os')).homedir()}/.ollama/logs`;
+      mkdirSync(folder, { recursive: true });
+      appendFileSync(`${folder}/server.log`, 'the first line of its log\n');
+    });
+    t.equal(before, undefined);
+    const told = ({ seen }: Host<undefined>) =>
+      seen.log.filter(({ message }) => /log of the runner|^runner: /i.test(message));
+    t.strictSame(await editor.evaluate(told), []);
+    await setting(editor, 'streamLogs', true);
+    const lines = await editor.until(told, {
+      fits: (found) => found.some(({ message }) => message === 'runner: the first line of its log'),
+    });
+    t.ok(lines.some(({ message }) => /^The log of the runner comes from .*server\.log\.$/.test(message)));
+    await setting(editor, 'streamLogs', undefined);
+  });
+
   await t.test('the doctor says what there is', async (t) => {
     await run(editor, 'runner.doctor');
     const page = await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText(), {
@@ -299,7 +392,54 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       'nothing popped up',
     );
   });
+
+  await t.test('each view ends with the extension', async (t) => {
+    t.strictSame(await editor.evaluate(({ seen }) => seen.disposed), []);
+    const disposed = await editor.evaluate(async ({ seen }) => {
+      for (const subscription of [...(seen.context?.subscriptions ?? [])].reverse())
+        await subscription.dispose();
+      return seen.disposed;
+    });
+    t.strictSame([...disposed].sort(), [...viewIds].sort());
+  });
 });
+
+const viewIds = [
+  'runnerModelsLocalView',
+  'runnerModelsRunningView',
+  'runnerModelsLibraryView',
+  'runnerModelsCloudView',
+  'runnerModelfilesView',
+];
+
+/** Run in the host: all that a view draws, by what stands there, and whether each node names the one above it. */
+async function treeOf({
+  seen,
+  argument,
+}: Host<string>): Promise<readonly { path: string; knowsParent: boolean }[]> {
+  const { tree } = seen.trees.get(argument) ?? {};
+  if (!tree?.getParent) return [];
+  const nodes: { path: string; knowsParent: boolean }[] = [];
+  const look = async (parent: unknown, before: string) => {
+    for (const node of (await tree.getChildren(parent)) ?? []) {
+      const { label, resourceUri } = await tree.getTreeItem(node);
+      const name = typeof label === 'string' ? label : (resourceUri?.path.split('/').at(-1) ?? '');
+      nodes.push({ path: before + name, knowsParent: (await tree.getParent?.(node)) === parent });
+      await look(node, `${before}${name}/`);
+    }
+  };
+  await look(undefined, '');
+  return nodes;
+}
+
+/** Waits until the row of this model is what a view has selected. */
+async function selects(editor: Editor, view: string, model: string): Promise<void> {
+  await editor.until(
+    ({ seen, argument }) =>
+      (seen.trees.get(argument)?.view.selection ?? []).map((row) => (row as { model?: string }).model),
+    { argument: view, fits: (selected) => selected.join() === model },
+  );
+}
 
 function run(editor: Editor, command: string): Promise<unknown> {
   return editor.evaluate(({ vscode, argument }) => vscode.commands.executeCommand(argument), command);

@@ -39,10 +39,14 @@ t.test('VS Code begins while the runner is down, with everything switched on', {
       'window.createTreeView runnerModelsRunningView',
       'window.createTreeView runnerModelsLibraryView',
       'window.createTreeView runnerModelsCloudView',
+      'commands.registerCommand runner.pullModel',
       'window.createTreeView runnerModelfilesView',
+      'commands.registerCommand runner.createModel',
+      'log.debug The log of the runner is streamed, as the settings want it.',
     ]);
     const log = await editor.until(({ seen }) => seen.log, {
-      fits: (lines) => lines.some(({ message }) => /log of the runner|runner's log|no log/i.test(message)),
+      fits: (lines) =>
+        lines.some(({ message }) => /log of the runner comes from|runner's log|no log/i.test(message)),
     });
     t.ok(log, 'the log of the runner was looked for');
   });

@@ -40,6 +40,17 @@ export interface Seen {
   readonly notifications: readonly string[];
   /** How often the tool was called that nobody offers. */
   readonly secrets: number;
+  /** By the id of the view. */
+  readonly trees: ReadonlyMap<string, SeenTree>;
+  /** Ids of views that were disposed of. */
+  readonly disposed: readonly string[];
+  /** The extension's own; undefined until it begins. */
+  readonly context: vscode.ExtensionContext | undefined;
+}
+
+export interface SeenTree {
+  readonly view: vscode.TreeView<unknown>;
+  readonly tree: vscode.TreeDataProvider<unknown>;
 }
 
 export interface UntilOptions<R, A> {
@@ -287,8 +298,8 @@ export async function stepsOf(editor: Editor): Promise<readonly string[]> {
     fits: (calls) => calls.some(({ call }) => call === 'window.createStatusBarItem'),
   });
   const ordered =
-    /OutputChannel|getConfiguration|registerLanguageModel|ChatParticipant|InlineCompletion|TreeView/;
-  const steps = calls.filter(({ call }) => ordered.test(call)).map(({ call, detail }) => `${call} ${detail}`);
+    /OutputChannel|getConfiguration|registerLanguageModel|ChatParticipant|InlineCompletion|TreeView|^commands\.registerCommand runner\.(pullModel|createModel)$|^log\.\w+ The log of the runner is streamed/;
+  const steps = calls.map(({ call, detail }) => `${call} ${detail}`).filter((step) => ordered.test(step));
   return [...new Set(steps)];
 }
 

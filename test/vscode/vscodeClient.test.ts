@@ -5,6 +5,8 @@ import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
+import { formatError, messageOf } from '../../client/vscode/errorText.ts';
+import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { plain } from '../../client/vscode/notificationText.ts';
 import { canChat, preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
@@ -160,6 +162,34 @@ t.test('the origins to which a token can belong', async (t) => {
   t.equal(originsOf({ host: 'localhost:41329' }, 'box').get('default'), 'http://localhost:41329');
   const odd = [null, 1, { name: 'x' }] as never;
   t.strictSame([...originsOf({ servers: odd }, undefined).keys()], ['default'], 'settings may say anything');
+});
+
+t.test('an error is its stack, else its message', async (t) => {
+  const withStack = new Error('It failed.');
+  withStack.stack = 'Error: It failed.\n    at here';
+  const without = new Error('It failed.');
+  delete without.stack;
+  const empty = new Error('It failed.');
+  empty.stack = '';
+  const cases: readonly (readonly [error: unknown, whole: string, sentence: string])[] = [
+    [withStack, 'Error: It failed.\n    at here', 'It failed.'],
+    [without, 'It failed.', 'It failed.'],
+    [empty, 'It failed.', 'It failed.'],
+    ['a word', 'a word', 'a word'],
+    [undefined, 'undefined', 'undefined'],
+  ];
+  for (const [error, whole, sentence] of cases) {
+    t.equal(formatError(error), whole);
+    t.equal(messageOf(error), sentence);
+  }
+});
+
+t.test('one model, however its name is written', async (t) => {
+  const same = [{ model: 'mine' }, { model: 'Mine:latest' }, { model: 'mine', server: 'default' }];
+  for (const one of same) for (const other of same) t.ok(isSameModel(one, other));
+  for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
+    t.notOk(isSameModel({ model: 'mine' }, other), JSON.stringify(other));
+  t.ok(isSameModel({ model: 'box:8080/me/mine' }, { model: 'box:8080/me/mine:latest' }));
 });
 
 t.test('a sentence of a server is no link in a notification', async (t) => {

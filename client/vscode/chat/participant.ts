@@ -3,7 +3,8 @@ import type { ChatResult, Message } from '../../../protocol/chat.ts';
 import type { ErrorKind } from '../../../protocol/errors.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toHistory, toQuestion } from '../convert/history.ts';
-import { formatError, messageOf } from '../errorReporter.ts';
+import type { ErrorReporter } from '../errorReporter.ts';
+import { messageOf } from '../errorText.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
 import { setContextLength } from './contextLength.ts';
 import { followUps } from './followUps.ts';
@@ -22,7 +23,7 @@ const maxRounds = 8;
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
   readonly ask: AskForTurn;
-  readonly log: vscode.LogOutputChannel;
+  readonly reporter: ErrorReporter;
   readonly icon: vscode.IconPath;
 }
 
@@ -48,7 +49,10 @@ interface Model {
   readonly server: string;
 }
 
-async function answer({ offered, ask, log }: ParticipantOptions, turn: Turn): Promise<vscode.ChatResult> {
+async function answer(
+  { offered, ask, reporter }: ParticipantOptions,
+  turn: Turn,
+): Promise<vscode.ChatResult> {
   const { request, stream } = turn;
   // The runner may have come, or a model, since it was last asked.
   if (!offered.preferred) await offered.refresh();
@@ -60,7 +64,8 @@ async function answer({ offered, ask, log }: ParticipantOptions, turn: Turn): Pr
     return await converse(ask, model, turn);
   } catch (error) {
     if (turn.token.isCancellationRequested) return {};
-    log.error(`@runner: ${formatError(error)}`);
+    // The chat shows it in the place of the answer.
+    reporter.report(error, { during: '@runner', showToUser: false });
     return failed(stream, { model: model.name, prompt: request.prompt }, error);
   }
 }

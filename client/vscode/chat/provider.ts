@@ -3,6 +3,7 @@ import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/ch
 import { errorDataOf, toLanguageModelError } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
+import { thinkingFormat } from '../settings.ts';
 import { createWindowOffer } from './contextLength.ts';
 import { createNotices, type Notices } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
@@ -46,7 +47,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   ): Promise<void> {
     const answering = model ?? this.#offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
-    const thinkingPart = thinkingPartOf();
+    const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOf();
     const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
     const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
     try {

@@ -5,7 +5,7 @@ import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../
 import type { WorkProgress } from '../../../protocol/progress.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/tools.ts';
 import { systemClock } from '../clock.ts';
-import { messageOf } from '../errorReporter.ts';
+import { messageOf } from '../errorText.ts';
 import { readChangedSettings } from '../settings.ts';
 import { createDaemonKeeper, type DaemonKeeper } from './daemonKeeper.ts';
 import type { TokenStore } from './secretStore.ts';

@@ -5,13 +5,22 @@ import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { runWork } from '../models/work.ts';
+import type { Sidebar } from '../views/sidebar.ts';
 import { newModelfile } from './modelfileWizard.ts';
 
+export interface ModelfileCommandsParts {
+  readonly daemon: DaemonConnection;
+  readonly reporter: ErrorReporter;
+  /** Where the row of a new model is shown. */
+  readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
+}
+
 /** Creating models from Modelfiles, and Modelfiles from models. */
-export function registerModelfileCommands(
-  daemon: DaemonConnection,
-  reporter: ErrorReporter,
-): vscode.Disposable {
+export function registerModelfileCommands({
+  daemon,
+  reporter,
+  sidebar,
+}: ModelfileCommandsParts): vscode.Disposable {
   const guarded = (id: string, work: (argument?: unknown) => Promise<void>) =>
     vscode.commands.registerCommand(id, async (argument?: unknown) => {
       try {
@@ -21,13 +30,16 @@ export function registerModelfileCommands(
       }
     });
   return vscode.Disposable.from(
-    guarded('runner.createModel', (argument) => createModel(daemon, argument)),
+    guarded('runner.createModel', (argument) => createModel({ daemon, sidebar }, argument)),
     guarded('runner.newModelfile', (argument) => newModelfile(daemon, modelOf(argument))),
   );
 }
 
 /** From the row, the active editor, or a file that is chosen. What is not saved is saved first. */
-async function createModel(daemon: DaemonConnection, argument: unknown): Promise<void> {
+async function createModel(
+  { daemon, sidebar }: Pick<ModelfileCommandsParts, 'daemon' | 'sidebar'>,
+  argument: unknown,
+): Promise<void> {
   const uri = uriOf(argument) ?? (await chooseModelfile());
   if (!uri) return;
   const document = await vscode.workspace.openTextDocument(uri);
@@ -39,10 +51,11 @@ async function createModel(daemon: DaemonConnection, argument: unknown): Promise
   });
   if (!model?.trim()) return;
   try {
-    await runWork(daemon, `Creating ${model.trim()}`, [
+    const created = await runWork(daemon, `Creating ${model.trim()}`, [
       createModelRequest,
       { model: model.trim(), ...sourceOf(document) },
     ]);
+    if (created) sidebar.revealInstalled(created);
   } catch (error) {
     await showMistake(document, error);
     throw error;

@@ -40,6 +40,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
   #isGrouped: boolean;
+  readonly #parents = new WeakMap<Node, Family<ModelfileRow>>();
 
   constructor(memory: vscode.Memento) {
     this.#memory = memory;
@@ -59,9 +60,14 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
-    if (node) return 'rows' in node ? node.rows.map((row) => ({ ...row, isInFolder: true })) : [];
+    if (node) return 'rows' in node ? [...node.rows] : [];
     const rows = (await findModelfiles()).map((uri) => ({ uri, family: folderOf(uri) }));
-    return [...(this.#isGrouped ? groupByFamily(rows) : rows)];
+    return this.#isGrouped ? groupByFamily(rows).map((root) => this.#withParent(root)) : rows;
+  }
+
+  /** The editor asks for it to reveal a node. */
+  getParent(node: Node): Node | undefined {
+    return this.#parents.get(node);
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -70,6 +76,14 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
 
   dispose(): void {
     this.#changed.dispose();
+  }
+
+  /** A folder whose rows know it. */
+  #withParent(root: Node): Node {
+    if (!('rows' in root)) return root;
+    const folder = { ...root, rows: root.rows.map((row) => ({ ...row, isInFolder: true })) };
+    for (const row of folder.rows) this.#parents.set(row, folder);
+    return folder;
   }
 
   #tell(): void {

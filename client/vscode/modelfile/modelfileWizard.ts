@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { listModelsRequest } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { messageOf } from '../errorReporter.ts';
+import { messageOf } from '../errorText.ts';
 import { toModelfile } from './modelfileContent.ts';
 import { type Preset, styles, windows } from './presets.ts';
 

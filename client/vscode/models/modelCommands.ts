@@ -13,19 +13,29 @@ import { serverNames } from '../daemon/servers.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';
 import { readSettings } from '../settings.ts';
+import type { Sidebar } from '../views/sidebar.ts';
 import { type ModelRow, paramsOf, serverOf } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import type { RunningPull, RunningPulls } from './runningPulls.ts';
 
+export interface ModelCommandsParts {
+  readonly daemon: DaemonConnection;
+  readonly reporter: ErrorReporter;
+  readonly pulls: RunningPulls;
+  /** Where the row is shown that a command made. */
+  readonly sidebar: Pick<Sidebar, 'revealInstalled' | 'revealLoaded'>;
+}
+
 /** The commands of the model views; each asks for a model where it was not called on a row. */
-export function registerModelCommands(
-  daemon: DaemonConnection,
-  reporter: ErrorReporter,
-  pulls: RunningPulls,
-): vscode.Disposable {
+export function registerModelCommands({
+  daemon,
+  reporter,
+  pulls,
+  sidebar,
+}: ModelCommandsParts): vscode.Disposable {
   const commands: Readonly<Record<string, (row: ModelRow | undefined) => Promise<void>>> = {
-    'runner.pullModel': (row) => pull(daemon, pulls, row),
-    'runner.runModel': (row) => run(daemon, row),
+    'runner.pullModel': (row) => pull({ daemon, pulls, sidebar }, row),
+    'runner.runModel': (row) => run({ daemon, sidebar }, row),
     'runner.stopModel': (row) => stop(daemon, row),
     'runner.deleteModel': (row) => remove(daemon, row),
     'runner.copyModelName': copyName,
@@ -45,7 +55,10 @@ export function registerModelCommands(
   );
 }
 
-async function run(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
+async function run(
+  { daemon, sidebar }: Pick<ModelCommandsParts, 'daemon' | 'sidebar'>,
+  row: ModelRow | undefined,
+): Promise<void> {
   const chosen = row ?? (await pick(daemon, 'Load which model?', ({ running }) => running === undefined));
   if (!chosen) return;
   const title = plain(`Loading ${chosen.model}`);
@@ -53,7 +66,8 @@ async function run(daemon: DaemonConnection, row: ModelRow | undefined): Promise
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
     async (_, token) => {
       try {
-        await daemon.request(runModelRequest, paramsOf(chosen), token);
+        const { model } = await daemon.request(runModelRequest, paramsOf(chosen), token);
+        sidebar.revealLoaded({ model: model.name, server: model.server });
       } catch (error) {
         if (!token.isCancellationRequested) throw error;
       }

@@ -1,3 +1,5 @@
+import { defaultServerName } from '../../../protocol/initialize.ts';
+
 /** What a row of a view hands to a command. */
 export interface ModelRow {
   /** What the runner knows it by; of a catalog's row, what to pull. */
@@ -15,4 +17,15 @@ export function paramsOf(row: ModelRow): { readonly model: string; readonly serv
 
 export function serverOf({ server }: ModelRow): { readonly server?: string } {
   return server === undefined ? {} : { server };
+}
+
+/** Whether both are one model of one server; a name without a tag has the tag `latest`, and without a server the default one. */
+export function isSameModel(one: ModelRow, other: ModelRow): boolean {
+  return identityOf(one) === identityOf(other);
+}
+
+function identityOf({ model, server = defaultServerName }: ModelRow): string {
+  const name = model.toLowerCase();
+  const hasTag = (name.split('/').at(-1) ?? '').includes(':');
+  return `${server} ${name}${hasTag ? '' : ':latest'}`;
 }

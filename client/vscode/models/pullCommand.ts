@@ -1,17 +1,20 @@
 import * as vscode from 'vscode';
 import { listModelsRequest, pullModelRequest } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { Sidebar } from '../views/sidebar.ts';
 import { sizeChoices } from './librarySizes.ts';
 import { type ModelRow, paramsOf } from './modelRow.ts';
 import type { RunningPulls } from './runningPulls.ts';
 import { runWork } from './work.ts';
 
+export interface PullParts {
+  readonly daemon: DaemonConnection;
+  readonly pulls: RunningPulls;
+  readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
+}
+
 /** Pulls the model of a row, in the size that is chosen, or one whose name is asked for. */
-export async function pull(
-  daemon: DaemonConnection,
-  pulls: RunningPulls,
-  row: ModelRow | undefined,
-): Promise<void> {
+export async function pull({ daemon, pulls, sidebar }: PullParts, row: ModelRow | undefined): Promise<void> {
   const model = row ? await chooseSize(daemon, row) : await askForName();
   if (model === undefined) return;
   const params = paramsOf({ ...row, model });
@@ -20,7 +23,9 @@ export async function pull(
   try {
     const watcher = { token: cancellation.token, report: watched.report };
     const done = await runWork(daemon, `Pulling ${model}`, [pullModelRequest, params], watcher);
-    if (done) vscode.window.setStatusBarMessage(`Pulled ${model}`, 5_000);
+    if (!done) return;
+    sidebar.revealInstalled(params);
+    vscode.window.setStatusBarMessage(`Pulled ${model}`, 5_000);
   } finally {
     watched.end();
     cancellation.dispose();

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunningPulls } from '../models/runningPulls.ts';
-import { groupByFamily } from './families.ts';
+import { type Family, groupByFamily } from './families.ts';
 import { type Filter, filterRows, noFilter } from './filter.ts';
 import type { ViewRow } from './modelRows.ts';
 import { toTreeItem, type ViewNode } from './viewItems.ts';
@@ -14,6 +14,9 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #shown: readonly ViewRow[] = [];
   #filter = noFilter;
   #isGrouped: boolean;
+  /** The same objects until the rows or their grouping change: the editor knows a node by its object. */
+  #roots: readonly (ViewRow | Family<ViewRow>)[] = [];
+  readonly #parents = new Map<ViewNode, Family<ViewRow>>();
 
   constructor(isGrouped: boolean, pulls?: RunningPulls) {
     this.#isGrouped = isGrouped;
@@ -36,12 +39,12 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     this.#rows = rows;
     this.#filter = filter;
     this.#shown = filterRows(rows, filter);
-    this.redraw();
+    this.#arrange();
   }
 
   group(isGrouped: boolean): void {
     this.#isGrouped = isGrouped;
-    this.redraw();
+    this.#arrange();
   }
 
   /** All of it, or only what these say. */
@@ -51,8 +54,12 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
 
   getChildren(node?: ViewNode): ViewNode[] {
     if (node) return 'rows' in node ? [...node.rows] : [];
-    const rows = this.#isGrouped ? groupByFamily(this.#shown) : this.#shown;
-    return [...(this.#pulls?.current ?? []), ...rows];
+    return [...(this.#pulls?.current ?? []), ...this.#roots];
+  }
+
+  /** The editor asks for it to reveal a node. */
+  getParent(node: ViewNode): ViewNode | undefined {
+    return this.#parents.get(node);
   }
 
   getTreeItem(node: ViewNode): vscode.TreeItem {
@@ -61,5 +68,13 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
 
   dispose(): void {
     this.#changed.dispose();
+  }
+
+  #arrange(): void {
+    this.#roots = this.#isGrouped ? groupByFamily(this.#shown) : this.#shown;
+    this.#parents.clear();
+    for (const root of this.#roots)
+      if ('rows' in root) for (const row of root.rows) this.#parents.set(row, root);
+    this.redraw();
   }
 }

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { systemClock } from '../clock.ts';
 import { errorDataOf } from '../convert/failure.ts';
-import { messageOf } from '../errorReporter.ts';
+import { messageOf } from '../errorText.ts';
+import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
 import { type Filter, isFilterOn, noFilter } from './filter.ts';
@@ -34,7 +35,15 @@ export interface ModelView extends vscode.Disposable {
   refresh(): void;
   /** The daemon is there, or there again: what waits for it need not be asked for anew. */
   connect(): void;
+  /**
+   * Selects the row of a model where the view is visible: now, or once the row has come. It never opens the view, and
+   * takes the keys from nobody.
+   */
+  reveal(model: ModelRow): void;
 }
+
+/** A row that has not come within these ms is not selected: by then the user looks at something else. */
+const revealWithin = 10_000;
 
 export function createModelView(options: ModelViewOptions): ModelView {
   return new View(options);
@@ -49,6 +58,8 @@ class View implements ModelView {
   readonly #subscriptions: vscode.Disposable;
   #filter = noFilter;
   #isGrouped: boolean;
+  #wanted: ModelRow | undefined;
+  #forgetWanted: () => void = () => undefined;
 
   constructor(options: ModelViewOptions) {
     const { id, name, sources, memory, pulls } = options;
@@ -68,6 +79,7 @@ class View implements ModelView {
       this.#countdown,
       this.#view.onDidChangeVisibility(() => this.#turn()),
       pulls?.onDidChange((pull) => this.#tree.redraw(pull && [pull])) ?? nothing,
+      new vscode.Disposable(() => this.#forgetWanted()),
       ...this.#commands(),
     );
     this.#tell('Grouped', this.#isGrouped);
@@ -82,6 +94,15 @@ class View implements ModelView {
 
   connect(): void {
     if (!this.#store.isLoading) this.refresh();
+  }
+
+  reveal(model: ModelRow): void {
+    this.#forgetWanted();
+    this.#wanted = model;
+    this.#forgetWanted = systemClock.after(revealWithin, () => {
+      this.#wanted = undefined;
+    });
+    this.#revealWanted();
   }
 
   dispose(): void {
@@ -149,6 +170,17 @@ class View implements ModelView {
     this.#view.message = message;
     this.#badge();
     this.#count();
+    this.#revealWanted();
+  }
+
+  #revealWanted(): void {
+    const wanted = this.#wanted;
+    const row = wanted && this.#tree.shown.find((shown) => isSameModel(shown, wanted));
+    if (!row || !this.#view.visible) return;
+    this.#wanted = undefined;
+    this.#forgetWanted();
+    // The row may be gone by the time that the editor has drawn it.
+    this.#view.reveal(row, { select: true, focus: false }).then(undefined, () => undefined);
   }
 
   /** Of what may be otherwise by now there is none. */

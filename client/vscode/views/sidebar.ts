@@ -10,6 +10,7 @@ import {
 import { type Status, statusDidChange, statusRequest } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
+import type { ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { readSettings } from '../settings.ts';
 import { everyServer } from './everyServer.ts';
@@ -18,11 +19,18 @@ import { createModelView } from './modelView.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
+export interface Sidebar extends vscode.Disposable {
+  /** The row of a model that was pulled or made, where its view is visible. */
+  revealInstalled(row: ModelRow): void;
+  /** The row of a model that was loaded, where its view is visible. */
+  revealLoaded(row: ModelRow): void;
+}
+
 export function createSidebar(
   daemon: DaemonConnection,
   memory: vscode.Memento,
   pulls: RunningPulls,
-): vscode.Disposable {
+): Sidebar {
   const local = createModelView({
     ...{ id: 'runnerModelsLocalView', name: 'Local', title: 'Local Models', memory, pulls },
     sources: () => everyServer(serverNames(readSettings()), (...of) => loadLocal(daemon, ...of)),
@@ -44,7 +52,7 @@ export function createSidebar(
   const refresh = (views: readonly { refresh(): void }[]) => {
     for (const view of views) view.refresh();
   };
-  return vscode.Disposable.from(
+  const subscriptions = vscode.Disposable.from(
     ...all,
     daemon.onDidConnect(() => {
       for (const view of all) view.connect();
@@ -60,6 +68,11 @@ export function createSidebar(
       if (affectsConfiguration('runner.catalogUrl')) refresh([library, cloud]);
     }),
   );
+  return {
+    revealInstalled: (row) => local.reveal(row),
+    revealLoaded: (row) => running.reveal(row),
+    dispose: () => subscriptions.dispose(),
+  };
 }
 
 async function loadLocal(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {

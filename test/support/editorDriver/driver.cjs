@@ -5,12 +5,22 @@ const net = require('node:net');
 const vscode = require('vscode');
 
 /** What the extension asked of the editor, in its order: the call, and what names it. */
-const seen = { calls: [], log: [], notifications: [], secrets: 0 };
+const seen = {
+  calls: [],
+  log: [],
+  notifications: [],
+  secrets: 0,
+  trees: new Map(),
+  disposed: [],
+  context: undefined,
+};
 
 exports.activate = ({ subscriptions }) => {
   const spied = spyOn(vscode);
   const load = Module._load;
   Module._load = function (request, parent, ...rest) {
+    const isMain = /model-runner\.runner-[^/]*\/dist\/extension(\.cjs)?$/.test(request);
+    if (isMain) return spyOnMain(load.call(this, request, parent, ...rest));
     const isExtension = /model-runner\.runner-[^/]*\/dist\//.test(parent?.filename ?? '');
     return request === 'vscode' && isExtension ? spied : load.call(this, request, parent, ...rest);
   };
@@ -97,6 +107,7 @@ function spyOnNamespace(real, name, functions) {
         seen.calls.push({ call: `${name}.${call}`, detail, at: performance.now() });
         if (/^show\w+Message$/.test(call)) seen.notifications.push(detail);
         const result = real[name][call](...given);
+        if (call === 'createTreeView') return spyOnTree(result, given);
         return call === 'createOutputChannel' ? spyOnLog(result) : result;
       },
     },
@@ -111,9 +122,29 @@ function spyOnLog(channel) {
     {
       value: (message, ...rest) => {
         seen.log.push({ level, message: String(message) });
+        seen.calls.push({ call: `log.${level}`, detail: String(message), at: performance.now() });
         channel[level](message, ...rest);
       },
     },
   ]);
   return Object.create(channel, Object.fromEntries(levels));
+}
+
+/** The extension itself, whose context a test may ask for. */
+function spyOnMain(main) {
+  const activate = (context) => {
+    seen.context = context;
+    return main.activate(context);
+  };
+  return { ...main, activate };
+}
+
+/** What draws the view, and whether the view is disposed of. */
+function spyOnTree(view, [id, { treeDataProvider: tree }]) {
+  seen.trees.set(id, { view, tree });
+  const dispose = () => {
+    seen.disposed.push(id);
+    view.dispose();
+  };
+  return Object.create(view, { dispose: { value: dispose } });
 }
