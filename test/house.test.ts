@@ -92,6 +92,19 @@ t.test('processes are started by argument arrays, and standard output is left to
   }
 });
 
+t.test('nothing but the practice runner listens', async (t) => {
+  const listening = /\bcreate(Secure)?Server\(|\.listen\((?!connection\)|\))/;
+  const paths = sources.filter(({ text }) => listening.test(text)).map(({ path }) => path);
+  t.ok(
+    paths.some((path) => path.startsWith('daemon/practice/')),
+    'what listens is found',
+  );
+  t.strictSame(
+    paths.filter((path) => !path.startsWith('daemon/practice/')),
+    [],
+  );
+});
+
 t.test('docs/PROTOCOL.md names every message and every error, and nothing else', async (t) => {
   const page = readFileSync('docs/PROTOCOL.md', 'utf8');
   const inSource = new Set(
