@@ -259,8 +259,14 @@ t.test('thinking quotes come out as they went in', async (t) => {
 });
 
 t.test('leading blocks: what is taken and what is left are the whole', async (t) => {
+  const block = fc
+    .tuple(fc.constantFrom('context', 'selection', 'other'), fc.constantFrom('a', '', '<context>b</context>'))
+    .map(([name, inside]) => `<${name}>${inside}</${name}>\n`);
+  const begun = fc
+    .tuple(fc.array(block, { maxLength: 4 }), text)
+    .map(([before, after]) => before.join('') + after);
   fc.assert(
-    fc.property(text, (whole) => {
+    fc.property(fc.oneof(text, begun), (whole) => {
       const { blocks, rest } = takeLeadingBlocks(whole, new Set(contextTags));
       const taken = blocks.map((block) => block.text).join('');
       if (whole.replace(/\s/g, '') !== (taken + rest).replace(/\s/g, ''))
