@@ -164,10 +164,10 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       await pull('qwen3:4b');
       await selects(editor, 'runnerModelsLocalView', 'qwen3:4b');
       await rows(page, 'Local Models', [
-        'mistral:7b',
         'qwen',
-        'qwen3:8b',
         'qwen3:4b',
+        'qwen3:8b',
+        'mistral:7b',
         'gemma3:4b',
         'coder:1b',
       ]);
