@@ -174,7 +174,10 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       await run(editor, 'workbench.view.explorer');
       const isVisible = ({ seen }: Host<undefined>) => seen.trees.get('runnerModelsLocalView')?.view.visible;
       await editor.until(isVisible, { fits: (visible) => visible === false });
+      const revealed = ({ seen }: Host<undefined>) => seen.revealed.length;
+      const before = await editor.evaluate(revealed);
       await pull('mistral:7b');
+      t.equal(await editor.evaluate(revealed), before, 'a view that nobody sees is left alone');
       t.equal(await editor.evaluate(isVisible), false);
       await run(editor, 'runnerModelsLocalView.focus');
       await run(editor, 'runnerModelsRunningView.focus');

@@ -12,6 +12,7 @@ const seen = {
   secrets: 0,
   trees: new Map(),
   disposed: [],
+  revealed: [],
   context: undefined,
 };
 
@@ -146,5 +147,9 @@ function spyOnTree(view, [id, { treeDataProvider: tree }]) {
     seen.disposed.push(id);
     view.dispose();
   };
-  return Object.create(view, { dispose: { value: dispose } });
+  const reveal = (node, options) => {
+    seen.revealed.push({ id, node });
+    return view.reveal(node, options);
+  };
+  return Object.create(view, { dispose: { value: dispose }, reveal: { value: reveal } });
 }
