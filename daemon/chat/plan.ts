@@ -74,7 +74,8 @@ function isReported({ value, from }: Capability): boolean {
 function conversationOf(params: ChatParams, blind: boolean): readonly Message[] {
   const names = new Set(params.context === 'leading' ? contextNames(params) : []);
   const placed = placeContext(params.messages, names);
-  const replayed = params.thinkingFormat === 'quote' ? placed.map(withoutThinkingQuotes) : placed;
+  // The format may have been another one when they were written.
+  const replayed = placed.map(withoutThinkingQuotes);
   return blind ? replayed.map(withoutImages) : replayed;
 }
 

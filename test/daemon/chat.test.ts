@@ -195,13 +195,15 @@ t.test('thinking as a block quote, and back', async (t) => {
   );
   t.equal(result.message.thinking, undefined);
   t.equal(joined(deltas, 'text'), result.message.content);
+  for (const thinkingFormat of ['quote', 'separate'] as const) {
+    runner.say('ok');
+    const messages = [...ask('hi'), result.message, ...ask('more')];
+    await daemon.chat({ model: 'thinker', messages, thinkingFormat });
+    t.match(lastBody(runner), { messages: [{}, { content: 'The answer.' }, {}] }, thinkingFormat);
+  }
   runner.say('ok');
-  await daemon.chat({
-    model: 'thinker',
-    messages: [...ask('hi'), result.message, ...ask('more')],
-    thinkingFormat: 'quote',
-  });
-  t.match(lastBody(runner), { messages: [{}, { content: 'The answer.' }, {}] });
+  await daemon.chat({ model: 'thinker', messages: ask(result.message.content) });
+  t.match(lastBody(runner), { messages: ask(result.message.content) }, 'what the user quotes stays');
 });
 
 t.test('think goes only to a model that has it', async (t) => {
