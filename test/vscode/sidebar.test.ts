@@ -7,6 +7,7 @@ import { createCountdown } from '../../client/vscode/views/countdown.ts';
 import { everyServer } from '../../client/vscode/views/everyServer.ts';
 import { noFilter } from '../../client/vscode/views/filter.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
+import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowReveal.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { handClock } from '../support/handClock.ts';
@@ -192,6 +193,64 @@ t.test('pulls that are under way', async (t) => {
   listening.dispose();
   pulls.begin({ model: 'n', cancel: () => undefined });
   t.equal(told.length, 4);
+});
+
+t.test('a row is selected as soon as it can be, and nothing after that', async (t) => {
+  const cases: readonly {
+    readonly name: string;
+    /** What happens at which ms. */
+    readonly events?: Readonly<Record<number, (reveal: RowReveal) => void>>;
+    /** The ms at which the editor was asked for which row. */
+    readonly want: readonly (readonly [number, string])[];
+  }[] = [
+    {
+      name: 'it is selected at once',
+      events: { 100: (reveal) => reveal.end(), 300: (reveal) => reveal.tryNow() },
+      want: [[0, 'a']],
+    },
+    {
+      name: 'its row comes later, and the editor misses it once',
+      events: { 700: (reveal) => reveal.tryNow(), 1300: (reveal) => reveal.end() },
+      want: [0, 500, 700, 1_200].map((at) => [at, 'a'] as const),
+    },
+    {
+      name: 'another one is wanted meanwhile',
+      events: { 200: (reveal) => reveal.want({ model: 'b' }), 800: (reveal) => reveal.end() },
+      want: [
+        [0, 'a'],
+        [200, 'b'],
+        [700, 'b'],
+      ],
+    },
+    {
+      name: 'it never comes',
+      want: Array.from({ length: 20 }, (_, index) => [index * 500, 'a'] as const),
+    },
+    {
+      name: 'the view ends',
+      events: { 600: (reveal) => reveal.dispose() },
+      want: [
+        [0, 'a'],
+        [500, 'a'],
+      ],
+    },
+  ];
+  for (const { name, events = {}, want } of cases) {
+    const clock = handClock();
+    const asked: (readonly [number, string])[] = [];
+    const start = clock.now();
+    const reveal = createRowReveal({
+      clock,
+      select: ({ model }) => asked.push([clock.now() - start, model]),
+    });
+    reveal.want({ model: 'a' });
+    for (let at = 100; at <= 12_000; at += 100) {
+      clock.pass(100);
+      if (clock.next === 0) clock.turn();
+      events[at]?.(reveal);
+    }
+    t.strictSame(asked, want, name);
+  }
 });
 
 t.test('the sizes to choose from', async (t) => {

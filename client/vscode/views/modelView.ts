@@ -9,6 +9,7 @@ import { type Filter, isFilterOn, noFilter } from './filter.ts';
 import { showFilterBox } from './filterBox.ts';
 import { endsOf } from './modelRows.ts';
 import { ModelTree } from './modelTree.ts';
+import { createRowReveal, type RowReveal } from './rowReveal.ts';
 import { createRowStore, type Failure, type RowSource, type RowStore } from './rowStore.ts';
 import type { ViewNode } from './viewItems.ts';
 import { viewStateOf } from './viewState.ts';
@@ -42,9 +43,6 @@ export interface ModelView extends vscode.Disposable {
   reveal(model: ModelRow): void;
 }
 
-/** A row that has not come within these ms is not selected: by then the user looks at something else. */
-const revealWithin = 10_000;
-
 export function createModelView(options: ModelViewOptions): ModelView {
   return new View(options);
 }
@@ -55,11 +53,10 @@ class View implements ModelView {
   readonly #tree: ModelTree;
   readonly #view: vscode.TreeView<ViewNode>;
   readonly #countdown: Countdown;
+  readonly #reveal: RowReveal;
   readonly #subscriptions: vscode.Disposable;
   #filter = noFilter;
   #isGrouped: boolean;
-  #wanted: ModelRow | undefined;
-  #forgetWanted: () => void = () => undefined;
 
   constructor(options: ModelViewOptions) {
     const { id, name, sources, memory, pulls } = options;
@@ -73,13 +70,17 @@ class View implements ModelView {
       onTick: () => this.#tree.redraw(this.#tree.shown.filter(({ expiresAt }) => expiresAt !== undefined)),
       onEnd: () => this.refresh(),
     });
+    this.#reveal = createRowReveal({ clock: systemClock, select: (model) => this.#select(model) });
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
       this.#tree,
       this.#countdown,
       this.#view.onDidChangeVisibility(() => this.#turn()),
       pulls?.onDidChange((pull) => this.#tree.redraw(pull && [pull])) ?? nothing,
-      new vscode.Disposable(() => this.#forgetWanted()),
+      this.#reveal,
+      this.#view.onDidChangeSelection(({ selection }) => {
+        if (selection.length > 0) this.#reveal.end();
+      }),
       ...this.#commands(),
     );
     this.#tell('Grouped', this.#isGrouped);
@@ -97,12 +98,7 @@ class View implements ModelView {
   }
 
   reveal(model: ModelRow): void {
-    this.#forgetWanted();
-    this.#wanted = model;
-    this.#forgetWanted = systemClock.after(revealWithin, () => {
-      this.#wanted = undefined;
-    });
-    this.#revealWanted();
+    this.#reveal.want(model);
   }
 
   dispose(): void {
@@ -170,16 +166,14 @@ class View implements ModelView {
     this.#view.message = message;
     this.#badge();
     this.#count();
-    this.#revealWanted();
+    this.#reveal.tryNow();
   }
 
-  #revealWanted(): void {
-    const wanted = this.#wanted;
-    const row = wanted && this.#tree.shown.find((shown) => isSameModel(shown, wanted));
+  #select(model: ModelRow): void {
+    const row = this.#tree.shown.find((shown) => isSameModel(shown, model));
     if (!row || !this.#view.visible) return;
-    this.#wanted = undefined;
-    this.#forgetWanted();
-    // The row may be gone by the time that the editor has drawn it.
+    const [selected] = this.#view.selection;
+    if (selected && 'model' in selected && isSameModel(selected, row)) return this.#reveal.end();
     this.#view.reveal(row, { select: true, focus: false }).then(undefined, () => undefined);
   }
 

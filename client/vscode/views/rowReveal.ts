@@ -1,0 +1,51 @@
+import type { Clock } from '../clock.ts';
+import type { ModelRow } from '../models/modelRow.ts';
+
+/** Has the row of one model selected, as soon as it can be. */
+export interface RowReveal {
+  /** Takes the place of an older wish. */
+  want(model: ModelRow): void;
+  /** The rows are others now. */
+  tryNow(): void;
+  /** It is selected, or the user has selected another row: that is not taken back. */
+  end(): void;
+  dispose(): void;
+}
+
+export interface RowRevealOptions {
+  readonly clock: Clock;
+  /** Asks the editor to select the row of this model, where there is one to be seen. */
+  readonly select: (model: ModelRow) => void;
+}
+
+/** A row that has not come within these ms is not selected: by then the user looks at something else. */
+const longest = 10_000;
+/**
+ * Milliseconds after which the editor is asked again: where rows change while it looks for one, it does not find it, and
+ * does not say so.
+ */
+const again = 500;
+
+export function createRowReveal({ clock, select }: RowRevealOptions): RowReveal {
+  let wanted: { readonly model: ModelRow; readonly until: number } | undefined;
+  let stopTrying: () => void = () => undefined;
+  const end = () => {
+    wanted = undefined;
+    stopTrying();
+  };
+  const tryNow = () => {
+    stopTrying();
+    if (!wanted || clock.now() >= wanted.until) return end();
+    stopTrying = clock.after(again, tryNow);
+    select(wanted.model);
+  };
+  return {
+    want(model) {
+      wanted = { model, until: clock.now() + longest };
+      tryNow();
+    },
+    tryNow,
+    end,
+    dispose: end,
+  };
+}
