@@ -18,22 +18,19 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 const stampFolder = join('node_modules', '.runner');
 const tests = process.argv.includes('--tests');
-const tools = tests || process.argv.includes('--tools');
+// Who has the tools keeps them.
+const tools = tests || process.argv.includes('--tools') || existsSync(join(stampFolder, 'tools'));
 const lock = ['package.json', 'package-lock.json', '.npmrc', '.taprc'];
 const sources = ['client', 'daemon', 'protocol', 'docs-service', 'esbuild.mjs', 'package.json'];
 
-// With the tools there, the packages of the programs are there too: they are never taken away again.
-if (tools || !isDone('tools', lock)) {
-  step(tools ? 'tools' : 'packages', lock, () => {
-    console.error('Installing the packages of the lock file (once) …');
-    // Not `npm ci`: it refuses a lock file that lacks the packages of other platforms, which not every registry has.
-    const which = tools ? [] : ['--omit=dev'];
-    run('npm', ['install', ...which, '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
-    // The test runner is compiled for its plugins; without them its files start faster.
-    if (tools) run('npx', ['tap', 'build']);
-    else rmSync(join(stampFolder, 'tools'), { force: true });
-  });
-}
+step(tools ? 'tools' : 'packages', lock, () => {
+  console.error('Installing the packages of the lock file (once) …');
+  // Not `npm ci`: it refuses a lock file that lacks the packages of other platforms, which not every registry has.
+  const which = tools ? [] : ['--omit=dev'];
+  run('npm', ['install', ...which, '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+  // The test runner is compiled for its plugins; without them its files start faster.
+  if (tools) run('npx', ['tap', 'build']);
+});
 // What was built may have been deleted by hand.
 if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
   for (const name of ['programs', 'tests']) rmSync(join(stampFolder, name), { force: true });

@@ -11,7 +11,7 @@ export interface DocumentIndex {
   readonly generation: number;
   /** Newest `date` first, documents without one last, then by slug. */
   list(query: ListQuery): Promise<DocumentPage>;
-  /** In order of relevance. Rejects with `QueryError` where the query has no word. */
+  /** In order of relevance. Finds nothing where the query has no word; rejects with `QueryError` where it is too long. */
   search(query: SearchQuery): Promise<SearchPage>;
   /** The document with its text, a draft too: who may see drafts is the caller's business. */
   read(slug: string): Promise<Document | undefined>;
@@ -34,9 +34,21 @@ export interface DocumentIndex {
 /** The one that keeps the index as the files are. */
 export interface IndexWriter {
   /** What the index was made from, so that only files that changed are read again. */
-  files(): Promise<readonly IndexedFile[]>;
-  /** All of it or nothing, in one transaction; readers see the state before or the state after. */
+  files(): Promise<IndexedFiles>;
+  /** Which index this is. One that was deleted and made anew is another one, and empty. */
+  birth(): Promise<string>;
+  /**
+   * All of it or nothing, in one transaction; readers see the state before or the state after. Many documents are given
+   * in pieces of about 500, so that the next change does not wait for long.
+   */
   apply(changes: IndexChanges): Promise<void>;
+}
+
+/** The right to index, which one instance of all that share the database has. */
+export interface WriterLease {
+  /** Aborts when the lease is lost, because the connection that holds it has broken. */
+  readonly lost: AbortSignal;
+  dispose(): Promise<void>;
 }
 
 export interface DocumentFilter {
@@ -97,6 +109,14 @@ export interface IndexSummary {
   readonly whole: boolean;
 }
 
+/** What the index was made from, in one state of it. */
+export interface IndexedFiles {
+  readonly birth: string;
+  readonly whole: boolean;
+  /** In the order of their paths. */
+  readonly files: readonly IndexedFile[];
+}
+
 /** A file as it was when it was indexed. */
 export interface IndexedFile {
   readonly path: string;
@@ -106,11 +126,13 @@ export interface IndexedFile {
   readonly contentHash: string;
   /** What the file claims, also where another file with the same slug is the one that is served. */
   readonly slug: string | null;
-  /** Why it is not served. */
+  /** What is wrong with it, also where it is served all the same. */
   readonly problem: string | null;
 }
 
 export interface IndexChanges {
+  /** Which index the changes are for. Rejects with `IndexUnavailable`, and changes nothing, where it is another one. */
+  readonly birth?: string;
   /** New or changed documents; the slug says which one is replaced. */
   readonly put?: readonly Document[];
   /** Slugs of documents that are gone. Applied before `put`. */
@@ -130,7 +152,12 @@ export class IndexUnavailable extends Error {
   override readonly name = 'IndexUnavailable';
 }
 
-/** A search that nothing can be found for, with a sentence for who wrote it. */
+/** What `apply` rejects with where the index is not the one that the changes are for. */
+export function indexIsAnother(): IndexUnavailable {
+  return new IndexUnavailable('The index was deleted, and is made anew from the files.');
+}
+
+/** A search that is too much to ask, with a sentence for who wrote it. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
 }

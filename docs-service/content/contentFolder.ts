@@ -1,0 +1,175 @@
+import type { Dirent } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { ContentError } from './contentError.ts';
+import type { ContentProblem } from './document.ts';
+
+/** In bytes. A larger file is left out. */
+export const largestFile = 10 * 1024 * 1024;
+
+/** A file as the folder shows it. The path counts from the content folder, with `/` between its parts. */
+export interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  /** Milliseconds since 1970, whole. */
+  readonly modified: number;
+}
+
+export interface FoundFolder {
+  /** Nothing at all is in it, not even what is no content. */
+  readonly isEmpty: boolean;
+  readonly files: readonly FoundFile[];
+  /** Folders in it, as paths from the content folder. */
+  readonly folders: readonly string[];
+  readonly problems: readonly ContentProblem[];
+}
+
+/** The files that hold documents and collections, and nothing outside of one folder. */
+export interface ContentFolder {
+  /** The folder itself, absolute, with every link in its own path followed. */
+  readonly root: string;
+  /** What is directly in one folder; undefined where it is gone. `''` is the content folder. */
+  list(folder: string): Promise<FoundFolder | undefined>;
+  /** The whole file. Throws ContentError where it is too large, no file any more, or outside of the folder. */
+  read(path: string): Promise<Uint8Array>;
+}
+
+/** Throws where there is no such folder, with a sentence. */
+export async function openContentFolder(folder: string): Promise<ContentFolder> {
+  const root = await realpath(folder).catch((cause: unknown) => {
+    throw new Error(
+      `The content folder ${folder} is not there. Create it, or name another one with --content.`,
+      { cause },
+    );
+  });
+  if (!(await stat(root)).isDirectory()) throw new Error(`${folder} is a file. --content needs a folder.`);
+  return {
+    root,
+    list: (path) => listFolder(root, path),
+    read: (path) => readInside(root, path),
+  };
+}
+
+async function listFolder(root: string, folder: string): Promise<FoundFolder | undefined> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(reasonOf);
+  if (entries === undefined) return undefined;
+  if (typeof entries === 'string')
+    return {
+      isEmpty: false,
+      files: [],
+      folders: [],
+      problems: [{ path: folder || '.', message: `The folder cannot be read: ${entries}` }],
+    };
+  const visible = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules');
+  const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
+  const candidates = visible.filter(
+    (entry) => entry.isSymbolicLink() || (entry.isFile() && isContent(pathOf(entry))),
+  );
+  const looked = await Promise.all(
+    candidates.map((entry) => {
+      const path = pathOf(entry);
+      return (entry.isSymbolicLink() ? lookAtLink(root, path) : lookAt(root, path)).catch(
+        (error: NodeJS.ErrnoException) => problemOf(path, error),
+      );
+    }),
+  );
+  return {
+    isEmpty: entries.length === 0,
+    files: looked.filter((one) => one !== undefined && 'size' in one),
+    problems: looked.filter((one) => one !== undefined && 'message' in one),
+    folders: visible.filter((entry) => entry.isDirectory()).map(pathOf),
+  };
+}
+
+export function byPath(a: FoundFile, b: FoundFile): number {
+  return a.path < b.path ? -1 : 1;
+}
+
+/** Markdown anywhere, and the YAML files of `collections/` at the top. */
+function isContent(path: string): boolean {
+  return /\.(md|markdown)$/i.test(path) || isCollection(path);
+}
+
+export function isCollection(path: string): boolean {
+  return /^collections\/[^/]+\.ya?ml$/i.test(path);
+}
+
+type Looked = FoundFile | ContentProblem | undefined;
+
+async function lookAt(root: string, path: string): Promise<Looked> {
+  const found = await stat(join(root, path));
+  return found.isFile() ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
+}
+
+/** A link is named wherever its author may have thought that what it leads to is served. */
+async function lookAtLink(root: string, path: string): Promise<Looked> {
+  if (!isContent(path)) {
+    const isFolder = await stat(join(root, path)).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    return isFolder ? { path, message: linkedFolder } : undefined;
+  }
+  const target = await realpath(join(root, path)).catch(nowhereIsUndefined);
+  if (target === undefined || !isInside(root, target))
+    return { path, message: 'The symbolic link leads out of the content folder, or nowhere.' };
+  if ((await stat(target)).isDirectory()) return { path, message: linkedFolder };
+  return (
+    (await lookAt(root, path)) ?? { path, message: 'The symbolic link leads to something that is no file.' }
+  );
+}
+
+const linkedFolder = 'Links to folders are not followed. Move the folder here.';
+
+/** One path that cannot be looked at keeps nobody from the others. */
+function problemOf(path: string, error: NodeJS.ErrnoException): Looked {
+  return isGone(error) ? undefined : { path, message: `The file cannot be read: ${error.message}.` };
+}
+
+function isInside(root: string, target: string): boolean {
+  return target.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+async function readInside(root: string, path: string): Promise<Uint8Array> {
+  // Throws ENOENT where the file is gone since it was found.
+  if (!isInside(root, await realpath(join(root, path))))
+    throw new ContentError('The file is not inside of the content folder.');
+  // A pipe with nobody at its other end would block an ordinary open for ever.
+  const handle = await open(join(root, path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    return await readWhole(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readWhole(handle: FileHandle): Promise<Uint8Array> {
+  const { size, ...kind } = await handle
+    .stat()
+    .then((found) => ({ size: found.size, isFile: found.isFile() }));
+  if (!kind.isFile) throw new ContentError('It is not a regular file.');
+  if (size > largestFile)
+    throw new ContentError(`The file has more than ${largestFile / 1024 / 1024} MB. Split it.`);
+  const buffer = Buffer.alloc(size);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, length, size - length, length);
+    length += bytesRead;
+    if (bytesRead === 0 || length === size) return buffer.subarray(0, length);
+  }
+}
+
+/** Why a folder cannot be listed; undefined where it is gone. */
+function reasonOf(error: NodeJS.ErrnoException): string | undefined {
+  return isGone(error) ? undefined : `${error.message}.`;
+}
+
+function isGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function nowhereIsUndefined(error: NodeJS.ErrnoException): undefined {
+  if (isGone(error) || error.code === 'ELOOP') return undefined;
+  throw error;
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { ContentError } from './contentError.ts';
+import { isSlug } from './slug.ts';
+
+/** A line of text. YAML reads `title: 2026` as a number, which its author did not mean. */
+export function text(longest: number) {
+  return z
+    .union([z.string(), z.number().transform(String)], { error: 'must be a text' })
+    .transform((value) => value.trim())
+    .pipe(z.string().min(1, 'must not be empty').max(longest, `must have at most ${longest} characters`))
+    .refine((value) => !/[\u0000-\u001f\u007f]/.test(value), 'must be one line without control characters');
+}
+
+export const slug = text(100).refine(
+  isSlug,
+  'must have only lower-case letters and digits, with "-", "_" or "." between them, and must not end with .pdf, .epub, .md or .html',
+);
+
+/** More than a line may describe a document; line ends become spaces. */
+export const description = z
+  .string({ error: 'must be a text' })
+  .max(5_000, 'must have at most 5000 characters')
+  .transform((value) => value.replace(/\s+/g, ' ').trim())
+  .refine((value) => !/[\u0000-\u001f\u007f]/.test(value), 'must not have control characters');
+
+export const author = text(200);
+
+const dateForm = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** ISO 8601. A time without a zone counts as UTC, so that every machine reads the same. */
+export const isoDate = z
+  .string({ error: 'must be a date such as 2026-11-21' })
+  .transform((value) => toIsoDate(value.trim()))
+  .refine(
+    (value) => value !== undefined,
+    'must be a date that exists, such as 2026-11-21 or 2026-11-21T09:30:00Z',
+  )
+  .transform((value) => value ?? '');
+
+function toIsoDate(value: string): string | undefined {
+  if (!dateForm.test(value)) return undefined;
+  const day = value.slice(0, 10);
+  const midnight = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(midnight.valueOf()) || midnight.toISOString().slice(0, 10) !== day) return undefined;
+  if (value.length === 10) return value;
+  const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/.test(value.slice(10)) ? value : `${value}Z`;
+  const written = zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+  return Number.isNaN(Date.parse(written)) ? undefined : written;
+}
+
+/** A BCP 47 language tag, in its usual letters. */
+export const language = z
+  .string({ error: 'must be a language tag such as en or zh-Hans' })
+  .transform((value, context) => {
+    try {
+      return Intl.getCanonicalLocales(value.trim())[0] ?? z.NEVER;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a language tag such as en or zh-Hans' });
+      return z.NEVER;
+    }
+  });
+
+/** A path inside of the content folder, with `/` between its parts. What it leads to is looked at when it is used. */
+export const contentPath = z
+  .string({ error: 'must be a path inside of the content folder' })
+  .max(1_000)
+  .transform((value) => value.trim().replace(/^\.\//, ''))
+  .refine(
+    (value) =>
+      value !== '' && !/^[/\\]|^[a-z]+:|[\\\u0000-\u001f]/i.test(value) && !value.split('/').includes('..'),
+    'must be a path inside of the content folder',
+  );
+
+/** Checks the values of a file. Throws one ContentError that names each wrong key. */
+export function parseFields<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
+  const result = schema.safeParse(values);
+  if (result.success) return result.data;
+  const sentences = result.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `"${path.join('.')}" ${message}`);
+  throw new ContentError(`${sentences.join('; ')}.`);
+}

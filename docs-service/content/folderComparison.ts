@@ -1,0 +1,76 @@
+import type { IndexedFile } from '../index/documentIndex.ts';
+import { byPath, type FoundFile, type FoundFolder, isCollection } from './contentFolder.ts';
+import type { FolderScan } from './folderScan.ts';
+import type { KnownFiles } from './knownFiles.ts';
+
+/** What folders are compared with. */
+export interface FolderView {
+  readonly known: KnownFiles;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Whether files count as whole, however young they are. */
+  readonly areAllSettled: boolean;
+}
+
+export interface Comparison {
+  /** New, or other than they were, by path. */
+  readonly changed: readonly FoundFile[];
+  readonly gone: readonly IndexedFile[];
+  /** Folders with files that are left for later, since they are being written. */
+  readonly unsettled: readonly string[];
+}
+
+/** A file that was written less than this many milliseconds ago may be half written. */
+const settling = 150;
+
+/** Whether a file that changed is still being written. Those that change with it may belong together, as in a `git pull`. */
+export function hasUnsettled(scan: FolderScan, view: FolderView): boolean {
+  return [...scan.values()].some((listing) =>
+    listing?.files.some((file) => !isKnown(file, view) && !isSettled(file, view)),
+  );
+}
+
+/** What changed in the folders that were looked at. Folders that are gone are forgotten, and new ones known from now on. */
+export function compareFolders(scan: FolderScan, view: FolderView): Comparison {
+  const changed: FoundFile[] = [];
+  const gone: IndexedFile[] = [];
+  const unsettled = new Set<string>();
+  for (const [folder, listing] of scan) {
+    if (listing === undefined) {
+      gone.push(...view.known.takeFolder(folder));
+      continue;
+    }
+    gone.push(...goneFrom(folder, listing, view.known));
+    for (const file of listing.files) {
+      if (isCollection(file.path) || isKnown(file, view)) continue;
+      if (isSettled(file, view)) changed.push(file);
+      else unsettled.add(folder);
+    }
+  }
+  return { changed: changed.sort(byPath), gone, unsettled: [...unsettled] };
+}
+
+function goneFrom(
+  folder: string,
+  { files, folders }: FoundFolder,
+  known: KnownFiles,
+): readonly IndexedFile[] {
+  known.addFolder(folder);
+  const there = new Set(files.map(({ path }) => path));
+  const stay = new Set(folders);
+  const gone = known.foldersIn(folder).filter((one) => !stay.has(one));
+  return [
+    ...gone.flatMap((one) => known.takeFolder(one)),
+    ...known.filesIn(folder).filter(({ path }) => !there.has(path)),
+  ];
+}
+
+function isKnown({ path, size, modified }: FoundFile, { known }: FolderView): boolean {
+  const before = known.get(path);
+  return before !== undefined && before.size === size && before.modified === modified;
+}
+
+function isSettled({ modified }: FoundFile, { now, areAllSettled }: FolderView): boolean {
+  const age = now - modified;
+  return areAllSettled || age >= settling || age < -settling;
+}

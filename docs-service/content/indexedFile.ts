@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { IndexedFile } from '../index/documentIndex.ts';
+import { ContentError } from './contentError.ts';
+import { type ContentFolder, type FoundFile, largestFile } from './contentFolder.ts';
+import type { Document } from './document.ts';
+import { parseDocumentFile } from './documentFile.ts';
+
+/** File systems count time in steps of up to two seconds: a younger file may change again and look the same. */
+const coarsest = 2_000;
+
+export interface ReadFile {
+  readonly file: IndexedFile;
+  /** Undefined where the file is no document, or has not changed. */
+  readonly document?: Document;
+}
+
+/** Reads a Markdown file. What is wrong with it becomes its problem; undefined where it is gone meanwhile. */
+export async function tryReadFile(
+  folder: ContentFolder,
+  found: FoundFile,
+  surroundings: { readonly known: IndexedFile | undefined; readonly now: number },
+): Promise<ReadFile | undefined> {
+  const { path, size } = found;
+  const modified = surroundings.now - found.modified < coarsest ? -1 : found.modified;
+  const withProblem = (problem: string, contentHash = '') => ({
+    file: { path, size, modified, contentHash, slug: null, problem },
+  });
+  if (size > largestFile)
+    return withProblem(`The file has more than ${largestFile / 1024 / 1024} MB. Split it.`);
+  let contentHash = '';
+  try {
+    const bytes = await folder.read(path);
+    contentHash = createHash('sha256').update(bytes).digest('hex');
+    if (contentHash === surroundings.known?.contentHash)
+      return { file: { ...surroundings.known, size, modified } };
+    const { document, problem } = parseDocumentFile(path, bytes);
+    return { file: { path, size, modified, contentHash, slug: document.slug, problem }, document };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof ContentError) return withProblem(error.message, contentHash);
+    return withProblem(`The file cannot be read: ${(error as Error).message}.`);
+  }
+}

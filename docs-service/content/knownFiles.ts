@@ -1,0 +1,110 @@
+import { dirname } from 'node:path/posix';
+import type { IndexedFile } from '../index/documentIndex.ts';
+
+/** The folder of a path; `''` is the content folder. */
+function folderOf(path: string): string {
+  const folder = dirname(path);
+  return folder === '.' ? '' : folder;
+}
+
+/** The files as they were last indexed, by folder, and who claims which slug. Small changes cost little in a large library. */
+export class KnownFiles {
+  readonly #folders = new Map<string, Map<string, IndexedFile>>();
+  readonly #children = new Map<string, Set<string>>();
+  readonly #claims = new Map<string, Set<string>>();
+
+  get(path: string): IndexedFile | undefined {
+    return this.#folders.get(folderOf(path))?.get(path);
+  }
+
+  put(file: IndexedFile): void {
+    this.delete(file.path);
+    this.addFolder(folderOf(file.path)).set(file.path, file);
+    if (file.slug === null) return;
+    const claims = this.#claims.get(file.slug) ?? new Set();
+    this.#claims.set(file.slug, claims.add(file.path));
+  }
+
+  delete(path: string): void {
+    const known = this.get(path);
+    if (known === undefined) return;
+    this.#folders.get(folderOf(path))?.delete(path);
+    this.#forgetClaim(known);
+  }
+
+  /** The file that is served for a slug: the first by path of those that claim it. */
+  winner(slug: string): string | undefined {
+    let first: string | undefined;
+    for (const path of this.#claims.get(slug) ?? []) if (first === undefined || path < first) first = path;
+    return first;
+  }
+
+  claimants(slug: string): readonly string[] {
+    return [...(this.#claims.get(slug) ?? [])];
+  }
+
+  slugs(): readonly string[] {
+    return [...this.#claims.keys()];
+  }
+
+  hasFiles(): boolean {
+    for (const files of this.#folders.values()) if (files.size > 0) return true;
+    return false;
+  }
+
+  clear(): void {
+    this.#folders.clear();
+    this.#children.clear();
+    this.#claims.clear();
+  }
+
+  addFolder(folder: string): Map<string, IndexedFile> {
+    const known = this.#folders.get(folder);
+    if (known !== undefined) return known;
+    const files = new Map<string, IndexedFile>();
+    this.#folders.set(folder, files);
+    if (folder !== '') {
+      this.addFolder(folderOf(folder));
+      const siblings = this.#children.get(folderOf(folder)) ?? new Set();
+      this.#children.set(folderOf(folder), siblings.add(folder));
+    }
+    return files;
+  }
+
+  /** The folders directly in one. */
+  foldersIn(folder: string): readonly string[] {
+    return [...(this.#children.get(folder) ?? [])];
+  }
+
+  hasFolder(folder: string): boolean {
+    return this.#folders.has(folder);
+  }
+
+  filesIn(folder: string): readonly IndexedFile[] {
+    return [...(this.#folders.get(folder)?.values() ?? [])];
+  }
+
+  folders(): readonly string[] {
+    return [...this.#folders.keys()];
+  }
+
+  /** Forgets a folder and those in it. Returns the files that they had. */
+  takeFolder(folder: string): readonly IndexedFile[] {
+    const files = [
+      ...this.foldersIn(folder).flatMap((child) => this.takeFolder(child)),
+      ...this.filesIn(folder),
+    ];
+    for (const file of this.filesIn(folder)) this.#forgetClaim(file);
+    this.#folders.delete(folder);
+    this.#children.delete(folder);
+    this.#children.get(folderOf(folder))?.delete(folder);
+    return files;
+  }
+
+  #forgetClaim({ slug, path }: IndexedFile): void {
+    if (slug === null) return;
+    const claims = this.#claims.get(slug);
+    claims?.delete(path);
+    if (claims?.size === 0) this.#claims.delete(slug);
+  }
+}

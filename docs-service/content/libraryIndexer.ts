@@ -1,0 +1,295 @@
+import type { DocumentIndex, IndexedFile, IndexWriter } from '../index/documentIndex.ts';
+import { CollectionShelf, type Shelf } from './collectionShelf.ts';
+import type { ContentFolder, FoundFile } from './contentFolder.ts';
+import type { ContentProblem, Document } from './document.ts';
+import { type Comparison, compareFolders, type FolderView, hasUnsettled } from './folderComparison.ts';
+import { type FolderScan, scanFolders } from './folderScan.ts';
+import { tryReadFile } from './indexedFile.ts';
+import { KnownFiles } from './knownFiles.ts';
+
+export interface LibraryIndexerOptions {
+  readonly folder: ContentFolder;
+  readonly index: DocumentIndex & IndexWriter;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly onProgress?: (progress: IndexProgress) => void;
+  /** Something is not served as it stands. Called once for each change of what is wrong. */
+  readonly onProblem?: (problem: ContentProblem) => void;
+}
+
+export interface IndexProgress {
+  readonly done: number;
+  /** Files that have to be read. */
+  readonly total: number;
+}
+
+export interface SyncResult {
+  /** Files that were read again or are gone. */
+  readonly changed: number;
+  /** Folders to look at again in a moment, as something in them is being written. */
+  readonly unsettled: readonly string[];
+}
+
+/** Milliseconds for which changes wait for a file that is being written. */
+const patience = 2_000;
+/** So many files are read and applied at once while the index is made, so that memory stays small. */
+const batch = 500;
+/** Up to so many changed files become visible in one step. */
+const atomic = 2_000;
+/** Files that are read at the same time. */
+const width = 16;
+
+/** Keeps the index as the files are. Its caller sees to it that one sync runs at a time. */
+export class LibraryIndexer {
+  readonly #options: LibraryIndexerOptions;
+  readonly #known = new KnownFiles();
+  readonly #shelf: CollectionShelf;
+  readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
+  /** Which file is served for a slug. */
+  readonly #served = new Map<string, string>();
+  /** What was said of files, by their paths. */
+  readonly #said = new Map<string, string>();
+  /** What was said of collections and folders. */
+  #saidOfShelf: ReadonlySet<string> = new Set();
+  /** The last look at the whole folder found nothing in it. */
+  #wasEmpty = false;
+  #appliedShelf = '';
+  #whole = false;
+  /** Of the index that `#known` is about. */
+  #birth = '';
+  #waitingSince: number | undefined;
+  /** The index did not take the last changes, so what is known here may be more than it knows. */
+  #ahead = false;
+
+  private constructor(options: LibraryIndexerOptions) {
+    this.#options = options;
+    this.#shelf = new CollectionShelf(options.folder);
+  }
+
+  /** Begins with what the index was made from. */
+  static async create(options: LibraryIndexerOptions): Promise<LibraryIndexer> {
+    const indexer = new LibraryIndexer(options);
+    await indexer.#recall();
+    return indexer;
+  }
+
+  async #recall(): Promise<void> {
+    this.#known.clear();
+    this.#served.clear();
+    this.#appliedShelf = '';
+    const { birth, whole, files } = await this.#options.index.files();
+    for (const file of files) this.#known.put(file);
+    for (const slug of this.#known.slugs()) this.#served.set(slug, this.#known.winner(slug) ?? '');
+    this.#birth = birth;
+    this.#whole = whole;
+    this.#ahead = false;
+  }
+
+  /** The folders that there are, for who watches them. */
+  folders(): readonly string[] {
+    return this.#known.folders();
+  }
+
+  /** Called where somebody has deleted the index, so that all files have to be looked at. */
+  onDidLoseIndex(listener: () => void): { dispose(): void } {
+    const { index } = this.#options;
+    return index.onDidChange(() => {
+      void index.birth().then(
+        (birth) => birth !== this.#birth && listener(),
+        () => undefined,
+      );
+    });
+  }
+
+  /**
+   * Looks at the given folders, or at all of them, and brings the index up to date. Looks at all of them too where the
+   * index is not whole, or is not the one that it was.
+   */
+  async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
+    const isRecalled = this.#ahead || (await this.#options.index.birth()) !== this.#birth;
+    if (isRecalled) await this.#recall();
+    const scan = await this.#scan(isRecalled || !this.#whole ? undefined : folders);
+    if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
+    this.#ahead = true;
+    const { changed, gone, unsettled } = this.#compare(scan);
+    const pieces = changed.length <= atomic ? [changed] : piecesOf(changed, batch);
+    let done = 0;
+    for (const [at, files] of pieces.entries()) {
+      signal?.throwIfAborted();
+      await this.#apply(files, at === 0 ? gone : []);
+      done += files.length;
+      if (changed.length > 0) this.#options.onProgress?.({ done, total: changed.length });
+    }
+    await this.#applyShelf();
+    this.#ahead = false;
+    return { changed: changed.length + gone.length, unsettled };
+  }
+
+  async #scan(folders: readonly string[] | undefined): Promise<FolderScan> {
+    const starts = folders ?? [''];
+    const scan = await scanFolders(
+      this.#options.folder,
+      starts,
+      (child) => folders === undefined || !this.#known.hasFolder(child),
+    );
+    this.#checkThere(scan, folders === undefined);
+    return scan;
+  }
+
+  /** A content folder that is not mounted for a while, so that it is gone or empty, is no empty library. */
+  #checkThere(scan: FolderScan, isAll: boolean): void {
+    if (!scan.has('')) return;
+    const root = scan.get('');
+    if (root === undefined)
+      throw new Error('The content folder is gone. Documents are served as they were until it is back.');
+    const isEmpty = root.isEmpty && this.#known.hasFiles();
+    const isConfirmed = isAll && this.#wasEmpty;
+    if (isAll) this.#wasEmpty = isEmpty;
+    if (isEmpty && !isConfirmed)
+      throw new Error(
+        'The content folder is empty. Documents are served as they were until the next look at all files finds the same.',
+      );
+  }
+
+  /** Whether something is still being written. Then all changes wait for it, but not for ever. */
+  #waitsFor(scan: FolderScan): boolean {
+    const now = this.#options.now();
+    if (!hasUnsettled(scan, this.#view())) this.#waitingSince = undefined;
+    else this.#waitingSince ??= now;
+    return this.#waitingSince !== undefined && now - this.#waitingSince < patience;
+  }
+
+  #compare(scan: FolderScan): Comparison {
+    for (const [folder, listing] of scan) this.#folderProblems.set(folder, listing?.problems ?? []);
+    const comparison = compareFolders(scan, this.#view());
+    for (const folder of this.#folderProblems.keys())
+      if (!this.#known.hasFolder(folder)) this.#folderProblems.delete(folder);
+    return comparison;
+  }
+
+  /** While the index is made for the first time, there is nothing before that could stay as it was. */
+  #view(): FolderView {
+    return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#whole };
+  }
+
+  async #apply(files: readonly FoundFile[], gone: readonly IndexedFile[]): Promise<void> {
+    if (files.length + gone.length === 0) return;
+    const read = await mapWide(files, (found) => this.#read(found, this.#known.get(found.path)));
+    const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
+    const removeFiles = [...gone.map(({ path }) => path), ...lost];
+    const present = read.filter((one) => one !== undefined);
+    const slugs = new Set<string | null | undefined>(gone.map(({ slug }) => slug));
+    for (const path of [...removeFiles, ...present.map(({ file }) => file.path)])
+      slugs.add(this.#known.get(path)?.slug);
+    for (const path of removeFiles) this.#known.delete(path);
+    for (const { file } of present) this.#known.put(file);
+    for (const { file } of present) slugs.add(file.slug);
+    const affected = [...slugs].filter((slug) => typeof slug === 'string');
+    const documents = new Map(
+      present.flatMap(({ file, document }) => (document ? [[file.path, document]] : [])),
+    );
+    const { put, remove } = await this.#succession(affected, documents);
+    const paths = new Set([...present.map(({ file }) => file.path), ...this.#settleRivals(affected)]);
+    const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
+    await this.#options.index.apply({ birth: this.#birth, put, remove, putFiles, removeFiles });
+    for (const { path, problem } of putFiles) this.#say(path, problem);
+    for (const path of removeFiles) this.#say(path, null);
+  }
+
+  #read(found: FoundFile, known?: IndexedFile) {
+    return tryReadFile(this.#options.folder, found, { known, now: this.#options.now() });
+  }
+
+  /** Which document is served for each slug now, and which slugs have none any more. */
+  async #succession(
+    slugs: readonly string[],
+    documents: ReadonlyMap<string, Document>,
+  ): Promise<{ readonly put: readonly Document[]; readonly remove: readonly string[] }> {
+    const put: Document[] = [];
+    const remove: string[] = [];
+    for (const slug of slugs) {
+      const winner = this.#known.winner(slug);
+      const before = this.#served.get(slug);
+      if (winner === undefined) {
+        if (this.#served.delete(slug)) remove.push(slug);
+        continue;
+      }
+      const document =
+        documents.get(winner) ?? (winner === before ? undefined : await this.#documentOf(winner));
+      if (document !== undefined) put.push(document);
+      this.#served.set(slug, winner);
+    }
+    return { put, remove };
+  }
+
+  /** Of a file that was not read because it had not changed: its rival went away. */
+  async #documentOf(path: string): Promise<Document | undefined> {
+    const known = this.#known.get(path);
+    return known === undefined ? undefined : (await this.#read(known))?.document;
+  }
+
+  /** Says of all files but one that another has their slug. Returns those of which something else is known now. */
+  #settleRivals(slugs: readonly string[]): readonly string[] {
+    const changed: string[] = [];
+    for (const slug of slugs) {
+      const winner = this.#known.winner(slug);
+      for (const path of this.#known.claimants(slug)) {
+        const file = this.#known.get(path);
+        if (file === undefined) continue;
+        const isTaken = file.problem?.startsWith(taken) ?? false;
+        const problem = path === winner ? (isTaken ? null : file.problem) : `${taken} "${slug}": ${winner}.`;
+        if (problem === file.problem) continue;
+        this.#known.put({ ...file, problem });
+        changed.push(path);
+      }
+    }
+    return changed;
+  }
+
+  /** The collections, where they or what they name has changed. */
+  async #applyShelf(): Promise<void> {
+    const { collections, problems }: Shelf = await this.#shelf.load(this.#options.index);
+    const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
+    const shelf = JSON.stringify([collections, collectionProblems]);
+    if (shelf === this.#appliedShelf && this.#whole) return;
+    await this.#options.index.apply({ birth: this.#birth, collections, collectionProblems, whole: true });
+    this.#appliedShelf = shelf;
+    this.#whole = true;
+    const before = this.#saidOfShelf;
+    this.#saidOfShelf = new Set(collectionProblems.map(keyOf));
+    for (const problem of collectionProblems)
+      if (!before.has(keyOf(problem))) this.#options.onProblem?.(problem);
+  }
+
+  #say(path: string, message: string | null): void {
+    if (message === (this.#said.get(path) ?? null)) return;
+    if (message === null) this.#said.delete(path);
+    else {
+      this.#said.set(path, message);
+      this.#options.onProblem?.({ path, message });
+    }
+  }
+}
+
+function keyOf({ path, message }: ContentProblem): string {
+  return JSON.stringify([path, message]);
+}
+
+/** How the problem of a file begins whose slug another file has. */
+const taken = 'Another file has the slug';
+
+function piecesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
+}
+
+/** Maps some at a time, in order. */
+async function mapWide<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const piece of piecesOf(items, width)) results.push(...(await Promise.all(piece.map(map))));
+  return results;
+}

@@ -1,0 +1,117 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, join } from 'node:path';
+
+export interface LibraryWatcherOptions {
+  /** The content folder, absolute. */
+  readonly root: string;
+  /** Folders in which something happened, as paths from the content folder; called when it is quiet for a moment. */
+  readonly onDidChange: (folders: readonly string[]) => void;
+  /** Called once where the system watches no more folders; the regular rescan then finds what changes. */
+  readonly onDidFail: (error: Error) => void;
+}
+
+/** Milliseconds of quiet after which changes are looked at. */
+const quiet = 60;
+/** Changes that never pause are looked at after this many milliseconds. */
+const patience = 500;
+
+/**
+ * Watches folders, not files: a watcher of each file of a large library would use up what the system has.
+ * `watch` takes the folders that there are now, after each look at them.
+ */
+export class LibraryWatcher {
+  readonly #options: LibraryWatcherOptions;
+  readonly #watchers = new Map<string, FSWatcher>();
+  #dirty = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #since = 0;
+  #hasFailed = false;
+  #isClosed = false;
+
+  constructor(options: LibraryWatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Returns those that are watched from now on. */
+  watch(folders: readonly string[]): readonly string[] {
+    const wanted = new Set(folders);
+    for (const [folder, watcher] of this.#watchers) if (!wanted.has(folder)) this.#drop(folder, watcher);
+    return folders.filter((folder) => !this.#watchers.has(folder) && this.#add(folder));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const [folder, watcher] of this.#watchers) this.#drop(folder, watcher);
+  }
+
+  #add(folder: string): boolean {
+    if (this.#isClosed || this.#hasFailed) return false;
+    try {
+      const watcher = watch(join(this.#options.root, folder), (event, name) => {
+        this.#note(folder);
+        if (event === 'rename') this.#forget(folder, name);
+      });
+      this.#watchers.set(folder, watcher);
+      watcher.on('error', () => {
+        this.#drop(folder, watcher);
+        this.#note(folder);
+      });
+      return true;
+    } catch (error) {
+      this.#fail(error as NodeJS.ErrnoException);
+      return false;
+    }
+  }
+
+  /**
+   * Something in a folder has come, gone, or taken the place of another. A watcher stays with the folder that it was
+   * made for, also where that has been moved away, so those of what may be another folder now are made again.
+   */
+  #forget(folder: string, name: string | null): void {
+    const inside = folder === '' ? '' : `${folder}/`;
+    const changed = name === null ? inside : `${inside}${name}`;
+    // Where the content folder itself was replaced, its own name is told.
+    const isRoot = folder === '' && (name === null || name === basename(this.#options.root));
+    if (!isRoot && name !== null && !this.#watchers.has(changed)) return;
+    for (const [path, watcher] of this.#watchers) {
+      const isChanged = name === null ? path.startsWith(changed) : isIn(path, changed);
+      if (!isRoot && !isChanged) continue;
+      this.#drop(path, watcher);
+      this.#note(path);
+    }
+  }
+
+  /** A folder that is gone again, or that may not be read, is no failure of all: others are still watched. */
+  #fail(error: NodeJS.ErrnoException): void {
+    if (error.code !== 'ENOSPC' && error.code !== 'EMFILE') return;
+    this.#hasFailed = true;
+    this.#options.onDidFail(error);
+  }
+
+  #drop(folder: string, watcher: FSWatcher): void {
+    this.#watchers.delete(folder);
+    watcher.close();
+  }
+
+  #note(folder: string): void {
+    if (this.#isClosed) return;
+    this.#dirty.add(folder);
+    const now = performance.now();
+    if (this.#timer === undefined) this.#since = now;
+    clearTimeout(this.#timer);
+    const wait = Math.max(0, Math.min(quiet, this.#since + patience - now));
+    this.#timer = setTimeout(() => this.#report(), wait);
+  }
+
+  #report(): void {
+    const folders = [...this.#dirty];
+    this.#dirty = new Set();
+    this.#timer = undefined;
+    this.#options.onDidChange(folders);
+  }
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}

@@ -1,0 +1,88 @@
+import { Composer, type Document, isAlias, isScalar, Lexer, Parser, visit } from 'yaml';
+import { ContentError } from './contentError.ts';
+
+/**
+ * So many pieces has a text at most: keys, values, marks, line ends, spaces between them. The parser needs about 15
+ * microseconds for the worst of them.
+ */
+const mostPieces = 3_000;
+/** Values within values. */
+const deepest = 50;
+const mostAliases = 20;
+
+/** A YAML text that holds one map. What is too much for the parser is refused while it is read, not afterwards. */
+export function parseYamlMap(
+  text: string,
+  what: string,
+  /** Which line of the file is a line of the text; both are counted from 1. */
+  lineInFile: (line: number) => number = (line) => line,
+): Readonly<Record<string, unknown>> {
+  const document = parseOne(text, what);
+  const [problem] = document?.errors ?? [];
+  if (problem !== undefined)
+    throw new ContentError(
+      `${what} is not valid YAML: ${problem.message} in line ${lineInFile(lineOf(text, problem.pos[0]))}.`,
+    );
+  const value = document === undefined ? null : toValue(document, what);
+  if (value === null || value === undefined) return {};
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new ContentError(`${what} must be a list of "key: value" lines.`);
+  return value as Record<string, unknown>;
+}
+
+function parseOne(text: string, what: string): Document.Parsed | undefined {
+  // The check of the library for keys that come twice compares each with each.
+  const composer = new Composer({ schema: 'core', uniqueKeys: false });
+  const [document, another] = composer.compose(tokens(text, what));
+  if (another !== undefined)
+    throw new ContentError(`${what} is not valid YAML: a line "---" begins a second document in it.`);
+  return document;
+}
+
+function* tokens(text: string, what: string): ReturnType<Parser['next']> {
+  const parser = new Parser();
+  let pieces = 0;
+  for (const piece of new Lexer().lex(text)) {
+    if (++pieces > mostPieces) throw new ContentError(`${what} is too long. ${shorten}`);
+    if (parser.stack.length > deepest)
+      throw new ContentError(
+        `${what} has more than ${deepest} levels of values within values. Write it flatter.`,
+      );
+    yield* parser.next(piece);
+  }
+  yield* parser.end();
+}
+
+const shorten = 'Leave out keys that nobody reads, and write a list of slugs with one "- slug" a line.';
+
+function toValue(document: Document.Parsed, what: string): unknown {
+  let aliases = 0;
+  visit(document, {
+    Map: (_key, { items }) => {
+      const keys = new Set<string>();
+      for (const { key } of items) {
+        const name = isScalar(key) ? String(key.source ?? key.value) : undefined;
+        if (name !== undefined && keys.has(name))
+          throw new ContentError(`${what} is not valid YAML: the key "${name}" is there twice.`);
+        if (name !== undefined) keys.add(name);
+      }
+    },
+    Scalar: (_key, scalar) => {
+      // Its author wrote a text such as 007 or 1.10, which a number would not keep.
+      if (typeof scalar.value === 'number') scalar.value = scalar.source;
+    },
+    Node: (_key, node) => {
+      if (isAlias(node) && ++aliases > mostAliases)
+        throw new ContentError(`${what} cannot be read: it has more than ${mostAliases} aliases.`);
+    },
+  });
+  try {
+    return document.toJS({ maxAliasCount: mostAliases });
+  } catch (error) {
+    throw new ContentError(`${what} cannot be read: ${String((error as Error).message)}`);
+  }
+}
+
+function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length;
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { analyse, words } from './analyser.ts';
+import type { DocumentFilter } from './documentIndex.ts';
+import { headingsOf } from './headings.ts';
+import type { Clause } from './query.ts';
+
+/** What a document is found by, on both engines. */
+export interface DocumentTokens {
+  readonly title: readonly string[];
+  readonly headings: readonly (readonly string[])[];
+  readonly text: readonly string[];
+}
+
+/**
+ * The same words of a title are indexed twice: plain, and behind this mark, which no word has. So the documents with a
+ * word in the title are one short list of the index. Headings have a mark of their own, and what is filtered by too.
+ */
+export const titleMark = '†';
+export const headingMark = '‡';
+/** Before the words of a slug. */
+export const slugMark = '¬';
+/** Keeps the words of two headings from making a phrase. */
+export const headingBreak = '¦';
+/** Before the first letters of words, so that `a*` is one entry of the index and not thousands. */
+const beginningMark = '»';
+/** So many first letters are an entry of their own; a longer beginning has fewer words. In code points. */
+const longestBeginning = 3;
+/** Every document has it, for queries of exclusions alone. */
+export const anyFacet = '§any';
+export const draftFacet = '§draft';
+
+/** A text beyond these bounds is found by what comes before them. A PostgreSQL document holds 1 MB of words. */
+const mostTextTokens = 100_000;
+const mostDistinctBytes = 400_000;
+export const mostTags = 200;
+
+export function documentTokens(title: string, body: string): DocumentTokens {
+  const budget = { tokens: mostTextTokens, bytes: mostDistinctBytes, seen: new Set<string>() };
+  const titleTokens = taken(title, budget, titleMark);
+  const headings = headingsOf(body).map((heading) => taken(heading, budget, headingMark));
+  return { title: titleTokens, headings, text: taken(body, budget, '') };
+}
+
+interface Budget {
+  tokens: number;
+  bytes: number;
+  readonly seen: Set<string>;
+}
+
+function taken(text: string, budget: Budget, mark: string): readonly string[] {
+  const tokens: string[] = [];
+  for (const { token } of words(text)) {
+    if (budget.tokens <= 0 || budget.bytes <= 0) break;
+    const marked = mark + token;
+    if (!budget.seen.has(marked)) {
+      budget.seen.add(marked);
+      budget.bytes -= Buffer.byteLength(marked) + (mark === '' ? 0 : Buffer.byteLength(token));
+    }
+    budget.tokens--;
+    tokens.push(token);
+  }
+  return tokens;
+}
+
+/** What stands beside the plain words of a document: its words by where they are, how they begin, and its facets. */
+export function documentMarks(
+  { title, headings, text }: DocumentTokens,
+  document: FacetedDocument,
+): string[] {
+  const marked = (tokens: Iterable<string>, mark: string) => Array.from(tokens, (token) => mark + token);
+  const inHeadings = headings.flat();
+  return [
+    ...marked(title, titleMark),
+    ...headings.flatMap((heading) => [headingBreak, ...marked(heading, headingMark)]),
+    headingBreak,
+    ...marked(beginningsOf(title), titleMark),
+    ...marked(beginningsOf(inHeadings), headingMark),
+    ...beginningsOf([...title, ...text]),
+    ...documentFacets(document),
+  ];
+}
+
+export function documentFacets({ slug, type, tags, draft }: FacetedDocument): string[] {
+  const typed = type === null ? [] : [typeFacet(type)];
+  const parts = [...new Set(analyse(slug))].map((part) => slugMark + part);
+  return [anyFacet, ...(draft ? [draftFacet] : []), ...typed, ...tags.map(tagFacet), ...parts];
+}
+
+interface FacetedDocument {
+  readonly slug: string;
+  readonly type: string | null;
+  /** Their slugs. */
+  readonly tags: readonly string[];
+  readonly draft: boolean;
+}
+
+/** What a document must have to pass a filter; drafts are left out by `draftFacet`. */
+export function filterFacets({ type, tag }: DocumentFilter): string[] {
+  return [...(type === undefined ? [] : [typeFacet(type)]), ...(tag === undefined ? [] : [tagFacet(tag)])];
+}
+
+function typeFacet(type: string): string {
+  return `§type${digest(type)}`;
+}
+
+function tagFacet(tag: string): string {
+  return `§tag${digest(tag)}`;
+}
+
+/** A type may be any text, which no token can be. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** The entries of the index for how words begin, each once. */
+function beginningsOf(tokens: Iterable<string>): Set<string> {
+  const beginnings = new Set<string>();
+  for (const token of new Set(tokens)) {
+    let beginning = beginningMark;
+    for (const [index, letter] of [...token.slice(0, 2 * longestBeginning)].entries()) {
+      if (index < longestBeginning) beginnings.add((beginning += letter));
+    }
+  }
+  return beginnings;
+}
+
+/** The entry of the index for the beginning of a word where that is short enough to have one. */
+export function tryBeginning({ tokens, prefix }: Clause): string | undefined {
+  const [token = ''] = tokens;
+  const hasEntry = prefix && tokens.length === 1 && [...token].length <= longestBeginning;
+  return hasEntry ? beginningMark + token : undefined;
+}

@@ -1,0 +1,96 @@
+import { Lexer, type Token } from 'marked';
+import { markdownLines } from './markdownLines.ts';
+
+/** The headings of a Markdown text as they are written between their marks, found line by line. */
+export function headingsOf(text: string): readonly string[] {
+  return [...headings(text)];
+}
+
+/** The first heading of a Markdown text without its marks, for a document whose front matter has no title. */
+export function tryFirstHeading(text: string): string | undefined {
+  for (const heading of headings(text)) {
+    const plain = plainText(Lexer.lexInline(heading))
+      .replace(/\s+/g, ' ')
+      .trim()
+      .replace(/\p{Surrogate}/gu, '\ufffd');
+    if (plain !== '') return plain;
+  }
+  return undefined;
+}
+
+/** A heading is cut off here, in UTF-16 units. */
+const longestHeading = 500;
+
+function* headings(text: string): Generator<string> {
+  // The lines of the paragraph so far: an underline makes all of it a heading.
+  let paragraph = '';
+  for (const { start, end, fence } of markdownLines(text)) {
+    const line = text.slice(start, Math.min(end, start + longestHeading)).trimEnd();
+    const heading = fence === undefined ? tryAtxHeading(line) : undefined;
+    const isUnderline = fence === undefined && /^ {0,3}(?:=+|-+)$/.test(line);
+    if (heading !== undefined) yield heading;
+    else if (isUnderline && paragraph !== '') yield paragraph;
+    paragraph = fence === undefined && !isUnderline && isProse(line) ? joined(paragraph, line) : '';
+  }
+}
+
+function tryAtxHeading(line: string): string | undefined {
+  const mark = /^ {0,3}#{1,6}(?:[ \t]|$)/.exec(line);
+  return mark ? withoutClosingMarks(line.slice(mark[0].length).trim()) : undefined;
+}
+
+function withoutClosingMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '#') end--;
+  return end === 0 || /[ \t]/.test(text[end - 1] ?? '') ? text.slice(0, end).trimEnd() : text;
+}
+
+function isProse(line: string): boolean {
+  return (
+    /\S/.test(line) && !/^(?: {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)| {4}|\t)/.test(line)
+  );
+}
+
+function joined(paragraph: string, line: string): string {
+  return `${paragraph} ${line.trim()}`.trim().slice(0, longestHeading);
+}
+
+/** What a reader sees of these tokens. */
+function plainText(tokens: readonly Token[]): string {
+  return tokens.map(plainToken).join('');
+}
+
+function plainToken(token: Token): string {
+  if (token.type === 'html') return '';
+  if (token.type === 'br') return ' ';
+  if ('tokens' in token && token.tokens) return plainText(token.tokens);
+  const text = 'text' in token ? String(token.text) : '';
+  return token.type === 'codespan' ? text : withCharacters(text);
+}
+
+/** Entities as the characters that they stand for, as far as they are usual in prose. */
+function withCharacters(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
+    (all, decimal, hexadecimal, name) => {
+      if (name !== undefined) return usualEntities.get(String(name)) ?? all;
+      const code = decimal === undefined ? Number.parseInt(String(hexadecimal), 16) : Number(decimal);
+      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+        ? String.fromCodePoint(code)
+        : '\ufffd';
+    },
+  );
+}
+
+const usualEntities: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', '\u00a0'],
+  ['copy', '©'],
+  ['mdash', '—'],
+  ['ndash', '–'],
+  ['hellip', '…'],
+]);

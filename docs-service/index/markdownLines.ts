@@ -1,0 +1,50 @@
+export interface MarkdownLine {
+  readonly start: number;
+  /** Where its characters end, before the line break. */
+  readonly end: number;
+  /** Which code fence it belongs to, its first and last line included; the fences are counted from 0. */
+  readonly fence: number | undefined;
+}
+
+/**
+ * The lines of a Markdown text and the code fences they stand in, in one pass. A fence may stand in a list or a quote,
+ * and one that is never closed reaches to the end.
+ */
+export function* markdownLines(text: string): Generator<MarkdownLine> {
+  let fence = -1;
+  let open: string | undefined;
+  for (let start = 0; start <= text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    const marker = tryFenceMarker(
+      text.slice(start, Math.min(end, start + longestMarker)),
+      open !== undefined,
+    );
+    const opens = open === undefined && marker !== undefined;
+    if (opens) fence++;
+    yield { start, end, fence: opens || open !== undefined ? fence : undefined };
+    if (opens) open = marker;
+    else if (open !== undefined && marker !== undefined && closes(marker, open)) open = undefined;
+    start = end + 1;
+  }
+}
+
+/** More of a line than this is not looked at: a fence begins early in its line. */
+const longestMarker = 300;
+
+/** The backticks or tildes that a line begins with, after the marks of quotes and lists around it. */
+function tryFenceMarker(line: string, inFence: boolean): string | undefined {
+  const found = (
+    inFence
+      ? /^[ \t>]*(`{3,}|~{3,})[ \t\r]*$/
+      : /^[ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})(.*)$/s
+  ).exec(line);
+  // What follows opening backticks holds none itself; otherwise it is code within a line.
+  return found?.[1] === undefined || (found[1].startsWith('`') && found[2]?.includes('`'))
+    ? undefined
+    : found[1];
+}
+
+function closes(marker: string, open: string): boolean {
+  return marker[0] === open[0] && marker.length >= open.length;
+}

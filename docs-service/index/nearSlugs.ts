@@ -1,0 +1,68 @@
+import { analyse } from './analyser.ts';
+
+/** The slugs of a few candidates that resemble a wrong one, the nearest first. */
+export function nearestSlugs(wrong: string, candidates: readonly string[], limit: number): readonly string[] {
+  if (wrong.length > longestSlug) return [];
+  const near = [...new Set(candidates)]
+    .map((slug) => ({ slug, distance: distance(wrong, slug) }))
+    .filter(({ distance }) => distance <= farthest);
+  near.sort((one, other) => one.distance - other.distance || (one.slug < other.slug ? -1 : 1));
+  return near.slice(0, limit).map(({ slug }) => slug);
+}
+
+/** What slugs that share words with a wrong one may be looked for by: all of its words, or all but one. */
+export function slugParts(wrong: string): readonly (readonly string[])[] {
+  const parts = [...new Set(analyse(wrong.slice(0, longestSlug)))].slice(0, mostParts);
+  if (parts.length < 2) return parts.length === 0 ? [] : [parts];
+  return [parts, ...parts.map((left) => parts.filter((part) => part !== left))];
+}
+
+/** By its code points, as documents are found by the end of their slug. */
+export function reversed(slug: string): string {
+  return [...slug].reverse().join('');
+}
+
+/** As many slugs of each kind are compared with the wrong one. */
+export const mostNeighbours = 50;
+
+/** A slug has at most 100 characters. */
+const longestSlug = 100;
+const mostParts = 6;
+/** Of the longer slug's length. */
+const farthest = 0.5;
+
+/** From 0, which is the same slug or the same words in another order, to 1. */
+function distance(one: string, other: string): number {
+  const length = Math.max(one.length, other.length, 1);
+  const asWritten = edits(one, other);
+  // The same words in another order are near, but not as near as a slip of the finger.
+  const asWords = edits(inWordOrder(one), inWordOrder(other)) + 1;
+  return Math.min(asWritten, asWords) / length;
+}
+
+function inWordOrder(slug: string): string {
+  return analyse(slug).sort().join('-');
+}
+
+/** How many characters are put in, left out, replaced, or swapped with the next one. */
+function edits(one: string, other: string): number {
+  let [twoBack, oneBack]: [number[], number[]] = [
+    [],
+    Array.from({ length: other.length + 1 }, (_, index) => index),
+  ];
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (oneBack[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (oneBack[column - 1] ?? 0) + (isSame ? 0 : 1),
+        row > 1 && column > 1 && isSwapped ? (twoBack[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [twoBack, oneBack] = [oneBack, current];
+  }
+  return oneBack[other.length] ?? 0;
+}

@@ -1,0 +1,77 @@
+import pg from 'pg';
+import { IndexUnavailable } from '../documentIndex.ts';
+
+/**
+ * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. A password comes
+ * from `PGPASSFILE` or `PGPASSWORD`; an address with one is refused, because addresses end up in logs and lists of
+ * processes.
+ */
+export function createPool(url: string, log: (message: string) => void): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOptions(url), max: 8 });
+  // A connection that breaks while nobody uses it; the next query makes another one.
+  pool.on('error', (error) => log(`A connection to PostgreSQL has ended: ${error.message}.`));
+  return pool;
+}
+
+/** For a connection of its own, or for a pool. Times are in ms. */
+export function connectionOptions(url: string): pg.ClientConfig {
+  refusePassword(url);
+  return {
+    connectionString: url,
+    application_name: 'runner-docs',
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 10_000,
+    idle_in_transaction_session_timeout: 30_000,
+    // For a server that is no longer there, where nothing would ever answer.
+    query_timeout: 150_000,
+    keepAlive: true,
+  };
+}
+
+/** The work of one connection, in a transaction; what it throws is `IndexUnavailable` where the database is away. */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  begin: string,
+  work: (client: pg.ClientBase, begun: readonly pg.QueryResult[]) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect().catch(throwUnavailable);
+  // A connection may break between two queries too, which nothing else would notice.
+  let broken: Error | undefined;
+  const onError = (error: Error) => (broken = error);
+  client.on('error', onError);
+  try {
+    const begun = await client.query(begin);
+    const result = await work(client, [begun].flat());
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((failure: Error) => (broken = failure));
+    return throwUnavailable(error);
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
+export function throwUnavailable(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isOurs =
+    error instanceof Error && !('code' in error) && !/connect|timeout|terminated|pool/i.test(error.message);
+  // Classes of errors that the query itself is to blame for.
+  if (isOurs || /^(?:22|23|42)/.test(code)) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new IndexUnavailable(
+    `The database does not answer: ${reason || code}. Is it running, and is its address right?`,
+    { cause: error },
+  );
+}
+
+function refusePassword(url: string): void {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (!address || !/^postgres(?:ql)?:$/.test(address.protocol))
+    throw new Error('The address of the database must look like postgres://host/name.');
+  if (address.password !== '' || address.searchParams.has('password'))
+    throw new Error(
+      'The address of the database has a password in it. Leave it out, and put it into a file that PGPASSFILE names, or into PGPASSWORD.',
+    );
+}

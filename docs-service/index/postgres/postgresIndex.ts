@@ -1,0 +1,122 @@
+import type pg from 'pg';
+import { createChanges, type LibraryState } from '../changes.ts';
+import {
+  type DocumentIndex,
+  IndexUnavailable,
+  type IndexWriter,
+  type WriterLease,
+} from '../documentIndex.ts';
+import { listenForChanges } from './changeListener.ts';
+import { createPool, inTransaction, throwUnavailable } from './connection.ts';
+import * as reader from './postgresReader.ts';
+import { applyChanges, readBirth, readFiles } from './postgresWriter.ts';
+import { migrate, schemaVersion } from './schema.ts';
+import { tryTakeLease } from './writerLease.ts';
+
+export interface PostgresIndexOptions {
+  /** Without a password. */
+  readonly url: string;
+  readonly log: (message: string) => void;
+}
+
+export interface PostgresIndex extends DocumentIndex, IndexWriter {
+  /** For what else is kept in the same database. It ends with `close`. */
+  readonly pool: pg.Pool;
+  /** The right to call `apply`, where no other instance has it. */
+  tryBecomeWriter(): Promise<WriterLease | undefined>;
+}
+
+/** The index in PostgreSQL, which several instances may share. Throws where the address has a password. */
+export function createPostgresIndex({ url, log }: PostgresIndexOptions): PostgresIndex {
+  const pool = createPool(url, log);
+  const changes = createChanges();
+  const ready = createOnce(() => migrate(pool));
+
+  const forgetIfMissing = (error: unknown): never => {
+    // Where somebody has dropped the tables, the next call makes them again.
+    if (isMissingTable(error)) ready.forget();
+    throw isMissingTable(error) ? new IndexUnavailable('The index was deleted. Try again.') : error;
+  };
+  const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+    await ready.run();
+    return inTransaction(pool, beginReading, async (client, [, found]) => {
+      const { version, state } = parseState(found);
+      if (version !== schemaVersion)
+        throw new IndexUnavailable('Another version of the program uses this index. Restart this one.');
+      const value = await work(client);
+      changes.onState(state);
+      return value;
+    }).catch(forgetIfMissing);
+  };
+  const state = () => reading(async () => undefined);
+  const listener = listenForChanges(url, () => void state().catch(() => undefined));
+  return {
+    pool,
+    get generation() {
+      return changes.generation();
+    },
+    list: (query) => reading((client) => reader.listDocuments(client, query)),
+    search: (query) => reading((client) => reader.searchDocuments(client, query)),
+    read: (slug) => reading((client) => reader.readDocument(client, slug)),
+    metadataOf: (slugs) => reading((client) => reader.metadataOf(client, slugs)),
+    select: (selection) => reading((client) => reader.selectDocuments(client, selection)),
+    slugsOf: (paths) => reading((client) => reader.slugsOf(client, paths)),
+    nearSlugs: (slug, limit) => reading((client) => reader.nearSlugs(client, slug, limit)),
+    collections: () => reading(reader.readCollections),
+    summary: () => reading(reader.summaryOf),
+    files: () => reading(readFiles),
+    birth: () => reading(readBirth),
+    apply: async (wanted) => {
+      await ready.run();
+      await inTransaction(pool, 'BEGIN', (client) => applyChanges(client, wanted)).catch(forgetIfMissing);
+      await state();
+    },
+    onDidChange: changes.onDidChange,
+    tryBecomeWriter: async () => {
+      await ready.run();
+      return tryTakeLease(url).catch(throwUnavailable);
+    },
+    close: async () => {
+      changes.clear();
+      await listener.close();
+      await pool.end();
+    },
+  };
+}
+
+/** The state first: reading it begins the snapshot. */
+const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SELECT name, value FROM docs_meta WHERE name IN ('version', 'birth', 'changes')`;
+
+function parseState(found: pg.QueryResult | undefined): {
+  readonly version: string;
+  readonly state: LibraryState;
+} {
+  const values = new Map<string, string>((found?.rows ?? []).map(({ name, value }) => [name, value]));
+  return {
+    version: values.get('version') ?? '',
+    state: { birth: values.get('birth') ?? '', changes: Number(values.get('changes') ?? 0) },
+  };
+}
+
+function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42P01';
+}
+
+/** Work that must have succeeded once. */
+function createOnce(work: () => Promise<void>) {
+  let done: Promise<void> | undefined;
+  const forget = () => {
+    done = undefined;
+  };
+  const run = async () => {
+    const current = (done ??= work());
+    try {
+      await current;
+    } catch (error) {
+      if (done === current) forget();
+      throw error;
+    }
+  };
+  return { run, forget };
+}

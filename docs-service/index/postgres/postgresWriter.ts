@@ -1,0 +1,164 @@
+import type pg from 'pg';
+import type { Document } from '../../content/document.ts';
+import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
+import { storable } from '../documentRecord.ts';
+import { documentColumns, documentToRow } from './documentRow.ts';
+import { locks } from './schema.ts';
+
+type Client = pg.ClientBase;
+
+/** Whom a change of the index is announced to. */
+export const changeChannel = 'docs_index';
+
+interface FileRow {
+  readonly path: string;
+  readonly size: string;
+  readonly modified: string;
+  readonly content_hash: string;
+  readonly slug: string | null;
+  readonly problem: string | null;
+}
+
+export async function readFiles(client: Client): Promise<IndexedFiles> {
+  const files = await readRows(client);
+  return {
+    birth: await readBirth(client),
+    whole: (await tryReadMeta(client, 'whole')) !== undefined,
+    files,
+  };
+}
+
+export async function readBirth(client: Client): Promise<string> {
+  return (await tryReadMeta(client, 'birth')) ?? '';
+}
+
+async function tryReadMeta(client: Client, name: string): Promise<string | undefined> {
+  const { rows } = await client.query<{ value: string }>('SELECT value FROM docs_meta WHERE name = $1', [
+    name,
+  ]);
+  return rows[0]?.value;
+}
+
+async function readRows(client: Client): Promise<readonly IndexedFile[]> {
+  const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
+  return rows.map(({ path, size, modified, content_hash, slug, problem }) => ({
+    path,
+    size: Number(size),
+    modified: Number(modified),
+    contentHash: content_hash,
+    slug,
+    problem,
+  }));
+}
+
+/** Must stand in a transaction. */
+export async function applyChanges(client: Client, changes: IndexChanges): Promise<void> {
+  // More than readers are given: nobody waits for this, and a piece may have hundreds of documents.
+  await client.query("SET LOCAL statement_timeout = '120s'");
+  await client.query('SELECT pg_advisory_xact_lock($1)', [locks.writing]);
+  if (changes.birth !== undefined && changes.birth !== (await readBirth(client))) throw indexIsAnother();
+  const seen = [
+    await removeDocuments(client, changes.remove ?? []),
+    await putDocuments(client, changes.put ?? []),
+    await removeFiles(client, changes.removeFiles ?? []),
+    await putFiles(client, changes.putFiles ?? []),
+    changes.collections && (await setMeta(client, 'collections', JSON.stringify(changes.collections))),
+    changes.collectionProblems &&
+      (await setMeta(client, 'collectionProblems', JSON.stringify(changes.collectionProblems))),
+    changes.whole && (await setMeta(client, 'whole', 'true')),
+  ];
+  if (seen.includes(true)) await announce(client);
+}
+
+/** Readers can see a difference. Whoever listens hears of it when the transaction is over. */
+async function announce(client: Client): Promise<void> {
+  await client.query(
+    `INSERT INTO docs_meta VALUES ('changes', '1')
+     ON CONFLICT (name) DO UPDATE SET value = (docs_meta.value::bigint + 1)::text`,
+  );
+  await client.query('SELECT pg_notify($1, $2)', [changeChannel, '']);
+}
+
+async function removeDocuments(client: Client, slugs: readonly string[]): Promise<boolean> {
+  if (slugs.length === 0) return false;
+  const { rowCount } = await client.query('DELETE FROM docs_documents WHERE slug = ANY ($1)', [slugs]);
+  return rowCount !== 0;
+}
+
+/** As many units of text are sent at once, so that no statement is far too large. */
+const mostAtOnce = 4_000_000;
+
+async function putDocuments(client: Client, documents: readonly Document[]): Promise<boolean> {
+  // Of two with one slug the last stays.
+  const latest = [...new Map(documents.map((document) => [document.slug, document])).values()];
+  let batch: Document[] = [];
+  let size = 0;
+  for (const document of latest) {
+    batch.push(document);
+    size += document.body.length;
+    if (size < mostAtOnce) continue;
+    await insert(client, batch);
+    [batch, size] = [[], 0];
+  }
+  if (batch.length > 0) await insert(client, batch);
+  return latest.length > 0;
+}
+
+const columns = Object.keys(documentColumns);
+const insertion = `INSERT INTO docs_documents (${columns.join(', ')})
+  SELECT ${Object.entries(documentColumns)
+    .map(([name, type]) => `${name}::${type}`)
+    .join(', ')}
+  FROM unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) AS row (${columns.join(', ')})
+  ON CONFLICT (slug) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+
+async function insert(client: Client, documents: readonly Document[]): Promise<void> {
+  const rows = documents.map(documentToRow);
+  await client.query(
+    insertion,
+    columns.map((_, column) => rows.map((row) => String(row[column]))),
+  );
+}
+
+async function removeFiles(client: Client, paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0) return false;
+  const { rows } = await client.query<{ problem: string | null }>(
+    'DELETE FROM docs_files WHERE path = ANY ($1) RETURNING problem',
+    [paths.map(storable)],
+  );
+  return rows.some(({ problem }) => problem !== null);
+}
+
+/** Whether the problems that readers see are others now. */
+async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<boolean> {
+  if (files.length === 0) return false;
+  const latest = [...new Map(files.map((file) => [storable(file.path), file])).entries()];
+  const paths = latest.map(([path]) => path);
+  const before = await client.query<Pick<FileRow, 'path' | 'problem'>>(
+    'DELETE FROM docs_files WHERE path = ANY ($1) RETURNING path, problem',
+    [paths],
+  );
+  const problems = new Map(before.rows.map(({ path, problem }) => [path, problem]));
+  const values = latest.map(([, file]) => file);
+  await client.query(
+    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[])',
+    [
+      paths,
+      values.map(({ size }) => size),
+      values.map(({ modified }) => modified),
+      values.map(({ contentHash }) => contentHash),
+      values.map(({ slug }) => slug && storable(slug)),
+      values.map(({ problem }) => problem && storable(problem)),
+    ],
+  );
+  return latest.some(([path, { problem }]) => (problems.get(path) ?? null) !== problem);
+}
+
+async function setMeta(client: Client, name: string, value: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `INSERT INTO docs_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE docs_meta.value <> excluded.value`,
+    [name, value],
+  );
+  return rowCount !== 0;
+}

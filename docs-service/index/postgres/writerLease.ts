@@ -1,0 +1,31 @@
+import pg from 'pg';
+import type { WriterLease } from '../documentIndex.ts';
+import { connectionOptions } from './connection.ts';
+import { locks } from './schema.ts';
+
+/**
+ * The lease where nobody else has it. It is a lock that ends with its connection; the server looks every few seconds
+ * whether this end is still there, so that another instance can take over within 10 s. Ask again every few seconds.
+ */
+export async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
+  const client = new pg.Client(connectionOptions(url));
+  const lost = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('end', () => lost.abort());
+  const end = () => client.end().catch(() => undefined);
+  try {
+    await client.connect();
+    await client.query(
+      'SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 2',
+    );
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      locks.lease,
+    ]);
+    if (rows[0]?.taken) return { lost: lost.signal, dispose: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  await end();
+  return undefined;
+}

@@ -1,0 +1,64 @@
+import { analyse } from './analyser.ts';
+import { QueryError } from './documentIndex.ts';
+
+/** What a reader looks for: documents with all of `all` and with none of `none`. */
+export interface Query {
+  readonly all: readonly Clause[];
+  readonly none: readonly Clause[];
+}
+
+/** Tokens that stand side by side. At least one. */
+export interface Clause {
+  readonly tokens: readonly string[];
+  /** Whether the last token is the beginning of a word. */
+  readonly prefix: boolean;
+}
+
+/**
+ * Reads words, `"phrases"`, `-not`, `-"not a phrase"` and `prefix*`, separated by spaces. Anything else in the text
+ * only separates words. A word of several tokens, such as `well-known`, is a phrase. Never fails but for its bounds:
+ * throws `QueryError` for a text that is too long or has too many words.
+ */
+export function parseQuery(text: string): Query {
+  if (text.length > longestQuery)
+    throw new QueryError(`The query is longer than ${longestQuery} characters. Shorten it.`);
+  const all = new Map<string, Clause>();
+  const none = new Map<string, Clause>();
+  for (const { content, isExcluded, prefix } of terms(text)) {
+    const tokens = analyse(content);
+    if (tokens.length > 0) (isExcluded ? none : all).set(`${prefix} ${tokens.join(' ')}`, { tokens, prefix });
+  }
+  const query = { all: [...all.values()], none: [...none.values()] };
+  if (tokenCount(query) > mostTokens)
+    throw new QueryError(`The query has more than ${mostTokens} words. Leave some of them out.`);
+  return query;
+}
+
+/** Whether there is nothing to look for. Such a query finds nothing. */
+export function isEmptyQuery({ all, none }: Query): boolean {
+  return all.length === 0 && none.length === 0;
+}
+
+/** In UTF-16 units. */
+const longestQuery = 1_000;
+const mostTokens = 64;
+
+interface Term {
+  readonly content: string;
+  readonly isExcluded: boolean;
+  readonly prefix: boolean;
+}
+
+function* terms(text: string): Generator<Term> {
+  // A phrase that is not closed reaches to the end.
+  const pattern = /(-*)(?:["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)|([^\s"“”„«»]+))/gu;
+  for (const [, dashes = '', phrase, word = ''] of text.matchAll(pattern)) {
+    const isExcluded = dashes !== '' || (phrase === undefined && word.startsWith('-'));
+    if (phrase !== undefined) yield { content: phrase, isExcluded, prefix: false };
+    else yield { content: word, isExcluded, prefix: /[\p{L}\p{M}\p{N}]\*$/u.test(word) };
+  }
+}
+
+function tokenCount({ all, none }: Query): number {
+  return [...all, ...none].reduce((count, { tokens }) => count + tokens.length, 0);
+}

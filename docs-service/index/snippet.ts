@@ -1,0 +1,171 @@
+import { words } from './analyser.ts';
+import { markdownLines } from './markdownLines.ts';
+import type { Clause, Query } from './query.ts';
+
+/**
+ * An excerpt of a Markdown text around what a query was found by, in Markdown and at most `longestSnippet` units long.
+ * A code fence is in it whole or not at all. Where nothing is found, it is how the text begins.
+ */
+export function snippet(body: string, { all }: Query): string {
+  const text = body.length > mostScanned ? body.slice(0, mostScanned) : body;
+  const regions = [...regionsOf(text)].filter(
+    ({ start, end, isFence }) => !isFence || end - start <= longestSnippet,
+  );
+  const best = bestHit(text, regions, all);
+  if (best?.region.isFence) return text.slice(best.region.start, best.region.end);
+  const region = best?.region ?? regions.find(({ isFence }) => !isFence) ?? regions[0];
+  return region ? excerpt(text, region, best?.hit.start ?? region.start) : '';
+}
+
+/** In UTF-16 units, as all lengths here. */
+export const longestSnippet = 300;
+/** A longer text is looked at up to here. */
+const mostScanned = 65_536;
+/** As much stands before the first word that was found, at most. */
+const mostBefore = 80;
+
+/** A code fence, or the lines between two of them, without blank lines around. */
+interface Region {
+  readonly start: number;
+  readonly end: number;
+  readonly isFence: boolean;
+}
+
+function* regionsOf(text: string): Generator<Region> {
+  let region: (Region & { readonly fence: number | undefined }) | undefined;
+  for (const { start, end, fence } of markdownLines(text)) {
+    if (region && region.fence === fence) {
+      region = { ...region, end };
+      continue;
+    }
+    if (region) yield* trimmed(text, region);
+    region = { start, end, fence, isFence: fence !== undefined };
+  }
+  if (region) yield* trimmed(text, region);
+}
+
+function* trimmed(text: string, { start, end, isFence }: Region): Generator<Region> {
+  if (isFence) return yield { start, end, isFence };
+  const prose = text.slice(start, end);
+  const from = start + (prose.length - prose.trimStart().length);
+  const to = start + prose.trimEnd().length;
+  if (from < to) yield { start: from, end: to, isFence };
+}
+
+interface Hit {
+  readonly start: number;
+  readonly end: number;
+  readonly clause: Clause;
+}
+
+interface PlacedHit {
+  readonly hit: Hit;
+  readonly region: Region;
+}
+
+/** Where the most of what was looked for stands close together, and of such places the first. */
+function bestHit(
+  text: string,
+  regions: readonly Region[],
+  clauses: readonly Clause[],
+): PlacedHit | undefined {
+  let best: PlacedHit | undefined;
+  let most = 0;
+  // Hits that fit into one excerpt with the latest of them.
+  let near: PlacedHit[] = [];
+  for (const placed of placedHits(hits(text, clauses), regions)) {
+    const { hit, region } = placed;
+    near = [
+      ...near.filter(
+        (other) => other.region === region && hit.end - other.hit.start <= longestSnippet - mostBefore,
+      ),
+      placed,
+    ].slice(-mostNear);
+    const different = new Set(near.map(({ hit }) => hit.clause)).size;
+    if (different > most) [best, most] = [near[0], different];
+    if (most === clauses.length) break;
+  }
+  return best;
+}
+
+/** More hits are not kept in view, so that the work stays linear. */
+const mostNear = 32;
+
+/** Those that stand in one of the regions. */
+function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator<PlacedHit> {
+  let index = 0;
+  for (const hit of hits) {
+    while (index < regions.length && (regions[index]?.end ?? 0) <= hit.start) index++;
+    const region = regions[index];
+    if (region && region.start <= hit.start && hit.end <= region.end) yield { hit, region };
+  }
+}
+
+function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> {
+  const longest = Math.max(1, ...clauses.map(({ tokens }) => tokens.length));
+  const latest: { readonly start: number; readonly token: string }[] = [];
+  for (const { start, end, token } of words(text)) {
+    latest.push({ start, token });
+    if (latest.length > longest) latest.shift();
+    for (const clause of clauses) {
+      const first = latest[latest.length - clause.tokens.length];
+      if (first && endsWith(latest, clause)) yield { start: first.start, end, clause };
+    }
+  }
+}
+
+function endsWith(latest: readonly { readonly token: string }[], { tokens, prefix }: Clause): boolean {
+  const offset = latest.length - tokens.length;
+  for (let index = tokens.length - 1; index >= 0; index--) {
+    const [token = '', wanted = ''] = [latest[offset + index]?.token, tokens[index]];
+    const isSame = prefix && index === tokens.length - 1 ? token.startsWith(wanted) : token === wanted;
+    if (!isSame) return false;
+  }
+  return true;
+}
+
+/** A part of a region around a place in it, cut between words. */
+function excerpt(text: string, region: Region, at: number): string {
+  const begin = beginning(text, region, at);
+  const isCut = begin > region.start && text[begin - 1] !== '\n';
+  const before = isCut ? '… ' : '';
+  const room = longestSnippet - before.length;
+  if (region.end - begin <= room) return before + text.slice(begin, region.end);
+  const kept = text.slice(begin, ending(text, begin, begin + room - 2)).trimEnd();
+  return `${withoutOpenFence(before + kept)} …`;
+}
+
+/** A line of prose that is cut after its first backticks looks as if a fence began there. */
+function withoutOpenFence(prose: string): string {
+  const opening = [...markdownLines(prose)].find(({ fence }) => fence !== undefined);
+  return opening === undefined ? prose : prose.slice(0, opening.start).trimEnd();
+}
+
+/** The paragraph's begin where it is near, else a word's. */
+function beginning(text: string, region: Region, at: number): number {
+  const earliest = Math.max(region.start, at - mostBefore);
+  if (earliest === region.start) return earliest;
+  const before = text.slice(earliest, at);
+  const paragraph = before.lastIndexOf('\n\n');
+  if (paragraph >= 0) return earliest + paragraph + 2;
+  const space = before.search(/\s\S/);
+  return space >= 0 ? earliest + space + 1 : at;
+}
+
+function ending(text: string, begin: number, latest: number): number {
+  const kept = text.slice(begin, latest + 1);
+  const space = kept.search(/\s\S*$/);
+  return space > longestSnippet / 2 ? begin + space : wholeCharacters(text, begin, latest);
+}
+
+/** Not within a character: not before a mark, a joiner or a variation, nor after a joiner. */
+function wholeCharacters(text: string, begin: number, end: number): number {
+  for (let at = end; at > end - 32 && at > begin; at--) {
+    const code = text.codePointAt(at) ?? 0;
+    const isLowHalf = code >= 0xdc00 && code <= 0xdfff;
+    const isJoined =
+      text[at - 1] === '\u200d' || /^(?:\p{M}|\p{Emoji_Modifier}|\u200d)/u.test(String.fromCodePoint(code));
+    if (!isLowHalf && !isJoined) return at;
+  }
+  return end;
+}

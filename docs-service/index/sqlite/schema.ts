@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type Database, isCorruption, openDatabase } from '../../sqliteDatabase.ts';
+import { analyserVersion } from '../analyser.ts';
+
+/**
+ * Opens the index. It is a cache: where the file is damaged, or another version of the program made it, it is made
+ * anew, empty.
+ */
+export async function openIndex(file: string): Promise<Database> {
+  try {
+    return withSchema(await openDatabase(file));
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+    removeDatabase(file);
+    return withSchema(await openDatabase(file));
+  }
+}
+
+/** Deletes the file with those that SQLite keeps beside it. */
+export function removeDatabase(file: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
+}
+
+/** Whether the index is one of this version. */
+export function isCurrent(database: Database): boolean {
+  const made = database.prepare<{ user_version: number }>('PRAGMA user_version').get();
+  return made?.user_version === version;
+}
+
+/** Grows with every change of the tables. */
+const schemaVersion = 1;
+
+/** SQLite keeps a number of 31 bits for this. */
+const version =
+  createHash('sha256').update(`${schemaVersion} ${analyserVersion}`).digest().readUInt32BE() >>> 1;
+
+function withSchema(database: Database): Database {
+  try {
+    if (!isCurrent(database)) database.transaction(() => isCurrent(database) || makeSchema(database));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+function makeSchema(database: Database): void {
+  const tables = database.prepare<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'",
+  );
+  // A virtual table takes the tables that it is kept in with it.
+  for (const { name } of tables.all()) database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
+  database.exec(schema);
+  database.exec(`PRAGMA user_version = ${version}`);
+  database.prepare("INSERT INTO meta VALUES ('birth', ?)").run(`${Date.now()} ${Math.random()}`);
+}
+
+const schema = `
+-- The JSON of all collections and of their problems, whether the index is whole, the birth of the file, and
+-- how many changes readers have seen.
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+
+CREATE TABLE documents (
+  key INTEGER PRIMARY KEY,
+  -- Ascends with the slug, and is the row of the document in \`words\`, so that what is found comes ordered by slug.
+  label INTEGER UNIQUE,
+  slug TEXT NOT NULL UNIQUE,
+  reversed TEXT NOT NULL,
+  path TEXT NOT NULL,
+  draft INTEGER NOT NULL,
+  metadata TEXT NOT NULL
+);
+CREATE INDEX documents_reversed ON documents (reversed);
+CREATE INDEX documents_path ON documents (path);
+CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT NOT NULL);
+
+-- Whatever lists are filtered by: all, a type, a tag, a type with a tag.
+CREATE TABLE scopes (
+  scope INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  visible INTEGER NOT NULL,
+  drafts INTEGER NOT NULL
+);
+CREATE TABLE listing (
+  scope INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  draft INTEGER NOT NULL,
+  key INTEGER NOT NULL,
+  PRIMARY KEY (scope, rank, slug)
+) WITHOUT ROWID;
+
+-- The tokens are ASCII or beyond it as the analyser made them; this tokenizer only splits them at spaces.
+CREATE VIRTUAL TABLE words USING fts5(
+  title, text, marks, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+
+CREATE TABLE files (
+  path TEXT PRIMARY KEY,
+  size INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  content_hash TEXT NOT NULL,
+  slug TEXT,
+  problem TEXT
+) WITHOUT ROWID;
+CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
+`;

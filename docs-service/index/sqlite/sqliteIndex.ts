@@ -1,0 +1,57 @@
+import { createChanges } from '../changes.ts';
+import { type DocumentIndex, IndexUnavailable, type IndexWriter } from '../documentIndex.ts';
+import { createIndexThread } from './indexThread.ts';
+
+export interface SqliteIndexOptions {
+  /** Made where it is missing. Several processes may share it. */
+  readonly file: string;
+  /** The worker's program, `docs-service/indexWorker.cjs` beside this one. */
+  readonly worker: string;
+  /** Whether all that only a writer needs is refused. */
+  readonly readOnly?: boolean;
+  readonly log: (message: string) => void;
+}
+
+/** The index in a file of SQLite. Readers and the writer have a thread each, so that no one waits for a transaction. */
+export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & IndexWriter {
+  const changes = createChanges();
+  const { onState } = changes;
+  const reader = createIndexThread({ ...options, onState });
+  const writer = createIndexThread({ ...options, onState });
+  // From now on changes are noticed; whether the index can be read shows with the first call.
+  reader.call('summary').catch(() => undefined);
+  const refuseIfReadOnly = () => {
+    if (options.readOnly) throw new IndexUnavailable('This index is open for reading only.');
+  };
+  return {
+    get generation() {
+      return changes.generation();
+    },
+    list: (query) => reader.call('list', query),
+    search: (query) => reader.call('search', query),
+    read: (slug) => reader.call('read', slug),
+    metadataOf: (slugs) => reader.call('metadataOf', slugs),
+    select: (selection) => reader.call('select', selection),
+    slugsOf: (paths) => reader.call('slugsOf', paths),
+    nearSlugs: (slug, limit) => reader.call('nearSlugs', slug, limit),
+    collections: () => reader.call('collections'),
+    summary: () => reader.call('summary'),
+    files: async () => {
+      refuseIfReadOnly();
+      return writer.call('files');
+    },
+    birth: async () => {
+      refuseIfReadOnly();
+      return writer.call('birth');
+    },
+    apply: async (wanted) => {
+      refuseIfReadOnly();
+      return writer.call('apply', wanted);
+    },
+    onDidChange: changes.onDidChange,
+    close: async () => {
+      changes.clear();
+      await Promise.all([reader.close(), writer.close()]);
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import type { CollectionDefinition } from '../../content/collection.ts';
+import type { ContentProblem, Document } from '../../content/document.ts';
+import type { Database } from '../../sqliteDatabase.ts';
+import type { LibraryState } from '../changes.ts';
+import type {
+  DocumentPage,
+  IndexSummary,
+  ListQuery,
+  LocatedMetadata,
+  SearchPage,
+  SearchQuery,
+  Selection,
+} from '../documentIndex.ts';
+import { parseMetadata } from '../documentRecord.ts';
+import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
+import { isEmptyQuery, parseQuery, type Query } from '../query.ts';
+import { inOrder } from '../selection.ts';
+import { snippet } from '../snippet.ts';
+import { candidatesOf, type FoundTier, mostCandidates, partsOfPage, tiersOf } from '../tier.ts';
+import { ftsQuery, slugQuery } from './ftsQuery.ts';
+import { scopeName } from './scopes.ts';
+
+/** `DocumentIndex` on one thread, as far as it reads. Every call must stand in a snapshot of the database. */
+export type SqliteReader = ReturnType<typeof createSqliteReader>;
+
+export function createSqliteReader(database: Database) {
+  const documents = createDocumentReader(database);
+  const meta = database.prepare<{ value: string }>('SELECT value FROM meta WHERE name = ?');
+  const metaJson = <T>(name: string) => JSON.parse(meta.get(name)?.value ?? '[]') as readonly T[];
+  return {
+    ...createListReader(database),
+    ...createSearcher(database),
+    ...documents,
+    collections: (): readonly CollectionDefinition[] =>
+      metaJson<CollectionDefinition>('collections').toSorted((one, other) =>
+        one.name < other.name ? -1 : 1,
+      ),
+    summary: (): IndexSummary => ({
+      documents: documents.visible(),
+      problems: [...documents.problems(), ...metaJson<ContentProblem>('collectionProblems')],
+      whole: meta.get('whole') !== undefined,
+    }),
+    state: (): LibraryState => ({
+      birth: meta.get('birth')?.value ?? '',
+      changes: Number(meta.get('changes')?.value ?? 0),
+    }),
+  };
+}
+
+interface Stored {
+  readonly key: number;
+  readonly path: string;
+  readonly metadata: string;
+}
+
+function createDocumentReader(database: Database) {
+  const bySlug = database.prepare<Stored>('SELECT key, path, metadata FROM documents WHERE slug = ?');
+  const body = database.prepare<{ body: string }>('SELECT body FROM bodies WHERE key = ?');
+  const byPath = database.prepare<{ slug: string }>(
+    'SELECT slug FROM documents WHERE path = ? AND NOT draft',
+  );
+  const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
+  const problems = database.prepare<ContentProblem>(
+    'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
+  );
+  return {
+    visible: () => visible.get(scopeName({}))?.visible ?? 0,
+    problems: () => problems.all().map(({ path, message }) => ({ path, message })),
+    read: (slug: string): Document | undefined => {
+      const row = bySlug.get(slug);
+      return row && { ...located(row), body: body.get(row.key)?.body ?? '' };
+    },
+    metadataOf: (slugs: readonly string[]): readonly LocatedMetadata[] =>
+      slugs.flatMap((slug) => bySlug.get(slug) ?? []).map(located),
+    slugsOf: (paths: readonly string[]): ReadonlyMap<string, string> =>
+      new Map(paths.flatMap((path) => byPath.all(path).map(({ slug }) => [path, slug] as const))),
+  };
+}
+
+function located({ path, metadata }: Stored): LocatedMetadata {
+  return { ...parseMetadata(metadata), path };
+}
+
+function createListReader(database: Database) {
+  const counts = database.prepare<{ scope: number; visible: number; drafts: number }>(
+    'SELECT scope, visible, drafts FROM scopes WHERE name = ?',
+  );
+  const page = (direction: '' | 'DESC') =>
+    database.prepare<{ key: number }>(
+      `SELECT key FROM listing WHERE scope = ? AND draft <= ?
+       ORDER BY rank ${direction}, slug ${direction} LIMIT ? OFFSET ?`,
+    );
+  const [fromStart, fromEnd] = [page(''), page('DESC')];
+  const byKey = database.prepare<Stored>('SELECT key, path, metadata FROM documents WHERE key = ?');
+  const rows = (keys: readonly { readonly key: number }[]) => keys.flatMap(({ key }) => byKey.get(key) ?? []);
+  return {
+    list: ({ limit, offset, drafts, ...filter }: ListQuery): DocumentPage => {
+      const found = counts.get(scopeName(filter));
+      const total = found ? found.visible + (drafts ? found.drafts : 0) : 0;
+      const taken = Math.max(0, Math.min(limit, total - offset));
+      if (!found || taken === 0) return { items: [], total };
+      // The second half is read from its end, so that no more than half of the list is passed over.
+      const isNearer = offset <= total / 2;
+      const keys = isNearer
+        ? fromStart.all(found.scope, Number(drafts), taken, offset)
+        : fromEnd.all(found.scope, Number(drafts), taken, total - offset - taken).reverse();
+      return { items: rows(keys).map(({ metadata }) => parseMetadata(metadata)), total };
+    },
+    select: ({ order, ...filter }: Selection): readonly LocatedMetadata[] => {
+      const found = counts.get(scopeName(filter));
+      const keys = found ? fromStart.all(found.scope, 1, -1, 0) : [];
+      return inOrder(rows(keys).map(located), order);
+    },
+  };
+}
+
+/** The lower its score, the better it is. */
+interface Candidate {
+  readonly label: number;
+  readonly score: number;
+}
+
+function createSearcher(database: Database) {
+  const find = database.prepare<Candidate>(
+    'SELECT rowid AS label, 0 AS score FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?',
+  );
+  const rank = database.prepare<Candidate>(
+    'SELECT rowid AS label, bm25(words, 1, 1, 0) AS score FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?',
+  );
+  const byLabel = database.prepare<{ metadata: string; body: string }>(
+    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE label = ?',
+  );
+  const near = createNearReader(database);
+
+  /** Of each tier as many as are needed to fill up the candidates, and one more; only what may be shown is ranked. */
+  const candidates = (query: Query, asked: SearchQuery) => {
+    const tiers: FoundTier<Candidate>[] = [];
+    let count = 0;
+    for (const tier of tiersOf(query)) {
+      const isShown = tier !== undefined && count < asked.offset + asked.limit;
+      const room = mostCandidates + 1 - count;
+      const found = room > 0 ? (isShown ? rank : find).all(ftsQuery(query, asked, tier), room) : [];
+      tiers.push({ tier, found });
+      count += found.length;
+    }
+    return candidatesOf(tiers);
+  };
+  const page = (tiers: readonly FoundTier<Candidate>[], asked: SearchQuery) =>
+    partsOfPage(tiers, asked).flatMap(({ found, from, to }) =>
+      found.toSorted((one, other) => one.score - other.score || one.label - other.label).slice(from, to),
+    );
+
+  return {
+    search: (asked: SearchQuery): SearchPage => {
+      const query = parseQuery(asked.text);
+      if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
+      const { tiers, total, approximate } = candidates(query, asked);
+      const items = page(tiers, asked)
+        .flatMap(({ label }) => byLabel.get(label) ?? [])
+        .map(({ metadata, body }) => ({ document: parseMetadata(metadata), snippet: snippet(body, query) }));
+      return { items, total, approximate };
+    },
+    nearSlugs: near,
+  };
+}
+
+function createNearReader(database: Database) {
+  const sided = (column: 'slug' | 'reversed') => [
+    database.prepare<{ slug: string }>(
+      `SELECT slug FROM documents WHERE ${column} >= ? AND NOT draft ORDER BY ${column} LIMIT ${mostNeighbours}`,
+    ),
+    database.prepare<{ slug: string }>(
+      `SELECT slug FROM documents WHERE ${column} < ? AND NOT draft ORDER BY ${column} DESC LIMIT ${mostNeighbours}`,
+    ),
+  ];
+  const [bySlug, byEnd] = [sided('slug'), sided('reversed')];
+  const byParts = database.prepare<{ slug: string }>(
+    `SELECT slug FROM documents WHERE label IN
+     (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostNeighbours})`,
+  );
+  return (slug: string, limit: number): readonly string[] => {
+    const sharing = slugParts(slug).map((parts) => slugQuery(parts));
+    const rows = [
+      ...bySlug.flatMap((statement) => statement.all(slug)),
+      ...byEnd.flatMap((statement) => statement.all(reversed(slug))),
+      ...sharing.flatMap((match) => byParts.all(match)),
+    ];
+    return nearestSlugs(
+      slug,
+      rows.map(({ slug }) => slug),
+      limit,
+    );
+  };
+}

@@ -1,0 +1,280 @@
+import type { ContentProblem, DocumentMetadata } from '../../content/document.ts';
+import type { Database, Statement } from '../../sqliteDatabase.ts';
+import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
+import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
+import { documentMarks, documentTokens } from '../documentTokens.ts';
+import { reversed } from '../nearSlugs.ts';
+import { scopeNames } from './scopes.ts';
+import { compareSlugs, type Labelling, labelSlugs } from './slugLabels.ts';
+
+/** What changes the index. Every call is one transaction. */
+export interface SqliteWriter {
+  files(): IndexedFiles;
+  birth(): string;
+  apply(changes: IndexChanges): void;
+}
+
+export function createSqliteWriter(database: Database): SqliteWriter {
+  prepareForPieces(database);
+  const documents = createDocumentTables(database);
+  const files = createFileTable(database);
+  const meta = createMeta(database);
+  const birth = () => meta.get('birth') ?? '';
+  const apply = (changes: IndexChanges) => {
+    if (changes.birth !== undefined && changes.birth !== birth()) throw indexIsAnother();
+    documents.begin();
+    const seen = [
+      documents.remove(changes.remove ?? []),
+      documents.put((changes.put ?? []).map(documentToRecord)),
+      files.remove(changes.removeFiles ?? []),
+      files.put(changes.putFiles ?? []),
+      changes.collections !== undefined && meta.set('collections', JSON.stringify(changes.collections)),
+      changes.collectionProblems !== undefined &&
+        meta.set(
+          'collectionProblems',
+          JSON.stringify(changes.collectionProblems satisfies readonly ContentProblem[]),
+        ),
+      changes.whole === true && meta.set('whole', 'true'),
+    ];
+    documents.finish();
+    if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
+  };
+  return {
+    files: () =>
+      database.snapshot(() => ({
+        birth: birth(),
+        whole: meta.get('whole') !== undefined,
+        files: files.all(),
+      })),
+    birth,
+    apply: (changes) => database.transaction(() => apply(changes)),
+  };
+}
+
+/** A piece of some hundred documents becomes one part of the index, and what it touches stays in memory. */
+function prepareForPieces(database: Database): void {
+  database.exec('PRAGMA cache_size = -32000');
+  database.exec("INSERT INTO words (words, rank) VALUES ('hashsize', 16000000)");
+}
+
+interface StoredDocument {
+  readonly key: number;
+  readonly label: number;
+  readonly metadata: string;
+}
+
+/** Each of its calls says whether readers can see a difference. */
+function createDocumentTables(database: Database) {
+  const find = database.prepare<StoredDocument>('SELECT key, label, metadata FROM documents WHERE slug = ?');
+  const words = createWords(database);
+  const listing = createListing(database);
+  const remove = removal(database);
+  const insert = database.prepare(
+    'INSERT INTO documents (key, label, slug, reversed, path, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
+  const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
+
+  const take = (slug: string): StoredDocument | undefined => {
+    const old = find.get(slug);
+    if (!old) return undefined;
+    words.remove(old.label);
+    listing.remove(parseMetadata(old.metadata));
+    remove(old.key);
+    return old;
+  };
+  const store = (
+    record: DocumentRecord,
+    { key, label }: { readonly key: number; readonly label: number },
+  ) => {
+    const { slug, path, metadata, body, draft } = record;
+    insert.run(key, label, slug, reversed(slug), path, Number(draft), metadata);
+    insertBody.run(key, body);
+    words.add(label, record);
+    listing.add(key, record);
+  };
+  const add = (records: readonly DocumentRecord[]) => {
+    const bySlug = new Map(records.map((record) => [record.slug, record]));
+    for (const { added, moved } of labelSlugs(database, [...bySlug.keys()].sort(compareSlugs))) {
+      words.move(moved);
+      for (const { slug, label } of added) {
+        const record = bySlug.get(slug);
+        if (record) store(record, { label, key: newKey.get()?.key ?? 1 });
+      }
+    }
+  };
+  return {
+    remove: (slugs: readonly string[]) => slugs.map(take).some(Boolean),
+    put: (records: readonly DocumentRecord[]) => {
+      // Of two with one slug the last stays.
+      const latest = [...new Map(records.map((record) => [record.slug, record])).values()];
+      const fresh = latest.filter((record) => {
+        const old = take(record.slug);
+        if (old) store(record, old);
+        return !old;
+      });
+      add(fresh);
+      return records.length > 0;
+    },
+    begin: listing.begin,
+    finish: listing.finish,
+  };
+}
+
+function removal(database: Database): (key: number) => void {
+  const statements = ['documents', 'bodies'].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE key = ?`),
+  );
+  return (key) => {
+    for (const statement of statements) statement.run(key);
+  };
+}
+
+/** What is found, by label. */
+function createWords(database: Database) {
+  const insert = database.prepare('INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM words WHERE rowid = ?');
+  const relabel = database.prepare('UPDATE documents SET label = ? WHERE key = ?');
+  const stored = database.prepare<{ metadata: string; body: string }>(
+    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
+  );
+  const add = (label: number, { metadata, body, ...record }: WordSource) => {
+    const tokens = documentTokens(parseMetadata(metadata).title, body);
+    const marks = documentMarks(tokens, record);
+    insert.run(label, tokens.title.join(' '), tokens.text.join(' '), marks.join(' '));
+  };
+  return {
+    add,
+    remove: (label: number) => remove.run(label),
+    move: (moved: Labelling['moved']) => {
+      for (const { key, from } of moved) {
+        remove.run(from);
+        relabel.run(null, key);
+      }
+      for (const { key, to } of moved) {
+        const row = stored.get(key);
+        relabel.run(to, key);
+        if (row) add(to, wordSource(row));
+      }
+    },
+  };
+}
+
+type WordSource = Pick<DocumentRecord, 'slug' | 'metadata' | 'body' | 'type' | 'tags' | 'draft'>;
+
+function wordSource({ metadata, body }: { readonly metadata: string; readonly body: string }): WordSource {
+  return documentToRecord({ ...parseMetadata(metadata), path: '', body });
+}
+
+/** What lists are read from, with the number of documents in each. */
+function createListing(database: Database) {
+  const scopes = createScopes(database);
+  const insert = database.prepare('INSERT INTO listing VALUES (?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM listing WHERE scope = ? AND rank = ? AND slug = ?');
+  return {
+    add: (key: number, { rank, slug, ...record }: DocumentRecord) => {
+      const draft = Number(record.draft);
+      for (const name of scopeNames(record)) insert.run(scopes.count(name, draft, 1), rank, slug, draft, key);
+    },
+    remove: (metadata: DocumentMetadata) => {
+      const { slug, rank, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
+      for (const name of scopeNames(record))
+        remove.run(scopes.count(name, Number(record.draft), -1), rank, slug);
+    },
+    /** Must end the transaction. */
+    finish: scopes.write,
+    /** Must begin the transaction: the one before may have failed. */
+    begin: scopes.forget,
+  };
+}
+
+interface Scope {
+  readonly scope: number;
+  visible: number;
+  drafts: number;
+}
+
+/** The lists of one transaction, which are written once at its end. */
+function createScopes(database: Database) {
+  const find = database.prepare<Scope>('SELECT scope, visible, drafts FROM scopes WHERE name = ?');
+  const newScope = database.prepare<Pick<Scope, 'scope'>>(
+    'SELECT coalesce(max(scope), 0) + 1 AS scope FROM scopes',
+  );
+  const put = database.prepare('INSERT OR REPLACE INTO scopes VALUES (?, ?, ?, ?)');
+  const changed = new Map<string, Scope>();
+  const make = (name: string): Scope => {
+    const made = { scope: newScope.get()?.scope ?? 1, visible: 0, drafts: 0 };
+    put.run(made.scope, name, 0, 0);
+    return made;
+  };
+  return {
+    /** The number of the list. */
+    count: (name: string, draft: number, change: 1 | -1) => {
+      const known = changed.get(name) ?? { ...(find.get(name) ?? make(name)) };
+      changed.set(name, known);
+      known[draft ? 'drafts' : 'visible'] += change;
+      return known.scope;
+    },
+    write: () => {
+      for (const [name, { scope, visible, drafts }] of changed) put.run(scope, name, visible, drafts);
+      changed.clear();
+    },
+    forget: () => changed.clear(),
+  };
+}
+
+interface FileRow {
+  readonly path: string;
+  readonly size: number;
+  readonly modified: number;
+  readonly content_hash: string;
+  readonly slug: string | null;
+  readonly problem: string | null;
+}
+
+/** Each of its changes says whether it is one of problems, which readers can see. */
+function createFileTable(database: Database) {
+  const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
+  const problem = database.prepare<Pick<FileRow, 'problem'>>('SELECT problem FROM files WHERE path = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM files WHERE path = ?');
+  const problemOf = (path: string) => problem.get(path)?.problem ?? null;
+  return {
+    all: () => all.all().map(rowToFile),
+    put: (files: readonly IndexedFile[]) =>
+      files
+        .map((file) => {
+          const before = problemOf(file.path);
+          put.run(file.path, file.size, file.modified, file.contentHash, file.slug, file.problem);
+          return before !== file.problem;
+        })
+        .includes(true),
+    remove: (paths: readonly string[]) =>
+      paths
+        .map((path) => {
+          const before = problemOf(path);
+          remove.run(path);
+          return before !== null;
+        })
+        .includes(true),
+  };
+}
+
+function rowToFile({ content_hash, path, size, modified, slug, problem }: FileRow): IndexedFile {
+  return { path, size, modified, contentHash: content_hash, slug, problem };
+}
+
+function createMeta(database: Database) {
+  const value: Statement<{ value: string }> = database.prepare('SELECT value FROM meta WHERE name = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
+  const get = (name: string) => value.get(name)?.value;
+  return {
+    get,
+    /** Whether it was another one before. */
+    set: (name: string, text: string) => {
+      if (get(name) === text) return false;
+      put.run(name, text);
+      return true;
+    },
+  };
+}

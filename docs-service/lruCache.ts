@@ -1,0 +1,42 @@
+/** Keeps what was used last, up to a size. */
+export class LruCache<Value> {
+  readonly #entries = new Map<string, { readonly value: Value; readonly size: number }>();
+  readonly #capacity: number;
+  #size = 0;
+
+  /** The capacity is in the unit of the sizes that `set` is given. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: Value, size: number): void {
+    this.#drop(key);
+    if (size > this.#capacity) return;
+    this.#entries.set(key, { value, size });
+    this.#size += size;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#size <= this.#capacity) return;
+      this.#drop(oldest);
+    }
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#size = 0;
+  }
+
+  #drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#size -= entry.size;
+  }
+}

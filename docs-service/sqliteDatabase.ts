@@ -1,0 +1,122 @@
+/** As much of SQLite as this program needs, over whichever engine this Node has. All of it is synchronous. */
+export interface Database {
+  exec(sql: string): void;
+  prepare<Row = unknown>(sql: string): Statement<Row>;
+  /** All that `work` does or, when it throws, nothing. Others may read meanwhile, but not write. */
+  transaction<T>(work: () => T): T;
+  /** All that `work` reads is one state of the database. */
+  snapshot<T>(work: () => T): T;
+  close(): void;
+}
+
+export interface Statement<Row> {
+  run(...values: readonly SqlValue[]): void;
+  /** The first row. */
+  get(...values: readonly SqlValue[]): Row | undefined;
+  all(...values: readonly SqlValue[]): Row[];
+}
+
+export type SqlValue = string | number | null | Uint8Array;
+
+export interface DatabaseOptions {
+  /** Milliseconds that somebody who finds the file locked waits; 5 s where it is left out. */
+  readonly wait?: number;
+  /** With `wal`, the default, others read while somebody writes. */
+  readonly journal?: 'wal' | 'delete';
+}
+
+/**
+ * Opens or makes the file. Several processes may have it open. `node:sqlite` does the work where Node has it without a
+ * warning, libsql elsewhere.
+ */
+export async function openDatabase(
+  file: string,
+  { wait = 5_000, journal = 'wal' }: DatabaseOptions = {},
+): Promise<Database> {
+  const engine = isBuiltIn() ? openBuiltIn(file) : await openLibsql(file);
+  try {
+    engine.exec(`PRAGMA busy_timeout = ${wait}`);
+    if (journal === 'wal') engine.exec('PRAGMA journal_mode = WAL');
+    engine.exec('PRAGMA synchronous = NORMAL');
+    engine.exec('PRAGMA foreign_keys = ON');
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
+  return engineToDatabase(engine);
+}
+
+/** Whether the file is none that SQLite can use, so that it must be made anew. */
+export function isCorruption(error: unknown): boolean {
+  return error instanceof Error && /malformed|not a database|corrupt/i.test(error.message);
+}
+
+/** The two engines, as far as they are alike. */
+interface Engine {
+  exec(sql: string): void;
+  prepare(sql: string): { run(...values: unknown[]): unknown; all(...values: unknown[]): unknown[] };
+  close(): void;
+}
+
+function isBuiltIn(): boolean {
+  return Number(process.versions.node.split('.')[0]) >= 24;
+}
+
+function openBuiltIn(file: string): Engine {
+  const sqlite = process.getBuiltinModule('node:sqlite') as {
+    readonly DatabaseSync: new (file: string) => Engine;
+  };
+  return new sqlite.DatabaseSync(file);
+}
+
+async function openLibsql(file: string): Promise<Engine> {
+  const { default: Libsql } = await import('libsql');
+  const database = new Libsql(file);
+  return {
+    exec: (sql) => void database.exec(sql),
+    prepare: (sql) => {
+      const statement = database.prepare(sql);
+      // A single value that is an object would be taken for named ones; an array never is.
+      return { run: (...values) => statement.run(values), all: (...values) => statement.all(values) };
+    },
+    close: () => void database.close(),
+  };
+}
+
+function engineToDatabase(engine: Engine): Database {
+  const within = <T>(begin: string, work: () => T): T => {
+    engine.exec(begin);
+    try {
+      const result = work();
+      engine.exec('COMMIT');
+      return result;
+    } catch (error) {
+      rollBack(engine);
+      throw error;
+    }
+  };
+  return {
+    exec: (sql) => engine.exec(sql),
+    prepare: <Row>(sql: string) => {
+      const statement = engine.prepare(sql);
+      return {
+        run: (...values) => void statement.run(...values),
+        // All rows, so that no statement stays open and holds the state that it reads.
+        get: (...values) => statement.all(...values)[0] as Row | undefined,
+        all: (...values) => statement.all(...values) as Row[],
+      };
+    },
+    transaction: (work) => within('BEGIN IMMEDIATE', work),
+    snapshot: (work) => within('BEGIN', work),
+    close: () => engine.close(),
+  };
+}
+
+/** Some errors have rolled back by themselves. */
+function rollBack(engine: Engine): void {
+  try {
+    engine.exec('ROLLBACK');
+  } catch {
+    // The error that led here is the one to report.
+  }
+}

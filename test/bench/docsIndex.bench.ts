@@ -1,0 +1,217 @@
+// Usage: node .tap-build/docsIndex.bench.mjs [--documents 100000] [--engine sqlite|postgres]
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Document } from '../../docs-service/content/document.ts';
+import type { DocumentIndex, IndexWriter } from '../../docs-service/index/documentIndex.ts';
+import { createPostgresIndex } from '../../docs-service/index/postgres/postgresIndex.ts';
+import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
+import { type Database, openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
+import { createSynthesis, type Synthesis } from '../support/syntheticDocuments.ts';
+
+type Index = DocumentIndex & IndexWriter;
+
+const { values: options } = parseArgs({
+  options: { documents: { type: 'string' }, engine: { type: 'string' } },
+  strict: false,
+});
+const count = Number(options.documents ?? 2_000);
+/** The caller of the index gives documents in such pieces. */
+const piece = 500;
+const rounds = 200;
+
+async function embedded(synthesis: Synthesis): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-docs-bench-'));
+  const file = join(folder, 'index.db');
+  const open = () =>
+    createSqliteIndex({ file, worker: resolve('dist/docs-service/indexWorker.cjs'), log: console.log });
+  const index = open();
+  console.log('\n SQLite');
+  await fill(index, synthesis);
+  const size = statSync(file).size / 1e6;
+  line('the file', `${size.toFixed(0)} MB`, 'printed');
+  await index.close();
+  const begun = performance.now();
+  const again = open();
+  await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
+  line('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`, 'printed');
+  await read(again, synthesis);
+  await change(again, synthesis);
+  memory();
+  await again.close();
+  const database = await openDatabase(file);
+  floor(database, synthesis);
+  database.close();
+  rmSync(folder, { recursive: true });
+}
+
+/** On a server of its own, where Debian's PostgreSQL is installed. */
+async function shared(synthesis: Synthesis): Promise<void> {
+  const bin = tryFindPostgres();
+  console.log('\n PostgreSQL');
+  if (!bin) return line('all of it', 'left out: PostgreSQL is not installed', 'printed');
+  const server = startPostgres(bin);
+  const url = server.database('bench');
+  const index = createPostgresIndex({ url, log: console.log });
+  await fill(index, synthesis);
+  await index.pool.query('VACUUM ANALYZE docs_documents');
+  await index.close();
+  const begun = performance.now();
+  const again = createPostgresIndex({ url, log: console.log });
+  await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
+  line('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`, 'printed');
+  await read(again, synthesis);
+  await change(again, synthesis);
+  memory();
+  await again.close();
+  server.remove();
+}
+
+async function fill(index: Index, synthesis: Synthesis): Promise<void> {
+  const begun = performance.now();
+  for (let from = 0; from < count; from += piece) {
+    const put = Array.from({ length: Math.min(piece, count - from) }, (_, at) =>
+      synthesis.document(from + at),
+    );
+    await index.apply({ put });
+  }
+  await index.apply({ whole: true });
+  const seconds = (performance.now() - begun) / 1_000;
+  line(
+    `${count} documents from scratch`,
+    `${seconds.toFixed(1)} s, ${((seconds / count) * 1e3).toFixed(2)} ms each`,
+    'printed',
+  );
+  memory();
+}
+
+async function read(index: Index, synthesis: Synthesis): Promise<void> {
+  const paging = { drafts: false, limit: 20 };
+  await times('list', 'p99 5 ms', (round) => index.list({ ...paging, offset: (round % 10) * 20 }));
+  await times('list of a tag', 'p99 5 ms', () => index.list({ ...paging, tag: synthesis.tag, offset: 0 }));
+  await times('deep list', 'p99 5 ms', (round) =>
+    index.list({ ...paging, offset: Math.floor((count * (round % 19)) / 20) }),
+  );
+  for (const [name, queries] of Object.entries(queriesOf(synthesis)))
+    await times(`search, ${name}`, 'p99 20 ms', (round) =>
+      index.search({ ...paging, offset: 0, text: queries[round % queries.length] ?? '' }),
+    );
+  await times('search, common within a tag', 'p99 20 ms', (round) =>
+    index.search({ ...paging, tag: synthesis.tag, offset: 0, text: synthesis.common[round % 5] ?? '' }),
+  );
+  await times('slugs near a wrong one', 'printed', (round) =>
+    index.nearSlugs(`x${synthesis.document((round * 37) % count).slug}`, 5),
+  );
+}
+
+function queriesOf({
+  rare,
+  common,
+  middling,
+  phrases,
+}: Synthesis): Readonly<Record<string, readonly string[]>> {
+  return {
+    rare,
+    middling,
+    common,
+    'two words': pairs(middling, common),
+    'two common words': pairs(common, common.toReversed()),
+    phrase: phrases.map((phrase) => `"${phrase}"`),
+    'a common word without another': common.map((word, index) => `${word} -${middling[index] ?? ''}`),
+    'all but a word': middling.map((word) => `-${word}`),
+    'prefix of three letters': middling.map((word) => `${word.slice(0, 3)}*`),
+    'prefix of one letter': middling.map((word) => `${word.slice(0, 1)}*`),
+  };
+}
+
+function pairs(one: readonly string[], other: readonly string[]): readonly string[] {
+  return one.map((word, index) => `${word} ${other[index % other.length] ?? ''}`);
+}
+
+/** One document changes; readers go on meanwhile. */
+async function change(index: Index, synthesis: Synthesis): Promise<void> {
+  await times('one change', 'printed', (round) => {
+    const document = synthesis.document((round * 7919) % count);
+    return index.apply({ put: [{ ...document, title: `${document.title} again` }] });
+  });
+  const waits: number[] = [];
+  let isWriting = true;
+  const put: readonly Document[] = Array.from({ length: Math.min(piece, count) }, (_, at) =>
+    synthesis.document(at),
+  );
+  const writing = index.apply({ put }).finally(() => (isWriting = false));
+  while (isWriting) {
+    const begun = performance.now();
+    await index.search({ text: synthesis.common[0] ?? '', drafts: false, limit: 20, offset: 0 });
+    waits.push(performance.now() - begun);
+  }
+  await writing;
+  row(`search while ${piece} documents change`, waits, 'printed');
+}
+
+/** What FTS5 itself takes on the same file, in this thread, without excerpts. */
+function floor(database: Database, synthesis: Synthesis): void {
+  const all = database.prepare(
+    'SELECT rowid, bm25(words, 1, 1, 0) AS score FROM words WHERE words MATCH ? ORDER BY score LIMIT 20',
+  );
+  const some = database.prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT 2001');
+  const total = database.prepare('SELECT count(*) FROM words WHERE words MATCH ?');
+  for (const [name, words] of Object.entries({ rare: synthesis.rare, common: synthesis.common })) {
+    const queries = words.map((word) => `"${word}"`);
+    const asked = (round: number) => queries[round % queries.length] ?? '';
+    row(
+      `floor: FTS5 ranks all, ${name}`,
+      measured((round) => all.all(asked(round))),
+      'to compare',
+    );
+    row(
+      `floor: FTS5 counts all, ${name}`,
+      measured((round) => total.all(asked(round))),
+      'to compare',
+    );
+    row(
+      `floor: FTS5 finds 2,001, ${name}`,
+      measured((round) => some.all(asked(round))),
+      'to compare',
+    );
+  }
+}
+
+function measured(work: (round: number) => unknown): readonly number[] {
+  return Array.from({ length: rounds / 4 }, (_, round) => {
+    const begun = performance.now();
+    work(round);
+    return performance.now() - begun;
+  });
+}
+
+async function times(what: string, goal: string, work: (round: number) => Promise<unknown>): Promise<void> {
+  const taken: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const begun = performance.now();
+    await work(round);
+    taken.push(performance.now() - begun);
+  }
+  row(what, taken, goal);
+}
+
+function row(what: string, taken: readonly number[], goal: string): void {
+  const sorted = taken.toSorted((one, other) => one - other);
+  const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN).toFixed(2);
+  line(what, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`, goal);
+}
+
+function memory(): void {
+  line('memory of the process', `${(process.memoryUsage().rss / 1e6).toFixed(0)} MB`, 'printed');
+}
+
+function line(what: string, figures: string, goal: string): void {
+  console.log(`  ${what}: ${figures}; goal: ${goal}`);
+}
+
+console.log(`\nThe index of ${count} documents`);
+const synthesis = createSynthesis();
+if (options.engine !== 'postgres') await embedded(synthesis);
+if (options.engine !== 'sqlite') await shared(synthesis);

@@ -1,0 +1,320 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
+import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
+import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
+import { isSlug, trySlug } from '../../docs-service/content/slug.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const parse = (text: string, path = 'notes/First note.md') => parseDocumentFile(path, bytes(text));
+
+t.test('a document is what its front matter says', async (t) => {
+  const cases: readonly { name: string; text: string; want: object }[] = [
+    {
+      name: 'every field',
+      text: [
+        '---',
+        'title: How to begin',
+        'slug: begin',
+        'type: guide',
+        'tags: [First steps, { slug: mac-os, title: macOS }]',
+        'date: 2026-11-21',
+        'updated: 2026-11-22T09:30:00+01:00',
+        'draft: true',
+        'lang: ZH-hans',
+        'authors: [Ada, Grace]',
+        'description: |',
+        '  Two',
+        '  lines.',
+        'cover: pictures/cover.png',
+        'color: blue',
+        '---',
+        '# Another heading',
+      ].join('\n'),
+      want: {
+        title: 'How to begin',
+        slug: 'begin',
+        type: 'guide',
+        tags: [
+          { slug: 'first-steps', title: 'First steps' },
+          { slug: 'mac-os', title: 'macOS' },
+        ],
+        date: '2026-11-21',
+        updated: '2026-11-22T09:30:00+01:00',
+        draft: true,
+        lang: 'zh-Hans',
+        authors: ['Ada', 'Grace'],
+        description: 'Two lines.',
+        cover: 'pictures/cover.png',
+        body: '# Another heading',
+      },
+    },
+    {
+      name: 'no front matter: the slug is from the name of the file, the title from the first heading',
+      text: 'Words.\n\n## The *first* heading\n\n# Another',
+      want: {
+        slug: 'first-note',
+        title: 'The first heading',
+        type: null,
+        tags: [],
+        date: null,
+        draft: false,
+      },
+    },
+    { name: 'no heading: the title is the name of the file', text: 'Words.', want: { title: 'First note' } },
+    { name: 'a heading in a fence is none', text: '```\n# code\n```\n', want: { title: 'First note' } },
+    {
+      name: 'a byte order mark is no part of the text',
+      text: '\ufeff---\ntitle: A\n---\nB',
+      want: { title: 'A', body: 'B' },
+    },
+    { name: 'line ends of Windows', text: '---\r\ntitle: A\r\n---\r\nB', want: { title: 'A', body: 'B' } },
+    {
+      name: 'numbers are the texts that were written',
+      text: '---\ntitle: 1.10\nslug: 007\ntype: 0x1F\ntags: [1_000, 2.0]\nauthors: 1e3\n---\n',
+      want: {
+        title: '1.10',
+        slug: '007',
+        type: '0x1F',
+        tags: [
+          { slug: '1-000', title: '1_000' },
+          { slug: '2-0', title: '2.0' },
+        ],
+        authors: ['1e3'],
+      },
+    },
+    {
+      name: 'a heading far behind the beginning',
+      text: `${'word '.repeat(20_000)}\n\n# Far`,
+      want: { title: 'First note' },
+    },
+    { name: 'a title that YAML reads as a number', text: '---\ntitle: 2026\n---\n', want: { title: '2026' } },
+    {
+      name: 'one tag and one author without a list',
+      text: '---\ntags: News\nauthors: Ada\n---\n',
+      want: { tags: [{ slug: 'news', title: 'News' }], authors: ['Ada'] },
+    },
+    {
+      name: 'a tag that comes twice',
+      text: '---\ntags: [News, news]\n---\n',
+      want: { tags: [{ slug: 'news', title: 'News' }] },
+    },
+    {
+      name: 'a time without a zone is UTC',
+      text: '---\ndate: 2026-11-21 09:30\n---\n',
+      want: { date: '2026-11-21T09:30Z' },
+    },
+    {
+      name: 'keys without a value',
+      text: '---\ntitle:\ntags:\ndate:\n---\n# A',
+      want: { title: 'A', tags: [], date: null },
+    },
+    { name: 'an empty front matter', text: '---\n---\n# A', want: { title: 'A', body: '# A' } },
+    { name: 'a rule later in the text', text: 'A\n\n---\n\nB', want: { body: 'A\n\n---\n\nB' } },
+  ];
+  for (const { name, text, want } of cases)
+    t.test(name, async (t) => {
+      const { document, problem } = parse(text);
+      t.match(document, want);
+      t.equal(problem, null);
+      t.match(document.contentHash, /^[0-9a-f]{64}$/);
+    });
+});
+
+t.test('what cannot be read is refused with a sentence that names the key', async (t) => {
+  const cases: readonly { name: string; text: string; want: RegExp }[] = [
+    { name: 'an unclosed front matter', text: '---\ntitle: A\n# B', want: /no closing line/ },
+    { name: 'YAML that is none', text: '---\ntitle: [A\n---\n', want: /not valid YAML/ },
+    { name: 'a key twice', text: '---\ntitle: A\ntitle: B\n---\n', want: /not valid YAML/ },
+    {
+      name: 'more than a line of YAML needs',
+      text: '---\ntitle: [A,,]\n---\n',
+      want: /not valid YAML: Unexpected , .*in line 2\./,
+    },
+    { name: 'two documents', text: '---\na: b\n--- c\n---\n', want: /second document/ },
+    { name: 'brackets', text: `---\n${'['.repeat(16_000)}\n---\n`, want: /more than 50 levels/ },
+    { name: 'lists in lists', text: `---\n${'- '.repeat(8_000)}\n---\n`, want: /more than 50 levels/ },
+    { name: 'commas', text: `---\na: [${','.repeat(16_000)}\n---\n`, want: /too long\. Leave out keys/ },
+    {
+      name: 'thousands of keys',
+      text: `---\n${Array.from({ length: 1_500 }, (_, at) => `k${at}: a\n`).join('')}---\n`,
+      want: /too long\. Leave out keys/,
+    },
+    { name: 'a list', text: '---\n- title\n---\n', want: /"key: value"/ },
+    {
+      name: 'a date that does not exist',
+      text: '---\ndate: 2026-02-30\n---\n',
+      want: /"date" must be a date that exists/,
+    },
+    { name: 'an hour that does not exist', text: '---\ndate: 2026-02-03T25:00Z\n---\n', want: /"date"/ },
+    {
+      name: 'a draft that is neither',
+      text: '---\ndraft: maybe\n---\n',
+      want: /"draft" must be true or false/,
+    },
+    { name: 'a slug that leads elsewhere', text: '---\nslug: ../etc\n---\n', want: /"slug" must have only/ },
+    { name: 'a slug that hides a PDF', text: '---\nslug: guide.pdf\n---\n', want: /"slug"/ },
+    { name: 'a slug in capitals', text: '---\nslug: Guide\n---\n', want: /"slug"/ },
+    {
+      name: 'a language that is none',
+      text: '---\nlang: english please\n---\n',
+      want: /"lang" must be a language tag/,
+    },
+    {
+      name: 'a title of several lines',
+      text: '---\ntitle: "A\\nB"\n---\n',
+      want: /"title" must be one line/,
+    },
+    { name: 'tags that have no name', text: '---\ntags: [[1]]\n---\n', want: /"tags.0"/ },
+    { name: 'two wrong keys', text: '---\ndate: x\ndraft: 3\n---\n', want: /"date".*"draft"/ },
+    {
+      name: 'aliases that grow',
+      text: `---\na: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi'].map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefghi'[at]}`)}]\n`).join('')}---\n`,
+      want: /cannot be read/,
+    },
+    {
+      name: 'a front matter without an end',
+      text: `---\n${'a: b\n'.repeat(20_000)}`,
+      want: /longer than 16384/,
+    },
+  ];
+  for (const { name, text, want } of cases)
+    t.test(name, async (t) => t.throws(() => parse(text), { name: 'ContentError', message: want }));
+  t.throws(() => parseDocumentFile('a.md', new Uint8Array([0x41, 0xff])), { message: /not valid UTF-8/ });
+  t.throws(() => parse('A', '---.md'), { message: /Add "slug: some-name"/ });
+});
+
+t.test('a bad cover is left out, and the document is served', async (t) => {
+  for (const cover of [
+    '../secret.png',
+    '/etc/hostname',
+    'file:///etc/hostname',
+    'https://example.org/a.png',
+    '[7]',
+  ]) {
+    const { document, problem } = parse(`---\ntitle: A\ncover: ${cover}\n---\n`);
+    t.equal(document.cover, null, cover);
+    t.match(problem, /"cover" was left out/);
+  }
+});
+
+t.test('a collection is what its file says', async (t) => {
+  const cases: readonly { name: string; text: string; want: object | RegExp }[] = [
+    {
+      name: 'a list',
+      text: 'name: book\ntitle: A book\ndocs: [b, a]\norder: title\nauthor: Ada\nlang: de\ncover: c.png\ndescription: Words.',
+      want: {
+        name: 'book',
+        title: 'A book',
+        docs: ['b', 'a'],
+        order: 'title',
+        author: 'Ada',
+        lang: 'de',
+        cover: 'c.png',
+        description: 'Words.',
+      },
+    },
+    {
+      name: 'a query',
+      text: 'query: { type: guide, tag: news }',
+      want: { name: 'the-book', title: 'the-book', docs: { type: 'guide', tag: 'news' }, order: 'listed' },
+    },
+    { name: 'a query in docs', text: 'docs: { tag: news }', want: { docs: { tag: 'news' } } },
+    {
+      name: 'a plain list with comments, before and behind other keys',
+      text: 'title: A\n\ndocs: # all\n- 007\n\n  - b-2 # why\n# more\n- true\norder: date\r\n',
+      want: { title: 'A', docs: ['007', 'b-2', 'true'], order: 'date' },
+    },
+    { name: 'a list that is not plain', text: 'docs:\n- a\n- "b"\n', want: { docs: ['a', 'b'] } },
+    { name: 'a list behind a plain one', text: 'docs:\n- a\ndocs: [b]', want: /"docs" is there twice/ },
+    { name: 'a mistake behind the list', text: 'docs:\n- a\n- b\nx: [,]', want: /YAML.*in line 4/ },
+    {
+      name: 'a list of thousands',
+      text: `docs:\n${'- a-slug-such-as-this\n'.repeat(2_500)}`,
+      want: { docs: Array.from({ length: 2_500 }, () => 'a-slug-such-as-this') },
+    },
+    {
+      name: 'more slugs than a book has',
+      text: `docs:\n${'- a\n'.repeat(5_001)}`,
+      want: /at most 5000 slugs/,
+    },
+    { name: 'a long list in brackets', text: `docs: [${'a,'.repeat(9_000)}]`, want: /one "- slug" a line/ },
+    { name: 'a large file', text: `docs:\n${'- a\n'.repeat(17_000)}`, want: /at most 65536 bytes/ },
+    {
+      name: 'thousands of keys',
+      text: Array.from({ length: 4_000 }, (_, at) => `key${at}: a`).join('\n'),
+      want: /too long/,
+    },
+    { name: 'neither', text: 'name: book', want: /"docs" must be a list/ },
+    { name: 'both', text: 'docs: [a]\nquery: { tag: b }', want: /"docs" must be a list/ },
+    { name: 'an empty query', text: 'query: {}', want: /must have "type" or "tag"/ },
+    { name: 'an unknown order', text: 'docs: [a]\norder: random', want: /"order" must be one of/ },
+    { name: 'an unsafe slug', text: 'docs: [../a]', want: /"docs/ },
+    { name: 'no map', text: '[a]', want: /"key: value"/ },
+  ];
+  for (const { name, text, want } of cases)
+    t.test(name, async (t) => {
+      const run = () => parseCollectionFile('collections/The book.yaml', bytes(text)).collection;
+      if (want instanceof RegExp) t.throws(run, { name: 'ContentError', message: want });
+      else t.match(run(), want);
+    });
+});
+
+t.test('any text can be read or is refused, and nothing of it is lost', async (t) => {
+  const lines = fc.array(
+    fc.constantFrom('---', '...', 'title: A', 'slug: b', '# H', '', '  x: [', 'a: &a *a', '\u0000', '"'),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        lines.map((some) => some.join('\n')),
+        fc.string({ unit: 'binary' }),
+      ),
+      (text) => {
+        try {
+          const { body } = parseFrontMatter(text);
+          return text.endsWith(body);
+        } catch (error) {
+          return error instanceof Error && error.name === 'ContentError';
+        }
+      },
+    ),
+  );
+  t.pass();
+});
+
+t.test('what a slug is made of can be an address', async (t) => {
+  const cases: readonly [string, string | undefined][] = [
+    ['How to begin?', 'how-to-begin'],
+    ['Ünïcode & Co.', 'ünïcode-co'],
+    ['文書を検索する', '文書を検索する'],
+    ['a__b--c', 'a-b-c'],
+    ['???', undefined],
+    ['guide.pdf', 'guide-pdf'],
+  ];
+  for (const [text, want] of cases) t.equal(trySlug(text), want, text);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+      const slug = trySlug(text);
+      return slug === undefined || (isSlug(slug) && trySlug(slug) === slug && !/[/?#%\s]/.test(slug));
+    }),
+  );
+  for (const bad of [
+    '',
+    '.',
+    '..',
+    'a/b',
+    'A',
+    'a--b',
+    '-a',
+    'a-',
+    'a b',
+    'x.epub',
+    'x.md',
+    'x.html',
+    'é'.repeat(101),
+    'a\n',
+  ])
+    t.notOk(isSlug(bad), JSON.stringify(bad));
+});

@@ -1,0 +1,472 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { findCollection } from '../../docs-service/content/libraryCollections.ts';
+import { LibraryWatcher } from '../../docs-service/content/libraryWatcher.ts';
+import { tryLock } from '../../docs-service/dataFolder.ts';
+import { runProgram } from '../../docs-service/program.ts';
+import { followTestLibrary, openTestLibrary, parts } from '../support/docsLibrary.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+
+t.test('files become documents, and bad ones are named and stop nobody', async (t) => {
+  const outside = await temporaryFolder(t, { 'secret.md': '# Secret' });
+  const library = await openTestLibrary(t, {
+    'one.md': '# One',
+    'deep/er/two.markdown': '---\ndate: 2026-01-02\n---\n# Two',
+    'draft.md': '---\ndraft: true\n---\n# Draft',
+    'bad.md': '---\ndate: never\n---\n',
+    'latin.md': new Uint8Array([0x23, 0x20, 0xe9]),
+    'large.md': new Uint8Array(10 * 1024 * 1024 + 1),
+    'a/same.md': '# First',
+    'b/same.md': '# Second',
+    'cover.md': '---\ncover: ../../up.png\n---\n# Cover',
+    '.hidden/no.md': '# No',
+    'node_modules/no.md': '# No',
+    'notes.txt': 'No',
+    'collections/read.me.md': '# A document beside collections',
+    'collections/book.yaml': 'docs: [two, one, draft, gone]\n',
+    'collections/bad.yaml': 'docs: 3\n',
+    'collections/z-again.yaml': 'name: book\ndocs: [one]\n',
+  });
+  const { content, index, indexer, problems } = library;
+  await symlink(join(outside, 'secret.md'), join(content, 'link.md'));
+  await symlink(join(content, 'one.md'), join(content, 'inside.md'));
+  spawnSync('mkfifo', [join(content, 'pipe.md')]);
+  await symlink(join(content, 'pipe.md'), join(content, 'linked-pipe.md'));
+  await symlink(join(content, 'deep'), join(content, 'linked'));
+  await symlink(outside, join(content, 'elsewhere'));
+  await symlink(join(content, 'deep'), join(content, 'linked.md'));
+  await symlink('nowhere', join(content, 'nowhere.png'));
+  await symlink('loop.md', join(content, 'loop.md'));
+  // Looking at what it leads to is an error: its name is longer than names may be.
+  await symlink('x'.repeat(300), join(content, 'impossible.md'));
+  await indexer.sync();
+  t.strictSame(await library.slugs(), ['two', 'cover', 'draft', 'inside', 'one', 'read-me', 'same']);
+  t.match(await index.read('same'), { title: 'First', path: 'a/same.md' });
+  const { documents, problems: kept, whole } = await index.summary();
+  t.equal(documents, 6, 'drafts do not count');
+  t.equal(whole, true);
+  const wanted: readonly [string, RegExp][] = [
+    ['b/same.md', /Another file has the slug "same": a\/same\.md/],
+    ['bad.md', /"date" must be a date/],
+    ['collections/bad.yaml', /"docs" must be/],
+    ['collections/book.yaml', /documents that are not there: gone/],
+    ['collections/book.yaml', /drafts, which are left out: draft/],
+    ['collections/z-again.yaml', /Another file has the name "book"/],
+    ['cover.md', /"cover" was left out/],
+    ['large.md', /more than 10 MB/],
+    ['elsewhere', /Links to folders are not followed/],
+    ['impossible.md', /cannot be read: ENAMETOOLONG/],
+    ['linked', /Links to folders are not followed/],
+    ['linked.md', /Links to folders are not followed/],
+    ['linked-pipe.md', /leads to something that is no file/],
+    ['loop.md', /out of the content folder, or nowhere/],
+    ['latin.md', /not valid UTF-8/],
+    ['link.md', /leads out of the content folder/],
+  ];
+  for (const [path, message] of wanted)
+    t.ok(
+      kept.some((one) => one.path === path && message.test(one.message)),
+      `${path}: ${message}`,
+    );
+  t.equal(kept.length, wanted.length);
+  t.equal(problems.length >= wanted.length - 1, true, 'each was logged');
+  t.match(await findCollection(index, 'book'), { documents: [{ slug: 'two' }, { slug: 'one' }] });
+});
+
+t.test('collections have their documents in the order that they ask for', async (t) => {
+  const { index, indexer } = await openTestLibrary(t, {
+    'a.md': '---\ntitle: Zebra\ndate: 2026-01-01\ntype: guide\ntags: [news]\n---\n',
+    'b.md': '---\ntitle: Apple\ndate: 2026-03-01T00:00:00+02:00\ntype: guide\n---\n',
+    'c.md': '---\ntitle: Mango\ntags: [news]\n---\n',
+    'collections/listed.yaml': 'docs: [c, a, b, a]',
+    'collections/title.yaml': 'docs: [a, b, c]\norder: title',
+    'collections/newest.yaml': 'docs: [c, a, b]\norder: -date',
+    'collections/oldest.yaml': 'docs: [c, b, a]\norder: date',
+    'collections/guides.yaml': 'query: { type: guide }',
+    'collections/guides-oldest.yaml': 'query: { type: guide }\norder: date',
+    'collections/news.yaml': 'query: { tag: news }\norder: title',
+    'collections/nothing.yaml': 'query: { tag: none }',
+  });
+  await indexer.sync();
+  const cases = {
+    listed: 'cab',
+    title: 'bca',
+    newest: 'bac',
+    oldest: 'abc',
+    guides: 'ba',
+    'guides-oldest': 'ab',
+    news: 'ca',
+    nothing: '',
+  };
+  for (const [name, want] of Object.entries(cases)) {
+    const collection = await findCollection(index, name);
+    t.equal(collection?.documents.map(({ slug }) => slug).join(''), want, name);
+  }
+});
+
+t.test('a look reads only what changed', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One', 'two.md': '# Two' });
+  const { content, index, indexer } = library;
+  t.equal((await indexer.sync()).changed, 2);
+  t.equal((await indexer.sync()).changed, 0);
+  const { generation } = index;
+  await utimes(join(content, 'one.md'), new Date(1_000_000), new Date(2_000_000));
+  t.equal((await indexer.sync()).changed, 1);
+  t.equal(index.generation, generation, 'the same bytes are no change for readers');
+  await writeFiles(content, { 'one.md': '# Uno' });
+  await indexer.sync();
+  t.match(await index.read('one'), { title: 'Uno' });
+});
+
+t.test('an index that was made before is gone on with', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const files = { 'a/same.md': '# First', 'b/same.md': '# Second', 'bad.md': '---\nslug: No\n---\n' };
+  const before = await openTestLibrary(t, files, { file });
+  await before.indexer.sync();
+  await before.index.close();
+  const after = await openTestLibrary(t, {}, { file, content: before.content });
+  t.strictSame(await after.slugs(), ['same'], 'it can be read before anything was looked at');
+  t.equal((await after.indexer.sync()).changed, 0);
+  await rm(join(before.content, 'a/same.md'));
+  await after.indexer.sync();
+  t.match(await after.index.read('same'), { title: 'Second' });
+  t.notOk(
+    (await after.index.summary()).problems.some(({ path }) => path === 'b/same.md'),
+    'its problem is gone',
+  );
+});
+
+t.test('whatever happens to the files, the index becomes what a new one would be', async (t) => {
+  const names = ['a.md', 'b.md', 'x/a.md', 'x/c.md', 'y/z/a.md', 'collections/k.yaml'];
+  const texts = [
+    '# One',
+    '---\nslug: s\n---\n',
+    '---\nslug: s\n---\nOther',
+    '---\nbad: [\n---\n',
+    'docs: [a, s]',
+  ];
+  const change = fc.record({
+    kind: fc.constantFrom('write', 'write', 'remove', 'move', 'removeFolder'),
+    at: fc.nat(5),
+    to: fc.nat(5),
+    text: fc.nat(4),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { maxLength: 8 }),
+      async (rounds) => {
+        const content = await mkdtemp(join(tmpdir(), 'runner-docs-test-'));
+        const teardowns: (() => unknown)[] = [() => rm(content, { recursive: true })];
+        const own = { teardown: (work: () => unknown) => teardowns.push(work) };
+        const library = await openTestLibrary(own, {}, { content });
+        for (const round of rounds) {
+          for (const { kind, at, to, text } of round) {
+            const [path, target] = [join(content, names[at] ?? ''), join(content, names[to] ?? '')];
+            await mkdir(join(target, '..'), { recursive: true });
+            if (kind === 'write') await writeFiles(content, { [names[at] ?? '']: texts[text] ?? '' });
+            else if (kind === 'move') await rename(path, target).catch(() => undefined);
+            else
+              await rm(kind === 'remove' ? path : join(content, (names[at] ?? '').split('/')[0] ?? ''), {
+                recursive: true,
+                force: true,
+              });
+          }
+          // Rejects where nothing at all is left, the first time.
+          await library.indexer.sync().catch(() => undefined);
+        }
+        const anew = await openTestLibrary(own, {}, { content });
+        await anew.indexer.sync();
+        await library.indexer.sync().catch(() => undefined);
+        await library.indexer.sync();
+        const states = await Promise.all(
+          [library, anew].map(async ({ index }) => {
+            const { documents, problems } = await index.summary();
+            const page = await index.list({ limit: 100, offset: 0, drafts: true });
+            const bodies = await Promise.all(page.items.map(({ slug }) => index.read(slug)));
+            return {
+              documents,
+              problems: problems.toSorted((a, b) => (a.path + a.message < b.path + b.message ? -1 : 1)),
+              bodies,
+              collections: await index.collections(),
+            };
+          }),
+        );
+        for (const work of teardowns.reverse()) await work();
+        t.strictSame(states[0], states[1]);
+        return JSON.stringify(states[0]) === JSON.stringify(states[1]);
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
+
+t.test('changes are followed while they happen', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One' }, { now: Date.now });
+  const { content, index } = library;
+  const { until, errors } = await followTestLibrary(t, library);
+  const titleIs = (slug: string, title: string | undefined) =>
+    until(async () => (await index.read(slug))?.title === title);
+
+  await writeFiles(content, { 'one.md': '# Changed' });
+  await titleIs('one', 'Changed');
+  await writeFiles(content, { 'new/folder/two.md': '# Two' });
+  await titleIs('two', 'Two');
+  await writeFiles(content, { 'new/folder/two.md': '# Two, again' });
+  await titleIs('two', 'Two, again');
+  await rename(join(content, 'one.md'), join(content, 'uno.md'));
+  await titleIs('uno', 'Changed');
+  t.equal(await index.read('one'), undefined, 'a rename is one step');
+  await rename(join(content, 'new'), join(content, 'old'));
+  await until(async () => (await index.read('two'))?.path === 'old/folder/two.md');
+  await rm(join(content, 'old'), { recursive: true });
+  await titleIs('two', undefined);
+  await writeFiles(content, { 'collections/all.yaml': 'docs: [uno]' });
+  await until(async () => (await index.collections()).length === 1);
+  t.strictSame(errors, []);
+});
+
+t.test('an index that is deleted while it is used is filled again', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const files = { 'one.md': '# One', 'deep/two.md': '# Two', 'collections/all.yaml': 'docs: [one]' };
+  const library = await openTestLibrary(t, files, { file });
+  const { content, index, indexer } = library;
+  await indexer.sync();
+  const isThere = async () => {
+    const { whole, documents } = await index.summary();
+    return [whole, documents, (await index.collections()).length];
+  };
+  t.strictSame(await isThere(), [true, 2, 1]);
+  const deleteIndex = () => {
+    for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
+  };
+  deleteIndex();
+  t.strictSame(await isThere(), [false, 0, 0]);
+  await indexer.sync(['deep']);
+  t.strictSame(await isThere(), [true, 2, 1], 'a look at one folder becomes one at all of them');
+  await writeFiles(content, { 'deep/two.md': '# Two, again' });
+  const { apply } = index;
+  index.apply = async (changes) => {
+    index.apply = apply;
+    deleteIndex();
+    return apply(changes);
+  };
+  await t.rejects(indexer.sync(['deep']), { name: 'IndexUnavailable', message: /made anew/ });
+  t.strictSame(await isThere(), [false, 0, 0], 'what was for the index before is not in the new one');
+  const { until, errors } = await followTestLibrary(t, library);
+  deleteIndex();
+  await until(async () => (await isThere()).join() === 'true,2,1');
+  t.match(await index.read('two'), { title: 'Two, again' }, 'nobody had to say so');
+  t.strictSame(errors, []);
+});
+
+t.test('hundreds of files become visible in one step', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One' }, { now: Date.now });
+  const { content, index } = library;
+  const { until } = await followTestLibrary(t, library);
+  const staging = await mkdtemp(join(tmpdir(), 'runner-docs-test-'));
+  t.teardown(() => rm(staging, { recursive: true, force: true }));
+  await mkdir(join(staging, 'many'));
+  await Promise.all(
+    Array.from({ length: 400 }, (_, at) => writeFile(join(staging, 'many', `n${at}.md`), `# ${at}`)),
+  );
+  const seen = new Set<number>();
+  await rename(join(staging, 'many'), join(content, 'many'));
+  await until(async () => {
+    const { total } = await index.list({ limit: 1, offset: 0, drafts: true });
+    seen.add(total);
+    return total === 401;
+  });
+  t.strictSame(
+    [...seen].sort((a, b) => a - b),
+    [1, 401],
+  );
+});
+
+t.test('a file that is being written stays as it was until it has come to rest', async (t) => {
+  let now = Date.now();
+  const library = await openTestLibrary(t, { 'one.md': '---\ntitle: Whole\n---\nText' }, { now: () => now });
+  const { content, index, indexer } = library;
+  now += 60_000;
+  await indexer.sync();
+  await writeFile(join(content, 'one.md'), '---\ntit');
+  now = Date.now();
+  t.strictSame((await indexer.sync()).unsettled, ['']);
+  t.match(await index.read('one'), { title: 'Whole' });
+  await writeFile(join(content, 'one.md'), '---\ntitle: New\n---\nText');
+  now = Date.now() + 1_000;
+  t.strictSame((await indexer.sync()).unsettled, []);
+  t.match(await index.read('one'), { title: 'New' });
+});
+
+t.test('a content folder that is away for a while is no empty library', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One' });
+  const { content, indexer } = library;
+  await indexer.sync();
+  await rename(content, `${content}-away`);
+  t.teardown(() => rm(`${content}-away`, { recursive: true, force: true }));
+  await t.rejects(indexer.sync(), { message: /The content folder is gone/ });
+  t.strictSame(await library.slugs(), ['one']);
+  await rename(`${content}-away`, content);
+  await indexer.sync();
+  t.strictSame(await library.slugs(), ['one']);
+});
+
+t.test('a content folder that is empty at once is looked at again before the library is', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One' });
+  const { content, indexer } = library;
+  await indexer.sync();
+  const message = /The content folder is empty/;
+  await rm(join(content, 'one.md'));
+  await t.rejects(indexer.sync(['']), { message });
+  await t.rejects(indexer.sync(), { message });
+  await t.rejects(indexer.sync(['']), { message }, 'a look at some folders does not confirm it');
+  t.strictSame(await library.slugs(), ['one']);
+  await writeFiles(content, { 'one.md': '# One' });
+  await indexer.sync();
+  await rm(join(content, 'one.md'));
+  await t.rejects(indexer.sync(), { message }, 'it was back meanwhile');
+  await indexer.sync();
+  t.strictSame(await library.slugs(), []);
+  t.equal((await library.index.summary()).whole, true);
+  await indexer.sync();
+});
+
+t.test('a file that vanishes before it is read is gone, without a problem', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One', 'two.md': '# Two' });
+  await rm(join(library.content, 'one.md'));
+  await t.rejects(library.folder.read('one.md'), { code: 'ENOENT' });
+  const { list } = library.folder;
+  const found = [{ path: 'one.md', size: 5, modified: 1 }];
+  Object.assign(library.folder, {
+    list: async (path: string) => ({ ...(await list(path)), files: found }),
+  });
+  await library.indexer.sync();
+  t.strictSame((await library.index.summary()).problems, []);
+});
+
+t.test('each problem is told once, and again when it has come back', async (t) => {
+  const collection = { 'collections/all.yaml': 'docs: [one, draft, gone]' };
+  const library = await openTestLibrary(t, { 'draft.md': '---\ndraft: true\n---\n', ...collection });
+  const { content, indexer, problems } = library;
+  await indexer.sync();
+  t.equal(problems.length, 2, 'of one file');
+  await writeFiles(content, { 'two.md': '# Two', 'collections/b.yaml': 'docs: 1' });
+  await indexer.sync();
+  t.equal(problems.length, 3);
+  await rm(join(content, 'collections/all.yaml'));
+  await indexer.sync();
+  await writeFiles(content, collection);
+  await indexer.sync();
+  t.equal(problems.length, 5);
+});
+
+t.test('a folder that takes the place of another is followed', async (t) => {
+  const files = { 'guide/deep/one.md': '# One', 'guide/two.md': '# Two' };
+  const library = await openTestLibrary(t, files, { now: Date.now });
+  const { content, index } = library;
+  const { until, errors, following } = await followTestLibrary(t, library);
+  const staging = await temporaryFolder(t);
+  const titlesAre = (one: string, two: string | undefined) =>
+    until(async () => (await index.read('one'))?.title === one && (await index.read('two'))?.title === two);
+  const replace = async (one: string) => {
+    await writeFiles(staging, { 'guide/deep/one.md': one });
+    await rename(join(content, 'guide'), join(staging, `old-${one}`));
+    await rename(join(staging, 'guide'), join(content, 'guide'));
+  };
+  await replace('# Replaced');
+  await titlesAre('Replaced', undefined);
+  await following.lookAt([]);
+  await writeFiles(content, { 'guide/deep/one.md': '# Followed', 'guide/two.md': '# Two' });
+  await titlesAre('Followed', 'Two');
+  await rm(join(content, 'guide'), { recursive: true });
+  await writeFiles(content, { 'guide/deep/one.md': '# Made again' });
+  await titlesAre('Made again', undefined);
+  await writeFiles(content, { 'guide/deep/one.md': '# Followed again' });
+  await titlesAre('Followed again', undefined);
+  t.strictSame(errors, []);
+});
+
+t.test('a folder that cannot be watched keeps nobody from the others', async (t) => {
+  const root = await temporaryFolder(t, { 'good/one.md': '# One' });
+  const failures: Error[] = [];
+  const changed = new Promise<readonly string[]>((resolve) => {
+    const watcher = new LibraryWatcher({
+      root,
+      onDidChange: resolve,
+      onDidFail: (error) => failures.push(error),
+    });
+    t.teardown(() => watcher.close());
+    t.strictSame(watcher.watch(['', 'x'.repeat(300), 'gone', 'good']), ['', 'good']);
+  });
+  await writeFiles(root, { 'good/one.md': '# Uno' });
+  t.strictSame(await changed, ['good']);
+  t.strictSame(failures, []);
+});
+
+t.test('a document that moves to another folder in two steps is never away', async (t) => {
+  let now = Date.now() + 3_600_000;
+  const files = { 'a/flip.md': '# One', 'b/other.md': '# B' };
+  const library = await openTestLibrary(t, files, { now: () => now });
+  const { content, index, indexer } = library;
+  const looks: (readonly string[] | undefined)[] = [];
+  const sync = indexer.sync.bind(indexer);
+  indexer.sync = (folders, signal) => {
+    looks.push(folders);
+    return sync(folders, signal);
+  };
+  const { until, following } = await followTestLibrary(t, library);
+  const seen: (string | undefined)[] = [];
+  index.onDidChange(() => void index.read('flip').then((document) => seen.push(document?.path)));
+  await writeFiles(content, { 'b/flip.md': '# Two' });
+  await utimes(join(content, 'b/flip.md'), now / 1_000, now / 1_000);
+  await following.lookAt(['b']);
+  await rm(join(content, 'a/flip.md'));
+  looks.length = 0;
+  await following.lookAt(['a']);
+  t.match(await index.read('flip'), { path: 'a/flip.md' });
+  t.ok(
+    looks.length > 0 && looks.every((folders) => folders?.includes('b')),
+    'what is half written is looked at too',
+  );
+  now += 1_000;
+  await until(async () => (await index.read('flip'))?.path === 'b/flip.md');
+  t.notOk(seen.includes(undefined));
+});
+
+t.test('"index" waits for files that are being written, and names what is missing', async (t) => {
+  const content = await temporaryFolder(t, { 'one.md': '# One' });
+  const data = await temporaryFolder(t);
+  let now = Date.now() + 3_600_000;
+  let [printed, noted] = ['', ''];
+  const surroundings = {
+    ...{ env: {}, version: '0', parts, sample: '', isTerminal: false, ending: new AbortController().signal },
+    now: () => now,
+    print: (text: string) => (printed += text),
+    note: (text: string) => (noted += text),
+  };
+  const run = () => {
+    [printed, noted] = ['', ''];
+    return runProgram(['index', '--content', content, '--data', data], surroundings);
+  };
+  t.equal(await run(), 0);
+  await writeFiles(content, { 'guide/two.md': '# Two' });
+  await utimes(join(content, 'guide/two.md'), now / 1_000, now / 1_000);
+  t.equal(await run(), 1);
+  t.equal(printed, '1 document, 0 problems\n');
+  t.match(noted, /still being written in these folders.*guide.*again when that is done/);
+  const running = run();
+  now += 100;
+  const later = setTimeout(() => (now += 100), 300);
+  t.teardown(() => clearTimeout(later));
+  t.equal(await running, 0);
+  t.equal(printed, '2 documents, 0 problems\n');
+  const lock = await tryLock(join(data, 'index.lock'));
+  t.equal(await run(), 1);
+  t.match(noted, /Another process keeps the index up to date/);
+  await lock?.release();
+});

@@ -1,0 +1,269 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { analyse, longestToken, words } from '../../docs-service/index/analyser.ts';
+import { QueryError } from '../../docs-service/index/documentIndex.ts';
+import { documentTokens } from '../../docs-service/index/documentTokens.ts';
+import { headingsOf, tryFirstHeading } from '../../docs-service/index/headings.ts';
+import { markdownLines } from '../../docs-service/index/markdownLines.ts';
+import { type Clause, parseQuery } from '../../docs-service/index/query.ts';
+import { longestSnippet, snippet } from '../../docs-service/index/snippet.ts';
+
+/** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
+const piece = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.constantFrom(
+    '```',
+    '~~~',
+    '\n',
+    '\n\n',
+    '# ',
+    '- ',
+    '> ',
+    '===',
+    '"',
+    '-',
+    '*',
+    ' ',
+    'apple',
+    'pear',
+    '検索',
+    'É',
+    '👩‍👩‍👧',
+    'e\u0301',
+  ),
+);
+const anyText = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
+
+t.test('the analyser', async (t) => {
+  const cases: readonly { name: string; input: string; want: readonly string[] }[] = [
+    { name: 'words and numbers', input: 'It is 42, v2.0!', want: ['it', 'is', '42', 'v2', '0'] },
+    { name: 'accents of Latin and Greek', input: 'Zürich ÉCOLE Ἑλλάς', want: ['zurich', 'ecole', 'ελλασ'] },
+    { name: 'Turkish and German letters', input: 'İstanbul Straße', want: ['istanbul', 'straße'] },
+    { name: 'Cyrillic', input: 'Ёлка мой', want: ['елка', 'мой'] },
+    { name: 'compatible forms', input: 'ｚüｒｉｃｈ ﬁne ①', want: ['zurich', 'fine', '1'] },
+    { name: 'a combining accent', input: 'cafe\u0301', want: ['cafe'] },
+    { name: 'vowel signs stay', input: 'हिन्दी', want: ['हिन्दी'] },
+    { name: 'Japanese', input: '全文検索エンジン', want: ['全文', '検索', 'エンジン'] },
+    { name: 'Japanese within Latin', input: 'Node用の検索', want: ['node', '用', 'の', '検索'] },
+    { name: 'Thai', input: 'ภาษาไทย', want: ['ภาษา', 'ไทย'] },
+    { name: 'code', input: 'foo_bar(baz) // a-b', want: ['foo', 'bar', 'baz', 'a', 'b'] },
+    { name: 'nothing', input: ' \0…👍🏽 ', want: [] },
+  ];
+  for (const { name, input, want } of cases) t.strictSame(analyse(input), want, name);
+
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const tokens = analyse(text);
+      t.strictSame(analyse(tokens.join(' ')), tokens);
+      for (const token of tokens)
+        if (!/^[\p{L}\p{M}\p{N}]+$/u.test(token) || token.length > longestToken) t.fail(token);
+    }),
+  );
+  t.pass('a token is a word of its own, and no more than it may be');
+  t.equal(
+    analyse('a'.repeat(100_000)).join(''),
+    'a'.repeat(100_000),
+    'a long word is cut and nothing is lost',
+  );
+  t.equal(analyse('検'.repeat(50_000)).join(''), '検'.repeat(50_000));
+  const places = [...words('— Zürich\n検索する')];
+  t.strictSame(places[0], { start: 2, end: 8, token: 'zurich' });
+  t.strictSame(places[1], { start: 9, end: 11, token: '検索' });
+});
+
+t.test('a query', async (t) => {
+  const clause = (text: string, prefix = false): Clause => ({ tokens: text.split(' '), prefix });
+  const cases: readonly { input: string; all?: readonly Clause[]; none?: readonly Clause[] }[] = [
+    { input: 'Two words', all: [clause('two'), clause('words')] },
+    { input: '"a phrase" word', all: [clause('a phrase'), clause('word')] },
+    { input: 'well-known', all: [clause('well known')] },
+    { input: 'a -b -"c d"', all: [clause('a')], none: [clause('b'), clause('c d')] },
+    { input: '--b', none: [clause('b')] },
+    {
+      input: 'pre* in*fix *post a*b*',
+      all: [clause('pre', true), clause('in fix'), clause('post'), clause('a b', true)],
+    },
+    { input: '"not closed', all: [clause('not closed')] },
+    { input: 'glued"to it"gether', all: [clause('glued'), clause('to it'), clause('gether')] },
+    { input: '“typed by” „an editor“', all: [clause('typed by'), clause('an editor')] },
+    { input: 'same SAME same*', all: [clause('same'), clause('same', true)] },
+    { input: '検索する', all: [clause('検索 する')] },
+    {
+      input: 'AND OR NOT NEAR(a b) title:c',
+      all: ['and', 'or', 'not', 'near a', 'b', 'title c'].map((text) => clause(text)),
+    },
+    { input: '- "" -"" * ( ) ++ \0' },
+    { input: '' },
+  ];
+  for (const { input, all = [], none = [] } of cases) t.strictSame(parseQuery(input), { all, none }, input);
+
+  fc.assert(
+    fc.property(anyText, (text) => {
+      try {
+        const { all, none } = parseQuery(text);
+        for (const { tokens } of [...all, ...none])
+          if (tokens.length === 0 || tokens.some((token) => /[^\p{L}\p{M}\p{N}]/u.test(token))) t.fail(text);
+      } catch (error) {
+        if (!(error instanceof QueryError)) throw error;
+      }
+    }),
+  );
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const phrase = text.replaceAll(/["“”„«»]/g, ' ').slice(0, 60);
+      const tokens = analyse(phrase);
+      t.strictSame(parseQuery(`"${phrase}"`).all, tokens.length === 0 ? [] : [{ tokens, prefix: false }]);
+    }),
+  );
+  t.throws(() => parseQuery('a'.repeat(1_001)), { name: 'QueryError', message: /1000 characters/ });
+  t.throws(() => parseQuery(Array.from({ length: 65 }, (_, n) => n).join(' ')), { name: 'QueryError' });
+});
+
+t.test('headings', async (t) => {
+  const cases: readonly { name: string; input: string; want: readonly string[] }[] = [
+    { name: 'with marks', input: '# One\n\n###### Six ######\n####### seven', want: ['One', 'Six'] },
+    { name: 'underlined', input: 'One\n===\n\nTwo\nlines\n---\n\n---\n', want: ['One', 'Two lines'] },
+    { name: 'no tags, no code', input: '#tag\n\n    # code\n\n```\n# code\n```\n\n# yes', want: ['yes'] },
+    {
+      name: 'fences in lists and quotes',
+      input: '- ```\n  # no\n  ```\n\n> ~~~\n> # no\n> ~~~\n\n# yes',
+      want: ['yes'],
+    },
+    { name: 'a fence that is never closed', input: '# yes\n````\n```\n# no', want: ['yes'] },
+    { name: 'code within a line is no fence', input: '```a```\n# yes', want: ['yes'] },
+    { name: 'C# and closing marks', input: '# C#\n# C #\n', want: ['C#', 'C'] },
+    { name: 'lists and quotes are not underlined', input: '- a\n---\n> b\n---\n', want: [] },
+    { name: 'lines that end as on Windows', input: '# One\r\n\r\nTwo\r\n===\r\n', want: ['One', 'Two'] },
+  ];
+  for (const { name, input, want } of cases)
+    t.strictSame(
+      headingsOf(input).filter((heading) => heading !== ''),
+      want,
+      name,
+    );
+  t.equal(
+    tryFirstHeading('#\n\ntext\n\n## The [*guide*](x.md) to `a<b>` &amp; <b>more</b>\n'),
+    'The guide to a<b> & more',
+  );
+  t.equal(tryFirstHeading('# &valueOf; &#x110000; &#65;'), '&valueOf; \ufffd A');
+  t.equal(tryFirstHeading('only text'), undefined);
+  t.ok((tryFirstHeading(`# ${'long '.repeat(1_000)}`)?.length ?? 0) <= 500);
+
+  fc.assert(
+    fc.property(anyText, (text) => {
+      headingsOf(text);
+      tryFirstHeading(text);
+      const lines = [...markdownLines(text)];
+      t.strictSame(lines.map(({ start, end }) => text.slice(start, end)).join('\n'), text);
+    }),
+  );
+});
+
+t.test('an excerpt', async (t) => {
+  const filler = 'Lorem ipsum dolor sit amet consectetur. '.repeat(30);
+  const fence = '```js\nconst needle = 1;\n```';
+  const longFence = `\`\`\`\n${'code '.repeat(100)}needle\n\`\`\``;
+  const cases: readonly { name: string; body: string; query: string; want: RegExp; not?: RegExp }[] = [
+    {
+      name: 'the begin where nothing is found',
+      body: `Begin. ${filler}`,
+      query: 'other',
+      want: /^Begin\. .* …$/s,
+    },
+    {
+      name: 'around the word',
+      body: `${filler}Here is a *needle* in it. ${filler}`,
+      query: 'needle',
+      want: /^… .*\*needle\*.* …$/s,
+    },
+    {
+      name: 'a short text is whole',
+      body: 'A needle.\n\nThe end.\n',
+      query: 'needle',
+      want: /^A needle\.\n\nThe end\.$/,
+    },
+    {
+      name: 'where more is found',
+      body: `A needle. ${filler}${filler}The thread and the needle.`,
+      query: 'thread needle',
+      want: /thread and the needle\.$/,
+    },
+    {
+      name: 'a short fence is whole',
+      body: `${filler}\n\n${fence}\n\n${filler}`,
+      query: 'needle',
+      want: /^```js\nconst needle = 1;\n```$/,
+    },
+    {
+      name: 'a long fence is left out',
+      body: `Begin.\n\n${longFence}\n\nText with a needle.`,
+      query: 'needle',
+      want: /^Text with a needle\.$/,
+    },
+    { name: 'nothing but a long fence', body: longFence, query: 'needle', want: /^$/ },
+    {
+      name: 'a phrase, not its words',
+      body: `red. ${filler}apple. ${filler}A red apple. ${filler}`,
+      query: '"red apple"',
+      want: /A red apple/,
+    },
+    { name: 'the beginning of a word', body: `${filler}Needles. ${filler}`, query: 'need*', want: /Needles/ },
+    {
+      name: 'an excluded word is nothing to show',
+      body: `Begin. ${filler}`,
+      query: '-lorem',
+      want: /^Begin/,
+    },
+    {
+      name: 'Japanese',
+      body: `${'あ。'.repeat(400)}全文検索エンジン${'い。'.repeat(400)}`,
+      query: '検索',
+      want: /検索/,
+    },
+  ];
+  for (const { name, body, query, want } of cases) {
+    const excerpt = snippet(body, parseQuery(query));
+    t.match(excerpt, want, name);
+    t.ok(excerpt.length <= longestSnippet, `${name}: ${excerpt.length}`);
+  }
+  const families = '👩‍👩‍👧'.repeat(200);
+  t.match(snippet(families, parseQuery('x')), /^(?:👩‍👩‍👧)+ …$/u, 'no character is cut');
+
+  const windows = ['Text.', '```js', '# needle', '```', 'More.'].join('\r\n');
+  t.strictSame(
+    [...markdownLines(windows)].map(({ fence }) => fence),
+    [undefined, 0, 0, 0, undefined],
+    'a fence in a file with the line ends of Windows',
+  );
+
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, times) => {
+      const body = `${text}\n`.repeat(times);
+      const excerpt = snippet(body, parseQuery('apple pear* "検索 apple"'));
+      if (excerpt.length > longestSnippet) t.fail(`${excerpt.length} units`);
+      if (/\p{Surrogate}/u.test(excerpt) && !/\p{Surrogate}/u.test(body)) t.fail('half a character');
+      const fences = new Set([...markdownLines(excerpt)].map(({ fence }) => fence)).size;
+      if (fences > 1) t.fail(`a fence and more: ${JSON.stringify(excerpt)}`);
+      const isFence = [...markdownLines(excerpt)][0]?.fence === 0;
+      if (isFence && !fencesOf(body).includes(excerpt))
+        t.fail(`a part of a fence: ${JSON.stringify(excerpt)}`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('a document within its bounds', async (t) => {
+  const distinct = Array.from({ length: 150_000 }, (_, number) => `${number}${'x'.repeat(50)}`).join(' ');
+  const { text } = documentTokens('', distinct);
+  const bytes = new Set(text).size * 55;
+  t.ok(text.length > 1_000 && bytes < 500_000, `${text.length} tokens, ${bytes} bytes`);
+  t.equal(documentTokens('', 'a '.repeat(200_000)).text.length, 100_000);
+  t.strictSame(documentTokens('A b', '# C d\n\ne').headings, [['c', 'd']]);
+});
+
+function fencesOf(text: string): readonly string[] {
+  const fences = new Map<number, { readonly start: number; readonly end: number }>();
+  for (const { start, end, fence } of markdownLines(text))
+    if (fence !== undefined) fences.set(fence, { start: fences.get(fence)?.start ?? start, end });
+  return Array.from(fences.values(), ({ start, end }) => text.slice(start, end));
+}

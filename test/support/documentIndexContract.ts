@@ -1,0 +1,395 @@
+import type { Test } from 'tap';
+import type { Document } from '../../docs-service/content/document.ts';
+import type { DocumentIndex, IndexWriter, SearchQuery } from '../../docs-service/index/documentIndex.ts';
+
+export type WritableIndex = DocumentIndex & IndexWriter;
+
+/** A document whose front matter says nothing but what a test is about. */
+export function documentOf(slug: string, more: Partial<Document> = {}): Document {
+  return {
+    slug,
+    title: slug,
+    type: null,
+    tags: [],
+    date: null,
+    updated: null,
+    lang: null,
+    authors: [],
+    description: null,
+    cover: null,
+    draft: false,
+    contentHash: `hash of ${slug}`,
+    path: `${slug}.md`,
+    body: '',
+    ...more,
+  };
+}
+
+export async function found(
+  index: DocumentIndex,
+  text: string,
+  more: Partial<SearchQuery> = {},
+): Promise<readonly string[]> {
+  const { items } = await index.search({ text, drafts: false, limit: 100, offset: 0, ...more });
+  return items.map(({ document }) => document.slug);
+}
+
+const tag = (slug: string) => ({ slug, title: slug.toUpperCase() });
+
+/** What every engine does alike. `open` makes an empty index. */
+export function documentIndexContract(t: Test, open: () => Promise<WritableIndex>): void {
+  const on = (name: string, work: (t: Test, index: WritableIndex) => Promise<void>) =>
+    t.test(name, async (t) => {
+      const index = await open();
+      t.teardown(() => index.close());
+      await work(t, index);
+    });
+
+  on('lists are newest first, then by slug, and filtered', async (t, index) => {
+    await index.apply({
+      put: [
+        documentOf('undated-b'),
+        documentOf('old', { date: '2020-01-01', type: 'guide', tags: [tag('one')] }),
+        documentOf('new', { date: '2026-01-01', type: 'guide', tags: [tag('one'), tag('two')] }),
+        documentOf('midnight', { date: '2023-05-05', tags: [tag('two')] }),
+        documentOf('evening', { date: '2023-05-04T23:30:00-01:00', tags: [tag('two')] }),
+        documentOf('undated-a', { draft: true, type: 'guide' }),
+        documentOf('𝒶', { type: 'x' }),
+        documentOf('ｚ', { type: 'x' }),
+      ],
+    });
+    const list = async (more = {}) => {
+      const { items, total } = await index.list({ drafts: false, limit: 100, offset: 0, ...more });
+      return [items.map(({ slug }) => slug), total];
+    };
+    t.strictSame(await list(), [['new', 'evening', 'midnight', 'old', 'undated-b', 'ｚ', '𝒶'], 7]);
+    t.strictSame(await list({ type: 'guide' }), [['new', 'old'], 2]);
+    t.strictSame(await list({ type: 'guide', drafts: true }), [['new', 'old', 'undated-a'], 3]);
+    t.strictSame(await list({ tag: 'two' }), [['new', 'evening', 'midnight'], 3]);
+    t.strictSame(await list({ tag: 'two', type: 'guide' }), [['new'], 1]);
+    t.strictSame(await list({ limit: 2, offset: 1 }), [['evening', 'midnight'], 7]);
+    t.strictSame(await list({ limit: 2, offset: 5 }), [['ｚ', '𝒶'], 7]);
+    t.strictSame(await list({ limit: 2, offset: 6 }), [['𝒶'], 7]);
+    t.strictSame(await list({ offset: 70 }), [[], 7]);
+    t.strictSame(await list({ type: '\'; DROP TABLE x; \0 {"' }), [[], 0]);
+    t.strictSame(await list({ type: 'Guide' }), [[], 0], 'a type is taken literally');
+  });
+
+  on('a document is read as it was put, and replaced, and removed', async (t, index) => {
+    const whole = documentOf('whole', {
+      title: 'Ganz "neu"',
+      type: 'a, b}',
+      tags: [tag('one')],
+      date: '2026-11-21',
+      updated: '2026-11-21T10:00:00Z',
+      lang: 'de',
+      authors: ['A', 'B'],
+      description: "it's",
+      cover: 'pictures/a.png',
+      path: 'folder/whole ü.md',
+      body: '# Größe\n\n```\ncode\n```\n\n🙂 end\n',
+    });
+    await index.apply({ put: [whole, documentOf('other', { draft: true })] });
+    t.strictSame(await index.read('whole'), whole);
+    t.equal((await index.read('other'))?.draft, true, 'a draft is read too');
+    t.equal(await index.read('nothing'), undefined);
+    t.equal(await index.read('a\0b\ud800'), undefined);
+    const { body, ...located } = whole;
+    const slugs = ['other', 'nothing', 'whole'];
+    t.strictSame(
+      (await index.metadataOf(slugs)).map(({ slug }) => slug),
+      ['other', 'whole'],
+    );
+    t.strictSame((await index.metadataOf(['whole']))[0], located);
+    t.strictSame([...(await index.slugsOf([whole.path, 'other.md', 'x']))], [[whole.path, 'whole']]);
+
+    await index.apply({ put: [{ ...whole, title: 'Another', type: 'c', tags: [], body: 'short' }] });
+    t.strictSame(await found(index, 'another'), ['whole']);
+    t.strictSame(await found(index, 'neu'), []);
+    t.equal((await index.list({ tag: 'one', drafts: true, limit: 1, offset: 0 })).total, 0);
+    t.equal((await index.list({ type: 'c', drafts: true, limit: 1, offset: 0 })).total, 1);
+    await index.apply({ remove: ['whole', 'nothing'], put: [documentOf('whole', { body: 'again' })] });
+    t.strictSame(await found(index, 'again'), ['whole']);
+    await index.apply({ remove: ['whole'] });
+    t.strictSame(await found(index, 'again'), []);
+    t.equal(await index.read('whole'), undefined);
+    t.equal((await index.summary()).documents, 0);
+  });
+
+  on('characters that a store has no place for become a substitute', async (t, index) => {
+    await index.apply({
+      put: [documentOf('odd', { title: 'a\0b \ud800', body: 'nul \0 half \udc00 word' })],
+    });
+    t.equal((await index.read('odd'))?.body, 'nul \ufffd half \ufffd word');
+    t.equal((await index.read('odd'))?.title, 'a\0b \ud800');
+    t.strictSame(await found(index, 'word'), ['odd']);
+  });
+
+  on('a search finds words, phrases, beginnings and exclusions', async (t, index) => {
+    await index.apply({
+      put: [
+        documentOf('getting-started', {
+          title: 'Getting started',
+          body: '# Getting started\n\nInstall the *program*, then run it.',
+        }),
+        documentOf('install', { body: '## How to install\n\nA well-known program. Run `npm install`.' }),
+        documentOf('zurich', { body: 'Zürich, ΟΔΟΣ, Ёлка und Straße. 全文検索エンジンを作る。' }),
+        documentOf('secret', { draft: true, body: 'Install nothing.' }),
+        documentOf('split', { title: 'one two', body: 'three\n\n# Four\n\n# Five' }),
+      ],
+    });
+    const cases: readonly (readonly [query: string, want: readonly string[]])[] = [
+      ['install', ['install', 'getting-started']],
+      ['INSTALL program', ['install', 'getting-started']],
+      ['program -known', ['getting-started']],
+      ['"the program"', ['getting-started']],
+      ['"program the"', []],
+      ['"run it', ['getting-started']],
+      ['well-known', ['install']],
+      ['known-well', []],
+      ['"well known program"', ['install']],
+      ['prog*', ['getting-started', 'install']],
+      ['p*', ['getting-started', 'install']],
+      ['progr* -"npm install"', ['getting-started']],
+      ['well-kno*', ['install']],
+      ['progra', []],
+      ['zurich', ['zurich']],
+      ['ZÜRICH', ['zurich']],
+      ['οδοσ', ['zurich']],
+      ['елка', ['zurich']],
+      ['strasse', []],
+      ['検索', ['zurich']],
+      ['検*', ['zurich']],
+      ['-install', ['split', 'zurich']],
+      ['-install -zurich', ['split']],
+      ['-"run it" -z* -split -three', ['install']],
+      ['install -install', []],
+      ['"one two"', ['split']],
+      ['"two three"', []],
+      ['two three', ['split']],
+      ['"four five"', ['split']],
+      ['one AND two', []],
+      ['NOT one', []],
+      ['', []],
+      ['  ', []],
+      ['- "" -"" * -* "*"', []],
+      ['c++ (', []],
+      ['install:*', ['install', 'getting-started']],
+      ["install' OR 1=1 --", []],
+      ['\0 install \ud800', ['install', 'getting-started']],
+      ['†install §any ¦ »i', []],
+    ];
+    for (const [query, want] of cases) t.strictSame(await found(index, query), want, query);
+    t.strictSame((await found(index, 'install', { drafts: true })).toSorted(), [
+      'getting-started',
+      'install',
+      'secret',
+    ]);
+    t.strictSame(await found(index, 'nothing', { drafts: false }), []);
+    await t.rejects(found(index, 'x'.repeat(1_001)), { name: 'QueryError' });
+    await t.rejects(found(index, 'a '.repeat(20) + Array.from({ length: 65 }, (_, n) => n).join(' ')), {
+      name: 'QueryError',
+    });
+  });
+
+  on('titles come before headings and headings before the text', async (t, index) => {
+    await index.apply({
+      put: [
+        documentOf('d', { title: 'x', body: `apple ${'pear '.repeat(30)}` }),
+        documentOf('c', { title: 'x', body: '## An apple\n\npear' }),
+        documentOf('b', { title: 'Apple', body: 'pear' }),
+        documentOf('a', { title: 'x', body: 'apple pear' }),
+        documentOf('e', { title: 'x', body: 'Pear\n====\n\nthe apple' }),
+        documentOf('f', { title: 'green apples', body: 'apple' }),
+      ],
+    });
+    const tiers = (slugs: readonly string[], sizes: readonly number[]) =>
+      sizes.map((size, index) =>
+        slugs.slice(sum(sizes.slice(0, index)), sum(sizes.slice(0, index)) + size).toSorted(),
+      );
+    t.strictSame(tiers(await found(index, 'apple pear'), [1, 2, 2]), [['b'], ['c', 'e'], ['a', 'd']]);
+    t.strictSame(tiers(await found(index, 'apple'), [1, 1, 4]), [['b'], ['c'], ['a', 'd', 'e', 'f']]);
+    t.strictSame(tiers(await found(index, 'apple*'), [2, 1, 3]), [['b', 'f'], ['c'], ['a', 'd', 'e']]);
+    t.strictSame(tiers(await found(index, 'ap*'), [2, 1, 3]), [['b', 'f'], ['c'], ['a', 'd', 'e']]);
+    t.strictSame(await found(index, '"green apples"'), ['f'], 'a title is found too');
+    t.strictSame(await found(index, '"apples apple"'), [], 'a title and a text make no phrase');
+    const page = await index.search({ text: 'apple pear', drafts: false, limit: 2, offset: 1 });
+    t.strictSame([page.items.map(({ document }) => document.slug).toSorted(), page.total], [['c', 'e'], 5]);
+  });
+
+  on('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {
+    const slug = (number: number) => `doc-${String(number).padStart(4, '0')}`;
+    // They do not come in the order of their slugs.
+    const numbers = Array.from({ length: 2_100 }, (_, at) => (at * 1_103) % 2_100);
+    for (let from = 0; from < numbers.length; from += 300)
+      await index.apply({
+        put: numbers.slice(from, from + 300).map((number) =>
+          documentOf(slug(number), {
+            title: number === 2_099 ? 'Common' : 'x',
+            body: number === 2_098 ? '# common' : number < 50 ? 'common rare' : 'common',
+          }),
+        ),
+      });
+    const page = async (text: string, offset: number) => {
+      const { items, total, approximate } = await index.search({ text, drafts: false, limit: 3, offset });
+      return [items.map(({ document }) => document.slug), total, approximate];
+    };
+    t.strictSame(
+      (await page('common', 0))[0]?.toString().slice(0, 17),
+      `${slug(2_099)},${slug(2_098)}`.slice(0, 17),
+    );
+    t.strictSame((await page('common', 1_999)).slice(1), [2_000, true]);
+    t.strictSame((await page('common', 2_000))[0], []);
+    t.strictSame((await page('rare', 0)).slice(1), [50, false]);
+    t.strictSame(await page('-rare', 0), [[slug(50), slug(51), slug(52)], 2_000, true]);
+    t.strictSame(await page('-rare', 1_998), [[slug(2_048), slug(2_049)], 2_000, true]);
+    const seen = new Set<string>();
+    for (let offset = 0; offset < 2_000; offset += 100)
+      for (const { document } of (await index.search({ text: 'common', drafts: false, limit: 100, offset }))
+        .items)
+        seen.add(document.slug);
+    t.equal(seen.size, 2_000, 'pages make the whole');
+    t.notOk(seen.has(slug(2_000)), 'the last by slug are left out');
+  });
+
+  on('collections, problems and files are kept', async (t, index) => {
+    t.strictSame(await index.summary(), { documents: 0, problems: [], whole: false });
+    const empty = await index.files();
+    const { birth } = empty;
+    t.strictSame(empty, { birth, whole: false, files: [] });
+    t.equal(await index.birth(), birth);
+    t.strictSame(await index.collections(), []);
+    const file = (path: string, problem: string | null = null) => ({
+      path,
+      size: 12,
+      modified: 1_700_000_000_123,
+      contentHash: 'abc',
+      slug: problem ? null : path,
+      problem,
+    });
+    const collection = (name: string) => ({
+      name,
+      title: name,
+      docs: { tag: 'one' },
+      order: 'date' as const,
+      author: null,
+      lang: null,
+      cover: null,
+      description: null,
+    });
+    await index.apply({
+      putFiles: [file('b'), file('a', 'It is bad.')],
+      collections: [collection('z'), collection('a')],
+      collectionProblems: [{ path: 'c.yaml', message: 'No such slug.' }],
+      whole: true,
+    });
+    t.strictSame(await index.files(), { birth, whole: true, files: [file('a', 'It is bad.'), file('b')] });
+    const other = index.apply({ birth: 'another', removeFiles: ['a'], collections: [] });
+    await t.rejects(other, { name: 'IndexUnavailable', message: /made anew/ });
+    t.strictSame(await index.collections(), [collection('a'), collection('z')]);
+    t.strictSame(await index.summary(), {
+      documents: 0,
+      problems: [
+        { path: 'a', message: 'It is bad.' },
+        { path: 'c.yaml', message: 'No such slug.' },
+      ],
+      whole: true,
+    });
+    await index.apply({ birth, putFiles: [file('a')], removeFiles: ['b'], collectionProblems: [] });
+    t.strictSame((await index.files()).files, [file('a')]);
+    t.strictSame((await index.summary()).problems, []);
+  });
+
+  on('the generation grows with what readers can see, and with nothing else', async (t, index) => {
+    await index.apply({ put: [documentOf('a')], whole: true });
+    const file = { path: 'a.md', size: 1, modified: 1, contentHash: 'x', slug: 'a', problem: null };
+    let calls = 0;
+    const listening = index.onDidChange(() => calls++);
+    const before = index.generation;
+    await index.apply({ putFiles: [file], put: [], remove: ['nothing'], whole: true });
+    await index.summary();
+    t.equal(index.generation, before, 'a file that was read again');
+    await index.apply({ putFiles: [{ ...file, problem: 'bad' }] });
+    t.ok(index.generation > before, 'a problem');
+    t.equal(calls, 1);
+    const later = index.generation;
+    await index.apply({ remove: ['a'] });
+    t.ok(index.generation > later, 'a document that is gone');
+    listening.dispose();
+    await index.apply({ put: [documentOf('a')] });
+    t.equal(calls, 2);
+  });
+
+  on('a selection has everything that matches, in its order', async (t, index) => {
+    await index.apply({
+      put: [
+        documentOf('c', { title: 'Part 10', date: '2024-01-01', tags: [tag('book')] }),
+        documentOf('a', { title: 'part 2', date: '2025-01-01', tags: [tag('book')], draft: true }),
+        documentOf('b', { title: 'Épilogue', tags: [tag('book')] }),
+        documentOf('d', { title: 'other', type: 'x' }),
+      ],
+    });
+    const select = async (order: 'date' | '-date' | 'title') =>
+      (await index.select({ tag: 'book', order })).map(({ slug }) => slug).join(' ');
+    t.equal(await select('date'), 'c a b');
+    t.equal(await select('-date'), 'a c b');
+    t.equal(await select('title'), 'b a c');
+    t.strictSame(
+      (await index.select({ order: 'title', type: 'x' })).map(({ path }) => path),
+      ['d.md'],
+    );
+  });
+
+  on('slugs near a wrong one', async (t, index) => {
+    const slugs = ['getting-started', 'installation', 'linux-install-guide', 'configuration', 'größe', 'faq'];
+    await index.apply({
+      put: [...slugs.map((slug) => documentOf(slug)), documentOf('instalation-draft', { draft: true })],
+    });
+    const near = async (slug: string) => (await index.nearSlugs(slug, 3))[0];
+    t.equal(await near('geting-started'), 'getting-started');
+    t.equal(await near('nistallation'), 'installation');
+    t.equal(await near('install-guide-linux'), 'linux-install-guide');
+    t.equal(await near('groesse'), undefined);
+    t.equal(await near('größr'), 'größe');
+    t.strictSame(await index.nearSlugs('completely-different', 3), []);
+    t.strictSame(await index.nearSlugs('\0\ud800', 3), []);
+    t.strictSame(await index.nearSlugs(`${'faq-'.repeat(30_000)}`, 3), []);
+  });
+
+  on('a text of any size is found by how it begins', async (t, index) => {
+    const word = (number: number) => `w${number.toString(36)}`;
+    const body = Array.from({ length: 120_000 }, (_, number) => word(number)).join(' ');
+    const repeated = `${'the word '.repeat(20_000)} the end`;
+    await index.apply({ put: [documentOf('long', { body }), documentOf('repeated', { body: repeated })] });
+    t.strictSame(await found(index, word(30_000)), ['long']);
+    t.strictSame(await found(index, word(119_999)), []);
+    t.strictSame(await found(index, '"word the end"'), ['repeated'], 'a phrase far from the beginning');
+    t.strictSame(await found(index, '"end the"'), []);
+    t.strictSame(await found(index, '"the the"'), []);
+  });
+
+  on('a change is seen whole or not at all', async (t, index) => {
+    const put = Array.from({ length: 50 }, (_, number) => documentOf(`doc-${number}`, { body: 'first' }));
+    await index.apply({ put });
+    const changing = index.apply({ put: put.map((document) => ({ ...document, body: 'second' })) });
+    let [first, second] = [50, 0];
+    while (second === 0) {
+      first = (await found(index, 'first')).length;
+      t.ok(first === 50 || first === 0, `${first} of the first`);
+      second = (await found(index, 'second')).length;
+      t.ok(second === 50 || second === 0, `${second} of the second`);
+    }
+    await changing;
+    const bad = { ...documentOf('bad'), tags: undefined };
+    await t.rejects(index.apply({ remove: ['doc-1'], put: [bad as unknown as Document] }));
+    t.equal(
+      (await index.list({ drafts: false, limit: 1, offset: 0 })).total,
+      50,
+      'nothing of a change that failed',
+    );
+  });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
