@@ -71,6 +71,8 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
+  // The library that packs books could fetch pictures; no book does.
+  alias: { 'node-fetch': './docs-service/formats/epub/noFetch.cjs' },
   // SQLite for Node before 24, whose own is used from then on. It is native, so no bundle can hold it.
   external: ['libsql', 'pg-native'],
   banner: { js: '#!/usr/bin/env node' },
@@ -79,6 +81,11 @@ mkdirSync('dist/docs-service/fonts', { recursive: true });
 for (const [folder, files] of Object.entries({
   'pdfmake/fonts/Roboto': /\.ttf$/,
   '@expo-google-fonts/jetbrains-mono/400Regular': /\.ttf$/,
+  '@expo-google-fonts/jetbrains-mono/400Regular_Italic': /\.ttf$/,
+  '@expo-google-fonts/jetbrains-mono/700Bold': /\.ttf$/,
+  '@expo-google-fonts/jetbrains-mono/700Bold_Italic': /\.ttf$/,
+  '@expo-google-fonts/noto-sans-math/400Regular': /\.ttf$/,
+  '@expo-google-fonts/noto-sans-symbols-2/400Regular': /\.ttf$/,
 }))
   for (const file of readdirSync(`node_modules/${folder}`).filter((name) => files.test(name)))
     cpSync(`node_modules/${folder}/${file}`, `dist/docs-service/fonts/${file}`);

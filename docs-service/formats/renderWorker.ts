@@ -1,1 +1,41 @@
-export {};
+import { parentPort } from 'node:worker_threads';
+import type { RenderAnswer } from './renderer.ts';
+import { type Rendered, type RenderJob, Unrenderable } from './renderJob.ts';
+
+parentPort?.on('message', async (job: RenderJob) => {
+  const answer = await answerTo(job);
+  parentPort?.postMessage(answer, 'rendered' in answer ? [answer.rendered.bytes.buffer as ArrayBuffer] : []);
+});
+
+async function answerTo(job: RenderJob): Promise<RenderAnswer> {
+  try {
+    const { bytes, notes } = await render(job);
+    // Only memory of its own can be handed over, and that of a Buffer may belong to a pool.
+    return { rendered: { bytes: new Uint8Array(bytes), notes } };
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    return { failure: { name: error instanceof Unrenderable ? 'Unrenderable' : name, message } };
+  }
+}
+
+/** A format is loaded when it is first asked for. */
+async function render(job: RenderJob): Promise<Rendered> {
+  switch (job.kind) {
+    case 'epub': {
+      const { createEpub } = await import('./epub/epub.ts');
+      return createEpub(job);
+    }
+    case 'html': {
+      const { createHtml } = await import('./markdown/htmlFormat.ts');
+      return createHtml(job);
+    }
+    case 'markdown': {
+      const { createMarkdown } = await import('./markdown/markdownFormat.ts');
+      return createMarkdown(job);
+    }
+    case 'pdf': {
+      const { createPdf } = await import('./pdf/pdf.ts');
+      return createPdf(job);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { type Asset, type Picture, readAsset } from '../markdown/assets.ts';
+import type { PictureType } from '../markdown/pictureType.ts';
+import type { ShownPicture } from '../markdown/references.ts';
+
+export interface BookPicture {
+  /** From the folder of the chapters. */
+  readonly file: string;
+  readonly mediaType: string;
+  readonly picture: Picture;
+}
+
+/** The pictures of one book. The same picture is in it once, under a name made of its content. */
+export class BookPictures {
+  readonly #content: string;
+  readonly #byPath = new Map<string, BookPicture | undefined>();
+  readonly #byFile = new Map<string, BookPicture>();
+  readonly #notes = new Set<string>();
+  #space = maxBytes;
+
+  constructor(content: string) {
+    this.#content = content;
+  }
+
+  get all(): readonly BookPicture[] {
+    return [...this.#byFile.values()];
+  }
+
+  get notes(): readonly string[] {
+    return [...this.#notes];
+  }
+
+  note(message: string): void {
+    if (this.#notes.size < maxNotes) this.#notes.add(message);
+  }
+
+  /** Undefined where the picture cannot be shown, with a note that says why. */
+  show(path: string): ShownPicture | undefined {
+    const found = this.find(path);
+    return found && { src: found.file, width: found.picture.width, height: found.picture.height };
+  }
+
+  /** @param path from the content folder */
+  find(path: string): BookPicture | undefined {
+    if (!this.#byPath.has(path)) this.#byPath.set(path, this.#add(path, readAsset(this.#content, path)));
+    return this.#byPath.get(path);
+  }
+
+  #add(path: string, asset: Asset): BookPicture | undefined {
+    if (asset.kind === 'problem') {
+      this.note(asset.message);
+      return undefined;
+    }
+    const { extension, mediaType } = formats[asset.type];
+    const file = `images/${asset.hash.slice(0, 32)}.${extension}`;
+    const known = this.#byFile.get(file);
+    if (known) return known;
+    if (asset.bytes.length > this.#space) {
+      this.note(`The picture ${path} is left out, as all pictures together have more than 100 MB.`);
+      return undefined;
+    }
+    this.#space -= asset.bytes.length;
+    const added = { file, mediaType, picture: asset };
+    this.#byFile.set(file, added);
+    return added;
+  }
+}
+
+/** 100 MB for all pictures, so that a book fits in the memory of a worker. */
+const maxBytes = 100_000_000;
+const maxNotes = 100;
+
+const formats: Readonly<Record<PictureType, { readonly extension: string; readonly mediaType: string }>> = {
+  png: { extension: 'png', mediaType: 'image/png' },
+  jpeg: { extension: 'jpg', mediaType: 'image/jpeg' },
+  gif: { extension: 'gif', mediaType: 'image/gif' },
+  webp: { extension: 'webp', mediaType: 'image/webp' },
+  svg: { extension: 'svg', mediaType: 'image/svg+xml' },
+};

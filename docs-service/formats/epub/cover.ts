@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { escapeXml } from '../markdown/xmlText.ts';
+import type { BookPictures } from './bookPictures.ts';
+import type { BookDescription } from './epub.ts';
+import { languageAttributes } from './language.ts';
+
+export interface Cover {
+  readonly file: string;
+  /** The drawing where the book makes its own; null where it is one of its pictures. */
+  readonly svg: string | null;
+  readonly xhtml: string;
+}
+
+/** The picture that the collection names, else a cover made of its title. */
+export function createCover(
+  description: BookDescription,
+  path: string | null,
+  pictures: BookPictures,
+): Cover {
+  const picture = path === null ? undefined : pictures.find(path);
+  const file = picture?.file ?? 'cover.svg';
+  return { file, svg: picture ? null : drawing(description), xhtml: coverPage(description, file) };
+}
+
+function coverPage({ title, language }: BookDescription, file: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE html>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" ${languageAttributes(language)}>
+<head>
+<title>${escapeXml(title)}</title>
+<link rel="stylesheet" type="text/css" href="style.css"/>
+</head>
+<body class="cover" epub:type="cover">
+<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>
+</body>
+</html>
+`;
+}
+
+/** 1600 by 2400, the shape of most covers. The hue is the collection's own; the contrast holds on grey paper too. */
+function drawing({ identifier, title, authors, language }: BookDescription): string {
+  const hue = hues[(createHash('sha256').update(identifier).digest()[0] ?? 0) % hues.length] ?? 0;
+  const [paper, ink, accent] = [rgbOf(hue, 0.42, 0.18), rgbOf(hue, 0.2, 0.96), rgbOf(40, 0.6, 0.6)];
+  const { size, lines } = fitted(title);
+  const text = lines.map((line, at) =>
+    textAt(line, 620 + Math.round(at * size * 1.18), `font-size="${size}" font-weight="bold"`),
+  );
+  const names = authors.length > 3 ? `${authors.slice(0, 3).join(', ')} and others` : authors.join(', ');
+  const byline = wrapped(names, 1240 / 58).slice(0, 3);
+  const authorLines = byline.map((line, at) =>
+    textAt(line, 2130 - (byline.length - 1 - at) * 76, 'font-size="58"'),
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1600 2400" width="1600" height="2400" xml:lang="${language}">
+<title>${escapeXml(title)}</title>
+<rect width="1600" height="2400" fill="${paper}"/>
+<rect x="90" y="90" width="1420" height="2220" fill="none" stroke="${accent}" stroke-width="6"/>
+<rect x="180" y="330" width="240" height="18" fill="${accent}"/>
+<g fill="${ink}" font-family="Georgia, 'Noto Serif', 'Noto Serif CJK SC', serif">
+${[...text, ...authorLines].join('\n')}
+</g>
+</svg>
+`;
+}
+
+/** Degrees: those that go with gold. */
+const hues = [165, 190, 208, 225, 255, 320, 348];
+
+function textAt(line: string, y: number, attributes: string): string {
+  return `<text x="180" y="${y}" ${attributes}>${escapeXml(line)}</text>`;
+}
+
+/** The largest letters in which the title takes at most six lines. */
+function fitted(title: string): { readonly size: number; readonly lines: readonly string[] } {
+  for (const size of [190, 160, 130, 105]) {
+    const lines = wrapped(title, 1240 / size);
+    if (lines.length <= 6) return { size, lines };
+  }
+  const lines = wrapped(title, 1240 / 84);
+  return { size: 84, lines: lines.length > 12 ? [...lines.slice(0, 11), `${lines[11]}…`] : lines };
+}
+
+/** @param width in the height of the letters */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text
+    .slice(0, 500)
+    .split(/\s+/)
+    .filter(Boolean)
+    .flatMap((long) => broken(long, width))) {
+    const longer = line ? `${line} ${word}` : word;
+    if (widthOf(longer) > width && line) lines.push(line);
+    line = widthOf(longer) > width ? word : longer;
+  }
+  return line ? [...lines, line] : lines;
+}
+
+/** A word that is wider than a line in pieces that are not, as in scripts without spaces. */
+function broken(word: string, width: number): string[] {
+  const pieces: string[] = [];
+  for (const character of word) {
+    const piece = `${pieces.at(-1) ?? ''}${character}`;
+    if (pieces.length > 0 && widthOf(piece) <= width) pieces[pieces.length - 1] = piece;
+    else pieces.push(character);
+  }
+  return pieces;
+}
+
+/** About, in the height of the letters: no font is at hand to measure with. */
+function widthOf(text: string): number {
+  return [...text].reduce(
+    (width, character) => width + (/[\u1100-\uffdc]|[\u{1f000}-\u{3ffff}]/u.test(character) ? 1 : 0.58),
+    0,
+  );
+}
+
+/** HSL as in CSS Color 4, section 7.1; as hexadecimal digits, which every reader knows. */
+function rgbOf(hue: number, saturation: number, lightness: number): string {
+  const channel = (offset: number) => {
+    const position = (offset + hue / 30) % 12;
+    const reach = saturation * Math.min(lightness, 1 - lightness);
+    const value = lightness - reach * Math.max(-1, Math.min(position - 3, 9 - position, 1));
+    return Math.round(value * 255)
+      .toString(16)
+      .padStart(2, '0');
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
+}

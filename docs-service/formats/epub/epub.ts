@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { Document } from '../../content/document.ts';
+import { visibleText } from '../markdown/xmlText.ts';
+import { type EpubJob, type Rendered, Unrenderable } from '../renderJob.ts';
+import { Book } from './book.ts';
+import { BookPictures } from './bookPictures.ts';
+import { type Chapter, ChapterWriter } from './chapter.ts';
+import { createCover } from './cover.ts';
+import { languageOf } from './language.ts';
+
+/** What the parts of a book have in common. */
+export interface BookDescription {
+  /** Stable: the same for each book of the same collection. */
+  readonly identifier: string;
+  readonly title: string;
+  readonly language: string;
+  readonly authors: readonly string[];
+  readonly description: string | null;
+  /** `2026-11-21T00:00:00Z`: when the newest of the documents was changed. */
+  readonly modified: string;
+}
+
+/**
+ * A collection as an EPUB 3 book. The same job gives the same bytes on every machine. Nothing is read but pictures
+ * inside of the content folder, and nothing is fetched. Pictures that cannot be shown are left out, with a note.
+ */
+export async function createEpub(job: EpubJob): Promise<Rendered> {
+  const documents = withoutRepeats(job.documents);
+  if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
+    throw new Unrenderable(
+      'The documents of the collection have more than 100 MB. Make several collections of them.',
+    );
+  }
+  const description = describe(job, documents);
+  const pictures = new BookPictures(job.content);
+  const cover = createCover(description, job.collection.cover, pictures);
+  const chapters = writeChapters(job, { documents, description, pictures });
+  const book = new Book({ description, chapters, pictures: pictures.all, cover });
+  return { bytes: await book.bytes(), notes: pictures.notes };
+}
+
+const maxLength = 100_000_000;
+
+function withoutRepeats(documents: readonly Document[]): Document[] {
+  const slugs = new Set<string>();
+  return documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
+}
+
+function describe({ collection }: EpubJob, documents: readonly Document[]): BookDescription {
+  const authors = collection.author ? [collection.author] : documents.flatMap((document) => document.authors);
+  return {
+    identifier: `urn:uuid:${uuidOf(`collection:${collection.name}`)}`,
+    title: visibleText(collection.title) || collection.name,
+    language: languageOf(collection.lang, documents[0]?.lang),
+    authors: [...new Set(authors.map(visibleText))].filter(Boolean).slice(0, maxAuthors),
+    description: visibleText(collection.description ?? '') || null,
+    modified: newest(documents.flatMap(({ updated, date }) => [updated, date])),
+  };
+}
+
+const maxAuthors = 50;
+
+interface Writing {
+  readonly documents: readonly Document[];
+  readonly description: BookDescription;
+  readonly pictures: BookPictures;
+}
+
+function writeChapters(job: EpubJob, { documents, description, pictures }: Writing): Chapter[] {
+  const writer = new ChapterWriter({
+    documents,
+    targets: job.targets,
+    pictures,
+    language: description.language,
+  });
+  for (const document of documents) writer.write(document);
+  return writer.end();
+}
+
+/** A name-based UUID in the manner of version 5 (RFC 9562, 5.5), of SHA-256 instead of SHA-1: version 8. */
+function uuidOf(name: string): string {
+  const bytes = createHash('sha256').update(name).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** A time without a zone counts as UTC, whatever zone the machine is in. */
+function newest(dates: readonly (string | null)[]): string {
+  const times = dates.map((date) => {
+    if (!date) return 0;
+    return Date.parse(/T.*(?:Z|[+-]\d\d:?\d\d)$|^[^T]*$/.test(date) ? date : `${date}Z`) || 0;
+  });
+  const last = times.reduce((most, time) => Math.max(most, time), 0);
+  return `${new Date(last).toISOString().slice(0, 19)}Z`;
+}

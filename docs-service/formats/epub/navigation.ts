@@ -1,0 +1,92 @@
+import type { Heading } from '../markdown/markdown.ts';
+import { escapeXml } from '../markdown/xmlText.ts';
+import type { Chapter } from './chapter.ts';
+import type { BookDescription } from './epub.ts';
+import { languageAttributes } from './language.ts';
+
+/** An entry of the contents: a chapter, or a heading of the first three levels in it. */
+interface Entry {
+  readonly label: string;
+  readonly href: string;
+  readonly children: Entry[];
+}
+
+/** The contents for readers of EPUB 3, and the contents as a page. */
+export function navigationDocument(
+  { title, language }: BookDescription,
+  chapters: readonly Chapter[],
+): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE html>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" ${languageAttributes(language)}>
+<head>
+<title>${escapeXml(title)}</title>
+<link rel="stylesheet" type="text/css" href="style.css"/>
+</head>
+<body>
+<nav id="toc" epub:type="toc" role="doc-toc" aria-label="Contents">
+<h1>${escapeXml(title)}</h1>
+${orderedList(entriesOf(chapters, title))}</nav>
+<nav epub:type="landmarks" hidden="hidden" aria-label="Landmarks">
+<ol>
+<li><a epub:type="cover" href="cover.xhtml">Cover</a></li>
+<li><a epub:type="toc" href="toc.xhtml#toc">Contents</a></li>
+${chapters[0] ? `<li><a epub:type="bodymatter" href="${chapters[0].file}">Text</a></li>\n` : ''}</ol>
+</nav>
+</body>
+</html>
+`;
+}
+
+/** The contents for readers of EPUB 2. */
+export function ncxDocument({ title, identifier }: BookDescription, chapters: readonly Chapter[]): string {
+  let order = 0;
+  const points = (entries: readonly Entry[]): string => entries.map(point).join('');
+  const point = ({ label, href, children }: Entry): string => {
+    order += 1;
+    return `<navPoint id="point-${order}" playOrder="${order}"><navLabel><text>${escapeXml(label)}</text></navLabel><content src="${escapeXml(href)}"/>${points(children)}</navPoint>\n`;
+  };
+  const map = points(entriesOf(chapters, title));
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" version="2005-1">
+<head>
+<meta name="dtb:uid" content="${identifier}"/>
+</head>
+<docTitle><text>${escapeXml(title)}</text></docTitle>
+<navMap>
+${map}</navMap>
+</ncx>
+`;
+}
+
+/** A book without chapters has its cover as the one entry, as no contents may be empty. */
+function entriesOf(chapters: readonly Chapter[], title: string): Entry[] {
+  if (chapters.length === 0) return [{ label: title, href: 'cover.xhtml', children: [] }];
+  return chapters.map((chapter) => ({
+    label: chapter.title,
+    href: chapter.file,
+    children: nested(chapter.file, chapter.headings),
+  }));
+}
+
+/** A heading stands below the last one before it that is of a higher level, whatever levels are left out. */
+function nested(file: string, headings: readonly Heading[]): Entry[] {
+  const top: Entry[] = [];
+  const open: { readonly depth: number; readonly children: Entry[] }[] = [];
+  for (const { depth, text, id } of headings) {
+    if (depth > 3 || text === '') continue;
+    while ((open.at(-1)?.depth ?? 0) >= depth) open.pop();
+    const entry = { label: text, href: `${file}#${id}`, children: [] };
+    (open.at(-1)?.children ?? top).push(entry);
+    open.push({ depth, children: entry.children });
+  }
+  return top;
+}
+
+function orderedList(entries: readonly Entry[]): string {
+  const items = entries.map(
+    ({ label, href, children }) =>
+      `<li><a href="${escapeXml(href)}">${escapeXml(label)}</a>${children.length > 0 ? `\n${orderedList(children)}` : ''}</li>\n`,
+  );
+  return `<ol>\n${items.join('')}</ol>\n`;
+}

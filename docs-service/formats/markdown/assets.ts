@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { type PictureType, tryPictureType } from './pictureType.ts';
+import { sanitiseSvg } from './svg.ts';
+
+/** A picture of the content folder, or why there is none, in a sentence. */
+export type Asset = Picture | { readonly kind: 'problem'; readonly message: string };
+
+export interface Picture {
+  readonly kind: 'picture';
+  /** What the file is, whatever its name says. */
+  readonly type: PictureType;
+  /** As in the file; an SVG is sanitised. */
+  readonly bytes: Uint8Array;
+  /** Pixels; null for an SVG that does not say. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** SHA-256 of the bytes, hexadecimal. */
+  readonly hash: string;
+}
+
+/**
+ * Reads a picture. Only regular files that really are inside of the folder are read; a link that leads out of it
+ * counts as outside. Never throws for what a document can cause.
+ * @param path from the content folder, as `resolveLink` gives it
+ */
+export function readAsset(contentFolder: string, path: string): Asset {
+  try {
+    const bytes = readInside(realpathSync(contentFolder), path);
+    return typeof bytes === 'string' ? problem(path, bytes) : pictureOf(bytes, path);
+  } catch (error) {
+    return problem(path, `cannot be read (${codeOf(error)})`);
+  }
+}
+
+/** 10 MB, as for documents. */
+const maxBytes = 10_000_000;
+/** More than any camera of today; a reader unpacks a pixel into four bytes. */
+const maxPixels = 100_000_000;
+
+function pictureOf(bytes: Uint8Array, path: string): Asset {
+  const found = tryPictureType(bytes);
+  if (!found) return problem(path, 'is not a picture in PNG, JPEG, GIF, WebP or SVG');
+  if (found.type !== 'svg') {
+    if (!found.width || !found.height) return problem(path, 'is a damaged picture');
+    if (found.width * found.height > maxPixels) return problem(path, 'has more than 100 million pixels');
+    return picture(found, bytes);
+  }
+  const sanitised = sanitiseSvg(new TextDecoder().decode(bytes));
+  if (!sanitised) return problem(path, 'is an SVG with parts that cannot be shown safely');
+  return picture({ ...sanitised, type: 'svg' }, new TextEncoder().encode(sanitised.text));
+}
+
+function picture(
+  { type, width, height }: Pick<Picture, 'type' | 'width' | 'height'>,
+  bytes: Uint8Array,
+): Picture {
+  return {
+    kind: 'picture',
+    type,
+    bytes,
+    width,
+    height,
+    hash: createHash('sha256').update(bytes).digest('hex'),
+  };
+}
+
+function problem(path: string, why: string): Asset {
+  return { kind: 'problem', message: `The picture ${path} ${why}.` };
+}
+
+/** The bytes, or why not. The file is opened without waiting, as a pipe would make one wait forever. */
+function readInside(folder: string, path: string): Uint8Array | string {
+  const file = realpathSync(join(folder, path));
+  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep))
+    return 'is outside of the content folder';
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return 'is not a file';
+    if (stats.size > maxBytes) return 'is larger than 10 MB';
+    return readUpTo(descriptor, stats.size);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readUpTo(descriptor: number, size: number): Uint8Array {
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < size; length += read) {
+    read = readSync(descriptor, bytes, length, size - length, null);
+  }
+  return bytes.subarray(0, length);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

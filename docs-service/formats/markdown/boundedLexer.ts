@@ -1,0 +1,93 @@
+import type { Token, TokensList } from 'marked';
+import { Lexer, type Tokens } from 'marked';
+import { Unrenderable } from '../renderJob.ts';
+import { FootnoteTokenizer } from './footnotes.ts';
+
+/**
+ * Marked's lexer with bounds on what a hostile document can make it do. Marked is linear for what people write; it is
+ * recursive for nesting, quadratic for some runs of `_`, `*` and `[`, and fills up the rows of tables. Each bound is
+ * checked before the work that it bounds.
+ */
+export class BoundedLexer extends Lexer {
+  #blockDepth = 0;
+  #inlineDepth = 0;
+  #spanWork = 0;
+
+  override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[];
+  override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList;
+  override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[] {
+    if (this.#blockDepth > maxBlockDepth) {
+      throw new Unrenderable(`Quotes and lists are nested more than ${maxBlockDepth} deep. Nest them less.`);
+    }
+    this.#blockDepth += 1;
+    const result = super.blockTokens(source, tokens, clipped);
+    this.#blockDepth -= 1;
+    return result;
+  }
+
+  override inlineTokens(source: string, tokens?: Token[]): Token[] {
+    if (this.#inlineDepth === 0) this.#countSpanWork(source);
+    if (this.#inlineDepth > maxInlineDepth) {
+      throw new Unrenderable(
+        `Emphasis and links are nested more than ${maxInlineDepth} deep. Nest them less.`,
+      );
+    }
+    this.#inlineDepth += 1;
+    const result = super.inlineTokens(source, tokens);
+    this.#inlineDepth -= 1;
+    return result;
+  }
+
+  /** Each mark may make Marked look through the rest of its paragraph. */
+  #countSpanWork(source: string): void {
+    const marks = source.match(/[*_~[`<]+/g)?.length ?? 0;
+    this.#spanWork += marks * source.length;
+    if (this.#spanWork > maxSpanWork) {
+      throw new Unrenderable(
+        'A paragraph has too many marks such as * and _ for its length. Split it into shorter paragraphs.',
+      );
+    }
+  }
+}
+
+/** A tokenizer that refuses a table before its rows are filled up to the number of its columns. */
+export class BoundedTokenizer extends FootnoteTokenizer {
+  override table(source: string): Tokens.Table | undefined {
+    const columns = tryColumns(source);
+    if (columns && columns * rowsOf(source, Math.ceil(maxCells / columns)) >= maxCells) {
+      throw new Unrenderable(
+        `A table has more than ${maxCells.toLocaleString('en')} cells. Split it into smaller tables.`,
+      );
+    }
+    return super.table(source);
+  }
+}
+
+const maxBlockDepth = 50;
+const maxInlineDepth = 100;
+/** Marks times characters of their paragraphs: about 4 s of Marked at its worst, and 50 ms for 10 MB of prose. */
+const maxSpanWork = 1e9;
+const maxCells = 1_000_000;
+
+/** How many columns the table at the beginning of a text has; undefined where there is none. */
+function tryColumns(source: string): number | undefined {
+  const end = source.indexOf('\n');
+  if (end < 0) return undefined;
+  const delimiters = /[ \t|:-]*/y;
+  delimiters.lastIndex = end + 1;
+  const [line = ''] = delimiters.exec(source) ?? [];
+  const next = source[end + 1 + line.length];
+  if (!line.includes('-') || (next !== undefined && next !== '\n')) return undefined;
+  const columns = source.slice(0, end).split('|').length;
+  return columns > 1 || line.includes('|') ? columns : undefined;
+}
+
+function rowsOf(source: string, most: number): number {
+  let rows = 0;
+  for (let at = 0; at >= 0 && rows < most; rows += 1) {
+    const next = source.indexOf('\n', at);
+    if (next < 0 || source[next + 1] === '\n') break;
+    at = next + 1;
+  }
+  return rows;
+}

@@ -1,0 +1,93 @@
+import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked';
+import { Tokenizer } from 'marked';
+
+/** `[^label]` where there is a definition for it; elsewhere it stays text, as on GitHub. */
+export interface FootnoteReference {
+  readonly type: 'footnoteReference';
+  readonly raw: string;
+  readonly label: string;
+}
+
+/** `[^label]: …`. It prints nothing where it stands. */
+export interface FootnoteDefinition {
+  readonly type: 'footnoteDefinition';
+  readonly raw: string;
+  readonly label: string;
+  readonly tokens: readonly Token[];
+}
+
+export function isFootnoteReference(token: Token | FootnoteReference): token is FootnoteReference {
+  return token.type === 'footnoteReference';
+}
+
+/**
+ * The extensions that put definitions into a map while they are parsed, the first of each label. A map serves one
+ * document. Neither extension has a `start`, for which Marked would search the rest of the document at each block.
+ */
+export function footnoteExtensions(
+  definitions: Map<string, FootnoteDefinition>,
+): TokenizerAndRendererExtension[] {
+  return [
+    {
+      name: 'footnoteDefinition',
+      level: 'block',
+      tokenizer(source) {
+        const found = readDefinition(source);
+        if (!found) return undefined;
+        const tokens = this.lexer.blockTokens(found.text, []);
+        const token = { type: 'footnoteDefinition', raw: found.raw, label: found.label, tokens } as const;
+        if (!definitions.has(found.label)) definitions.set(found.label, token);
+        return token;
+      },
+    },
+    {
+      name: 'footnoteReference',
+      level: 'inline',
+      tokenizer(source) {
+        const [raw, label] = /^\[\^([^\]\s<>]{1,100})\]/.exec(source) ?? [];
+        if (!raw || !label || !definitions.has(label)) return undefined;
+        return { type: 'footnoteReference', raw, label };
+      },
+    },
+  ];
+}
+
+/** A definition ends the paragraph that it follows, with no empty line between them. */
+export class FootnoteTokenizer extends Tokenizer {
+  override paragraph(source: string): Tokens.Paragraph | undefined {
+    const token = super.paragraph(source);
+    const end = token ? token.raw.search(/\n {0,3}\[\^[^\]\s<>]{1,100}\]:/) : -1;
+    if (end < 0) return token;
+    this.lexer.inlineQueue.pop();
+    return super.paragraph(source.slice(0, end + 1));
+  }
+}
+
+/** Lines of a definition are indented by four, or go on with its paragraph. Reads no more lines than belong to it. */
+function readDefinition(source: string) {
+  const [mark, label] = /^ {0,3}\[\^([^\]\s<>]{1,100})\]:[ \t]*/.exec(source) ?? [];
+  if (!mark || !label) return undefined;
+  let end = lineEnd(source, mark.length);
+  const lines = [source.slice(mark.length, end)];
+  for (let next = end; next < source.length; ) {
+    const stop = lineEnd(source, next + 1);
+    const line = source.slice(next + 1, stop);
+    if (line.trim() !== '') {
+      const open = next === end && lines.at(-1)?.trim() !== '';
+      if (!/^( {4}|\t)/.test(line) && !(open && !startsBlock.test(line))) break;
+      for (let blank = source.slice(end, next).split('\n').length; blank > 1; blank -= 1) lines.push('');
+      lines.push(line.replace(/^( {4}|\t)/, ''));
+      end = stop;
+    }
+    next = stop;
+  }
+  return { label, raw: source.slice(0, end + 1), text: lines.join('\n') };
+}
+
+const startsBlock =
+  /^ {0,3}(\[\^[^\]\s<>]+\]:|#{1,6}(\s|$)|[-*+](\s|$)|\d{1,9}[.)](\s|$)|>|```|~~~|<|\||[-*_=]{3})/;
+
+function lineEnd(source: string, from: number): number {
+  const at = source.indexOf('\n', from);
+  return at < 0 ? source.length : at;
+}

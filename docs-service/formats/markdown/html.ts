@@ -1,0 +1,237 @@
+import type { Token, Tokens } from 'marked';
+import { BlockScope } from './blockScope.ts';
+import { InlineScope, pictureTag } from './inlineScope.ts';
+import type { Footnote, MarkdownDocument } from './markdown.ts';
+import { decodeEntities, plainText } from './plainText.ts';
+import { HtmlSanitiser } from './rawHtml.ts';
+import type { References } from './references.ts';
+import { escapeXml } from './xmlText.ts';
+
+export interface HtmlOptions {
+  readonly references: References;
+  /** Whether `epub:type` says what footnotes are, so that readers of books show them in place. */
+  readonly epubTypes?: boolean;
+}
+
+/**
+ * A document as a well-formed fragment of XHTML, which is HTML too. Raw HTML is sanitised to what readers need; no
+ * id stands twice, since only headings and footnotes have one.
+ */
+export function markdownToHtml(document: MarkdownDocument, options: HtmlOptions): string {
+  return new HtmlWriter(document, options).write();
+}
+
+/** All places in the result that a link can lead to. */
+export function idsOf({ headings, footnotes }: MarkdownDocument): ReadonlySet<string> {
+  return new Set([...headings.map(({ id }) => id), ...footnotes.map(({ number }) => footnoteId(number))]);
+}
+
+class HtmlWriter {
+  readonly #document: MarkdownDocument;
+  readonly #references: References;
+  readonly #epubTypes: boolean;
+  readonly #sanitiser = new HtmlSanitiser();
+  /** Ids of the references to footnotes that were printed. */
+  readonly #printed = new Set<string>();
+  #out: string[] = [];
+
+  constructor(document: MarkdownDocument, { references, epubTypes = false }: HtmlOptions) {
+    this.#document = document;
+    this.#references = references;
+    this.#epubTypes = epubTypes;
+  }
+
+  write(): string {
+    this.#blocks(this.#document.tokens);
+    const text = this.#out;
+    const { footnotes } = this.#document;
+    // A footnote can refer to another, so all are printed before the links back from them.
+    const bodies = footnotes.map(({ tokens }) => this.#collect(() => this.#blocks(tokens)));
+    if (footnotes.length > 0) text.push(this.#footnoteSection(bodies));
+    return text.join('');
+  }
+
+  #collect(print: () => void): string {
+    this.#out = [];
+    print();
+    return this.#out.join('');
+  }
+
+  #blocks(tokens: readonly Token[]): void {
+    const scope = new BlockScope(this.#out, this.#references);
+    for (const token of tokens) {
+      if (token.type === 'html') scope.html(this.#sanitiser.partsOf(token.raw));
+      else if (!['space', 'def', 'footnoteDefinition'].includes(token.type)) {
+        scope.beforeBlock();
+        this.#block(token);
+      }
+    }
+    scope.end();
+  }
+
+  #block(token: Token): void {
+    switch (token.type) {
+      case 'heading':
+        return this.#heading(token as Tokens.Heading);
+      case 'paragraph':
+        return this.#element('p', () => this.#inlines(token.tokens ?? []));
+      case 'blockquote':
+        return this.#element('blockquote', () => this.#blocks(token.tokens ?? []));
+      case 'code':
+        return this.#code(token as Tokens.Code);
+      case 'list':
+        return this.#list(token as Tokens.List);
+      case 'table':
+        return this.#table(token as Tokens.Table);
+      case 'hr':
+        this.#out.push('<hr/>\n');
+        return;
+      default:
+        // The text of a list item without paragraphs.
+        this.#inlines(isInlineParent(token) ? token.tokens : [token]);
+    }
+  }
+
+  #element(name: string, print: () => void, attributes = ''): void {
+    this.#out.push(`<${name}${attributes}>`);
+    print();
+    this.#out.push(`</${name}>\n`);
+  }
+
+  #heading(token: Tokens.Heading): void {
+    const id = this.#document.headingOf.get(token)?.id ?? '';
+    this.#element(`h${token.depth}`, () => this.#inlines(token.tokens), id && ` id="${escapeXml(id)}"`);
+  }
+
+  #code({ text, lang }: Tokens.Code): void {
+    const [language = ''] = /^[\w+#.-]{1,40}/.exec(lang ?? '') ?? [];
+    const attribute = language && ` class="language-${escapeXml(language)}"`;
+    this.#out.push(`<pre><code${attribute}>${escapeXml(text)}\n</code></pre>\n`);
+  }
+
+  #list({ ordered, start, items }: Tokens.List): void {
+    const from = ordered && typeof start === 'number' && start !== 1 ? ` start="${start}"` : '';
+    this.#element(ordered ? 'ol' : 'ul', () => items.map((item) => this.#item(item)), from);
+  }
+
+  #item({ task, tokens }: Tokens.ListItem): void {
+    this.#element('li', () => this.#blocks(tokens), task ? ' class="task"' : '');
+  }
+
+  #table({ header, rows }: Tokens.Table): void {
+    const print = (name: 'thead' | 'tbody', cells: readonly Tokens.TableCell[][]) =>
+      this.#element(name, () => cells.map((row) => this.#row(row)));
+    this.#out.push('<div class="table"><table>\n');
+    print('thead', [header]);
+    if (rows.length > 0) print('tbody', rows);
+    this.#out.push('</table></div>\n');
+  }
+
+  #row(cells: readonly Tokens.TableCell[]): void {
+    this.#element('tr', () => {
+      for (const { tokens, header, align } of cells) {
+        const attributes = `${header ? ' scope="col"' : ''}${align ? ` class="align-${align}"` : ''}`;
+        this.#element(header ? 'th' : 'td', () => this.#inlines(tokens), attributes);
+      }
+    });
+  }
+
+  #inlines(tokens: readonly Token[], inLink = false): void {
+    const scope = new InlineScope({ out: this.#out, references: this.#references, inLink });
+    for (const token of tokens) {
+      if (token.type === 'html') for (const part of this.#sanitiser.partsOf(token.raw)) scope.write(part);
+      else this.#inline(token, scope.inLink);
+    }
+    scope.end();
+  }
+
+  #inline(token: Token, inLink: boolean): void {
+    switch (token.type) {
+      case 'strong':
+      case 'em':
+      case 'del':
+        this.#out.push(`<${token.type}>`);
+        this.#inlines(token.tokens ?? [], inLink);
+        this.#out.push(`</${token.type}>`);
+        return;
+      case 'codespan':
+        this.#out.push(`<code>${escapeXml(token.text)}</code>`);
+        return;
+      case 'br':
+        this.#out.push('<br/>\n');
+        return;
+      case 'link':
+        return this.#link(token as Tokens.Link, inLink);
+      case 'image':
+        return this.#image(token as Tokens.Image);
+      case 'checkbox':
+        return this.#checkbox(token as Tokens.Checkbox);
+      case 'footnoteReference':
+        return this.#footnoteReference(token, inLink);
+    }
+    if (isInlineParent(token)) this.#inlines(token.tokens, inLink);
+    else this.#out.push(escapeXml(plainText([token])));
+  }
+
+  #link({ href, title, tokens }: Tokens.Link, inLink: boolean): void {
+    const address = inLink ? undefined : this.#references.link(href);
+    if (address === undefined) return this.#inlines(tokens, inLink);
+    const hint = title ? ` title="${escapeXml(decodeEntities(title))}"` : '';
+    this.#out.push(`<a href="${escapeXml(address)}"${hint}>`);
+    this.#inlines(tokens, true);
+    this.#out.push('</a>');
+  }
+
+  #image({ href, title, tokens, text }: Tokens.Image): void {
+    const alt = tokens ? plainText(tokens) : decodeEntities(text);
+    this.#out.push(pictureTag(this.#references, { href, alt, title: decodeEntities(title ?? '') }));
+  }
+
+  /** Characters, since readers of books show no form. */
+  #checkbox({ checked }: Tokens.Checkbox): void {
+    this.#out.push(
+      `<span role="img" aria-label="${checked ? 'Done' : 'To do'}">${checked ? '☑' : '☐'}</span> `,
+    );
+  }
+
+  #footnoteReference(token: Token, inLink: boolean): void {
+    const mark = this.#document.footnoteOf.get(token);
+    if (!mark) return;
+    const id = referenceId(mark.number, mark.occurrence);
+    if (!inLink) this.#printed.add(id);
+    const type = this.#epubTypes ? ' epub:type="noteref"' : '';
+    const link = `<a id="${id}" href="#${footnoteId(mark.number)}" role="doc-noteref"${type}>${mark.number}</a>`;
+    this.#out.push(`<sup>${inLink ? mark.number : link}</sup>`);
+  }
+
+  #footnoteSection(bodies: readonly string[]): string {
+    const { footnotes } = this.#document;
+    const type = this.#epubTypes ? ' epub:type="footnotes"' : '';
+    const items = footnotes.map((footnote, at) => this.#footnote(footnote, bodies[at] ?? ''));
+    return `<section class="footnotes" role="doc-endnotes" aria-label="Footnotes"${type}>\n<ol>\n${items.join('')}</ol>\n</section>\n`;
+  }
+
+  #footnote({ number, references }: Footnote, body: string): string {
+    const back = Array.from({ length: references }, (_, at) => referenceId(number, at + 1))
+      .filter((id) => this.#printed.has(id))
+      .map((id) => ` <a href="#${id}" role="doc-backlink" aria-label="Back to the text">↩</a>`)
+      .join('');
+    const text = body.endsWith('</p>\n')
+      ? body.replace(/<\/p>\n$/, `${back}</p>\n`)
+      : `${body}<p>${back}</p>\n`;
+    const type = this.#epubTypes ? ' epub:type="footnote"' : '';
+    return `<li id="${footnoteId(number)}"${type}>${text}</li>\n`;
+  }
+}
+
+function isInlineParent(token: Token): token is Token & { tokens: Token[] } {
+  return 'tokens' in token && token.tokens !== undefined;
+}
+
+function footnoteId(number: number): string {
+  return `fn:${number}`;
+}
+
+function referenceId(number: number, occurrence: number): string {
+  return occurrence === 1 ? `fnref:${number}` : `fnref:${number}:${occurrence}`;
+}

@@ -1,0 +1,85 @@
+import { posix } from 'node:path';
+import { decodeEntities } from './plainText.ts';
+
+/** Where a link or a picture of a document leads. */
+export type LinkTarget =
+  /** An address with https, http or mailto, well-formed. */
+  | { readonly kind: 'external'; readonly href: string }
+  /** Another Markdown file, or any other file, by its path from the content folder with `/` between its parts. */
+  | { readonly kind: 'document' | 'asset'; readonly path: string; readonly fragment: string | null }
+  /** A place in the same document; an empty fragment is its beginning. */
+  | { readonly kind: 'fragment'; readonly fragment: string }
+  /** Nothing that may be linked: the text of the link stays. */
+  | { readonly kind: 'none' };
+
+/**
+ * @param href as Marked gives it, so as it was written
+ * @param from path of the document from the content folder
+ */
+export function resolveLink(href: string, from: string): LinkTarget {
+  // Browsers leave out tabs and line ends inside of an address, so that `java\nscript:` is one.
+  const address = decodeEntities(href)
+    .replace(/[\t\n\r]/g, '')
+    .trim();
+  if (address.length > maxLength || /[\u0000-\u001f\u007f\\]/.test(address)) return none;
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(address) ?? [];
+  if (scheme) return externalTarget(address, scheme.toLowerCase());
+  if (address.startsWith('/')) return none;
+  return insideTarget(address, from);
+}
+
+const none = { kind: 'none' } as const;
+/** Longer ones are data in disguise. Browsers agree on this length. */
+const maxLength = 2048;
+
+function externalTarget(address: string, scheme: string): LinkTarget {
+  if (!['https', 'http', 'mailto'].includes(scheme)) return none;
+  try {
+    const { protocol, host, pathname, search, hash } = new URL(address);
+    if (!host && protocol !== 'mailto:') return none;
+    const place = [pathname, search, hash && `#${escapeIllegal(hash.slice(1)).replaceAll('#', '%23')}`];
+    return {
+      kind: 'external',
+      href: `${protocol}${host && `//${host}`}${place.map(escapeIllegal).join('')}`,
+    };
+  } catch {
+    return none;
+  }
+}
+
+/** Browsers take more than RFC 3986 has, and checkers of books do not. A name and password are left out. */
+function escapeIllegal(text: string): string {
+  return text
+    .replace(/%(?![0-9a-f]{2})/gi, '%25')
+    .replace(/[^\w\-.~:/?#@!$&'()*+,;=%]+/g, (illegal) => encodeURIComponent(illegal));
+}
+
+function insideTarget(address: string, from: string): LinkTarget {
+  const [, file = '', fragmentPart] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(address) ?? [];
+  const fragment = fragmentPart === undefined ? null : tryDecode(fragmentPart);
+  if (fragment === undefined) return none;
+  if (!file) return fragment === null ? none : { kind: 'fragment', fragment };
+  const path = tryPath(file, from);
+  if (!path) return none;
+  if (path === from) return { kind: 'fragment', fragment: fragment ?? '' };
+  return { kind: /\.(md|markdown)$/i.test(path) ? 'document' : 'asset', path, fragment };
+}
+
+/** The path from the content folder; undefined where it leads out of it or is none. */
+function tryPath(file: string, from: string): string | undefined {
+  const parts = file.split('/').map(tryDecode);
+  if (parts.some((part) => part === undefined || /[/\\\u0000-\u001f\u007f]|^[a-z]:/i.test(part)))
+    return undefined;
+  const path = posix.join(posix.dirname(from), parts.join('/'));
+  return path === '..' || path.startsWith('../') || path.startsWith('/') || path.endsWith('/') || path === '.'
+    ? undefined
+    : path;
+}
+
+function tryDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import GithubSlugger from 'github-slugger';
+import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { Unrenderable } from '../renderJob.ts';
+import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
+import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
+import { plainText } from './plainText.ts';
+import { withoutIllegalCharacters } from './xmlText.ts';
+
+/** A document as Marked's tokens (GitHub's Markdown with footnotes), with what only the whole document tells. */
+export interface MarkdownDocument {
+  /** `footnoteDefinition` prints nothing where it stands. Entities in `text` are as they were written. */
+  readonly tokens: readonly Token[];
+  /** In the order of the document, those in quotes, lists and footnotes too. */
+  readonly headings: readonly Heading[];
+  readonly headingOf: ReadonlyMap<Token, Heading>;
+  /** Those that are referred to, in the order of their numbers. */
+  readonly footnotes: readonly Footnote[];
+  /** For each `footnoteReference` where it leads. */
+  readonly footnoteOf: ReadonlyMap<Token, FootnoteMark>;
+}
+
+export interface Heading {
+  /** 1 to 6. */
+  readonly depth: number;
+  readonly text: string;
+  /** As GitHub makes it, unique in the document, never empty. It has no `:`, so that other ids can. */
+  readonly id: string;
+}
+
+export interface Footnote {
+  /** Counted from 1 in the order of the first references. */
+  readonly number: number;
+  readonly label: string;
+  readonly tokens: readonly Token[];
+  /** How often it is referred to. */
+  readonly references: number;
+}
+
+export interface FootnoteMark {
+  readonly number: number;
+  /** The how-manieth reference to this footnote it is, from 1. */
+  readonly occurrence: number;
+}
+
+/**
+ * Throws `Unrenderable` for a document that is out of bounds. Takes time in proportion to the length of the document.
+ * Characters that no XML document may contain are left out.
+ */
+export function parseMarkdown(source: string): MarkdownDocument {
+  const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));
+  return new Survey(definitions, 2 * source.length + 1_000_000).of(tokens);
+}
+
+export function lexWithFootnotes(source: string) {
+  const definitions = new Map<string, FootnoteDefinition>();
+  const extensions = footnoteExtensions(definitions);
+  return { tokens: lex(source, new Marked({ extensions })), definitions };
+}
+
+/** GitHub's Markdown as Marked reads it without extensions, within the same bounds. */
+export function lexPlain(source: string): TokensList {
+  return lex(source, new Marked());
+}
+
+/** An instance of Marked of its own for each text, as the one that Marked exports is changed by anyone. */
+function lex(source: string, { defaults }: Marked): TokensList {
+  if (source.length > maxLength) {
+    throw new Unrenderable('The document is longer than 10 MB. Split it into several documents.');
+  }
+  try {
+    return new BoundedLexer({ ...defaults, tokenizer: new BoundedTokenizer() }).lex(source);
+  } catch (error) {
+    // The regular expressions of Marked run out of stack in a line of megabytes.
+    if (!(error instanceof RangeError)) throw error;
+    throw new Unrenderable('The document has a line or a paragraph of megabytes. Split it.', {
+      cause: error,
+    });
+  }
+}
+
+/** What a file may have. */
+const maxLength = 10_000_000;
+const maxTokens = 4_000_000;
+
+/** One walk over all tokens in reading order. */
+class Survey {
+  readonly #definitions: ReadonlyMap<string, FootnoteDefinition>;
+  /** Characters that the addresses of all links may have, as one definition can serve any number of links. */
+  #addressSpace: number;
+  #tokens = 0;
+  readonly #slugger = new GithubSlugger();
+  readonly #headingOf = new Map<Token, Heading>();
+  readonly #footnoteOf = new Map<Token, FootnoteMark>();
+  readonly #footnotes = new Map<string, { number: number; references: number }>();
+
+  constructor(definitions: ReadonlyMap<string, FootnoteDefinition>, addressSpace: number) {
+    this.#definitions = definitions;
+    this.#addressSpace = addressSpace;
+  }
+
+  of(tokens: readonly Token[]): MarkdownDocument {
+    this.#walk(tokens);
+    // The map grows while footnotes refer to further ones.
+    for (const label of this.#footnotes.keys()) this.#walk(this.#definitions.get(label)?.tokens ?? []);
+    return {
+      tokens,
+      headings: [...this.#headingOf.values()],
+      headingOf: this.#headingOf,
+      footnotes: [...this.#footnotes].map(([label, counts]) => ({
+        ...counts,
+        label,
+        tokens: this.#definitions.get(label)?.tokens ?? [],
+      })),
+      footnoteOf: this.#footnoteOf,
+    };
+  }
+
+  #walk(tokens: readonly Token[]): void {
+    this.#tokens += tokens.length;
+    if (this.#tokens > maxTokens) {
+      throw new Unrenderable('The document has more than 4 million parts. Split it into several documents.');
+    }
+    for (const token of tokens) this.#visit(token);
+  }
+
+  #visit(token: Token): void {
+    if (token.type === 'footnoteDefinition') return;
+    if (isFootnoteReference(token)) return this.#countReference(token, token.label);
+    if (token.type === 'heading') this.#nameHeading(token as Tokens.Heading);
+    if (token.type === 'link' || token.type === 'image') this.#countAddress(token as Tokens.Link);
+    for (const children of childrenOf(token)) this.#walk(children);
+  }
+
+  #nameHeading(token: Tokens.Heading): void {
+    const text = plainText(token.tokens).trim();
+    const id = this.#slugger.slug(text) || this.#slugger.slug('section');
+    this.#headingOf.set(token, { depth: token.depth, text, id });
+  }
+
+  #countReference(token: Token, label: string): void {
+    const footnote = this.#footnotes.get(label) ?? { number: this.#footnotes.size + 1, references: 0 };
+    footnote.references += 1;
+    this.#footnotes.set(label, footnote);
+    this.#footnoteOf.set(token, { number: footnote.number, occurrence: footnote.references });
+  }
+
+  #countAddress({ href, title }: Tokens.Link): void {
+    this.#addressSpace -= href.length + (title?.length ?? 0);
+    if (this.#addressSpace < 0) {
+      throw new Unrenderable('A long link is used too often in the document. Use it less often.');
+    }
+  }
+}
+
+/** The lists of tokens inside of a token, in reading order. */
+export function childrenOf(token: Token): (readonly Token[])[] {
+  if (token.type === 'list') return (token as Tokens.List).items.map(({ tokens }) => tokens);
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table;
+    return [header, ...rows].flatMap((row) => row.map(({ tokens }) => tokens));
+  }
+  // What describes a picture is printed as plain text.
+  return 'tokens' in token && token.tokens && token.type !== 'image' ? [token.tokens] : [];
+}

@@ -1,0 +1,151 @@
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+import sanitizeHtml from 'sanitize-html';
+
+/** A part of raw HTML after its sanitising. Comments, scripts and all that is not allowed have no part. */
+export type HtmlPart = HtmlPlace &
+  (
+    | { readonly kind: 'text' }
+    | {
+        readonly kind: 'open';
+        readonly name: string;
+        /** Their values as they stand in the tag, so with entities. */
+        readonly attributes: ReadonlyMap<string, string>;
+      }
+    | { readonly kind: 'close'; readonly name: string }
+  );
+
+interface HtmlPlace {
+  /** Where it was in the raw HTML. */
+  readonly start: number;
+  readonly end: number;
+  /** A text is as it was written, entities too, and may contain a lone `<`; a tag is as sanitize-html writes it. */
+  readonly text: string;
+}
+
+/** One for each document: it remembers the tags that it has seen. */
+export class HtmlSanitiser {
+  readonly #tags = new Map<string, string>();
+
+  /** Tags need not be in pairs: raw HTML in Markdown begins in one token and ends in another. */
+  partsOf(html: string): HtmlPart[] {
+    const splitter = new Splitter(html, (tag) => this.#sanitiseTag(tag));
+    const tokenizer = new Tokenizer({ decodeEntities: false }, splitter.callbacks);
+    tokenizer.write(html);
+    tokenizer.end();
+    return splitter.parts;
+  }
+
+  /** The opening tag alone, with the attributes that are allowed; empty where the element is not. */
+  #sanitiseTag(tag: string): string {
+    const known = this.#tags.get(tag);
+    if (known !== undefined) return known;
+    const clean = sanitizeHtml(tag, allowed).replace(/<\/\w+>$/, '');
+    this.#tags.set(tag, clean);
+    return clean;
+  }
+}
+
+const allowed: sanitizeHtml.IOptions = {
+  allowedTags: (
+    'b i em strong u s del ins sub sup kbd mark small code samp var q cite abbr br wbr a img ' +
+    'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
+    'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
+  ).split(' '),
+  allowedAttributes: {
+    a: ['href', 'title'],
+    abbr: ['title'],
+    details: ['open'],
+    img: ['src', 'alt', 'title', 'width', 'height'],
+    ol: ['start'],
+    td: ['align', 'colspan', 'rowspan'],
+    th: ['align', 'colspan', 'rowspan'],
+  },
+  allowedSchemes: ['https', 'http', 'mailto'],
+  allowProtocolRelative: false,
+  enforceHtmlBoundary: false,
+};
+
+/** Attributes are read from the sanitised tag, and the rest is left out. */
+const ignore = () => undefined;
+const silent = {
+  onattribname: ignore,
+  onattribdata: ignore,
+  onattribentity: ignore,
+  onattribend: ignore,
+  ontextentity: ignore,
+  oncdata: ignore,
+  oncomment: ignore,
+  ondeclaration: ignore,
+  onprocessinginstruction: ignore,
+  onend: ignore,
+};
+
+/** Elements whose text is no text for readers. */
+const unreadable = new Set([
+  'script',
+  'style',
+  'textarea',
+  'title',
+  'xmp',
+  'iframe',
+  'noembed',
+  'noframes',
+  'noscript',
+]);
+
+/** Listens to htmlparser2's tokenizer, which gives positions in the text. */
+class Splitter {
+  readonly parts: HtmlPart[] = [];
+  readonly callbacks: TokenizerCallbacks = {
+    ...silent,
+    onopentagname: (start, end) => this.#beginTag(start, end),
+    onopentagend: (end) => this.#endTag(end + 1),
+    onselfclosingtag: (end) => this.#endTag(end + 1),
+    onclosetag: (start, end) => this.#close(start, end),
+    ontext: (start, end) => this.#text(start, end),
+  };
+  readonly #html: string;
+  readonly #sanitiseTag: (tag: string) => string;
+  #start = 0;
+  #name = '';
+  /** The element whose text is left out until it ends. */
+  #unreadable: string | undefined;
+
+  constructor(html: string, sanitiseTag: (tag: string) => string) {
+    this.#html = html;
+    this.#sanitiseTag = sanitiseTag;
+  }
+
+  #beginTag(start: number, end: number): void {
+    this.#start = start - 1;
+    this.#name = this.#html.slice(start, end).toLowerCase();
+  }
+
+  #endTag(end: number): void {
+    if (this.#unreadable) return;
+    if (unreadable.has(this.#name)) this.#unreadable = this.#name;
+    const text = this.#sanitiseTag(this.#html.slice(this.#start, end));
+    const place = { start: this.#start, end, text };
+    if (text) this.parts.push({ ...place, kind: 'open', name: this.#name, attributes: attributesOf(text) });
+  }
+
+  #close(nameStart: number, nameEnd: number): void {
+    const name = this.#html.slice(nameStart, nameEnd).toLowerCase();
+    const place = { start: nameStart - 2, end: this.#html.indexOf('>', nameEnd) + 1, text: `</${name}>` };
+    if (this.#unreadable === name) this.#unreadable = undefined;
+    else if (!this.#unreadable && place.end && this.#sanitiseTag(`<${name}>`)) {
+      this.parts.push({ ...place, kind: 'close', name });
+    }
+  }
+
+  #text(start: number, end: number): void {
+    if (!this.#unreadable) this.parts.push({ kind: 'text', start, end, text: this.#html.slice(start, end) });
+  }
+}
+
+/** Sanitize-html writes each attribute as `name="value"`, with `"` in the value as an entity. */
+function attributesOf(tag: string): Map<string, string> {
+  return new Map(
+    [...tag.matchAll(/ ([\w-]+)(?:="([^"]*)")?/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+}

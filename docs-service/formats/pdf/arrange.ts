@@ -1,0 +1,64 @@
+import type { Placed } from './paragraphs.ts';
+import { textHeight } from './style.ts';
+
+/** A block with the room that it wants around itself. Between two blocks the larger wish counts. */
+export interface Block extends Placed {
+  readonly before: number;
+  readonly after: number;
+  readonly isHeading?: true;
+}
+
+/**
+ * Sets blocks below each other. Headings stay with what follows them: they stand in one unbreakable block with as
+ * much empty room below as the next block needs to begin, and that block is then moved up into this room.
+ */
+export function arrange(blocks: readonly Block[]): Record<string, unknown>[] {
+  const nodes: Record<string, unknown>[] = [];
+  let index = 0;
+  let raise = 0;
+  while (index < blocks.length) {
+    const count = headingsAt(blocks, index);
+    const gap = gapBefore(blocks, index);
+    const block = blocks[index];
+    if (count > 0) {
+      const room = roomBelow(blocks, index + count);
+      nodes.push(headingNode(blocks.slice(index, index + count), { gap: gap - raise, room }));
+      raise = room;
+    } else if (block) {
+      nodes.push({ ...block.node, margin: [0, gap - raise, 0, 0] });
+      raise = 0;
+    }
+    index += Math.max(1, count);
+  }
+  return nodes;
+}
+
+function headingsAt(blocks: readonly Block[], from: number): number {
+  let count = 0;
+  // A page must be able to hold them.
+  let height = 0;
+  for (let block = blocks[from]; block?.isHeading; block = blocks[from + count]) {
+    height += block.height + block.before;
+    if (height > textHeight * 0.5) break;
+    count += 1;
+  }
+  return count;
+}
+
+function gapBefore(blocks: readonly Block[], index: number): number {
+  return index === 0 ? 0 : Math.max(blocks[index - 1]?.after ?? 0, blocks[index]?.before ?? 0);
+}
+
+/** The gap to the next block and the beginning of that block. */
+function roomBelow(blocks: readonly Block[], index: number): number {
+  const next = blocks[index];
+  return next ? gapBefore(blocks, index) + Math.min(next.lead, textHeight * 0.45) : 0;
+}
+
+function headingNode(headings: readonly Block[], { gap, room }: { gap: number; room: number }) {
+  const stack = headings.map(({ node }, index) => {
+    const last = index === headings.length - 1;
+    return { ...node, margin: [0, gapBefore(headings, index), 0, last ? room : 0] };
+  });
+  return { unbreakable: true, stack, margin: [0, gap, 0, 0] };
+}

@@ -1,0 +1,171 @@
+import type { Token, Tokens } from 'marked';
+import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
+import { arrange, type Block } from './arrange.ts';
+import { codeBlock } from './codeBlock.ts';
+import {
+  htmlParagraphs,
+  type InlineContext,
+  inlinePieces,
+  type Mark,
+  type Piece,
+  type TextPiece,
+} from './inlines.ts';
+import { listBlock } from './lists.ts';
+import { fromPageMargin } from './pageMargin.ts';
+import { paragraphNodes, type Setting, textNodes } from './paragraphs.ts';
+import { colors, headingStyle, pitch, quoteIndent, quoteLayout } from './style.ts';
+import { tableBlocks } from './tables.ts';
+
+/** Where tokens stand, and all that is known of their document. */
+export interface Scope extends Setting {
+  readonly document: MarkdownDocument;
+  readonly inline: InlineContext;
+  /** How many lists it stands in. */
+  readonly listDepth?: number;
+  /** Whether it stands in the table that a quote is set as. */
+  readonly inTable?: boolean;
+  /** In how many quotes. */
+  readonly quoteDepth?: number;
+  /** Is told of each heading that gets a place in the document. It answers with what makes it a bookmark. */
+  readonly placeHeading: (heading: Heading) => Record<string, unknown>;
+}
+
+export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
+  return tokens.flatMap((token) => blockOf(token, scope));
+}
+
+/** Inside of quotes and lists text is narrower, but never too narrow to be read. */
+export function indented(scope: Scope, indent: number): Scope {
+  return { ...scope, width: scope.width - indent, indent: scope.inTable ? 0 : scope.indent + indent };
+}
+
+export function indentWithin(scope: Scope, indent: number): number {
+  return scope.width - indent < 150 ? 0 : indent;
+}
+
+function blockOf(token: Token, scope: Scope): Block[] {
+  switch (token.type) {
+    case 'heading':
+      return headingBlock(token as Tokens.Heading, scope);
+    case 'paragraph':
+    case 'text': {
+      const tokens = (token as Tokens.Paragraph).tokens ?? [
+        { type: 'text', raw: token.raw, text: token.raw },
+      ];
+      return paragraphBlocks(inlinePieces(tokens, scope.inline), scope);
+    }
+    case 'html':
+      return htmlParagraphs(token.raw, scope.inline).flatMap((pieces) => paragraphBlocks(pieces, scope));
+    case 'code':
+      return [codeBlock((token as Tokens.Code).text, scope)];
+    case 'blockquote':
+      return quoteBlock(token as Tokens.Blockquote, scope);
+    case 'list':
+      return [listBlock(token as Tokens.List, scope)];
+    case 'table':
+      return tableBlocks(token as Tokens.Table, scope);
+    case 'hr':
+      return [ruleBlock(scope.width)];
+    default:
+      // Definitions of links and footnotes, and empty lines, print nothing where they stand.
+      return [];
+  }
+}
+
+function paragraphBlocks(pieces: readonly Piece[], scope: Scope): Block[] {
+  return paragraphNodes(pieces, scope).map((placed, index) => ({
+    ...placed,
+    before: index === 0 || !('text' in placed.node) ? 6.5 : 0,
+    after: 'text' in placed.node ? 6.5 : 9,
+  }));
+}
+
+function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {
+  const heading = scope.document.headingOf.get(token);
+  const style = headingStyle(token.depth);
+  const mark: Mark = token.depth === 6 ? { bold: true, italics: true } : { bold: true };
+  const pieces = inlinePieces(token.tokens, scope.inline, mark).map(asText);
+  const look = {
+    ...scope.look,
+    fontSize: style.fontSize,
+    ...(token.depth > 4 ? { color: colors.quiet } : {}),
+  };
+  const [first, ...rest] = textNodes(pieces, { ...scope, look });
+  if (!first || !pieces.some(({ text }) => text.trim())) return [];
+  const bookmark = heading ? scope.placeHeading(heading) : {};
+  const opening = { ...first, node: { ...first.node, lineHeight: 1.1, ...bookmark } };
+  const { before, after } = style;
+  return [
+    { ...opening, before, after: rest.length > 0 ? 0 : after, isHeading: true },
+    ...rest.map((placed) => ({ ...placed, before: 0, after })),
+  ];
+}
+
+function asText(piece: Piece): TextPiece {
+  return piece.kind === 'text' ? piece : { kind: 'text', text: piece.alt, mark: piece.mark };
+}
+
+function quoteBlock({ tokens }: Tokens.Blockquote, scope: Scope): Block[] {
+  const indent = indentWithin(scope, quoteIndent);
+  const quoteDepth = (scope.quoteDepth ?? 0) + 1;
+  // PDFMake warns of tables that are nested deeper.
+  const isTable = indent > 0 && quoteDepth <= 4;
+  const look = { ...scope.look, color: colors.quiet };
+  const inner = {
+    ...indented(isTable ? { ...scope, inTable: true } : scope, indent),
+    quoteDepth,
+    look,
+  };
+  const blocks = quotedBlocks(tokens, inner);
+  if (blocks.length === 0) return [];
+  const body = { stack: arrange(blocks) };
+  const table = { table: { widths: [inner.width], body: [[body]] }, layout: quoteLayout };
+  const node = isTable ? fromPageMargin(table, scope.indent) : { stack: [{ ...body, marginLeft: indent }] };
+  return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 9, after: 9 }];
+}
+
+const alerts: Readonly<Record<string, string>> = {
+  NOTE: 'Note',
+  TIP: 'Tip',
+  IMPORTANT: 'Important',
+  WARNING: 'Warning',
+  CAUTION: 'Caution',
+};
+
+/** GitHub's alerts are quotes that begin with a word such as `[!NOTE]`. */
+function quotedBlocks(tokens: readonly Token[], scope: Scope): Block[] {
+  const [first, ...rest] = tokens;
+  const [word] = first?.type === 'paragraph' ? (/^\[!([A-Z]+)\][ \t]*(?:\n|$)/.exec(first.raw) ?? []) : [];
+  const label = word && alerts[word.trim().slice(2, -1)];
+  if (!first || !label) return blocksOf(tokens, scope);
+  const pieces = inlinePieces((first as Tokens.Paragraph).tokens, scope.inline);
+  return [
+    ...paragraphBlocks([{ kind: 'text', text: label, mark: { bold: true } }], scope),
+    ...paragraphBlocks(withoutStart(pieces, word.trim()), scope),
+    ...blocksOf(rest, scope),
+  ];
+}
+
+function withoutStart(pieces: readonly Piece[], start: string): Piece[] {
+  let left = start.length;
+  return pieces.flatMap((piece) => {
+    if (piece.kind === 'image' || left === 0) return [piece];
+    const text = piece.text.slice(left);
+    left -= piece.text.length - text.length;
+    return text ? [{ ...piece, text }] : [];
+  });
+}
+
+function ruleBlock(width: number): Block {
+  const line = { type: 'line', x1: 0, y1: 0, x2: width, y2: 0, lineWidth: 0.6, lineColor: colors.rule };
+  return { node: { canvas: [line] }, lead: 1, height: 1, before: 14, after: 14 };
+}
+
+export function heightOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { height, before, after }) => sum + height + Math.max(before, after), 0);
+}
+
+/** How much a page must have left for a block of text to begin on it. */
+export function twoLines(fontSize: number): number {
+  return 2.2 * pitch(fontSize);
+}

@@ -1,0 +1,54 @@
+/**
+ * Cuts long words where a line may break inside of them: after the punctuation of names and addresses, and before a
+ * capital in code. Between the parts it gives an empty one, after which PDFMake may begin a new line. Words that have
+ * no such place are cut into lengths that PDFMake fills lines with, in time in proportion to their length.
+ */
+export function breakable(text: string, code: boolean): string[] {
+  const limit = code ? 16 : 24;
+  if (text.length <= limit || !hasLongWord(text, limit)) return [text];
+  const parts: string[] = [];
+  let start = 0;
+  let word = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === ' ' || character === '\n') {
+      word = 0;
+      continue;
+    }
+    word += 1;
+    if (word > 3 && isBreak(text, at, code) && wordGoesOn(text, at, 3)) {
+      parts.push(text.slice(start, at + 1), '');
+      start = at + 1;
+      word = 0;
+    } else if (at - start >= maxPart && !/[\udc00-\udfff]/.test(character)) {
+      parts.push(text.slice(start, at));
+      start = at;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+const maxPart = 400;
+
+function hasLongWord(text: string, limit: number): boolean {
+  let word = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    word = code === 32 || code === 10 ? 0 : word + 1;
+    if (word > limit) return true;
+  }
+  return false;
+}
+
+function isBreak(text: string, at: number, code: boolean): boolean {
+  const [character, next] = [text.charAt(at), text.charAt(at + 1)];
+  if (signs.test(character)) return !signs.test(next) && !(/\d/.test(next) && /\d/.test(text.charAt(at - 1)));
+  return code && /[a-z0-9]/.test(character) && /[A-Z]/.test(next);
+}
+
+const signs = /[/._\-:,;=&?#@\\)\]}>|+]/;
+
+function wordGoesOn(text: string, at: number, length: number): boolean {
+  return text.length > at + length && !/\s/.test(text.slice(at + 1, at + 1 + length));
+}

@@ -1,0 +1,164 @@
+import type { Token, Tokens } from 'marked';
+import type { TDocumentDefinitions } from 'pdfmake/interfaces';
+import type { Document } from '../../content/document.ts';
+import { resolveLink } from '../markdown/links.ts';
+import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
+import { Unrenderable } from '../renderJob.ts';
+import { arrange } from './arrange.ts';
+import { blocksOf, heightOf, type Scope } from './blocks.ts';
+import { Bookmarks } from './bookmarks.ts';
+import { contentsNodes } from './contents.ts';
+import type { InlineContext, Mark } from './inlines.ts';
+import { notesBlocks } from './notes.ts';
+import type { Pictures } from './pictures.ts';
+import { colors, lineHeight, page, sizes, textHeight, textWidth } from './style.ts';
+import { titleNodes } from './titleBlock.ts';
+import type { Typesetter } from './typesetter.ts';
+
+export interface DefinitionInput {
+  readonly document: Document;
+  readonly markdown: MarkdownDocument;
+  readonly targets: Readonly<Record<string, string>>;
+  readonly type: Typesetter;
+  readonly pictures: Pictures;
+}
+
+/** All that PDFMake is told of a document, but for its fonts. */
+export function documentDefinition(input: DefinitionInput): TDocumentDefinitions {
+  const { document, markdown, type, pictures } = input;
+  const bookmarks = new Bookmarks(markdown.headings);
+  const inline = inlineContext(input, bookmarks);
+  const scope: Scope = {
+    document: markdown,
+    inline,
+    type,
+    pictures,
+    width: textWidth,
+    indent: 0,
+    look: { fontSize: sizes.body },
+    placeHeading: (heading) => bookmarks.place(heading),
+  };
+  const { title, rest } = withoutTitle(markdown, document.title);
+  const titleId = title && bookmarks.nameOf(title.id);
+  const blocks = [...blocksOf(rest, scope), ...notesBlocks(markdown.footnotes, scope)];
+  checkLength(heightOf(blocks));
+  const body = arrange(blocks);
+  const content = [
+    ...titleNodes(document, type, titleId),
+    ...contentsNodes(bookmarks.placed, type, document.body.length),
+    ...body,
+  ];
+  const definition = {
+    pageSize: 'A4',
+    pageMargins: [page.margins.left, page.margins.top, page.margins.right, page.margins.bottom],
+    content,
+    defaultStyle: { font: 'Text', fontSize: sizes.body, lineHeight, color: colors.text },
+    images: pictures.images,
+    info: infoOf(document),
+    language: document.lang ?? 'en',
+    displayTitle: true,
+    compress: true,
+    version: '1.7',
+    ...runningLines(document, type),
+  };
+  // The types of PDFMake ask for a class for each kind of node, which ours, put together from parts, are not.
+  return definition as unknown as TDocumentDefinitions;
+}
+
+/** Each page takes a third of a megabyte while a document is made. */
+const maxPages = 3000;
+
+function checkLength(height: number): void {
+  if (height <= maxPages * textHeight) return;
+  throw new Unrenderable(
+    `As a PDF the document would have more than ${maxPages.toLocaleString('en')} pages. Split it into several documents.`,
+  );
+}
+
+function inlineContext(
+  { document, markdown, targets }: DefinitionInput,
+  bookmarks: Bookmarks,
+): InlineContext {
+  return {
+    linkOf(href): Pick<Mark, 'link' | 'destination'> {
+      const target = resolveLink(href, document.path);
+      if (target.kind === 'external') return { link: target.href };
+      if (target.kind === 'fragment') {
+        const destination = bookmarks.find(target.fragment);
+        return destination ? { destination } : {};
+      }
+      if (target.kind === 'none' || !Object.hasOwn(targets, target.path)) return {};
+      const fragment = target.fragment ? `#${encodeURIComponent(target.fragment)}` : '';
+      return { link: `${targets[target.path]}${fragment}` };
+    },
+    footnoteOf(token) {
+      const mark = markdown.footnoteOf.get(token);
+      if (!mark) return undefined;
+      const id = mark.occurrence === 1 ? { id: `note-mark:${mark.number}` } : {};
+      const destination = `note:${mark.number}`;
+      return { kind: 'text', text: String(mark.number), mark: { small: 'sup', destination }, ...id };
+    },
+  };
+}
+
+/** The first heading is left out where it says the title again. */
+function withoutTitle(
+  markdown: MarkdownDocument,
+  title: string,
+): { title?: Heading; rest: readonly Token[] } {
+  const index = markdown.tokens.findIndex(({ type }) => type !== 'space');
+  const first = markdown.tokens[index];
+  const heading = first && markdown.headingOf.get(first);
+  if (heading?.depth !== 1 || (first as Tokens.Heading).type !== 'heading') return { rest: markdown.tokens };
+  if (folded(heading.text) !== folded(title)) return { rest: markdown.tokens };
+  return { title: heading, rest: markdown.tokens.slice(index + 1) };
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+function infoOf(document: Document): TDocumentDefinitions['info'] {
+  const modified = dateOf(document.updated) ?? dateOf(document.date) ?? new Date(0);
+  return {
+    title: document.title,
+    ...(document.authors.length > 0 ? { author: document.authors.join(', ') } : {}),
+    ...(document.description ? { subject: document.description } : {}),
+    ...(document.tags.length > 0 ? { keywords: document.tags.map(({ title }) => title).join(', ') } : {}),
+    creator: 'Runner',
+    producer: 'Runner',
+    creationDate: dateOf(document.date) ?? modified,
+    modDate: modified,
+  };
+}
+
+/** A bare date is midnight UTC, on every machine. */
+function dateOf(text: string | null): Date | undefined {
+  const date = text ? new Date(/T.*(Z|[+-]\d\d:?\d\d)$|^[^T]*$/i.test(text) ? text : `${text}Z`) : undefined;
+  return date && !Number.isNaN(date.getTime()) ? date : undefined;
+}
+
+/** The title at the head of each page but the first, and the number of the page at its foot. */
+function runningLines(document: Document, type: Typesetter) {
+  const margin = [page.margins.left, 0, page.margins.right, 0];
+  const look = { fontSize: 8, color: colors.faint };
+  const title = shortened(document.title, 90);
+  // Each page measures its own, so each has runs of its own.
+  const runs = (text: string) => type.runs([{ kind: 'text', text, mark: {} }], look.fontSize);
+  runs(title);
+  return {
+    header: (number: number) =>
+      number === 1 ? undefined : { text: runs(title), ...look, margin: [margin[0], 38, margin[2], 0] },
+    footer: (number: number, count: number) => ({
+      text: runs(`${number} / ${count}`),
+      ...look,
+      alignment: 'right',
+      margin: [margin[0], 30, margin[2], 0],
+    }),
+  };
+}
+
+function shortened(text: string, length: number): string {
+  const signs = [...text];
+  return signs.length <= length ? text : `${signs.slice(0, length - 1).join('')}…`;
+}

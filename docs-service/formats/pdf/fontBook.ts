@@ -1,0 +1,137 @@
+import { basename } from 'node:path';
+import type { TFontDictionary } from 'pdfmake/interfaces';
+import { type FallbackFile, fallbackFiles, type Region, regionalFace } from './fallbackFonts.ts';
+import { type FontFace, tryFontFace } from './fontFace.ts';
+import { type FontFile, listFontFiles } from './fontFiles.ts';
+
+export type BaseFont = 'Text' | 'Code';
+
+/** The fonts at hand. It reads each of them once, when the first document needs it. */
+export interface FontBook {
+  /** The family in which a sign is set: the one asked for, or another that has it; undefined where none has. */
+  familyFor(codePoint: number, base: BaseFont, region: Region): string | undefined;
+  /** The advance of a sign in ems, in the regular style. */
+  advance(codePoint: number, family: string): number;
+  /** What PDFMake is to know of families, by their names. */
+  describe(families: ReadonlySet<string>): { fonts: TFontDictionary; files: ReadonlyMap<string, Buffer> };
+}
+
+/** Without `others`, documents are set in the fonts of the program alone. */
+export function createFontBook(folders: readonly string[], others: 'with others' | 'own alone'): FontBook {
+  const files = listFontFiles(folders);
+  const families = new Map<string, Family>(ownFamilies(files));
+  const fallbacks = others === 'with others' ? createFallbacks(files) : undefined;
+  const found = new Map<string, Map<number, string | undefined>>();
+
+  function search(codePoint: number, base: BaseFont, region: Region): string | undefined {
+    const isSign = /[\p{Script=Common}\p{Script=Greek}]/u.test(String.fromCodePoint(codePoint));
+    // The font of mathematics has single Arabic letters, which are no good for words.
+    for (const name of [base, 'Text', 'Code', ...(isSign ? ['Symbols', 'Math'] : [])])
+      if (families.get(name)?.normal.has(codePoint)) return name;
+    const family = fallbacks?.(codePoint, region);
+    if (family) families.set(family.normal.name, family);
+    return family?.normal.name;
+  }
+
+  return {
+    familyFor(codePoint, base, region) {
+      const key = `${base} ${region}`;
+      const known = found.get(key) ?? new Map<number, string | undefined>();
+      if (known.size === 0) found.set(key, known);
+      if (!known.has(codePoint)) known.set(codePoint, search(codePoint, base, region));
+      return known.get(codePoint);
+    },
+    advance: (codePoint, family) => families.get(family)?.normal.advance(codePoint) ?? 1,
+    describe: (names) => describeFamilies([...names].map((name) => [name, families.get(name)] as const)),
+  };
+}
+
+interface Family {
+  readonly normal: FontFace;
+  readonly bold: FontFace;
+  readonly italics: FontFace;
+  readonly bolditalics: FontFace;
+}
+
+const ownFiles = {
+  Text: ['Roboto-Regular.ttf', 'Roboto-Medium.ttf', 'Roboto-Italic.ttf', 'Roboto-MediumItalic.ttf'],
+  Code: [
+    'JetBrainsMono_400Regular.ttf',
+    'JetBrainsMono_700Bold.ttf',
+    'JetBrainsMono_400Regular_Italic.ttf',
+    'JetBrainsMono_700Bold_Italic.ttf',
+  ],
+  Symbols: ['NotoSansSymbols2_400Regular.ttf'],
+  Math: ['NotoSansMath_400Regular.ttf'],
+} as const;
+
+function ownFamilies(files: readonly FontFile[]): [string, Family][] {
+  return Object.entries(ownFiles).map(([name, names]) => {
+    const faces = names.map((file) => ownFace(files, file, name === 'Code'));
+    const [normal, bold = normal, italics = normal, bolditalics = bold] = faces;
+    if (!normal || !bold || !italics || !bolditalics) throw new Error(`There is no font for ${name}.`);
+    return [name, { normal, bold, italics, bolditalics }];
+  });
+}
+
+function ownFace(files: readonly FontFile[], name: string, code: boolean): FontFace {
+  const file = files.find(({ path }) => basename(path) === name);
+  const face = file && tryFontFace(file.path, { noLigatures: code }, () => undefined);
+  if (!face) throw new Error(`The font ${name} is missing or damaged. Install Runner again.`);
+  return face;
+}
+
+/** Fonts are opened one after the other until one has the sign, as far as the bounds reach. */
+function createFallbacks(files: readonly FontFile[]) {
+  const opened = new Map<string, FontFace | undefined>();
+  const lists = new Map<Region, readonly FallbackFile[]>();
+  let bytes = 0;
+
+  function open(file: FontFile, region: Region): FontFace | undefined {
+    const key = `${file.path} ${region}`;
+    if (!opened.has(key)) {
+      if (opened.size >= maxFallbacks || bytes + file.size > maxFallbackBytes) return undefined;
+      bytes += file.size;
+      opened.set(
+        key,
+        tryFontFace(file.path, { noLigatures: false }, (names) => regionalFace(names, region)),
+      );
+    }
+    return opened.get(key);
+  }
+
+  return (codePoint: number, region: Region): Family | undefined => {
+    const list = lists.get(region) ?? fallbackFiles(files, region);
+    lists.set(region, list);
+    for (const { regular, bold } of list) {
+      const normal = open(regular, region);
+      if (!normal?.has(codePoint)) continue;
+      const strong = (bold && open(bold, region)) ?? normal;
+      return { normal, bold: strong, italics: normal, bolditalics: strong };
+    }
+    return undefined;
+  };
+}
+
+const maxFallbacks = 80;
+const maxFallbackBytes = 320 * 1024 * 1024;
+
+function describeFamilies(families: readonly (readonly [string, Family | undefined])[]) {
+  const files = new Map<string, Buffer>();
+  const fonts: TFontDictionary = {};
+  for (const [name, family] of families) {
+    if (!family) continue;
+    const [normal, bold, italics, bolditalics] = [
+      family.normal,
+      family.bold,
+      family.italics,
+      family.bolditalics,
+    ].map((face) => {
+      files.set(face.path, face.bytes);
+      // PDFMake changes the arrays that it is given, so each document has its own.
+      return face.collection ? [face.path, face.name] : face.path;
+    });
+    fonts[name] = { normal, bold, italics, bolditalics } as TFontDictionary[string];
+  }
+  return { fonts, files };
+}

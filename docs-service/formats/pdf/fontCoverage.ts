@@ -1,0 +1,29 @@
+import { createFontBook } from './fontBook.ts';
+
+/** A letter of each script that the program's own fonts do not have. */
+const samples = {
+  Chinese: '漢',
+  Japanese: 'か',
+  Korean: '한',
+  Arabic: 'ع',
+  Hebrew: 'ש',
+  Hindi: 'अ',
+  Thai: 'ก',
+  emoji: '😀',
+} as const;
+
+export interface FontCoverage {
+  readonly found: readonly string[];
+  readonly missing: readonly string[];
+}
+
+/** For which scripts beyond Latin, Greek and Cyrillic a PDF has a font. It opens fonts until it has found one of each. */
+export function fontCoverage(folders: readonly string[]): FontCoverage {
+  const book = createFontBook(folders, 'with others');
+  const has = (letter: string) => book.familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') !== undefined;
+  const names = Object.entries(samples);
+  return {
+    found: names.filter(([, letter]) => has(letter)).map(([name]) => name),
+    missing: names.filter(([, letter]) => !has(letter)).map(([name]) => name),
+  };
+}

@@ -1,0 +1,157 @@
+import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
+import { fromPageMargin } from './pageMargin.ts';
+import type { Pictures, PlacedPicture } from './pictures.ts';
+import { isRightToLeft, rightToLeftLines } from './rightToLeft.ts';
+import { colors, pitch } from './style.ts';
+import type { Run, Typesetter } from './typesetter.ts';
+
+/** A node of PDFMake with what is to be known of it to place it. */
+export interface Placed {
+  readonly node: Record<string, unknown>;
+  /** Points that must be left on a page for its beginning. */
+  readonly lead: number;
+  /** Points, estimated from above. */
+  readonly height: number;
+}
+
+export interface TextLook {
+  readonly fontSize: number;
+  readonly alignment?: 'left' | 'center' | 'right';
+  readonly color?: string;
+}
+
+/** The room for text, in points. */
+export interface Setting {
+  readonly type: Typesetter;
+  readonly pictures: Pictures;
+  readonly width: number;
+  /** How far from the margin of the page it begins; 0 within a table. */
+  readonly indent: number;
+  readonly look: TextLook;
+}
+
+/** The text and the pictures of a paragraph, one below the other; pictures without text between them in a row. */
+export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Placed[] {
+  const nodes: Placed[] = [];
+  let texts: TextPiece[] = [];
+  let row: PlacedPicture[] = [];
+  const endText = () => {
+    if (texts.some(({ text }) => text.trim())) nodes.push(...textNodes(trimmed(texts), setting));
+    texts = [];
+  };
+  const endRow = () => {
+    if (row.length > 0) nodes.push(...rowNodes(row, setting));
+    row = [];
+  };
+  for (const piece of pieces) {
+    const picture = piece.kind === 'image' ? setting.pictures.place(piece, setting.width) : undefined;
+    if (picture) {
+      if (row.length === 0) endText();
+      row.push(picture);
+    } else {
+      const text = piece.kind === 'text' ? piece : placeholder(piece);
+      if (row.length > 0 && !text.text.trim()) continue;
+      endRow();
+      texts.push(text);
+    }
+  }
+  endRow();
+  endText();
+  return nodes;
+}
+
+/** Text alone. A paragraph of megabytes becomes several nodes, since PDFMake is quadratic in the words of one. */
+export function textNodes(pieces: readonly TextPiece[], { type, width, look }: Setting): Placed[] {
+  return chunksOf(pieces).map((chunk) => {
+    const { whole } = type.width(chunk, look.fontSize);
+    const breaks = chunk.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+    const lines = Math.ceil((whole * 1.15) / Math.max(width, 1)) + breaks + (whole > width ? 1 : 0);
+    const height = Math.max(1, lines) * pitch(look.fontSize);
+    const rtl = isRightToLeft(chunk);
+    const widthOf = (piece: TextPiece) => type.width([piece], look.fontSize).whole * 1.02;
+    const shown = rtl ? rightToLeftLines(chunk, width, widthOf) : chunk;
+    const side = rtl ? ({ alignment: 'right' } as const) : {};
+    const node = { text: type.runs(shown, look.fontSize, width), ...side, ...look };
+    return { node, height, lead: Math.min(height, 2.2 * pitch(look.fontSize)) };
+  });
+}
+
+/** Puts runs before the text of a node, so that they hang out to its left. Their width is in points. */
+export function hang(
+  node: Record<string, unknown>,
+  runs: readonly Run[],
+  width: number,
+): Record<string, unknown> {
+  return { ...node, text: [...runs, ...(node['text'] as readonly Run[])], leadingIndent: -width };
+}
+
+const chunkLength = 5000;
+const chunkPieces = 400;
+/** Scripts in which a line may end after each character. */
+const wide = /[\u2e80-\ua4cf\uac00-\ud7a3]/;
+
+function chunksOf(pieces: readonly TextPiece[]): TextPiece[][] {
+  const chunks: TextPiece[][] = [[]];
+  let length = 0;
+  for (const piece of pieces) {
+    let rest = piece.text;
+    do {
+      if (length >= chunkLength || (chunks.at(-1)?.length ?? 0) >= chunkPieces) {
+        chunks.push([]);
+        length = 0;
+      }
+      const cut = cutAt(rest, (chunkLength - length) / (wide.test(rest.slice(0, 1000)) ? 4 : 1));
+      chunks.at(-1)?.push({ ...piece, text: rest.slice(0, cut) });
+      rest = rest.slice(cut);
+      length += cut * (wide.test(piece.text) ? 4 : 1);
+    } while (rest);
+  }
+  return chunks;
+}
+
+/** After the last space within a length, or the next one. A word that is longer is cut, but no character is. */
+function cutAt(text: string, length: number): number {
+  if (text.length <= length + 200) return text.length;
+  const space = text.lastIndexOf(' ', length);
+  if (space > 0) return space + 1;
+  const next = text.slice(0, length + 200).indexOf(' ');
+  if (next > 0) return next + 1;
+  const end = Math.max(1, Math.floor(length));
+  return /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : end;
+}
+
+function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
+  const [first, ...rest] = pieces;
+  const start = first ? [{ ...first, text: first.text.trimStart() }, ...rest] : [];
+  const last = start.at(-1);
+  return last ? [...start.slice(0, -1), { ...last, text: last.text.trimEnd() }] : start;
+}
+
+const placeholderMark: Mark = { italics: true, quiet: true };
+
+function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
+  const name = alt.trim() || (/([^/\\]{1,80})$/.exec(source)?.[1] ?? '');
+  return {
+    kind: 'text',
+    text: name ? `[Picture: ${name}]` : '[Picture]',
+    mark: { ...mark, ...placeholderMark },
+  };
+}
+
+const gap = 6;
+
+function rowNodes(row: readonly PlacedPicture[], { width, indent }: Setting): Placed[] {
+  const total = row.reduce((sum, picture) => sum + picture.width + gap, -gap);
+  if (row.length === 1 || total > width || row.length > 8) return row.map(pictureNode);
+  const height = Math.max(...row.map((picture) => picture.height));
+  const columns = row.map((picture) => ({ ...pictureNode(picture).node, width: picture.width }));
+  const columnGap = gap;
+  return [{ node: fromPageMargin({ columns, columnGap }, indent), height, lead: height }];
+}
+
+/** Explicit sizes, as PDFMake measures pixels as points. */
+function pictureNode({ node, width, height }: PlacedPicture): Placed {
+  const options = { imageCallback: () => '', warningCallback: () => undefined };
+  const shown = 'svg' in node ? { ...node, options } : node;
+  return { node: { ...shown, width, height, color: colors.text }, height, lead: height };
+}

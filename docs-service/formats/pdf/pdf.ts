@@ -1,0 +1,126 @@
+import pdfmake from 'pdfmake';
+import { parseMarkdown } from '../markdown/markdown.ts';
+import { type PdfJob, type Rendered, Unrenderable } from '../renderJob.ts';
+import { documentDefinition } from './definition.ts';
+import { regionOf } from './fallbackFonts.ts';
+import { createFontBook, type FontBook } from './fontBook.ts';
+import { Pictures } from './pictures.ts';
+import { changePrinter } from './printer.ts';
+import { Typesetter } from './typesetter.ts';
+
+/**
+ * Renders a document as a PDF. The same document with the same fonts gives the same bytes, wherever and whenever.
+ * Nothing is read but fonts in the folders of the job and pictures in the content folder, and nothing is fetched.
+ * Throws `Unrenderable` for a document that is out of bounds.
+ */
+export async function createPdf(job: PdfJob): Promise<Rendered> {
+  const markdown = parseMarkdown(job.document.body);
+  const attempt = { job, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
+  const pictures = new Set<string>();
+  try {
+    return await render(attempt, pictures);
+  } catch (error) {
+    if (error instanceof Unrenderable) throw error;
+    const excluded = pictures.size > 0 ? await damagedPictures(attempt, pictures) : new Set<string>();
+    const note = `The document was set without what its first rendering failed on: ${messageOf(error)}`;
+    const rendered = await render(
+      { ...attempt, book: createFontBook(job.fonts, 'own alone'), excluded },
+      pictures,
+    );
+    return { ...rendered, notes: [...rendered.notes, note] };
+  }
+}
+
+interface Attempt {
+  readonly job: PdfJob;
+  readonly markdown: ReturnType<typeof parseMarkdown>;
+  readonly book: FontBook;
+  /** Paths of pictures that are left out. */
+  readonly excluded: ReadonlySet<string>;
+}
+
+/** Fonts are read once in the life of a worker. */
+const books = new Map<string, FontBook>();
+
+function fontBookOf(folders: readonly string[]): FontBook {
+  const key = folders.join('\0');
+  const book = books.get(key) ?? createFontBook(folders, 'with others');
+  books.set(key, book);
+  return book;
+}
+
+/** Tells which pictures it used, also where it fails. */
+async function render({ job, markdown, book, excluded }: Attempt, used: Set<string>): Promise<Rendered> {
+  const { document, content, targets } = job;
+  const type = new Typesetter(book, regionOf(document.lang, document.body.slice(0, 100_000)));
+  const pictures = new Pictures({ folder: content, document: document.path, excluded });
+  const definition = documentDefinition({ document, markdown, targets, type, pictures });
+  for (const path of pictures.paths) used.add(path);
+  const bytes = await print(definition, book, type.families);
+  return { bytes, notes: [...pictures.notes, ...type.notes()] };
+}
+
+async function print(
+  definition: Parameters<typeof pdfmake.createPdf>[0],
+  book: FontBook,
+  families: ReadonlySet<string>,
+): Promise<Uint8Array> {
+  const { fonts, files } = book.describe(families);
+  changePrinter();
+  pdfmake.setUrlAccessPolicy(() => false);
+  pdfmake.setLocalAccessPolicy((path) => files.has(path));
+  for (const [path, bytes] of files) virtualFiles().writeFileSync(path, bytes);
+  pdfmake.clearFonts();
+  pdfmake.addFonts({
+    ...fonts,
+    ...Object.fromEntries(codeFonts.map((name) => [name, { ...fonts['Code'] }])),
+  });
+  return pdfmake.createPdf(definition).getBuffer();
+}
+
+/** The names by which pictures ask for a font of code. */
+const codeFonts = [
+  'monospace',
+  'ui-monospace',
+  'Menlo',
+  'Consolas',
+  'Courier',
+  'Courier New',
+  'DejaVu Sans Mono',
+];
+
+/** PDFMake takes fonts as bytes from its own file system alone. It has one in Node too, of which its types are silent. */
+function virtualFiles() {
+  return (pdfmake as unknown as { readonly virtualfs: VirtualFiles }).virtualfs;
+}
+
+interface VirtualFiles {
+  writeFileSync(path: string, bytes: Buffer): void;
+}
+
+/** Prints each picture alone, to learn which of them the printer fails on. */
+async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string>): Promise<Set<string>> {
+  const damaged = new Set<string>();
+  for (const path of paths) {
+    const pictures = new Pictures({ folder: job.content, document: '-', excluded: new Set() });
+    const source = path.split('/').map(encodeURIComponent).join('/');
+    const picture = pictures.place({ kind: 'image', source, alt: '', mark: {} }, 100);
+    const node = { ...picture?.node, width: picture?.width, height: picture?.height };
+    const definition = {
+      content: picture ? [node] : [],
+      images: pictures.images,
+      defaultStyle: { font: 'Text' },
+    };
+    try {
+      await print(definition as Parameters<typeof print>[0], book, new Set(['Text', 'Code']));
+    } catch {
+      // Whatever it fails on, the document is better without it.
+      damaged.add(path);
+    }
+  }
+  return damaged;
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200);
+}

@@ -1,0 +1,143 @@
+import { PNG } from 'pngjs';
+import { readAsset } from '../markdown/assets.ts';
+import { resolveLink } from '../markdown/links.ts';
+import type { ImagePiece } from './inlines.ts';
+import { textHeight } from './style.ts';
+import { isSvgInBounds } from './svgBounds.ts';
+
+/** A picture in its size on the page, in points. */
+export interface PlacedPicture {
+  readonly path: string;
+  readonly width: number;
+  readonly height: number;
+  readonly node: { readonly image: string } | { readonly svg: string };
+}
+
+export interface PictureSource {
+  /** The content folder. */
+  readonly folder: string;
+  /** The path of the document in it. */
+  readonly document: string;
+  /** Pictures that are not to be shown, by their paths. */
+  readonly excluded: ReadonlySet<string>;
+}
+
+/** The pictures of one document. Each file is read once. */
+export class Pictures {
+  /** What PDFMake is to know of them, by name. */
+  readonly images: Record<string, string> = {};
+  readonly notes = new Set<string>();
+  readonly #source: PictureSource;
+  readonly #read = new Map<string, Original | undefined>();
+  #bytes = 0;
+
+  constructor(source: PictureSource) {
+    this.#source = source;
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#read.keys()];
+  }
+
+  /** Undefined where it cannot be shown; the notes say why. */
+  place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
+    const target = resolveLink(piece.source, this.#source.document);
+    if (target.kind !== 'asset') {
+      this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
+      return undefined;
+    }
+    if (!this.#read.has(target.path)) this.#read.set(target.path, this.#open(target.path));
+    const original = this.#read.get(target.path);
+    if (!original) return undefined;
+    const size = placedSize(original, piece.width, maxWidth);
+    const { node } = original;
+    const sized = 'svg' in node ? { svg: sizedSvg(node.svg, original, size) } : node;
+    return { path: target.path, node: sized, ...size };
+  }
+
+  #open(path: string): Original | undefined {
+    if (this.#source.excluded.has(path)) return this.#refuse(`The picture ${path} is damaged.`);
+    const asset = readAsset(this.#source.folder, path);
+    if (asset.kind === 'problem') return this.#refuse(asset.message);
+    const { type, bytes, width, height, hash } = asset;
+    this.#bytes += bytes.length;
+    if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures are more than 100 MB.`);
+    if (type === 'gif' || type === 'webp') {
+      return this.#refuse(`The picture ${path} is a ${type.toUpperCase()}. A PDF shows PNG, JPEG and SVG.`);
+    }
+    if (type === 'svg') {
+      const svg = new TextDecoder().decode(bytes);
+      if (!isSvgInBounds(svg)) return this.#refuse(`The picture ${path} repeats its parts too often.`);
+      return { width: width || 300, height: height || 150, node: { svg } };
+    }
+    const data = type === 'png' ? tryOpaquePng(bytes) : Buffer.from(bytes);
+    if (!data || !width || !height) return this.#refuse(`The picture ${path} is damaged or too large.`);
+    this.images[hash] = `data:image/${type};base64,${data.toString('base64')}`;
+    return { width, height, node: { image: hash } };
+  }
+
+  #refuse(note: string): undefined {
+    this.notes.add(note);
+    return undefined;
+  }
+}
+
+interface Original {
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly node: { readonly image: string } | { readonly svg: string };
+}
+
+const maxBytes = 100_000_000;
+/** A pixel takes four bytes while it is unpacked. */
+const maxPngPixels = 40_000_000;
+/** As on the web: 96 pixels are an inch. */
+const pointsPerPixel = 0.75;
+
+function placedSize({ width, height }: Original, asked: number | undefined, maxWidth: number) {
+  const factor = asked ? asked / width : 1;
+  const [w, h] = [width * factor * pointsPerPixel, height * factor * pointsPerPixel];
+  const fit = Math.min(1, maxWidth / w, (textHeight * 0.86) / h);
+  return { width: Math.max(1, w * fit), height: Math.max(1, h * fit) };
+}
+
+/** What `sanitiseSvg` wrote begins with its tag, in which no `>` stands. */
+function sizedSvg(svg: string, original: Original, size: { width: number; height: number }): string {
+  return svg.replace(/^<svg\b[^>]*/, (tag) => {
+    const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
+    return `${tag.replace(/\s(?:width|height)="[^"]*"/g, '')}${box} width="${size.width}" height="${size.height}"`;
+  });
+}
+
+/**
+ * PDFKit unpacks transparent and interlaced pictures on its own time, in an order that changes, and a damaged one
+ * ends the process. So they are checked here, and laid on the white of the page.
+ */
+function tryOpaquePng(bytes: Uint8Array): Buffer | undefined {
+  try {
+    const file = Buffer.from(bytes);
+    if (file.readUInt32BE(16) * file.readUInt32BE(20) > maxPngPixels) return undefined;
+    const picture = PNG.sync.read(file, { checkCRC: false });
+    const [colorType, interlaced] = [file[25], file[28]];
+    const isPlain =
+      interlaced === 0 && (colorType === 3 || (colorType !== 4 && colorType !== 6 && file[24] === 8));
+    if (isPlain && !file.includes('tRNS')) return file;
+    layOnWhite(picture.data);
+    return PNG.sync.write(picture, { colorType: 2, inputHasAlpha: true, filterType: 4 });
+  } catch {
+    // What the decoder says of damaged bytes is nothing that an author could act on.
+    return undefined;
+  }
+}
+
+function layOnWhite(pixels: Buffer): void {
+  for (let at = 0; at < pixels.length; at += 4) {
+    const alpha = pixels[at + 3] ?? 255;
+    if (alpha === 255) continue;
+    for (let channel = at; channel < at + 3; channel++) {
+      pixels[channel] = Math.round(((pixels[channel] ?? 0) * alpha + 255 * (255 - alpha)) / 255);
+    }
+    pixels[at + 3] = 255;
+  }
+}

@@ -1,0 +1,60 @@
+/** A sign as it is looked for in fonts, and a plainer one that says the same. */
+export interface Sign {
+  readonly text: string;
+  readonly alternative?: string;
+}
+
+/** Cuts a text into signs. What only says how the sign before it is drawn, and what prints nothing, is left out. */
+export function signsOf(text: string): Sign[] {
+  const signs: Sign[] = [];
+  for (const character of plainSigns(text)) {
+    const alternative = alternatives.get(character) ?? regionalLetter(character);
+    signs.push(alternative ? { text: character, alternative } : { text: character });
+  }
+  return signs;
+}
+
+/** Composed, without variation selectors, joiners, direction marks, soft hyphens and colours of skin. */
+export function plainSigns(text: string): string {
+  if (/^[\n -~]*$/.test(text)) return text;
+  return text.normalize('NFC').replace(unprinted, '').replace(spaces, ' ');
+}
+
+const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
+const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
+
+/** Emoji for which most machines have no font without colours, by signs that the program's own fonts have. */
+const alternatives: ReadonlyMap<string, string> = new Map([
+  ['✅', '✔'],
+  ['☑', '✔'],
+  ['❌', '✘'],
+  ['❎', '✘'],
+  ['⭐', '★'],
+  ['🌟', '★'],
+  ['❤', '♥'],
+  ['🔴', '●'],
+  ['🟢', '●'],
+  ['🟡', '●'],
+  ['🔵', '●'],
+  ['⬛', '■'],
+  ['⬜', '□'],
+  ['➡', '→'],
+  ['⬅', '←'],
+  ['👉', '☞'],
+  ['👈', '☜'],
+  ['ℹ', 'i'],
+  ['➕', '+'],
+  ['➖', '−'],
+  ['✖', '×'],
+  ['🚫', '⊘'],
+  ['\u2011', '-'],
+  ['\u2010', '-'],
+]);
+
+/** Flags are pairs of these. */
+function regionalLetter(character: string): string | undefined {
+  const codePoint = character.codePointAt(0) ?? 0;
+  return codePoint >= 0x1f1e6 && codePoint <= 0x1f1ff
+    ? String.fromCodePoint(codePoint - 0x1f1e6 + 65)
+    : undefined;
+}

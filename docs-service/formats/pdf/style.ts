@@ -1,0 +1,101 @@
+import type { CustomTableLayout } from 'pdfmake/interfaces';
+
+/** A4, in points, as all lengths here. */
+export const page = {
+  width: 595.28,
+  height: 841.89,
+  margins: { left: 68, top: 76, right: 68, bottom: 72 },
+} as const;
+
+export const textWidth = page.width - page.margins.left - page.margins.right;
+export const textHeight = page.height - page.margins.top - page.margins.bottom;
+
+export const colors = {
+  text: '#1f2328',
+  quiet: '#5f6875',
+  faint: '#98a1ad',
+  rule: '#d5dae1',
+  strongRule: '#8d96a3',
+  link: '#1550b0',
+  code: '#2b3a55',
+  ground: '#f5f6f8',
+} as const;
+
+/** From one baseline to the next, as a factor of the font's own line. */
+export const lineHeight = 1.22;
+
+/** The metrics that every font is given, so that lines of mixed scripts keep one pitch. Those of Roboto, in ems. */
+export const metrics = { ascent: 0.928, descent: 0.244 } as const;
+
+export const sizes = { body: 10.2, table: 9.2, code: 8.4, note: 8.8 } as const;
+
+/** Inside of running text, code in its wider font is set a little smaller to look as large. */
+export const inlineCodeScale = 0.9;
+
+/** By level, from 1. */
+export const headings = [
+  { fontSize: 19, before: 26, after: 9 },
+  { fontSize: 14.5, before: 22, after: 7 },
+  { fontSize: 11.8, before: 16, after: 5 },
+  { fontSize: 10.6, before: 13, after: 4 },
+  { fontSize: 10.2, before: 11, after: 4 },
+  { fontSize: 10.2, before: 11, after: 4 },
+] as const;
+
+export function headingStyle(level: number): (typeof headings)[number] {
+  return headings[level - 1] ?? headings[5];
+}
+
+/** The pitch of lines in points. */
+export function pitch(fontSize: number): number {
+  return fontSize * (metrics.ascent + metrics.descent) * lineHeight;
+}
+
+export const tablePadding = { x: 6, y: 4.2 } as const;
+
+/** Hairlines between rows, a stronger one under the header, and no vertical lines. */
+export const tableLayout: CustomTableLayout = {
+  hLineWidth: (row, node) => (row === 0 ? 0 : row === node.table.headerRows ? 0.9 : 0.5),
+  hLineColor: (row, node) => (row === node.table.headerRows ? colors.strongRule : colors.rule),
+  vLineWidth: () => 0,
+  paddingLeft: (column) => (column === 0 ? 0 : tablePadding.x),
+  paddingRight: (column, node) => (column + 1 === (node.table.body[0]?.length ?? 0) ? 0 : tablePadding.x),
+  paddingTop: () => tablePadding.y,
+  paddingBottom: () => tablePadding.y,
+};
+
+export const codePadding = { x: 10, y: 7 } as const;
+
+/** A light ground that goes on over the pages. */
+export const codeLayout: CustomTableLayout = {
+  hLineWidth: () => 0,
+  vLineWidth: () => 0,
+  paddingLeft: () => codePadding.x,
+  paddingRight: () => codePadding.x,
+  paddingTop: () => codePadding.y,
+  paddingBottom: () => codePadding.y,
+  fillColor: () => colors.ground,
+};
+
+export const quoteIndent = 14;
+
+/** A rule on the left. */
+export const quoteLayout: CustomTableLayout = {
+  hLineWidth: () => 0,
+  vLineWidth: (column) => (column === 0 ? 2 : 0),
+  vLineColor: () => colors.rule,
+  paddingLeft: () => quoteIndent - 2,
+  paddingRight: () => 0,
+  paddingTop: () => 0,
+  paddingBottom: () => 0,
+};
+
+/** Nothing is drawn and nothing is added: for lists of contents. */
+export const plainLayout: CustomTableLayout = {
+  hLineWidth: () => 0,
+  vLineWidth: () => 0,
+  paddingLeft: () => 0,
+  paddingRight: () => 0,
+  paddingTop: () => 0,
+  paddingBottom: () => 0,
+};

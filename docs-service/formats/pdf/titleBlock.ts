@@ -1,0 +1,43 @@
+import type { Document } from '../../content/document.ts';
+import { colors, textWidth } from './style.ts';
+import type { Typesetter } from './typesetter.ts';
+
+/** Title, description, authors and date over a rule. */
+export function titleNodes(
+  document: Document,
+  type: Typesetter,
+  id: string | undefined,
+): Record<string, unknown>[] {
+  const text = (content: string, fontSize: number, bold = false) =>
+    type.runs([{ kind: 'text', text: content, mark: bold ? { bold: true } : {} }], fontSize);
+  const { title, description } = document;
+  const byline = [document.authors.join(', '), dateLine(document)].filter(Boolean).join('  ·  ');
+  const rule = { type: 'line', x1: 0, y1: 0, x2: textWidth, y2: 0, lineWidth: 0.8, lineColor: colors.rule };
+  return [
+    { text: text(title, 25, true), fontSize: 25, lineHeight: 1.06, ...(id ? { id } : {}) },
+    ...(description
+      ? [{ text: text(description, 12), fontSize: 12, color: colors.quiet, margin: [0, 7, 0, 0] }]
+      : []),
+    ...(byline ? [{ text: text(byline, 9), fontSize: 9, color: colors.faint, margin: [0, 9, 0, 0] }] : []),
+    { canvas: [rule], margin: [0, 13, 0, 16] },
+  ];
+}
+
+/** The date in the manner of the document's language; that of its last change where there is one. */
+function dateLine({ date, updated, lang }: Document): string {
+  const text = updated ?? date;
+  const time = text ? new Date(text) : undefined;
+  if (!text || !time || Number.isNaN(time.getTime())) return '';
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  if (!year || !month || !day) return text.slice(0, 10);
+  return inWords(Date.UTC(year, month - 1, day), lang);
+}
+
+function inWords(time: number, lang: string | null): string {
+  try {
+    return new Intl.DateTimeFormat(lang ?? 'en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+  } catch {
+    // A language that this Node does not know.
+    return new Date(time).toISOString().slice(0, 10);
+  }
+}

@@ -1,0 +1,213 @@
+import { breakable } from './breakable.ts';
+import type { Region } from './fallbackFonts.ts';
+import type { BaseFont, FontBook } from './fontBook.ts';
+import type { Mark, TextPiece } from './inlines.ts';
+import { plainSigns, signsOf } from './signs.ts';
+import { colors, inlineCodeScale, sizes } from './style.ts';
+
+/** A stretch of text in one font and one way, as PDFMake takes it. */
+export interface Run {
+  readonly text: string;
+  readonly font: string;
+  readonly fontSize?: number;
+  readonly bold?: boolean;
+  readonly italics?: boolean;
+  readonly sub?: boolean;
+  readonly sup?: boolean;
+  readonly color?: string;
+  readonly background?: string;
+  readonly decoration?: 'underline' | 'lineThrough' | '';
+  readonly link?: string;
+  readonly linkToDestination?: string;
+  readonly id?: string;
+  readonly noWrap?: true;
+}
+
+/** Points. */
+export interface TextWidth {
+  readonly part: number;
+  readonly word: number;
+  readonly whole: number;
+}
+
+/** Sets text in the fonts that have its signs, and keeps account of what it has used and missed. */
+export class Typesetter {
+  readonly families = new Set<string>(['Text', 'Code']);
+  readonly missing = new Set<number>();
+  readonly #book: FontBook;
+  readonly #region: Region;
+  /** In ems. */
+  readonly #advances = { Text: new Map<string, number>(), Code: new Map<string, number>() };
+
+  constructor(book: FontBook, region: Region) {
+    this.#book = book;
+    this.#region = region;
+  }
+
+  /**
+   * Never empty, as PDFMake fails on a text without any run.
+   * @param room points that a line has at least
+   */
+  runs(pieces: readonly TextPiece[], fontSize: number, room = Number.POSITIVE_INFINITY): Run[] {
+    const runs = pieces.flatMap((piece) => this.#runsOf(piece, fontSize, room));
+    return runs.length > 0 ? runs : [{ text: '', font: 'Text' }];
+  }
+
+  /** Text in the font of code, each run of it at once: for lines that are not wrapped. */
+  codeRuns(line: string): Run[] {
+    return this.#split(line, 'Code').map(({ text, family }) =>
+      family === undefined ? this.#substitute(text, sizes.code) : { ...plainCode, text, font: family },
+    );
+  }
+
+  /** Points that code takes in one line. */
+  codeWidth(text: string): number {
+    let width = 0;
+    for (const character of text) width += this.#advance(character, 'Code');
+    return width * sizes.code;
+  }
+
+  /** Points: of the longest part that is not broken, of the longest word, and of all on one line. */
+  width(pieces: readonly TextPiece[], fontSize: number): TextWidth {
+    const width = { part: 0, word: 0, whole: 0 };
+    let [part, word, line] = [0, 0, 0];
+    for (const { text, mark } of pieces) {
+      const size = fontSize * (mark.code ? inlineCodeScale : 1) * (mark.bold ? 1.03 : 1);
+      for (const stretch of breakable(plainSigns(text), mark.code === true)) {
+        if (stretch === '') part = 0;
+        for (const character of stretch) {
+          if (character === '\n') line = 0;
+          const advance = this.#advance(character, mark.code ? 'Code' : 'Text') * size;
+          line += advance;
+          const ends = /[\s\u2e80-\ua4cf\uac00-\ud7a3]/.test(character);
+          part = ends ? 0 : part + advance;
+          word = ends ? 0 : word + advance;
+          width.part = Math.max(width.part, ends ? advance : part);
+          width.word = Math.max(width.word, word);
+          width.whole = Math.max(width.whole, line);
+        }
+      }
+    }
+    return width;
+  }
+
+  /** The signs that no font has, for who wrote them. */
+  notes(): readonly string[] {
+    const names = [...this.missing].slice(0, 20).map(hexadecimal);
+    if (names.length === 0) return [];
+    const more = this.missing.size > names.length ? ` and ${this.missing.size - names.length} more` : '';
+    return [`No font has ${names.join(', ')}${more}. Their numbers are shown in their place.`];
+  }
+
+  #runsOf({ text, mark, id }: TextPiece, fontSize: number, room: number): Run[] {
+    const base = mark.code ? 'Code' : 'Text';
+    const look = lookOf(mark, fontSize);
+    const runs: Run[] = [];
+    for (const { text: part, family } of this.#split(text, base)) {
+      if (family === undefined) runs.push({ ...plain, ...look, ...this.#substitute(part, fontSize) });
+      else {
+        const words = base === 'Code' ? codeWords(part) : breakable(part, false);
+        const longest = room / (fontSize * 0.62);
+        for (const word of words) {
+          const whole = base === 'Code' && word.length < longest ? ({ noWrap: true } as const) : {};
+          runs.push({ ...plain, text: word, font: family, ...look, ...whole });
+        }
+      }
+    }
+    const [first] = runs;
+    return id && first ? [{ ...first, id }, ...runs.slice(1)] : runs;
+  }
+
+  /** Cuts a text where its font changes. Without a family it is one sign that no font has. */
+  #split(text: string, base: BaseFont): { text: string; family: string | undefined }[] {
+    if (/^[\n -~]*$/.test(text)) return text ? [{ text, family: base }] : [];
+    const parts: { text: string; family: string | undefined }[] = [];
+    for (const { text: sign, alternative } of signsOf(text)) {
+      const family = this.#family(sign, base) ?? (alternative ? this.#family(alternative, base) : undefined);
+      const shown = alternative && this.#family(sign, base) === undefined && family ? alternative : sign;
+      const last = parts.at(-1);
+      if (last && last.family === family && family !== undefined) last.text += shown;
+      else parts.push({ text: shown, family });
+      if (family === undefined) this.missing.add(sign.codePointAt(0) ?? 0);
+      else this.families.add(family);
+    }
+    return parts;
+  }
+
+  #family(sign: string, base: BaseFont): string | undefined {
+    if (sign === '\n' || sign === ' ') return base;
+    return this.#book.familyFor(sign.codePointAt(0) ?? 0, base, this.#region);
+  }
+
+  #advance(character: string, base: BaseFont): number {
+    const known = this.#advances[base].get(character);
+    if (known !== undefined) return known;
+    const advance = this.#measure(character, base);
+    this.#advances[base].set(character, advance);
+    return advance;
+  }
+
+  #measure(character: string, base: BaseFont): number {
+    const codePoint = character.codePointAt(0) ?? 0;
+    const family = this.#book.familyFor(codePoint, base, this.#region);
+    return family === undefined ? 1.6 : this.#book.advance(codePoint, family);
+  }
+
+  #substitute(sign: string, fontSize: number): Run {
+    const text = hexadecimal(sign.codePointAt(0) ?? 0);
+    return { text, font: 'Code', fontSize: fontSize * 0.62, background: '#e6e9ee', color: colors.quiet };
+  }
+}
+
+/**
+ * What PDFMake would otherwise look for, for each word, in all that the word stands in, which takes most of its time.
+ * Values such as an empty colour mean that there is none.
+ */
+const plain = {
+  bold: false,
+  italics: false,
+  sup: false,
+  sub: false,
+  opacity: 1,
+  characterSpacing: 0,
+  wordBreak: 'normal',
+  preserveLeadingSpaces: false,
+  preserveTrailingSpaces: false,
+  background: '',
+  decoration: '',
+  decorationColor: '',
+  decorationStyle: '',
+  decorationThickness: false,
+} as const;
+const plainCode = {
+  ...plain,
+  preserveLeadingSpaces: true,
+  preserveTrailingSpaces: true,
+  noWrap: true,
+} as const;
+
+/** Each word with the space after it; long ones with places to break. */
+function codeWords(text: string): string[] {
+  return text.split(/(?<= )(?! )/).flatMap((word) => breakable(word, true));
+}
+
+function hexadecimal(codePoint: number): string {
+  return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+function lookOf(mark: Mark, fontSize: number): Omit<Run, 'text' | 'font'> {
+  // PDFMake sets these at 0.58 of the size that it is given.
+  const size = mark.small ? fontSize * 1.2 : mark.code ? fontSize * inlineCodeScale : undefined;
+  const leads = mark.link !== undefined || mark.destination !== undefined;
+  const color = leads ? colors.link : mark.code ? colors.code : mark.quiet ? colors.quiet : undefined;
+  return {
+    ...(size === undefined ? {} : { fontSize: size }),
+    ...(color === undefined ? {} : { color }),
+    ...(mark.bold ? { bold: true } : {}),
+    ...(mark.italics ? { italics: true } : {}),
+    ...(mark.small ? { [mark.small]: true } : {}),
+    ...(mark.strike ? { decoration: 'lineThrough' } : mark.underline ? { decoration: 'underline' } : {}),
+    ...(mark.link ? { link: mark.link } : {}),
+    ...(mark.destination ? { linkToDestination: mark.destination } : {}),
+  };
+}

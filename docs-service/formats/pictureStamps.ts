@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ContentFolder } from '../content/contentFolder.ts';
+import { LruCache } from '../lruCache.ts';
+
+/** How many pictures are remembered. */
+const remembered = 20_000;
+
+/**
+ * What tells one version of a picture from another: its bytes, so that instances with the same files agree. A file that
+ * looks as it did is not read again.
+ */
+export function createPictureStamps(
+  folder: ContentFolder,
+): (paths: readonly string[]) => Promise<readonly string[]> {
+  const hashes = new LruCache<string>(remembered);
+  const stampOf = async (path: string): Promise<string> => {
+    const found = await stat(join(folder.root, path)).catch(() => undefined);
+    if (found === undefined) return `${path}:gone`;
+    const look = `${path}:${found.size}:${found.mtimeMs}`;
+    const known = hashes.get(look);
+    if (known !== undefined) return known;
+    // What is no file of the library is shown nowhere, whatever it is.
+    const stamp = await folder.read(path).then(
+      (bytes) => `${path}:${createHash('sha256').update(bytes).digest('hex')}`,
+      () => `${path}:none`,
+    );
+    hashes.set(look, stamp, 1);
+    return stamp;
+  };
+  return async (paths) => {
+    const stamps: string[] = [];
+    for (const path of paths) stamps.push(await stampOf(path));
+    return stamps;
+  };
+}

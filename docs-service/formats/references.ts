@@ -1,0 +1,58 @@
+import type { Document } from '../content/document.ts';
+import { LruCache } from '../lruCache.ts';
+import { resolveLink } from './markdown/links.ts';
+
+/** What a document may link to or show, as paths from the content folder. */
+export interface References {
+  readonly documents: readonly string[];
+  readonly assets: readonly string[];
+}
+
+/** More matches of a pattern than this are not looked at, so that no document holds up the service. */
+const most = 20_000;
+
+/** Wherever Markdown or raw HTML may have an address: too many are found rather than too few. Each match is bounded. */
+const patterns = [
+  /\]\([ \t\n]{0,10}<?([^)\s>]{1,2048})/g,
+  /^ {0,3}\[[^\]\n]{1,999}\]:[ \t\n]{0,10}<?([^\s>]{1,2048})/gm,
+  /\b(?:src|href)=["']?([^"'\s>]{1,2048})/gi,
+];
+
+/** How many references are remembered. */
+const remembered = 200_000;
+
+/** `findReferences` that looks at each version of a document once. */
+export function createReferenceFinder(): (document: Document) => References {
+  const known = new LruCache<References>(remembered);
+  return ({ body, path, contentHash }) => {
+    const key = `${contentHash} ${path}`;
+    const references = known.get(key) ?? findReferences(body, path);
+    known.set(key, references, references.documents.length + references.assets.length + 1);
+    return references;
+  };
+}
+
+/** Finds in one pass, without parsing the Markdown, what the rendering of a document can depend on. */
+function findReferences(body: string, path: string): References {
+  const documents = new Set<string>();
+  const assets = new Set<string>();
+  for (const href of hrefs(body)) {
+    const target = resolveLink(href, path);
+    if (target.kind === 'document') documents.add(target.path);
+    else if (target.kind === 'asset') assets.add(target.path);
+  }
+  return { documents: [...documents].sort(), assets: [...assets].sort() };
+}
+
+/** Each address once, as it was written. */
+function hrefs(body: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    let matches = 0;
+    for (const [, href = ''] of body.matchAll(pattern)) {
+      found.add(href);
+      if (++matches === most) break;
+    }
+  }
+  return found;
+}

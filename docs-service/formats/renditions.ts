@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import type { ContentFolder } from '../content/contentFolder.ts';
+import type { Document } from '../content/document.ts';
+import type { LibraryCollection } from '../content/libraryCollections.ts';
+import type { DocumentIndex } from '../index/documentIndex.ts';
+import { LruCache } from '../lruCache.ts';
+import { createPictureStamps } from './pictureStamps.ts';
+import { createReferenceFinder } from './references.ts';
+import type { Renderer } from './renderer.ts';
+import { type RenderJob, Unrenderable } from './renderJob.ts';
+import type { RenditionCache } from './renditionCache.ts';
+
+/** A document or a collection in one format. Its entity tag is known before anything is rendered. */
+export interface Rendition {
+  /** Strong, with its quotes: it changes with everything that the bytes depend on. */
+  readonly etag: string;
+  readonly mediaType: string;
+  cached(): Promise<Uint8Array | undefined>;
+  /** Rejects with Unrenderable or RendererBusy. */
+  render(signal: AbortSignal): Promise<Uint8Array>;
+}
+
+export interface Renditions {
+  pdf(document: Document): Promise<Rendition>;
+  markdown(document: Document): Promise<Rendition>;
+  html(document: Document): Promise<Rendition>;
+  epub(collection: LibraryCollection): Promise<Rendition>;
+}
+
+export interface RenditionsOptions {
+  readonly index: DocumentIndex;
+  readonly folder: ContentFolder;
+  /** For PDF and EPUB, which take their time. */
+  readonly files: Renderer;
+  /** For Markdown and HTML, which never wait behind those. */
+  readonly texts: Renderer;
+  readonly cache: RenditionCache;
+  /** Changes with every version of the code that renders. */
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly fonts: {
+    readonly folders: readonly string[];
+    /** Changes with the fonts that are found. */
+    readonly fingerprint: string;
+  };
+  /** Where a link to another document leads, in a PDF and in HTML. */
+  readonly addressOf: (slug: string, format: 'pdf' | 'html') => string;
+  /** Something that a reader of the rendition should know, such as a picture that was left out. */
+  readonly onNote: (note: string) => void;
+}
+
+/** In bytes: the texts of a collection that become one book. */
+const largestBook = 100_000_000;
+
+/** More jobs than are rendered at once, so that those under way are among them. */
+const rememberedJobs = 4;
+
+/** Milliseconds for which a document that cannot be rendered is not tried again, unless it changes. */
+const failureLifetime = 300_000;
+const rememberedFailures = 1_000;
+
+interface Failure {
+  readonly error: Unrenderable;
+  readonly until: number;
+}
+
+export function createRenditions(options: RenditionsOptions): Renditions {
+  const { index, folder, cache } = options;
+  const content = folder.root;
+  const stamps = createPictureStamps(folder);
+  const references = createReferenceFinder();
+  const failures = new LruCache<Failure>(rememberedFailures);
+  // The renderer shares the rendering of one job object among all who ask for it.
+  const jobs = new LruCache<RenderJob>(rememberedJobs);
+
+  const renditionOf = (job: RenderJob, inputs: readonly unknown[], mediaType: string): Rendition => {
+    const etag = etagOf([job.kind, options.version, ...inputs]);
+    return {
+      etag,
+      mediaType,
+      cached: () => cache.get(etag),
+      async render(signal) {
+        const failure = failures.get(etag);
+        if (failure !== undefined && failure.until > options.now()) throw failure.error;
+        const shared = jobs.get(etag) ?? job;
+        jobs.set(etag, shared, 1);
+        const renderer = job.kind === 'pdf' || job.kind === 'epub' ? options.files : options.texts;
+        const { bytes, notes } = await renderer.render(shared, signal).catch((error: unknown) => {
+          // It would fail again, after as much work.
+          if (error instanceof Unrenderable)
+            failures.set(etag, { error, until: options.now() + failureLifetime }, 1);
+          throw error;
+        });
+        for (const note of notes) options.onNote(note);
+        await cache.put(etag, bytes);
+        return bytes;
+      },
+    };
+  };
+
+  const linked = async (document: Document, format: 'pdf' | 'html') => {
+    const { documents, assets } = references(document);
+    const slugs = await index.slugsOf(documents);
+    const targets = Object.fromEntries(
+      [...slugs].map(([path, slug]) => [path, options.addressOf(slug, format)]),
+    );
+    return { targets, pictures: await stamps(assets) };
+  };
+
+  return {
+    async pdf(document) {
+      const { targets, pictures } = await linked(document, 'pdf');
+      const { folders, fingerprint } = options.fonts;
+      const job: RenderJob = { kind: 'pdf', document, content, targets, fonts: folders };
+      return renditionOf(job, [identity(document), targets, pictures, fingerprint], 'application/pdf');
+    },
+    async markdown(document) {
+      return renditionOf(
+        { kind: 'markdown', document },
+        [identity(document)],
+        'text/markdown; charset=utf-8',
+      );
+    },
+    async html(document) {
+      const { targets, pictures } = await linked(document, 'html');
+      const job: RenderJob = { kind: 'html', document, content, targets };
+      return renditionOf(job, [identity(document), targets, pictures], 'text/html; charset=utf-8');
+    },
+    async epub({ definition, documents: chapters }) {
+      if (chapters.length === 0)
+        throw new Unrenderable(`The collection "${definition.name}" has no documents that are published.`);
+      const documents = await readAll(index, chapters);
+      const pictures = new Set(documents.flatMap((document) => references(document).assets));
+      for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
+      const pictureStamps = await stamps([...pictures]);
+      // Chapters know each other; what is in another book is not linked.
+      const job: RenderJob = { kind: 'epub', collection: definition, documents, content, targets: {} };
+      return renditionOf(job, [definition, documents.map(identity), pictureStamps], 'application/epub+zip');
+    },
+  };
+}
+
+/** What the bytes of a rendition depend on, of one document. */
+function identity({ path, slug, contentHash }: Document): readonly string[] {
+  return [path, slug, contentHash];
+}
+
+function etagOf(inputs: readonly unknown[]): string {
+  return `"${createHash('sha256').update(JSON.stringify(inputs)).digest('base64url').slice(0, 32)}"`;
+}
+
+async function readAll(
+  index: DocumentIndex,
+  chapters: LibraryCollection['documents'],
+): Promise<readonly Document[]> {
+  const documents: Document[] = [];
+  let size = 0;
+  for (const { slug } of chapters) {
+    const document = await index.read(slug);
+    // It may have gone, or become a draft, since the collection was looked up.
+    if (document === undefined || document.draft) continue;
+    documents.push(document);
+    size += document.body.length;
+    if (size > largestBook)
+      throw new Unrenderable(`The collection has more than ${largestBook / 1_000_000} MB of text. Split it.`);
+  }
+  return documents;
+}

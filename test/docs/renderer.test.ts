@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import t, { type Test } from 'tap';
+import { createRenderer, RendererBusy, type RendererOptions } from '../../docs-service/formats/renderer.ts';
+import type { HtmlJob, MarkdownJob } from '../../docs-service/formats/renderJob.ts';
+import { documentOf, epubJob } from '../support/documents.ts';
+import { failsWith } from '../support/failsWith.ts';
+
+const content = resolve('docs');
+const small = () => htmlJob('# A\n\n[b](b.md#c) ![p](pictures/pull.svg) ![gone](gone.png)');
+/** Takes seconds, so that it is still under way when the test goes on. */
+const long = () => htmlJob('- a *b* `c` [d](e)\n'.repeat(300_000));
+
+function htmlJob(body: string): HtmlJob {
+  return { kind: 'html', content, targets: { 'b.md': '/read/b' }, document: documentOf('a', body) };
+}
+
+function rendererFor(t: Test, options: Partial<RendererOptions> = {}) {
+  const renderer = createRenderer({
+    worker: resolve('dist/docs-service/renderWorker.cjs'),
+    workers: 1,
+    deadline: 60_000,
+    memory: 512,
+    queueLength: 2,
+    patience: 60_000,
+    ...options,
+  });
+  t.teardown(() => renderer.close());
+  return renderer;
+}
+
+t.test('each format is rendered in a worker', async (t) => {
+  const renderer = rendererFor(t);
+  const html = await renderer.render(small());
+  const text = Buffer.from(html.bytes).toString();
+  t.match(text, '<a href="/read/b#c">b</a> <img src="data:image/svg+xml;base64,');
+  t.match(text, '<span class="missing-picture">gone</span>');
+  t.match(html.notes, [/gone\.png cannot be read/]);
+  const markdown: MarkdownJob = { kind: 'markdown', document: documentOf('a', '<b onclick="x">y</b>\n') };
+  t.equal(Buffer.from((await renderer.render(markdown)).bytes).toString(), '<b>y</b>\n');
+  const epub = await renderer.render(epubJob(content, [documentOf('a', 'b')]));
+  t.equal(Buffer.from(epub.bytes).toString('latin1', 0, 2), 'PK');
+});
+
+t.test('a hostile document is refused with a sentence, and the next one is rendered', async (t) => {
+  const renderer = rendererFor(t);
+  for (const body of [
+    '>'.repeat(5000),
+    `${'- '.repeat(500)}a`,
+    'a_'.repeat(500_000),
+    'lorem ipsum '.repeat(800_000),
+  ]) {
+    await t.rejects(renderer.render(htmlJob(body)), failsWith({ name: 'Unrenderable', message: /\.$/ }));
+    t.ok((await renderer.render(small())).bytes.length > 0);
+  }
+});
+
+t.test(
+  'a job over its deadline or its memory ends with its worker, and the next one is rendered',
+  async (t) => {
+    const late = rendererFor(t, { deadline: 500 });
+    await t.rejects(late.render(long()), failsWith({ name: 'Unrenderable', message: /more than 0\.5 s/ }));
+    const tight = rendererFor(t, { memory: 80 });
+    await t.rejects(tight.render(long()), failsWith({ name: 'Unrenderable', message: /more than 80 MB/ }));
+    t.ok((await tight.render(small())).bytes.length > 0);
+  },
+);
+
+t.test('a full queue refuses, and an abort of all who wait makes room', async (t) => {
+  const renderer = rendererFor(t, { queueLength: 1, patience: 60_000 });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const [running, waiting] = [long(), small()];
+  const outcomes = [
+    t.rejects(renderer.render(running, first.signal), failsWith({ name: 'AbortError' })),
+    t.rejects(renderer.render(running, second.signal), failsWith({ name: 'AbortError' })),
+  ];
+  const queued = renderer.render(waiting);
+  await t.rejects(renderer.render(small()), RendererBusy);
+  first.abort();
+  await t.rejects(renderer.render(small()), failsWith({ name: 'RendererBusy' }), 'one of two still waits');
+  second.abort();
+  await Promise.all(outcomes);
+  t.ok((await queued).bytes.length > 0);
+  await t.rejects(renderer.render(small(), AbortSignal.abort()), failsWith({ name: 'AbortError' }));
+});
+
+t.test('closing ends what runs and what waits', async (t) => {
+  const renderer = rendererFor(t);
+  const outcomes = [long(), small()].map((job) =>
+    t.rejects(renderer.render(job), failsWith({ message: 'The service is shutting down.' })),
+  );
+  await renderer.close();
+  await Promise.all(outcomes);
+  await t.rejects(renderer.render(small()), failsWith({ message: 'The service is shutting down.' }));
+});
+
+t.test('a worker that cannot start is an error of the service, not of the document', async (t) => {
+  const renderer = rendererFor(t, { worker: resolve('dist/none.cjs') });
+  await t.rejects(renderer.render(small()), failsWith({ code: 'MODULE_NOT_FOUND' }));
+});
