@@ -1,1 +1,44 @@
-export {};
+import { join } from 'node:path';
+import { runProgram } from './program.ts';
+
+declare const RUNNER_VERSION: string;
+
+const minimumMajor = 20;
+
+void main();
+
+async function main(): Promise<void> {
+  const major = Number(process.versions.node.split('.', 1)[0]);
+  if (major < minimumMajor) {
+    process.stderr.write(
+      `runner-docs needs Node ${minimumMajor} or newer; this is ${process.versions.node}.\n`,
+    );
+    process.exit(minimumMajor);
+  }
+  const ending = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort());
+  process.on('uncaughtException', reportDefect);
+  process.on('unhandledRejection', reportDefect);
+  // A reader that went away, such as "head", is no error, and nobody who reads the log is no reason to end.
+  process.stdout.on('error', () => process.exit(0));
+  process.stderr.on('error', () => undefined);
+  const code = await runProgram(process.argv.slice(2), {
+    env: process.env,
+    version: RUNNER_VERSION,
+    parts: join(__dirname, 'docs-service'),
+    sample: join(__dirname, '..', 'docs'),
+    now: Date.now,
+    print: (text) => void process.stdout.write(text),
+    note: (text) => void process.stderr.write(text),
+    isTerminal: process.stderr.isTTY ?? false,
+    ending: ending.signal,
+  });
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  process.exit(code);
+}
+
+/** One feature's failure never ends the service. */
+function reportDefect(error: unknown): void {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`runner-docs: a defect: ${what}\n`);
+}

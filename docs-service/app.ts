@@ -1,0 +1,85 @@
+import cors from '@fastify/cors';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Grant } from './auth/accessToken.ts';
+import type { BaseUrl } from './baseUrl.ts';
+import type { Renditions } from './formats/renditions.ts';
+import { createApiRoutes } from './http/apiRoutes.ts';
+import { authorizeBearers } from './http/authorization.ts';
+import { answerError, answerErrors } from './http/errors.ts';
+import { checkHosts } from './http/hostCheck.ts';
+import { refuseOtherMethods } from './http/methods.ts';
+import { describeRoutes } from './http/openapi.ts';
+import { createOpenRoutes } from './http/openRoutes.ts';
+import { createStatusRoutes } from './http/statusRoutes.ts';
+import type { DocumentIndex } from './index/documentIndex.ts';
+import type { Limits } from './serveConfig.ts';
+
+export interface AppOptions {
+  readonly index: DocumentIndex;
+  readonly renditions: Renditions;
+  /** What the bearer of a token may do; rejects while tokens cannot be checked. */
+  readonly verify: (token: string) => Promise<Grant | undefined>;
+  readonly baseUrl: BaseUrl;
+  readonly corsOrigins: readonly string[];
+  readonly trustProxy: readonly string[];
+  readonly limits: Limits;
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly logger: FastifyBaseLogger;
+}
+
+/** Everything that is served, ready to listen or to be asked by `inject`. */
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { index, baseUrl, corsOrigins, version } = options;
+  const { origin } = baseUrl;
+  const app = fastify({
+    loggerInstance: options.logger,
+    // One line at the start of a request and one at its end is too much for a service that is only read.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
+    frameworkErrors: answerError,
+    ajv: { customOptions: { allErrors: true } },
+    // Longer paths are refused by a problem of their own.
+    routerOptions: { maxParamLength: 100_000 },
+    // Only reading: what a client sends along is small.
+    bodyLimit: 65_536,
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  answerErrors(app);
+  checkHosts(app, baseUrl, corsOrigins);
+  app.addHook('onSend', async (_request, reply) => {
+    reply.headers({ 'x-content-type-options': 'nosniff', vary: 'Authorization, Origin' });
+  });
+  if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
+  const refuse = refuseOtherMethods(app);
+  await describeRoutes(app, { origin, version });
+  const authorization = await authorizeBearers(app, options);
+  const api = createApiRoutes({ index, renditions: options.renditions, authorization, origin });
+  await app.register(api, { prefix: '/api/v1' });
+  await app.register(createStatusRoutes(index));
+  await app.register(createOpenRoutes(origin));
+  refuse();
+  return app;
+}
+
+function corsOptions(origins: readonly string[]) {
+  return {
+    origin: [...origins],
+    methods: ['GET', 'HEAD'],
+    strictPreflight: false,
+    allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'Range'],
+    exposedHeaders: [
+      'ETag',
+      'Link',
+      'X-Total-Count',
+      'WWW-Authenticate',
+      'RateLimit',
+      'Retry-After',
+      'Content-Range',
+    ],
+    maxAge: 600,
+  };
+}

@@ -1,0 +1,41 @@
+import { isIP } from 'node:net';
+import { UsageError } from './usageError.ts';
+
+/** The address that readers use, and what follows from it. */
+export interface BaseUrl {
+  /** Without a slash at its end: `https://docs.example.org`. */
+  readonly origin: string;
+  /** As the Host header has it, with the port where it is not the scheme's own. */
+  readonly host: string;
+  /** The service is for this machine alone, so http and any port are fine. */
+  readonly isLoopback: boolean;
+}
+
+/** Throws UsageError for an address with a path, or one that is neither https nor on loopback. */
+export function parseBaseUrl(text: string): BaseUrl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--base-url must be an address such as https://docs.example.org, and is "${text}".`);
+  if (url.pathname !== '/' || /[?#]/.test(text) || url.username !== '' || url.password !== '')
+    throw new UsageError(
+      `--base-url has no path, no query and no name of a user: write "${url.protocol}//${url.host}".`,
+    );
+  const isLoopback = isLoopbackHost(url.hostname);
+  if (url.protocol !== 'https:' && !isLoopback)
+    throw new UsageError(
+      `--base-url must begin with https:// where others can reach it. Put a proxy with a certificate in front, and write "https://${url.host}".`,
+    );
+  return { origin: url.origin, host: url.host, isLoopback };
+}
+
+/** Whether a host name, without a port, is this machine: `localhost`, 127.0.0.0/8 or `::1`. */
+export function isLoopbackHost(hostname: string): boolean {
+  const host = hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** The host name of a Host header, in lower case and without its port; undefined where it is no such header. */
+export function tryHostname(header: string): string | undefined {
+  const [, hostname] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(header) ?? [];
+  return hostname?.toLowerCase();
+}

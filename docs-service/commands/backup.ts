@@ -1,0 +1,43 @@
+import { chmod, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { type Database, openDatabase } from '../sqliteDatabase.ts';
+import { defineCommand } from './command.ts';
+
+export const backupCommand = defineCommand({
+  usage: 'backup FILE',
+  summary: 'Copies access.db (tokens) to FILE, also while the service runs. The index is only a cache.',
+  words: 1,
+  options: { data: placeOptions.data, database: placeOptions.database },
+  async run({ values, words: [file = ''] }, { env, note }) {
+    const { data, database } = parsePlaces({ ...values, content: undefined }, env);
+    if (database !== undefined) throw new Error('PostgreSQL keeps the tokens. Back it up with pg_dump.');
+    const source = join(data, 'access.db');
+    const target = resolve(file);
+    if (!(await exists(source))) throw new Error(`there is no ${source}: nothing was given out yet.`);
+    if (await exists(target)) throw new Error(`${target} is there already. Choose another name.`);
+    const access = await openDatabase(source);
+    try {
+      copy(access, target);
+    } finally {
+      access.close();
+    }
+    await chmod(target, 0o600);
+    note(
+      `${target} has the tokens of ${data}. To restore it while nothing runs, delete access.db, access.db-wal and access.db-shm there, and put it back as access.db.\n`,
+    );
+    return 0;
+  },
+});
+
+function copy(access: Database, target: string): void {
+  try {
+    access.prepare('VACUUM INTO ?').run(target);
+  } catch (cause) {
+    throw new Error(`${target} cannot be written: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}

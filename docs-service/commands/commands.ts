@@ -1,0 +1,17 @@
+import { backupCommand } from './backup.ts';
+import type { Command } from './command.ts';
+import { doctorCommand } from './doctor.ts';
+import { indexCommand } from './index.ts';
+import { serveCommand } from './serve.ts';
+import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './token.ts';
+
+/** Everything that `runner-docs` understands, by its words. The first one is meant where none is given. */
+export const commands = {
+  serve: serveCommand,
+  index: indexCommand,
+  'token create': tokenCreateCommand,
+  'token list': tokenListCommand,
+  'token revoke': tokenRevokeCommand,
+  backup: backupCommand,
+  doctor: doctorCommand,
+} as const satisfies Readonly<Record<string, Pick<Command, 'usage' | 'summary' | 'options' | 'words'>>>;

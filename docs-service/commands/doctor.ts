@@ -1,0 +1,115 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openContentFolder } from '../content/contentFolder.ts';
+import { count } from '../count.ts';
+import { isOpenToOthers } from '../dataFolder.ts';
+import type { IndexSummary } from '../index/documentIndex.ts';
+import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
+import { openStores, type Stores } from '../stores.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { defineCommand } from './command.ts';
+
+interface Finding {
+  readonly isFine: boolean;
+  /** What is so, and, where it is not fine, what to do. */
+  readonly text: string;
+}
+
+export const doctorCommand = defineCommand({
+  usage: 'doctor',
+  summary: 'Says what is wrong with the library and the service, and how to mend it.',
+  words: 0,
+  options: { ...placeOptions, fonts: serveOptions.fonts },
+  async run({ values }, surroundings) {
+    const places = parsePlaces(values, surroundings.env);
+    const findings = [
+      fine(`runner-docs ${surroundings.version} on Node ${process.versions.node}, ${engineOf(places)}`),
+      ...(await findInContent(places)),
+      ...(await findInData(places, surroundings)),
+      ...(await findFonts(values.fonts, surroundings)),
+    ];
+    for (const { isFine, text } of findings)
+      surroundings.print(`${isFine ? 'ok     ' : 'PROBLEM'}  ${text}\n`);
+    return findings.every(({ isFine }) => isFine) ? 0 : 1;
+  },
+});
+
+function engineOf({ database }: Places): string {
+  if (database !== undefined) return 'with PostgreSQL';
+  return Number(process.versions.node.split('.')[0]) >= 24 ? "with Node's own SQLite" : 'with libsql';
+}
+
+async function findInContent({ content }: Places): Promise<readonly Finding[]> {
+  try {
+    const { root } = await openContentFolder(content);
+    return [fine(`The content is in ${root}.`)];
+  } catch (error) {
+    return [wrong((error as Error).message)];
+  }
+}
+
+async function findInData(places: Places, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const { data, database } = places;
+  const found = await stat(data).catch(() => undefined);
+  if (found === undefined && database === undefined)
+    return [
+      wrong(`${data} is not there: nothing was served or indexed yet. Run "runner-docs index" or "serve".`),
+    ];
+  const others = found !== undefined && (await isOpenToOthers(data));
+  const access = others
+    ? wrong(`Other users can read ${data}. Run: chmod 700 ${data}`)
+    : fine(`The data is in ${data}, for its owner alone.`);
+  const isIndexed =
+    database !== undefined || (await stat(join(data, 'index.db')).catch(() => undefined)) !== undefined;
+  if (!isIndexed) return [access, wrong('There is no index yet. Run "runner-docs index" or "serve".')];
+  return [access, ...(await findInIndex(places, surroundings))];
+}
+
+async function findInIndex(places: Places, surroundings: Surroundings): Promise<readonly Finding[]> {
+  let stores: Stores | undefined;
+  try {
+    stores = await openStores({ places, parts: surroundings.parts, log: surroundings.note });
+    return findingsOf(await stores.index.summary(), (await stores.tokens.list()).length);
+  } catch (error) {
+    return [wrong((error as Error).message)];
+  } finally {
+    await stores?.close();
+  }
+}
+
+function findingsOf({ documents, problems, whole }: IndexSummary, tokens: number): readonly Finding[] {
+  return [
+    whole
+      ? fine(`${count(documents, 'document')} can be read.`)
+      : wrong('The index is not whole yet. Wait for "serve", or run "runner-docs index".'),
+    tokens > 0
+      ? fine(`${count(tokens, 'token')} given out.`)
+      : wrong('Nobody can read yet. Run "runner-docs token create".'),
+    ...problems.map(({ path, message }) => wrong(`${path}: ${message}`)),
+  ];
+}
+
+/** A library that has no such text needs no such font, so nothing here is a problem. */
+async function findFonts(named: readonly string[], { parts }: Surroundings): Promise<readonly Finding[]> {
+  const [{ fontCoverage }, { usualFontFolders }] = await Promise.all([
+    import('../formats/pdf/fontCoverage.ts'),
+    import('../formats/pdf/fontFiles.ts'),
+  ]);
+  const { found, missing } = fontCoverage([join(parts, 'fonts'), ...named, ...usualFontFolders()]);
+  const all = ['Latin', 'Greek', 'Cyrillic', ...found].join(', ');
+  if (missing.length === 0) return [fine(`A PDF has fonts for ${all}.`)];
+  return [
+    fine(`A PDF has fonts for ${all}, and a substitute for ${missing.join(', ')}.`),
+    fine(
+      'More fonts: install them (on Debian fonts-noto-core and fonts-noto-cjk), or name a folder with --fonts.',
+    ),
+  ];
+}
+
+function fine(text: string): Finding {
+  return { isFine: true, text };
+}
+
+function wrong(text: string): Finding {
+  return { isFine: false, text };
+}

@@ -1,0 +1,61 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { openContentFolder } from '../content/contentFolder.ts';
+import { LibraryIndexer } from '../content/libraryIndexer.ts';
+import { count } from '../count.ts';
+import { openDataFolder } from '../dataFolder.ts';
+import { createProgressLine } from '../progressLine.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { openStores } from '../stores.ts';
+import { defineCommand } from './command.ts';
+
+export const indexCommand = defineCommand({
+  usage: 'index',
+  summary:
+    'Brings the index up to date and says what is wrong with the files. "serve" does the same all the time.',
+  words: 0,
+  options: placeOptions,
+  async run({ values }, surroundings) {
+    const { env, note, print, now, ending } = surroundings;
+    const places = parsePlaces(values, env);
+    const folder = await openContentFolder(places.content);
+    await openDataFolder(places.data);
+    const stores = await openStores({ places, parts: surroundings.parts, log: note });
+    const lease = await stores.tryBecomeWriter();
+    try {
+      if (lease === undefined)
+        throw new Error(
+          'Another process keeps the index up to date: "serve" runs here, or another "index". Wait for it, or let it run.',
+        );
+      const { index } = stores;
+      const progress = createProgressLine(surroundings, (text) => note(`${text}\n`));
+      const indexer = await LibraryIndexer.create({ folder, index, now, onProgress: progress });
+      const unsettled = await syncUntilSettled(indexer, ending);
+      const { documents, problems } = await index.summary();
+      for (const { path, message } of problems) note(`${path}: ${message}\n`);
+      print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}\n`);
+      if (unsettled.length === 0) return 0;
+      const folders = unsettled.map((path) => path || '.').join(', ');
+      note(
+        `Something is still being written in these folders, and what changed there is missing: ${folders}. Run "runner-docs index" again when that is done.\n`,
+      );
+      return 1;
+    } finally {
+      await lease?.dispose();
+      await stores.close();
+    }
+  },
+});
+
+/** Milliseconds until a file that was being written is looked at again, and how often that is done. */
+const settle = 200;
+const rounds = 15;
+
+/** Returns the folders in which something was being written all the time. */
+async function syncUntilSettled(indexer: LibraryIndexer, ending: AbortSignal): Promise<readonly string[]> {
+  let { unsettled } = await indexer.sync(undefined, ending);
+  for (let round = 0; unsettled.length > 0 && round < rounds; round++) {
+    await wait(settle, undefined, { signal: ending });
+    ({ unsettled } = await indexer.sync(unsettled, ending));
+  }
+  return unsettled;
+}

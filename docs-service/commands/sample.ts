@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createToken } from '../auth/accessToken.ts';
+import type { OptionValues } from '../options.ts';
+import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
+import { startService } from '../service.ts';
+import { openTokens } from '../stores.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { untilEnd } from './serve.ts';
+
+/** Milliseconds: twelve hours. */
+const lifetime = 12 * 3_600_000;
+
+/** Serves this project's own pages from a folder for the data that goes when the service ends. */
+export async function serveSample(
+  values: OptionValues<typeof serveOptions>,
+  surroundings: Surroundings,
+): Promise<number> {
+  const data = await mkdtemp(join(tmpdir(), 'runner-docs-'));
+  try {
+    const config = parseServeConfig(
+      { ...values, content: surroundings.sample, data, database: undefined },
+      surroundings.env,
+    );
+    const service = await startService(config, surroundings);
+    const token = createToken({ scopes: ['read'], lifetime, now: surroundings.now() });
+    const tokens = await openTokens(config);
+    await tokens.add(token);
+    await tokens.close();
+    await service.whole;
+    surroundings.print(invitation(service.baseUrl.origin, token.token));
+    await untilEnd(surroundings);
+    await service.close();
+    return 0;
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+function invitation(origin: string, token: string): string {
+  const curl = 'curl -H "Authorization: Bearer $TOKEN"';
+  return `
+Runner's own pages are served at ${origin} until you press Ctrl-C. In another terminal:
+
+  TOKEN=${token}
+
+  ${curl} ${origin}/api/v1/docs
+  ${curl} "${origin}/api/v1/docs?q=modelfile"
+  ${curl} -O ${origin}/api/v1/docs/chat.pdf
+  ${curl} -O ${origin}/api/v1/collections/handbook.epub
+
+The token is good for 12 hours. In a browser: ${origin}/docs
+`;
+}

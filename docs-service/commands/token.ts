@@ -1,0 +1,120 @@
+import { createToken, type Grant } from '../auth/accessToken.ts';
+import { isScope, type Scope, scopes } from '../auth/scope.ts';
+import type { TokenStore } from '../auth/tokenStore.ts';
+import { openDataFolder } from '../dataFolder.ts';
+import { parseDuration } from '../options.ts';
+import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
+import { openTokens } from '../stores.ts';
+import { UsageError } from '../usageError.ts';
+import { defineCommand } from './command.ts';
+
+const { data, database } = placeOptions;
+
+export const tokenCreateCommand = defineCommand({
+  usage: 'token create',
+  summary: 'Prints a new token, and nothing else. It is shown this once: only its hash is kept.',
+  words: 0,
+  options: {
+    data,
+    database,
+    scope: {
+      type: 'string',
+      value: 'SCOPES',
+      help: 'read, or "read draft" to see drafts too (default: read)',
+    },
+    expires: { type: 'string', value: 'TIME', help: 'how long it lives, such as 12h or 30d (default: 90d)' },
+    me: { type: 'string', value: 'URL', help: 'whose token it is' },
+  },
+  async run({ values }, { env, now, print }) {
+    const token = createToken({
+      scopes: parseScopes(values.scope ?? 'read'),
+      lifetime: parseDuration('expires', values.expires ?? '90d'),
+      now: now(),
+      ...(values.me === undefined ? {} : { me: parseProfile(values.me) }),
+    });
+    await withTokens(parsePlaces({ ...values, content: undefined }, env), (tokens) => tokens.add(token));
+    print(`${token.token}\n`);
+    return 0;
+  },
+});
+
+export const tokenListCommand = defineCommand({
+  usage: 'token list',
+  summary: 'Lists the tokens: id, scopes, whose, and when each was made, expires and was last used.',
+  words: 0,
+  options: { data, database },
+  async run({ values }, { env, print }) {
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    const grants = await withTokens(places, (tokens) => tokens.list());
+    if (grants.length > 0) print(grantTable(grants));
+    return 0;
+  },
+});
+
+export const tokenRevokeCommand = defineCommand({
+  usage: 'token revoke ID',
+  summary: 'Ends a token. It is dead within a second, also while the service runs.',
+  words: 1,
+  options: { data, database },
+  async run({ values, words: [id = ''] }, { env, note }) {
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    const isRevoked = await withTokens(places, (tokens) => tokens.revoke(id));
+    if (!isRevoked)
+      throw new Error(`there is no token with the id "${id}". "runner-docs token list" shows the ids.`);
+    note(`The token ${id} is revoked.\n`);
+    return 0;
+  },
+});
+
+async function withTokens<Result>(
+  places: Places,
+  work: (tokens: TokenStore) => Promise<Result>,
+): Promise<Result> {
+  if (places.database === undefined) await openDataFolder(places.data);
+  const tokens = await openTokens(places);
+  try {
+    return await work(tokens);
+  } finally {
+    await tokens.close();
+  }
+}
+
+function parseScopes(text: string): readonly Scope[] {
+  const words = [...new Set(text.split(/\s+/).filter(Boolean))];
+  const unknown = words.filter((word) => !isScope(word));
+  if (unknown.length > 0)
+    throw new UsageError(`there is no scope "${unknown.join(' ')}"; there is ${scopes.join(', ')}.`);
+  if (words.length === 0) throw new UsageError('--scope must name at least one scope, such as read.');
+  return words.filter(isScope);
+}
+
+function parseProfile(text: string): string {
+  if (URL.canParse(text) && /^https?:\/\//.test(text)) return new URL(text).href;
+  throw new UsageError(`--me must be an address such as https://example.org/, and is "${text}".`);
+}
+
+function grantTable(grants: readonly Grant[]): string {
+  const head = ['ID', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED'];
+  const rows = grants.map(({ id, scopes: granted, me, created, expires, lastUsed }) => [
+    id,
+    granted.join(' '),
+    me ?? '',
+    minute(created),
+    minute(expires),
+    lastUsed === null ? 'never' : minute(lastUsed),
+  ]);
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [head, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+function minute(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,80 @@
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Database, isCorruption, openDatabase } from './sqliteDatabase.ts';
+
+/** What this program puts into a folder, by which it knows its own. */
+const ownFile = /^(access|index)\.db|^serve\.|^index\.lock|^renditions$/;
+
+/**
+ * Makes the folder of `--data` where it is not there. It is for its owner alone; but the modes of a folder that
+ * something else uses are not touched. Throws with a sentence.
+ */
+export async function openDataFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!(await isOpenToOthers(folder))) return;
+    const names = await readdir(folder);
+    if (names.length > 0 && !names.some((name) => ownFile.test(name)))
+      throw new Error(
+        `${folder} has other files, and other users can read it. Choose a folder of its own with --data.`,
+      );
+    await chmod(folder, 0o700);
+  } catch (error) {
+    throw sentenceOf(error as NodeJS.ErrnoException, folder);
+  }
+}
+
+export async function isOpenToOthers(folder: string): Promise<boolean> {
+  return process.platform !== 'win32' && ((await stat(folder)).mode & 0o077) !== 0;
+}
+
+function sentenceOf(error: NodeJS.ErrnoException, folder: string): Error {
+  if (error.code === undefined) return error;
+  if (error.code === 'EEXIST' || error.code === 'ENOTDIR')
+    return new Error(`${folder} is a file. --data needs a folder.`, { cause: error });
+  if (error.code === 'EPERM' || error.code === 'EACCES')
+    return new Error(`This user may not use ${folder}. Choose a folder of its own with --data.`, {
+      cause: error,
+    });
+  return new Error(`The folder ${folder} cannot be used: ${error.message}.`, { cause: error });
+}
+
+export interface Lock {
+  release(): Promise<void>;
+}
+
+/** One `serve` at a time has a data folder. Throws where another has it, with a sentence that says who. */
+export async function lockDataFolder(folder: string): Promise<Lock> {
+  const owner = join(folder, 'serve.pid');
+  const lock = await tryLock(join(folder, 'serve.lock'));
+  if (lock === undefined) {
+    const pid = (await readFile(owner, 'utf8').catch(() => '')).trim();
+    const who = pid === '' ? 'another process' : `process ${pid}`;
+    throw new Error(`${who} serves from ${folder} already. Stop it, or choose another folder with --data.`);
+  }
+  await writeFile(owner, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    async release() {
+      await rm(owner, { force: true });
+      await lock.release();
+    },
+  };
+}
+
+/** A lock of SQLite on a file of its own, which the system takes back when its owner dies; undefined where it is taken. */
+export async function tryLock(file: string): Promise<Lock | undefined> {
+  let database: Database | undefined;
+  try {
+    database = await openDatabase(file, { wait: 0, journal: 'delete' });
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database?.close();
+    if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
+    if (!isCorruption(error)) throw error;
+    // Nothing is in it, so a new one does as well.
+    await rm(file, { force: true });
+    return tryLock(file);
+  }
+  const held = database;
+  return { release: async () => held.close() };
+}

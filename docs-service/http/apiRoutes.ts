@@ -1,0 +1,177 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Document, DocumentMetadata } from '../content/document.ts';
+import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
+import { isSlug } from '../content/slug.ts';
+import type { Renditions } from '../formats/renditions.ts';
+import type { DocumentIndex } from '../index/documentIndex.ts';
+import type { Authorization } from './authorization.ts';
+import { createEtag, isNotModified, setValidators } from './conditional.ts';
+import { documentToView } from './documentView.ts';
+import { unavailable } from './errors.ts';
+import { createListRoute } from './listRoute.ts';
+import { HttpProblem } from './problem.ts';
+import { sendRendition } from './renditionReply.ts';
+import { listQuerySchema, nameParameter, problemResponses, slugParameter } from './schemas.ts';
+
+export interface ApiServices {
+  readonly index: DocumentIndex;
+  readonly renditions: Renditions;
+  readonly authorization: Authorization;
+  /** The address of the service, without a slash at its end. */
+  readonly origin: string;
+}
+
+/** What stands under `/api/v1`, behind a token. */
+export function createApiRoutes({
+  index,
+  renditions,
+  authorization,
+  origin,
+}: ApiServices): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.addHook('onRequest', authorization.requireReader);
+
+    app.get(
+      '/docs',
+      {
+        schema: {
+          summary: 'List documents',
+          description: 'Newest first, or, with `q`, the most relevant first.',
+          querystring: listQuerySchema,
+          response: { 200: Type.Ref('DocumentList'), ...problemResponses(400, 401, 403, 429, 503) },
+        },
+      },
+      createListRoute({ index, origin }),
+    );
+
+    app.get(
+      '/docs/:slug',
+      {
+        schema: {
+          summary: 'The metadata of a document',
+          params: slugParameter,
+          response: { 200: Type.Ref('Document'), 304: Type.Null(), ...usualProblems },
+        },
+      },
+      async (request, reply) => {
+        const document = await metadataOf(request, request.params.slug);
+        const view = documentToView(document, origin);
+        const etag = createEtag(JSON.stringify(view));
+        setValidators(reply, etag);
+        if (isNotModified(request, etag)) return reply.code(304).send(null);
+        return view;
+      },
+    );
+
+    app.get(
+      '/openapi.json',
+      { schema: { summary: 'This description', response: problemResponses(401, 403, 429) } },
+      async (_request, reply) => {
+        reply.type('application/json; charset=utf-8');
+        return JSON.stringify(app.swagger());
+      },
+    );
+
+    rendered('/docs/:slug.pdf', 'A document as PDF', 'application/pdf', async (request, reply, document) =>
+      sendRendition(request, reply, await renditions.pdf(document), {
+        countRender: () => authorization.countRender(request, reply),
+        fileName: `${document.slug}.pdf`,
+      }),
+    );
+    rendered('/docs/:slug.md', 'A document as Markdown', 'text/markdown', async (request, reply, document) =>
+      sendRendition(request, reply, await renditions.markdown(document)),
+    );
+    rendered(
+      '/docs/:slug.html',
+      'A document as a fragment of HTML',
+      'text/html',
+      async (request, reply, document) => sendRendition(request, reply, await renditions.html(document)),
+    );
+
+    app.get(
+      '/collections/:name.epub',
+      {
+        schema: {
+          summary: 'A collection as EPUB',
+          params: nameParameter,
+          response: { 200: file('application/epub+zip'), ...usualProblems, ...problemResponses(422) },
+        },
+      },
+      async (request, reply) => {
+        const collection = await collectionOf(request.params.name);
+        return sendRendition(request, reply, await renditions.epub(collection), {
+          countRender: () => authorization.countRender(request, reply),
+          fileName: `${collection.definition.name}.epub`,
+        });
+      },
+    );
+
+    function rendered(
+      path: string,
+      summary: string,
+      mediaType: string,
+      answer: (request: FastifyRequest, reply: FastifyReply, document: Document) => Promise<FastifyReply>,
+    ): void {
+      app.get(
+        path,
+        {
+          schema: {
+            summary,
+            params: slugParameter,
+            response: { 200: file(mediaType), ...usualProblems, ...problemResponses(422) },
+          },
+        },
+        async (request, reply) => answer(request, reply, await documentOf(request, request.params.slug)),
+      );
+    }
+  };
+
+  async function documentOf(request: FastifyRequest, slug: string): Promise<Document> {
+    const document = isSlug(slug) ? await index.read(slug) : undefined;
+    return visible(request, slug, document);
+  }
+
+  async function metadataOf(request: FastifyRequest, slug: string): Promise<DocumentMetadata> {
+    const [document] = isSlug(slug) ? await index.metadataOf([slug]) : [];
+    return visible(request, slug, document);
+  }
+
+  async function visible<Found extends DocumentMetadata>(
+    request: FastifyRequest,
+    slug: string,
+    document: Found | undefined,
+  ): Promise<Found> {
+    if (document !== undefined && (!document.draft || request.grant?.scopes.includes('draft')))
+      return document;
+    await refuseUntilWhole();
+    const near = slug === '' ? [] : await index.nearSlugs(slug.slice(0, 100), 3);
+    const hint = near.length === 0 ? '' : ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`;
+    throw new HttpProblem(404, `There is no document "${slug.slice(0, 100)}".${hint}`);
+  }
+
+  /** What is not found may be in a file that was not read yet. */
+  async function refuseUntilWhole(): Promise<void> {
+    const { whole } = await index.summary();
+    if (!whole) throw unavailable('The library is being read for the first time. Try again in a moment.');
+  }
+
+  async function collectionOf(name: string): Promise<LibraryCollection> {
+    const collection = isSlug(name) ? await findCollection(index, name) : undefined;
+    if (collection !== undefined) return collection;
+    await refuseUntilWhole();
+    const names = (await index.collections()).slice(0, 10).map((one) => `"${one.name}"`);
+    const hint = names.length === 0 ? ' The library has none.' : ` There are ${names.join(', ')}.`;
+    throw new HttpProblem(404, `There is no collection "${name.slice(0, 100)}".${hint}`);
+  }
+}
+
+const usualProblems = problemResponses(401, 403, 404, 429, 503);
+
+function file(mediaType: string) {
+  return {
+    description: 'The file',
+    content: { [mediaType]: { schema: Type.String({ format: 'binary' }) } },
+  };
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { type BaseUrl, isLoopbackHost, tryHostname } from '../baseUrl.ts';
+import { pathOf } from './errors.ts';
+import { HttpProblem } from './problem.ts';
+
+/** Probes of a balancer ask by an address, whatever its name is. */
+const anyHost = new Set(['/healthz', '/readyz']);
+
+/**
+ * A page in a browser must not reach the service under a name of its own (DNS rebinding), nor from an origin of its
+ * own. Origins of `corsOrigins` may read.
+ */
+export function checkHosts(app: FastifyInstance, baseUrl: BaseUrl, corsOrigins: readonly string[]): void {
+  app.addHook('onRequest', async (request) => {
+    const { headers } = request;
+    if (!anyHost.has(pathOf(request)) && !isOwnHost(headers.host ?? '', baseUrl))
+      throw new HttpProblem(
+        403,
+        `This service answers at ${baseUrl.origin}. A proxy in front must pass the Host header on.`,
+      );
+    const { origin } = headers;
+    if (origin !== undefined && !isOwnOrigin(origin, baseUrl) && !corsOrigins.includes(origin))
+      throw new HttpProblem(403, 'Pages of this origin may not read here. --cors-origin allows one.');
+  });
+}
+
+function isOwnHost(header: string, baseUrl: BaseUrl): boolean {
+  const scheme = new URL(baseUrl.origin).protocol;
+  const plain = header.toLowerCase().replace(scheme === 'https:' ? /:443$/ : /:80$/, '');
+  if (plain === baseUrl.host) return true;
+  const hostname = tryHostname(header);
+  return baseUrl.isLoopback && hostname !== undefined && isLoopbackHost(hostname);
+}
+
+function isOwnOrigin(origin: string, baseUrl: BaseUrl): boolean {
+  if (origin === baseUrl.origin) return true;
+  return baseUrl.isLoopback && URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname);
+}

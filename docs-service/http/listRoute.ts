@@ -1,0 +1,71 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DocumentIndex } from '../index/documentIndex.ts';
+import { LruCache } from '../lruCache.ts';
+import { createEtag, isNotModified, setValidators } from './conditional.ts';
+import { documentToView } from './documentView.ts';
+import { type PageParameters, pageLinks } from './pageLinks.ts';
+import { type ListParameters, usualLimit } from './schemas.ts';
+
+/** An answer that is ready to be sent. */
+interface ListAnswer {
+  readonly body: string;
+  readonly etag: string;
+  readonly total: number;
+  readonly link: string;
+}
+
+/** In characters of all that is kept. */
+const cacheSize = 16_000_000;
+
+/** In characters. */
+const longestLink = 4_096;
+
+export interface ListRouteOptions {
+  readonly index: DocumentIndex;
+  /** The address of the service, without a slash at its end. */
+  readonly origin: string;
+}
+
+/** Answers `GET /api/v1/docs`. An answer is kept until something in the library changes. */
+export function createListRoute({ index, origin }: ListRouteOptions) {
+  const answers = new LruCache<ListAnswer>(cacheSize);
+  let generation = index.generation;
+  return async (request: FastifyRequest<{ Querystring: ListParameters }>, reply: FastifyReply) => {
+    if (generation !== index.generation) {
+      answers.clear();
+      generation = index.generation;
+    }
+    const drafts = request.grant?.scopes.includes('draft') ?? false;
+    const parameters = { limit: usualLimit, offset: 0, ...request.query };
+    const { type, tag, q, limit, offset } = parameters;
+    const key = JSON.stringify([type, tag, q, limit, offset, drafts]);
+    const asked = generation;
+    const known = answers.get(key);
+    const answer = known ?? (await createAnswer(parameters, drafts));
+    // An answer that the library overtook while it was made is sent, but not kept.
+    if (known === undefined && asked === index.generation) answers.set(key, answer, sizeOf(key, answer));
+    setValidators(reply, answer.etag).header('x-total-count', answer.total);
+    // A longer field is more than many clients and proxies take.
+    if (answer.link.length <= longestLink) reply.header('link', answer.link);
+    if (isNotModified(request, answer.etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').serializer(String).send(answer.body);
+  };
+
+  async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<ListAnswer> {
+    const { type, tag, q, limit, offset } = parameters;
+    const filter = { ...(type === undefined ? {} : { type }), ...(tag === undefined ? {} : { tag }), drafts };
+    const page =
+      q === undefined
+        ? await index.list({ ...filter, limit, offset })
+        : await index.search({ ...filter, text: q, limit, offset });
+    const items = page.items.map((item) => documentToView('document' in item ? item.document : item, origin));
+    const approximate = 'approximate' in page && page.approximate ? { approximate: true } : {};
+    const body = JSON.stringify({ items, total: page.total, limit, offset, ...approximate });
+    const link = pageLinks(`${origin}/api/v1/docs`, parameters, page.total);
+    return { body, etag: createEtag(body), total: page.total, link };
+  }
+}
+
+function sizeOf(key: string, { body, link }: ListAnswer): number {
+  return key.length + body.length + link.length;
+}

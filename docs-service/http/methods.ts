@@ -1,0 +1,32 @@
+import type { FastifyInstance, HTTPMethods } from 'fastify';
+import { HttpProblem } from './problem.ts';
+
+const all: readonly HTTPMethods[] = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+/**
+ * Answers 405 where an address is right and the method is not; Fastify would say 404. Called before the routes are
+ * registered, so that it sees them, and returns what registers the answers once all of them are there.
+ */
+export function refuseOtherMethods(app: FastifyInstance): () => void {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = methods.get(url) ?? new Set();
+    methods.set(url, known);
+    for (const one of [method].flat()) known.add(one.toUpperCase());
+  });
+  return () => {
+    for (const [url, known] of [...methods].filter(([path]) => !path.includes('*'))) {
+      const allow = [...known].sort().join(', ');
+      app.route({
+        url,
+        method: all.filter((method) => !known.has(method)),
+        schema: { hide: true },
+        // Before the body is read: whatever it is, it is not wanted.
+        onRequest: async ({ method }) => {
+          throw new HttpProblem(405, `There is no ${method} here. Use ${allow}.`, { headers: { allow } });
+        },
+        handler: async () => undefined,
+      });
+    }
+  };
+}

@@ -1,0 +1,123 @@
+import { escapeHtml, page } from './pages.ts';
+
+/** As much of an OpenAPI document as the page shows. */
+interface OpenApi {
+  readonly info: { readonly version: string };
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+}
+
+interface Operation {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly schema?: Schema;
+  }[];
+  readonly responses?: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** The reference that people read, made of the same description as `openapi.json`. It shows no data. */
+export function createReferencePage(description: object, origin: string): string {
+  // @fastify/swagger made it of the schemas of this service.
+  const { info, paths = {}, components } = description as OpenApi;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'head')
+      .map(([method, operation]) => operationSection(method, path, operation)),
+  );
+  const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
+    schemaSection(name, schema),
+  );
+  return page(
+    'runner-docs: reference',
+    `<h1>Reference</h1>
+<p>Version ${escapeHtml(info.version)}. Every address under <code>/api/v1</code> needs a token, which
+<code>runner-docs token create</code> makes. Every error is a problem: a JSON object with a sentence in
+<code>detail</code>. <code>HEAD</code> works wherever <code>GET</code> does, and answers have an <code>ETag</code>.</p>
+<pre><code>curl -H "Authorization: Bearer $TOKEN" ${escapeHtml(origin)}/api/v1/docs</code></pre>
+<p>For programs: <code>/api/v1/openapi.json</code>.</p>
+${operations.join('\n')}
+${schemas.join('\n')}`,
+  );
+}
+
+function operationSection(method: string, path: string, operation: Operation): string {
+  const { summary = path, description, parameters = [], responses = {}, security } = operation;
+  const kinds = Object.entries(responses).map(
+    ([status, { content = {} }]) =>
+      `<tr><td><code>${escapeHtml(status)}</code></td><td>${Object.keys(content).map(escapeHtml).join(', ') || 'application/json'}</td></tr>`,
+  );
+  return `<h2>${escapeHtml(summary)}</h2>
+<p><span class="method">${escapeHtml(method.toUpperCase())}</span> <code>${escapeHtml(path)}</code>${security?.length === 0 ? ' <span class="soft">open to all</span>' : ''}</p>
+${description === undefined ? '' : `<p>${inline(description)}</p>`}
+${
+  parameters.length === 0
+    ? ''
+    : table(
+        ['Parameter', 'Type', 'Meaning'],
+        parameters.map((one) => [
+          `<code>${escapeHtml(one.name)}</code>`,
+          typeOf(one.schema ?? {}),
+          inline(meaningOf(one.description, one.schema ?? {})),
+        ]),
+      )
+}
+<div class="scroll"><table><thead><tr><th>Status</th><th>Body</th></tr></thead><tbody>${kinds.join('')}</tbody></table></div>`;
+}
+
+function schemaSection(name: string, { description, properties = {}, required = [] }: Schema): string {
+  const rows = Object.entries(properties).map(([key, schema]) => [
+    `<code>${escapeHtml(key)}</code>${required.includes(key) ? '' : ' <span class="soft">optional</span>'}`,
+    typeOf(schema),
+    inline(meaningOf(schema.description, schema)),
+  ]);
+  return `<h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>
+${description === undefined ? '' : `<p>${inline(description)}</p>`}
+${table(['Field', 'Type', 'Meaning'], rows)}`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = (row: readonly string[]) => row.map((cell) => `<td>${cell}</td>`).join('');
+  return `<div class="scroll"><table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row)}</tr>`).join('')}</tbody></table></div>`;
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) {
+    const name = escapeHtml(schema.$ref.split('/').at(-1) ?? '');
+    return `<a href="#${name}">${name}</a>`;
+  }
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ');
+  if (schema.type === 'array') return `array of ${typeOf(schema.items ?? {})}`;
+  return escapeHtml(schema.type ?? 'any');
+}
+
+function meaningOf(description: string | undefined, { default: usual, minimum, maximum }: Schema): string {
+  const bounds = [
+    usual === undefined ? '' : `Default \`${JSON.stringify(usual)}\`.`,
+    minimum === undefined || minimum === 0 ? '' : `At least ${minimum}.`,
+    maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? '' : `At most ${maximum}.`,
+  ];
+  return [description ?? '', ...bounds].filter(Boolean).join(' ');
+}
+
+/** Code between backquotes; the rest as it is. */
+function inline(text: string): string {
+  return escapeHtml(text).replace(/`([^`]*)`/g, (_all, code: string) => `<code>${code}</code>`);
+}

@@ -1,0 +1,107 @@
+import { type Static, Type } from 'typebox';
+
+/** The schemas that requests are checked with, answers are written with, and `openapi.json` is made of. */
+
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+const tagSchema = Type.Object({ slug: Type.String(), title: Type.String() });
+
+export const documentSchema = Type.Object(
+  {
+    slug: Type.String({ description: 'Names the document in addresses.' }),
+    title: Type.String(),
+    type: orNull(Type.String()),
+    tags: Type.Array(tagSchema),
+    date: orNull(Type.String({ description: 'ISO 8601; a date stays a date.' })),
+    updated: orNull(Type.String({ description: 'ISO 8601.' })),
+    lang: orNull(Type.String({ description: 'A BCP 47 language tag.' })),
+    authors: Type.Array(Type.String()),
+    description: orNull(Type.String()),
+    contentHash: Type.String({ description: 'Changes with every change of the document.' }),
+    links: Type.Object({
+      self: Type.String({ format: 'uri' }),
+      pdf: Type.String({ format: 'uri' }),
+      markdown: Type.String({ format: 'uri' }),
+    }),
+  },
+  { $id: 'Document', description: 'What is known of a document. A field without a value is null, or empty.' },
+);
+
+export const documentListSchema = Type.Object(
+  {
+    items: Type.Array(Type.Ref('Document')),
+    total: Type.Integer({ minimum: 0, description: 'How many there are on all pages.' }),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+    approximate: Type.Optional(
+      Type.Boolean({ description: 'Of a search: more documents matched than were ranked.' }),
+    ),
+  },
+  { $id: 'DocumentList' },
+);
+
+/** Documents on a page where nobody says how many. */
+export const usualLimit = 20;
+
+export const listQuerySchema = Type.Object({
+  type: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Only documents of this type.' }),
+  ),
+  tag: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Only documents with the tag of this slug.' }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'Words, "phrases", -exclusions and prefix*. Then the most relevant document comes first.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: usualLimit, description: 'Results on a page.' }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+      description: 'Results before this page.',
+    }),
+  ),
+});
+
+export type ListParameters = Static<typeof listQuerySchema>;
+
+export const slugParameter = Type.Object({ slug: Type.String({ description: 'The slug of the document.' }) });
+export const nameParameter = Type.Object({
+  name: Type.String({ description: 'The name of the collection.' }),
+});
+
+export const problemSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What happened, and what to do.' }),
+    instance: Type.String(),
+    errors: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+  },
+  { $id: 'Problem', description: 'RFC 9457.' },
+);
+
+export const readinessSchema = Type.Object(
+  {
+    documents: Type.Integer({ description: 'What a token with the scope read sees.' }),
+    problems: Type.Integer({
+      description: 'Files that are not served as they stand; `runner-docs doctor` names them.',
+    }),
+  },
+  { $id: 'Readiness' },
+);
+
+/** The problems that a route can answer with, for `openapi.json`. */
+export function problemResponses(...statuses: readonly number[]) {
+  const problem = { content: { 'application/problem+json': { schema: Type.Ref('Problem') } } };
+  return Object.fromEntries(statuses.map((status) => [status, { description: 'A problem', ...problem }]));
+}

@@ -1,0 +1,45 @@
+import { type Logger, pino } from 'pino';
+import type { LogLevel } from './serveConfig.ts';
+
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly write: (line: string) => void;
+  /** Sentences instead of one JSON object a line. */
+  readonly isForPeople: boolean;
+}
+
+/** What the service says of itself. Never a token, and never the text of a document. */
+export function createLogger({ level, write, isForPeople }: LogOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      // A header may hold a token, and what a client asked for is its own business.
+      redact: { paths: ['req', 'request', 'err.headers', 'err.cause.headers'], remove: true },
+    },
+    { write: (line: string) => write(isForPeople ? lineToSentence(line) : line) },
+  );
+}
+
+const names: Readonly<Record<number, string>> = {
+  20: 'debug: ',
+  40: 'warning: ',
+  50: 'error: ',
+  60: 'error: ',
+};
+
+function lineToSentence(line: string): string {
+  // pino writes nothing but JSON.
+  const {
+    level = 30,
+    msg = '',
+    err,
+  } = JSON.parse(line) as {
+    readonly level?: number;
+    readonly msg?: string;
+    readonly err?: { readonly stack?: string };
+  };
+  return `${names[level] ?? ''}${msg}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`;
+}

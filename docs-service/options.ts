@@ -1,0 +1,92 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { UsageError } from './usageError.ts';
+
+/** One flag of a command. Each is a variable too: `--base-url` is `DOCS_BASE_URL`. */
+export interface OptionSpec {
+  readonly type: 'string' | 'boolean';
+  /** May be given several times; in a variable its values are separated by spaces. */
+  readonly multiple?: true;
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** What was given, by flag or by variable; what was not is undefined, or empty where it may be given several times. */
+export type OptionValues<Specs extends OptionSpecs> = {
+  readonly [Name in keyof Specs]: Specs[Name]['type'] extends 'boolean'
+    ? boolean
+    : Specs[Name] extends { readonly multiple: true }
+      ? readonly string[]
+      : string | undefined;
+};
+
+export interface CommandLine<Specs extends OptionSpecs> {
+  readonly values: OptionValues<Specs>;
+  readonly words: readonly string[];
+}
+
+/** Reads the flags of a command. A flag wins over its variable. Throws UsageError. */
+export function parseOptions<Specs extends OptionSpecs>(
+  specs: Specs,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): CommandLine<Specs> {
+  const options: ParseArgsConfig['options'] = Object.fromEntries(
+    Object.entries(specs).map(([name, { type, multiple }]) => [name, { type, multiple: multiple ?? false }]),
+  );
+  const { values, positionals } = parse(args, options);
+  const read = Object.entries(specs).map(([name, spec]) => [
+    name,
+    values[name] ?? fromVariable(name, spec, env),
+  ]);
+  // Each value has the type that its row in the table says.
+  return { values: Object.fromEntries(read) as OptionValues<Specs>, words: positionals };
+}
+
+function parse(args: readonly string[], options: NonNullable<ParseArgsConfig['options']>) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(
+      `${(error as Error).message.split('. To specify', 1)[0]}. Add --help for what there is.`,
+    );
+  }
+}
+
+function fromVariable(
+  name: string,
+  { type, multiple }: OptionSpec,
+  env: Readonly<Record<string, string | undefined>>,
+): string | boolean | readonly string[] | undefined {
+  const variable = `DOCS_${name.toUpperCase().replaceAll('-', '_')}`;
+  const value = env[variable]?.trim() || undefined;
+  if (multiple) return value?.split(/\s+/) ?? [];
+  if (type === 'string') return value;
+  if (value === undefined || /^(0|false|no|off)$/i.test(value)) return false;
+  if (/^(1|true|yes|on)$/i.test(value)) return true;
+  throw new UsageError(`${variable} must be 1 or 0, and is "${value}".`);
+}
+
+/** A whole number within bounds; `undefined` where nothing was given. Throws UsageError. */
+export function parseNumber(
+  flag: string,
+  value: string | undefined,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}, and is "${value}".`);
+}
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30d` in milliseconds; the units are s, m, h and d. Throws UsageError. */
+export function parseDuration(flag: string, value: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
+  const milliseconds = Number(count) * (units[unit] ?? Number.NaN);
+  if (milliseconds > 0) return milliseconds;
+  throw new UsageError(`--${flag} must be a time such as 12h or 30d, and is "${value}".`);
+}

@@ -1,0 +1,60 @@
+import type { Command } from './commands/command.ts';
+import { commands } from './commands/commands.ts';
+import { commandHelp, programHelp } from './help.ts';
+import { parseOptions } from './options.ts';
+import type { Surroundings } from './surroundings.ts';
+import { UsageError } from './usageError.ts';
+
+/** The whole program but its process. Returns the exit code: 2 for what was typed wrong, 1 for what failed. */
+export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  try {
+    return await run(args, surroundings);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    surroundings.note(`runner-docs: ${message}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { print, version, env } = surroundings;
+  const [first = 'serve'] = args;
+  const wantsHelp = args.includes('--help') || args.includes('-h');
+  if (first === '--version') {
+    print(`${version}\n`);
+    return 0;
+  }
+  if (first === 'help' || (wantsHelp && first.startsWith('-'))) {
+    print(programHelp(version, Object.values(commands)));
+    return 0;
+  }
+  const { command, rest } = chooseCommand(args);
+  if (wantsHelp) {
+    print(commandHelp(command));
+    return 0;
+  }
+  const commandLine = parseOptions(command.options, rest, env);
+  const { words } = commandLine;
+  if (words.length !== command.words)
+    throw new UsageError(`this is written as "runner-docs ${command.usage}". Add --help for more.`);
+  return command.run(commandLine, surroundings);
+}
+
+/** The command that the first words name, `serve` where they name none but flags. */
+function chooseCommand(args: readonly string[]): {
+  readonly command: Command;
+  readonly rest: readonly string[];
+} {
+  const table = new Map<string, unknown>(Object.entries(commands));
+  for (const length of [2, 1]) {
+    const found = table.get(args.slice(0, length).join(' '));
+    // Each command is run with values that its own options were read into.
+    if (found !== undefined) return { command: found as Command, rest: args.slice(length) };
+  }
+  const [first] = args;
+  if (first === undefined || first.startsWith('-'))
+    return { command: commands.serve as unknown as Command, rest: args };
+  const known = [...table.keys()].filter((name) => name.startsWith(`${first} `));
+  const hint = known.length === 0 ? [...table.keys()] : known;
+  throw new UsageError(`there is no command "${first}"; there is ${hint.join(', ')}.`);
+}

@@ -1,0 +1,175 @@
+import { isIP } from 'node:net';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type BaseUrl, isLoopbackHost, parseBaseUrl } from './baseUrl.ts';
+import { type OptionSpecs, type OptionValues, parseNumber } from './options.ts';
+import { UsageError } from './usageError.ts';
+
+/** Where things are: every command that touches the library or the tokens takes these. */
+export const placeOptions = {
+  content: { type: 'string', value: 'DIR', help: 'the Markdown files and collections/ (default: ./content)' },
+  data: {
+    type: 'string',
+    value: 'DIR',
+    help: 'the index and the tokens (default: ~/.local/share/runner-docs)',
+  },
+  database: {
+    type: 'string',
+    value: 'URL',
+    help: 'postgres://… keeps both in PostgreSQL (default: SQLite in --data)',
+  },
+} as const satisfies OptionSpecs;
+
+export const serveOptions = {
+  ...placeOptions,
+  host: { type: 'string', value: 'ADDRESS', help: 'where to listen (default: 127.0.0.1)' },
+  port: { type: 'string', value: 'N', help: 'where to listen (default: 4000)' },
+  'base-url': {
+    type: 'string',
+    value: 'URL',
+    help: 'the address that readers use (default: http://HOST:PORT)',
+  },
+  container: { type: 'boolean', help: "a container's port mapping stands in front: --host 0.0.0.0 is fine" },
+  'trust-proxy': {
+    type: 'string',
+    multiple: true,
+    value: 'CIDR',
+    help: 'a proxy whose X-Forwarded-For is believed',
+  },
+  'cors-origin': {
+    type: 'string',
+    multiple: true,
+    value: 'URL',
+    help: 'a web page that may read from a browser',
+  },
+  'limit-requests': { type: 'string', value: 'N', help: 'requests a minute for a token (default: 300)' },
+  'limit-renders': { type: 'string', value: 'N', help: 'PDFs and EPUBs a minute for a token (default: 30)' },
+  'limit-auth-failures': {
+    type: 'string',
+    value: 'N',
+    help: 'wrong tokens a minute from an address (default: 10)',
+  },
+  fonts: {
+    type: 'string',
+    multiple: true,
+    value: 'DIR',
+    help: 'a folder with fonts for more scripts',
+  },
+  rescan: { type: 'string', value: 'SECONDS', help: 'how often the whole folder is looked at (default: 60)' },
+  'metrics-port': { type: 'string', value: 'N', help: 'serve Prometheus metrics on this port of 127.0.0.1' },
+  'log-level': { type: 'string', value: 'LEVEL', help: 'debug, info, warn or error (default: info)' },
+  sample: { type: 'boolean', help: "serve this project's own pages, with a token for 12 hours" },
+} as const satisfies OptionSpecs;
+
+export interface Limits {
+  /** A minute, for a token. */
+  readonly requests: number;
+  readonly renders: number;
+  /** A minute, for an address. */
+  readonly authFailures: number;
+}
+
+export interface ServeConfig extends Places {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined where it follows from the host and the port. */
+  readonly baseUrl: BaseUrl | undefined;
+  readonly trustProxy: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly limits: Limits;
+  readonly fonts: readonly string[];
+  /** In seconds. */
+  readonly rescan: number;
+  readonly metricsPort: number | undefined;
+  readonly logLevel: LogLevel;
+}
+
+export interface Places {
+  readonly content: string;
+  readonly data: string;
+  /** The address of a PostgreSQL database; undefined for SQLite. */
+  readonly database: string | undefined;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Throws UsageError. */
+export function parsePlaces(
+  values: OptionValues<typeof placeOptions>,
+  env: Readonly<Record<string, string | undefined>>,
+): Places {
+  const { database } = values;
+  if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
+    throw new UsageError('--database must begin with postgres:// (leave it out for SQLite).');
+  const shared = env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
+  return {
+    content: resolve(values.content ?? 'content'),
+    data: resolve(values.data ?? join(shared, 'runner-docs')),
+    database,
+  };
+}
+
+/** Throws UsageError. */
+export function parseServeConfig(
+  values: OptionValues<typeof serveOptions>,
+  env: Readonly<Record<string, string | undefined>>,
+): ServeConfig {
+  const host = values.host ?? '127.0.0.1';
+  const baseUrl = values['base-url'] === undefined ? undefined : parseBaseUrl(values['base-url']);
+  checkHost(host, { isOpen: values.container, baseUrl });
+  const perMinute = (flag: 'limit-requests' | 'limit-renders' | 'limit-auth-failures', usual: number) =>
+    parseNumber(flag, values[flag], { least: 1, most: 1_000_000 }) ?? usual;
+  return {
+    ...parsePlaces(values, env),
+    host,
+    port: parseNumber('port', values.port, { least: 0, most: 65_535 }) ?? 4_000,
+    baseUrl,
+    trustProxy: values['trust-proxy'].map(parseNetwork),
+    corsOrigins: values['cors-origin'].map(parseOrigin),
+    limits: {
+      requests: perMinute('limit-requests', 300),
+      renders: perMinute('limit-renders', 30),
+      authFailures: perMinute('limit-auth-failures', 10),
+    },
+    fonts: values.fonts.map((folder) => resolve(folder)),
+    rescan: parseNumber('rescan', values.rescan, { least: 1, most: 86_400 }) ?? 60,
+    metricsPort: parseNumber('metrics-port', values['metrics-port'], { least: 0, most: 65_535 }),
+    logLevel: parseLogLevel(values['log-level'] ?? 'info'),
+  };
+}
+
+/** Under a loopback address the service trusts that only this machine reaches it. */
+function checkHost(
+  host: string,
+  { isOpen, baseUrl }: { isOpen: boolean; baseUrl: BaseUrl | undefined },
+): void {
+  if (isLoopbackHost(host) || isOpen) return;
+  if (baseUrl === undefined || baseUrl.isLoopback)
+    throw new UsageError(
+      `--host ${host} can be reached from other machines. Add --base-url https://… for the address that they use, or --container where only a container's port mapping reaches it.`,
+    );
+}
+
+/** As the library that reads X-Forwarded-For takes it. */
+function parseNetwork(text: string): string {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return text;
+  const [address = '', bits] = text.split('/', 2);
+  const most = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  if (most > 0 && isNetwork) return text;
+  throw new UsageError(`--trust-proxy must be an address or a network such as 10.0.0.0/8, and is "${text}".`);
+}
+
+function parseOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#]/.test(text))
+    return url.origin;
+  throw new UsageError(
+    `--cors-origin must be an address without a path, such as https://app.example.org, and is "${text}".`,
+  );
+}
+
+function parseLogLevel(text: string): LogLevel {
+  if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text;
+  throw new UsageError(`--log-level must be debug, info, warn or error, and is "${text}".`);
+}

@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { buildApp } from './app.ts';
+import { TokenVerifier } from './auth/tokenVerifier.ts';
+import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
+import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
+import type { ContentProblem } from './content/document.ts';
+import { Library } from './content/library.ts';
+import { LibraryIndexer } from './content/libraryIndexer.ts';
+import { count } from './count.ts';
+import { lockDataFolder, openDataFolder } from './dataFolder.ts';
+import { fontsFingerprint, usualFontFolders } from './formats/pdf/fontFiles.ts';
+import { createRenderer } from './formats/renderer.ts';
+import { openRenditionCache } from './formats/renditionCache.ts';
+import { createRenditions, type Renditions } from './formats/renditions.ts';
+import { documentAddress } from './http/documentView.ts';
+import type { DocumentIndex } from './index/documentIndex.ts';
+import { addressOf, listen } from './listener.ts';
+import { createLogger, type Log } from './log.ts';
+import { createProgressLine } from './progressLine.ts';
+import type { ServeConfig } from './serveConfig.ts';
+import { openStores, type Stores } from './stores.ts';
+import type { Surroundings } from './surroundings.ts';
+import { UsageError } from './usageError.ts';
+import { WriterTurn } from './writerTurn.ts';
+
+export interface Service {
+  readonly baseUrl: BaseUrl;
+  /** Resolves once all files have been looked at. Before, what the index had is served. */
+  readonly whole: Promise<void>;
+  /** Finishes the answers that are under way, for at most ten seconds, and gives everything back. */
+  close(): Promise<void>;
+}
+
+/** In bytes: what is kept of PDF and EPUB files. */
+const cacheSize = 512 * 1024 * 1024;
+/** One PDF or book in 30 s and 1 GB. A reader whose turn has not come after as long is told to come again. */
+const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, patience: 30_000 };
+/** Markdown and HTML take milliseconds, but for documents that are made to take longer. */
+const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, patience: 10_000 };
+/** Milliseconds that answers under way have when the service ends. */
+const patience = 10_000;
+
+/** Gives back, the last one first, what was begun. */
+type OnClose = (closer: () => unknown) => void;
+
+/** Puts the service together and listens. Whatever was begun is given back where one part fails. */
+export async function startService(config: ServeConfig, surroundings: Surroundings): Promise<Service> {
+  const closers: (() => unknown)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const started = await start(config, surroundings, (closer) => void closers.push(closer));
+    return { ...started, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(
+  config: ServeConfig,
+  surroundings: Surroundings,
+  onClose: OnClose,
+): Promise<Omit<Service, 'close'>> {
+  const { note, isTerminal, now, version } = surroundings;
+  const logger = createLogger({ level: config.logLevel, write: note, isForPeople: isTerminal });
+  const folder = await openContentFolder(config.content);
+  await checkFolders(config.fonts);
+  await openDataFolder(config.data);
+  const lock = await lockDataFolder(config.data);
+  onClose(() => lock.release());
+  const log = (message: string) => logger.warn(message);
+  const stores = await openStores({ places: config, parts: surroundings.parts, log });
+  onClose(() => stores.close());
+  const onError = (error: Error) => logger.warn(error.message);
+  const verifier = new TokenVerifier({ store: stores.tokens, now, onError });
+  onClose(() => verifier.close());
+
+  const listener = await listen(config.host, config.port);
+  onClose(() => listener.close(patience));
+  const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
+  const parts = { config, surroundings, stores, folder, logger };
+  const renditions = await startRenditions({ ...parts, baseUrl }, onClose);
+  const { corsOrigins, trustProxy, limits } = config;
+  const verify = (token: string) => verifier.verify(token);
+  const app = await buildApp({
+    ...{
+      index: stores.index,
+      renditions,
+      verify,
+      baseUrl,
+      corsOrigins,
+      trustProxy,
+      limits,
+      version,
+      now,
+      logger,
+    },
+  });
+  onClose(() => app.close());
+  if (config.metricsPort !== undefined) {
+    const { measureApp, serveMetrics } = await import('./http/metrics.ts');
+    onClose(await serveMetrics(measureApp(app, stores.index), config.metricsPort));
+  }
+  await app.ready();
+  listener.serve((request, response) => app.routing(request, response));
+  const whole = followLibrary(parts, onClose);
+  // First of all: what answers under way need is there until they have gone out.
+  onClose(() => listener.close(patience));
+  return { baseUrl, whole };
+}
+
+interface Parts {
+  readonly config: ServeConfig;
+  readonly surroundings: Surroundings;
+  readonly stores: Stores;
+  readonly folder: ContentFolder;
+  readonly logger: Logger;
+}
+
+async function checkFolders(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    const found = await stat(folder).catch(() => undefined);
+    if (!found?.isDirectory()) throw new UsageError(`--fonts ${folder} is no folder.`);
+  }
+}
+
+async function startRenditions(
+  { config, surroundings, stores, folder, baseUrl, logger }: Parts & { readonly baseUrl: BaseUrl },
+  onClose: OnClose,
+): Promise<Renditions> {
+  const worker = join(surroundings.parts, 'renderWorker.cjs');
+  const cache = await openRenditionCache({
+    folder: join(config.data, 'renditions'),
+    capacity: cacheSize,
+    onError: (error) => logger.warn(`A rendition was not kept: ${error.message}`),
+  });
+  const fonts = [join(surroundings.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
+  const files = createRenderer({ worker, ...fileBounds });
+  onClose(() => files.close());
+  const texts = createRenderer({ worker, ...textBounds });
+  onClose(() => texts.close());
+  return createRenditions({
+    index: stores.index,
+    folder,
+    files,
+    texts,
+    now: surroundings.now,
+    cache,
+    version: createHash('sha256')
+      .update(await readFile(worker))
+      .digest('hex'),
+    fonts: { folders: fonts, fingerprint: fontsFingerprint(fonts) },
+    addressOf: (slug, format) => `${documentAddress(baseUrl.origin, slug)}.${format}`,
+    onNote: (text) => logger.info(text),
+  });
+}
+
+/** Keeps the index as the files are, as soon as no other instance does. */
+function followLibrary(
+  { config, surroundings, stores, folder, logger }: Parts,
+  onClose: OnClose,
+): Promise<void> {
+  const { now } = surroundings;
+  const onProgress = createProgressLine(surroundings, (text) => logger.info(text));
+  const onProblem = ({ path, message }: ContentProblem) => logger.warn(`${path}: ${message}`);
+  const onError = (error: Error) => logger.error(error.message);
+  const turn = new WriterTurn({
+    tryBecomeWriter: () => stores.tryBecomeWriter(),
+    openLibrary: async () => {
+      const indexer = await LibraryIndexer.create({
+        folder,
+        index: stores.index,
+        now,
+        onProgress,
+        onProblem,
+      });
+      return new Library({ folder, indexer, rescan: config.rescan, onError });
+    },
+    onError,
+  });
+  onClose(() => turn.close());
+  const rescan = () => turn.lookAtAll();
+  process.on('SIGHUP', rescan);
+  onClose(() => process.off('SIGHUP', rescan));
+  return turn.start().then(() => report(stores.index, logger));
+}
+
+async function report(index: DocumentIndex, log: Log): Promise<void> {
+  const summary = await index.summary().catch(() => undefined);
+  if (summary === undefined) return;
+  const { documents, problems } = summary;
+  const bad =
+    problems.length === 0
+      ? ''
+      : `, and ${count(problems.length, 'problem')}, which "runner-docs doctor" names`;
+  log.info(`The library has ${count(documents, 'document')}${bad}.`);
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { createPostgresTokenStore } from './auth/postgresTokenStore.ts';
+import { createSqliteTokenStore } from './auth/sqliteTokenStore.ts';
+import type { TokenStore } from './auth/tokenStore.ts';
+import { tryLock } from './dataFolder.ts';
+import type { DocumentIndex, IndexWriter, WriterLease } from './index/documentIndex.ts';
+import { createSqliteIndex } from './index/sqlite/sqliteIndex.ts';
+import type { Places } from './serveConfig.ts';
+import { isCorruption, openDatabase } from './sqliteDatabase.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The index and the tokens, whichever engine keeps them. */
+export interface Stores {
+  readonly index: DocumentIndex & IndexWriter;
+  readonly tokens: TokenStore;
+  /** The right to keep the index as the files are, which one instance of all has; undefined where another has it. */
+  tryBecomeWriter(): Promise<WriterLease | undefined>;
+  close(): Promise<void>;
+}
+
+export interface StoresOptions extends Pick<Surroundings, 'parts'> {
+  readonly places: Places;
+  readonly log: (message: string) => void;
+}
+
+export async function openStores(options: StoresOptions): Promise<Stores> {
+  const { database } = options.places;
+  return database === undefined ? openSqlite(options) : openPostgres(database, options.log);
+}
+
+/** Only the tokens, for a command that touches nothing else. */
+export async function openTokens({ data, database }: Places): Promise<TokenStore> {
+  if (database === undefined) {
+    return openAccess(join(data, 'access.db'));
+  }
+  const { createPool } = await import('./index/postgres/connection.ts');
+  const pool = createPool(database, () => undefined);
+  try {
+    const tokens = await createPostgresTokenStore(pool);
+    return { ...tokens, close: () => pool.end() };
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+async function openAccess(file: string): Promise<TokenStore> {
+  try {
+    return createSqliteTokenStore(await openDatabase(file));
+  } catch (cause) {
+    if (!isCorruption(cause)) throw cause;
+    throw new Error(`${file} is damaged. Put a backup in its place, or delete it and make new tokens.`, {
+      cause,
+    });
+  }
+}
+
+async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores> {
+  const tokens = await openTokens(places);
+  const file = join(places.data, 'index.db');
+  const index = createSqliteIndex({ file, worker: join(parts, 'indexWorker.cjs'), log });
+  return {
+    index,
+    tokens,
+    async tryBecomeWriter() {
+      const lock = await tryLock(join(places.data, 'index.lock'));
+      return lock === undefined ? undefined : { lost: new AbortController().signal, dispose: lock.release };
+    },
+    close: async () => {
+      await Promise.all([index.close(), tokens.close()]);
+    },
+  };
+}
+
+/** What PostgreSQL needs is loaded only by who uses it. */
+async function openPostgres(url: string, log: (message: string) => void): Promise<Stores> {
+  const { createPostgresIndex } = await import('./index/postgres/postgresIndex.ts');
+  const index = createPostgresIndex({ url, log });
+  try {
+    const tokens = await createPostgresTokenStore(index.pool);
+    return { index, tokens, tryBecomeWriter: index.tryBecomeWriter, close: () => index.close() };
+  } catch (error) {
+    await index.close();
+    throw error;
+  }
+}

@@ -1,0 +1,19 @@
+/** What the program finds around it; handed in, so that tests can be its surroundings too. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  /** The folder `docs-service` beside the program: its workers and fonts. */
+  readonly parts: string;
+  /** This project's own pages. */
+  readonly sample: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** What a command was asked for, and nothing else. */
+  readonly print: (text: string) => void;
+  /** What people should know beside. */
+  readonly note: (text: string) => void;
+  /** Whether a person reads the notes. */
+  readonly isTerminal: boolean;
+  /** Aborted when the program is to end. */
+  readonly ending: AbortSignal;
+}

@@ -1,0 +1,146 @@
+// Requests a second of the document service beside a bare route of Fastify with an answer of the same bytes, both in
+// processes of their own, in turns.
+// Usage: node .tap-build/docsRest.bench.mjs [--documents N]
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Pool } from 'undici';
+import { runDocs, serveDocs } from '../support/docsProcess.ts';
+
+const { values } = parseArgs({ options: { documents: { type: 'string', default: '2000' } } });
+const documents = Number(values.documents);
+/** Milliseconds of each measurement. */
+const span = 1_500;
+const rounds = 5;
+const connections = 16;
+
+const folder = await mkdtemp(join(tmpdir(), 'runner-docs-bench-'));
+await mkdir(join(folder, 'content'));
+for (let at = 0; at < documents; at++) await writeFile(join(folder, 'content', `n${at}.md`), documentOf(at));
+
+const data = join(folder, 'data');
+const begun = performance.now();
+const service = await serveDocs([
+  '--content',
+  join(folder, 'content'),
+  '--data',
+  data,
+  '--limit-requests',
+  '1000000',
+]);
+await service.whenReady();
+console.log(`${documents} documents`);
+console.log(`  from the start to the whole index: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
+const headers = { authorization: `Bearer ${token}` };
+const body = await (await service.get('/api/v1/docs', token)).text();
+const bare = await startBare(body);
+
+const cases: readonly { name: string; path: string; extra?: Record<string, string> }[] = [
+  { name: 'list', path: '/api/v1/docs' },
+  {
+    name: 'list, 304',
+    path: '/api/v1/docs',
+    extra: { 'if-none-match': (await service.get('/api/v1/docs', token)).headers.get('etag') ?? '' },
+  },
+  { name: 'one document', path: '/api/v1/docs/n7' },
+  { name: 'search, asked before', path: '/api/v1/docs?q=alpha' },
+];
+console.log(
+  `requests a second, ${connections} connections, median of ${rounds}, beside a bare Fastify route of ${body.length} bytes`,
+);
+for (const { name, path, extra = {} } of cases) {
+  const own: number[] = [];
+  const floor: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    floor.push(await rate(bare.origin, '/', {}));
+    own.push(await rate(service.origin, path, { ...headers, ...extra }));
+  }
+  const ratio = median(own) / median(floor);
+  console.log(
+    `  ${name.padEnd(22)} ${median(own).toFixed(0).padStart(7)}   bare ${median(floor).toFixed(0).padStart(7)}   ratio ${ratio.toFixed(2)}`,
+  );
+}
+
+console.log('milliseconds of one request at a time, p50 and p99 of 300');
+let page = 0;
+const latencies: readonly { name: string; path: () => string }[] = [
+  { name: 'list, each another page', path: () => `/api/v1/docs?limit=20&offset=${(page += 7) % documents}` },
+  { name: 'search, each another', path: () => `/api/v1/docs?q=word${(page += 7) % 5_000}` },
+  { name: 'common word, another page', path: () => `/api/v1/docs?q=alpha&offset=${(page += 3) % 1_500}` },
+];
+for (const { name, path } of latencies) {
+  const times: number[] = [];
+  for (let at = 0; at < 300; at++) {
+    const from = performance.now();
+    await (await service.get(path(), token)).arrayBuffer();
+    times.push(performance.now() - from);
+  }
+  times.sort((a, b) => a - b);
+  console.log(`  ${name.padEnd(26)} ${times[150]?.toFixed(1)}  ${times[297]?.toFixed(1)}`);
+}
+
+const before = await memoryOf(service.child.pid);
+const rendering = service.get('/api/v1/docs/n1.pdf', token);
+const waits: number[] = [];
+let isRendering = true;
+void rendering.then((response) => response.arrayBuffer()).then(() => (isRendering = false));
+while (isRendering) {
+  const from = performance.now();
+  await (await fetch(`${service.origin}/healthz`)).arrayBuffer();
+  waits.push(performance.now() - from);
+}
+console.log(
+  `longest answer of /healthz while the first PDF is rendered: ${Math.max(...waits).toFixed(0)} ms of ${waits.length} asked`,
+);
+console.log(`memory: ${before} MB after the requests, ${await memoryOf(service.child.pid)} MB after a PDF`);
+
+bare.close();
+await service.stop();
+await rm(folder, { recursive: true });
+
+async function rate(origin: string, path: string, requestHeaders: Record<string, string>): Promise<number> {
+  const pool = new Pool(origin, { connections });
+  const end = performance.now() + span;
+  let done = 0;
+  const work = async () => {
+    while (performance.now() < end) {
+      const { body: answer } = await pool.request({ method: 'GET', path, headers: requestHeaders });
+      await answer.dump();
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  await pool.close();
+  return (done * 1_000) / span;
+}
+
+async function startBare(answer: string): Promise<{ readonly origin: string; close(): void }> {
+  const script = `import fastify from 'fastify'; const body = JSON.parse(process.argv[1]); const app = fastify();
+app.get('/', async () => body); console.log(await app.listen({ port: 0 }));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, answer], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const origin = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (text) => resolve(String(text).trim())),
+  );
+  return { origin: origin.replace('[::1]', '127.0.0.1'), close: () => void child.kill() };
+}
+
+async function memoryOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024);
+}
+
+function documentOf(at: number): string {
+  const words = Array.from({ length: 380 }, (_, place) =>
+    place % 9 === 0 ? 'alpha' : `word${(at * 31 + place * 17) % 5_000}`,
+  );
+  return `---\ntitle: Document ${at}\ntype: ${at % 3 === 0 ? 'guide' : 'note'}\ntags: [t${at % 20}]\ndate: ${2000 + (at % 26)}-01-01\n---\n# Document ${at}\n\n${words.join(' ')}\n`;
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}

@@ -1,0 +1,517 @@
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import t from 'tap';
+import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { RateLimiter } from '../../docs-service/http/rateLimiter.ts';
+import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
+import { openTestApp } from '../support/docsApp.ts';
+import { writeFiles } from '../support/temporaryFolder.ts';
+
+const files = {
+  'first.md':
+    '---\ntitle: First steps\ntype: guide\ntags: [News, { slug: mac, title: macOS }]\ndate: 2026-01-02\nupdated: 2026-02-03T04:05:06Z\nlang: en\nauthors: [Ada]\ndescription: How to begin.\n---\n# Begin\n\nWords about [the second](second.md#part) and ![a picture](p.png).\n\n<script>alert(1)</script>\n',
+  'second.md': '---\ntitle: Second\ntype: guide\ndate: 2026-03-01\n---\n## Part\n\nMore words.\n',
+  'undated.md': '# Undated\n\nNothing.',
+  'also.md': '# Also undated\n',
+  'secret.md': '---\ntitle: Secret plan\ndraft: true\ntags: [news]\n---\nHush, words.\n',
+  'collections/book.yaml': 'title: The book\ndocs: [first, second, secret]',
+  'collections/empty.yaml': 'docs: [secret]',
+};
+
+t.test('the list', async (t) => {
+  const { get, createToken } = await openTestApp(t, files);
+  const slugs = async (query: string, headers = {}) => {
+    const { statusCode, json } = await get(`/api/v1/docs${query}`, { headers });
+    t.equal(statusCode, 200, query);
+    return json()
+      .items.map(({ slug }: { slug: string }) => slug)
+      .join(' ');
+  };
+  const cases: readonly { name: string; query: string; want: string }[] = [
+    {
+      name: 'newest first, those without a date last, by slug',
+      query: '',
+      want: 'second first also undated',
+    },
+    { name: 'by type', query: '?type=guide', want: 'second first' },
+    { name: 'by the slug of a tag', query: '?tag=mac', want: 'first' },
+    { name: 'by both', query: '?type=guide&tag=news', want: 'first' },
+    { name: 'an unknown type finds nothing', query: '?type=none', want: '' },
+    { name: 'a page', query: '?limit=1&offset=1', want: 'first' },
+    { name: 'behind the end', query: '?offset=99', want: '' },
+    { name: 'unknown parameters are ignored', query: '?page=3&type=guide', want: 'second first' },
+    { name: 'a search', query: '?q=words', want: 'second first' },
+    { name: 'a search by type', query: '?q=words%20-more&type=guide', want: 'first' },
+    { name: 'a title before a text', query: '?q=undat*', want: 'undated also' },
+    { name: 'signs alone find nothing', query: '?q=%3F%3F', want: '' },
+  ];
+  for (const { name, query, want } of cases) t.equal(await slugs(query), want, name);
+  const draft = { authorization: `Bearer ${await createToken(['read', 'draft'])}` };
+  t.equal(await slugs('?tag=news', draft), 'first secret', 'drafts are seen with the scope draft');
+
+  const { json, headers } = await get('/api/v1/docs?type=guide&limit=1');
+  t.strictSame(json(), {
+    items: [
+      {
+        slug: 'second',
+        title: 'Second',
+        type: 'guide',
+        tags: [],
+        date: '2026-03-01',
+        updated: null,
+        lang: null,
+        authors: [],
+        description: null,
+        contentHash: json().items[0].contentHash,
+        links: {
+          self: 'http://127.0.0.1:4000/api/v1/docs/second',
+          pdf: 'http://127.0.0.1:4000/api/v1/docs/second.pdf',
+          markdown: 'http://127.0.0.1:4000/api/v1/docs/second.md',
+        },
+      },
+    ],
+    total: 2,
+    limit: 1,
+    offset: 0,
+  });
+  t.equal(headers['x-total-count'], '2');
+  const base = 'http://127.0.0.1:4000/api/v1/docs?type=guide&limit=1&offset=';
+  t.equal(headers['link'], `<${base}0>; rel="first", <${base}1>; rel="next", <${base}1>; rel="last"`);
+  const last = await get('/api/v1/docs?type=guide&limit=1&offset=1');
+  t.match(last.headers['link'], /offset=0>; rel="prev"/);
+  t.notMatch(last.headers['link'], /rel="next"/);
+  t.equal((await get('/api/v1/docs')).json().limit, 20, 'the usual limit');
+  const long = await get(`/api/v1/docs?q=テ${'、'.repeat(998)}`);
+  t.match(long, { statusCode: 200 });
+  t.equal(long.headers['link'], undefined, 'no field that is longer than clients take');
+  t.equal((await get('/api/v1/docs?limit=100')).statusCode, 200);
+});
+
+t.test('parameters that cannot be are refused by name', async (t) => {
+  const { get } = await openTestApp(t, files);
+  const cases: readonly { query: string; path: string; message: RegExp }[] = [
+    { query: 'limit=0', path: 'limit', message: /at least 1/ },
+    { query: 'limit=101', path: 'limit', message: /at most 100/ },
+    { query: 'limit=', path: 'limit', message: /whole number/ },
+    { query: 'limit=ten', path: 'limit', message: /whole number/ },
+    { query: 'limit=1.5', path: 'limit', message: /whole number/ },
+    { query: 'limit=1&limit=2', path: 'limit', message: /whole number|once/ },
+    { query: 'offset=-1', path: 'offset', message: /at least 0/ },
+    { query: 'offset=', path: 'offset', message: /whole number/ },
+    { query: 'type=', path: 'type', message: /empty/ },
+    { query: 'tag=', path: 'tag', message: /empty/ },
+    { query: 'tag=a&tag=b', path: 'tag', message: /once/ },
+    { query: 'q=', path: 'q', message: /empty/ },
+    { query: `q=${'a'.repeat(1001)}`, path: 'q', message: /at most 1000/ },
+  ];
+  for (const { query, path, message } of cases) {
+    const { statusCode, headers, json } = await get(`/api/v1/docs?${query}`);
+    t.equal(statusCode, 400, query);
+    t.match(headers['content-type'], /^application\/problem\+json/);
+    t.match(json(), { type: 'about:blank', title: 'Bad Request', status: 400, instance: '/api/v1/docs' });
+    t.match(json().errors, [{ path, message }], query);
+  }
+  t.equal((await get('/api/v1/docs?limit=0&tag=')).json().errors.length, 2, 'all at once');
+});
+
+t.test('one document', async (t) => {
+  const { get, content, indexer } = await openTestApp(t, files);
+  const { json, headers } = await get('/api/v1/docs/first');
+  t.match(json(), {
+    slug: 'first',
+    tags: [
+      { slug: 'news', title: 'News' },
+      { slug: 'mac', title: 'macOS' },
+    ],
+    updated: '2026-02-03T04:05:06Z',
+    authors: ['Ada'],
+  });
+  const etag = String(headers['etag']);
+  for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const again = await get('/api/v1/docs/first', { headers: { 'if-none-match': header } });
+    t.match(again, { statusCode: 304, body: '' }, header);
+    t.equal(again.headers['etag'], etag);
+    t.match(again.headers['cache-control'], /private/);
+  }
+  t.equal((await get('/api/v1/docs/first', { headers: { 'if-none-match': '"other"' } })).statusCode, 200);
+  const head = await get('/api/v1/docs/first', { method: 'HEAD' });
+  t.match(head, { statusCode: 200, body: '' });
+  t.equal(Number(head.headers['content-length']), Buffer.byteLength(JSON.stringify(json())));
+  const list = await get('/api/v1/docs');
+  await writeFiles(content, { 'first.md': '# Changed' });
+  await indexer.sync();
+  t.not((await get('/api/v1/docs/first')).headers['etag'], etag);
+  const changed = await get('/api/v1/docs', { headers: { 'if-none-match': String(list.headers['etag']) } });
+  t.equal(changed.statusCode, 200, 'the list has changed too');
+});
+
+t.test('what is not there', async (t) => {
+  const { get, app } = await openTestApp(t, files);
+  const missing: readonly [string, RegExp][] = [
+    ['/api/v1/docs/secnd', /no document "secnd"\. Did you mean "second"\?/],
+    ['/api/v1/docs/secret', /no document "secret"/],
+    ['/api/v1/docs/secret.pdf', /no document/],
+    ['/api/v1/docs/secret.md', /no document/],
+    ['/api/v1/docs/', /no document ""/],
+    ['/api/v1/docs/.pdf', /no document ""/],
+    ['/api/v1/docs/first/', /nothing at/],
+    ['/api/v1/docs/First', /no document "First"/],
+    ['/api/v1/docs/..%2Ffirst', /no document/],
+    ['/api/v1/docs/first%00', /no document/],
+    [`/api/v1/docs/${'a'.repeat(1_000)}`, /no document/],
+    ['/api/v1/collections/none.epub', /no collection "none"\. There are "book", "empty"/],
+    ['/api/v1/collections/book', /nothing at/],
+    ['/api/v2/docs', /nothing at \/api\/v2\/docs/],
+  ];
+  for (const [url, detail] of missing) {
+    const answer = await get(url);
+    t.match(answer.json(), { status: 404, detail }, url);
+    t.match(answer.headers['content-type'], /problem\+json/);
+  }
+  t.match((await get(`/api/v1/docs/${'a'.repeat(2_050)}`)).json(), { status: 414 });
+  t.match((await get('/api/v1/docs/%zz')).json(), { status: 400, title: 'Bad Request' });
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const) {
+    const answer = await app.inject({
+      url: '/api/v1/docs/first',
+      method,
+      headers: { host: '127.0.0.1:4000' },
+    });
+    t.match(answer.json(), { status: 405 }, method);
+    t.equal(answer.headers['allow'], 'GET, HEAD');
+  }
+  const strange = { host: '127.0.0.1:4000', 'content-type': 'application/xml' };
+  const post = await app.inject({ url: '/api/v1/docs', method: 'POST', headers: strange, payload: '<a/>' });
+  t.equal(post.statusCode, 405, 'whatever its body is');
+});
+
+t.test('files: Markdown, HTML, PDF and EPUB', async (t) => {
+  const { get, rendered } = await openTestApp(t, files);
+  const markdown = await get('/api/v1/docs/first.md');
+  t.match(markdown.headers['content-type'], /^text\/markdown/);
+  t.match(markdown.body, /^# Begin\n\nWords about \[the second\]\(second\.md#part\)/);
+  t.notMatch(markdown.body, /<script/);
+  const html = await get('/api/v1/docs/first.html');
+  t.match(html.body, /<h1 id="begin">Begin<\/h1>/);
+  t.match(html.body, /href="http:\/\/127\.0\.0\.1:4000\/api\/v1\/docs\/second\.html#part"/);
+  t.notMatch(html.body, /<script/);
+  for (const [url, type, magic] of [
+    ['/api/v1/docs/first.pdf', 'application/pdf', '%PDF-'],
+    ['/api/v1/collections/book.epub', 'application/epub+zip', 'PK'],
+  ] as const) {
+    const before = rendered.length;
+    const answer = await get(url);
+    t.equal(answer.statusCode, 200, url);
+    t.equal(answer.headers['content-type'], type);
+    t.equal(answer.rawPayload.subarray(0, magic.length).toString(), magic);
+    t.match(
+      answer.headers['content-disposition'],
+      /^inline; filename="(first\.pdf|book\.epub)"; filename\*=UTF-8''/,
+    );
+    const etag = String(answer.headers['etag']);
+    t.equal((await get(url, { headers: { 'if-none-match': etag } })).statusCode, 304);
+    t.strictSame((await get(url)).rawPayload, answer.rawPayload);
+    const head = await get(url, { method: 'HEAD' });
+    t.equal(Number(head.headers['content-length']), answer.rawPayload.length);
+    const length = answer.rawPayload.length;
+    t.equal(
+      (await get(url, { method: 'HEAD', headers: { range: 'bytes=0-4' } })).statusCode,
+      200,
+      'a range is for GET',
+    );
+    const ranges: readonly [string, number, string?][] = [
+      ['bytes=0-4', 206, `bytes 0-4/${length}`],
+      ['bytes=-3', 206, `bytes ${length - 3}-${length - 1}/${length}`],
+      [`bytes=${length - 1}-`, 206, `bytes ${length - 1}-${length - 1}/${length}`],
+      [`bytes=${length}-`, 416, `bytes */${length}`],
+      ['bytes=0-1,3-4', 200],
+      ['lines=1-2', 200],
+    ];
+    for (const [range, status, contentRange] of ranges) {
+      const part = await get(url, { headers: { range } });
+      t.equal(part.statusCode, status, range);
+      t.equal(part.headers['content-range'], contentRange);
+    }
+    t.equal((await get(url, { headers: { range: 'bytes=0-4', 'if-range': '"other"' } })).statusCode, 200);
+    t.equal(rendered.length, before + 1, 'all of this was one rendering');
+  }
+  t.match((await get('/api/v1/collections/empty.epub')).json(), { status: 422, detail: /no documents/ });
+});
+
+t.test('a picture that is replaced makes another PDF and EPUB', async (t) => {
+  const { get, content } = await openTestApp(t, files);
+  const etags = () =>
+    Promise.all(
+      ['/api/v1/docs/first.pdf', '/api/v1/docs/first.html', '/api/v1/collections/book.epub'].map(
+        async (url) => (await get(url, { method: 'HEAD' })).headers['etag'],
+      ),
+    );
+  const before = await etags();
+  await writeFiles(content, { 'p.png': 'a' });
+  const after = await etags();
+  for (const [at, etag] of before.entries()) t.not(after[at], etag);
+});
+
+t.test('the same picture with another time is the same rendition', async (t) => {
+  const { get, content } = await openTestApp(t, { ...files, 'p.png': 'a' });
+  const etag = async () => (await get('/api/v1/docs/first.html', { method: 'HEAD' })).headers['etag'];
+  const before = await etag();
+  await utimes(join(content, 'p.png'), new Date(1_000_000), new Date(2_000_000));
+  t.equal(await etag(), before, 'so instances with the same files agree');
+});
+
+t.test('what many ask for at once is rendered once', async (t) => {
+  const { get, rendered } = await openTestApp(t, files);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => get('/api/v1/docs/second.pdf')));
+  t.ok(answers.every(({ statusCode }) => statusCode === 200));
+  t.strictSame(rendered, ['pdf']);
+  t.equal(new Set(answers.map(({ rawPayload }) => rawPayload.toString('base64'))).size, 1);
+});
+
+t.test('documents that cannot be rendered are a problem, and the next ones are none', async (t) => {
+  const { get, rendered } = await openTestApp(t, {
+    'quotes.md': `${'>'.repeat(5_000)} deep`,
+    'lists.md': Array.from({ length: 500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n'),
+    'good.md': '# Good',
+  });
+  for (const slug of ['quotes', 'lists'])
+    for (const format of ['pdf', 'html', 'md']) {
+      const answer = await get(`/api/v1/docs/${slug}.${format}`);
+      t.ok([200, 422].includes(answer.statusCode), `${slug}.${format}: ${answer.statusCode}`);
+      if (format !== 'pdf') continue;
+      t.match(answer.json(), { status: 422, detail: /nested|deep/i });
+      t.equal(answer.headers['etag'], undefined, 'no entity tag of a file that was never made');
+    }
+  const before = rendered.length;
+  t.equal((await get('/api/v1/docs/quotes.pdf')).statusCode, 422);
+  t.equal(rendered.length, before, 'and it is not tried again');
+  t.equal((await get('/api/v1/docs/good.pdf')).statusCode, 200);
+});
+
+t.test('many links do not hold up the service', async (t) => {
+  const { get } = await openTestApp(t, { 'links.md': '[a](b.md) '.repeat(500_000), 'one.md': '# One' });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const [first, second] = [await get('/api/v1/docs/links.md'), await get('/api/v1/docs/links.pdf')];
+  delay.disable();
+  t.ok([200, 422].includes(first.statusCode));
+  t.ok([200, 422].includes(second.statusCode));
+  t.comment(`longest stall: ${(delay.max / 1e6).toFixed(0)} ms`);
+});
+
+t.test('who may read', async (t) => {
+  let now = Date.now();
+  const { get, app, createToken, tokens, log } = await openTestApp(t, files, { now: () => now });
+  const ask = (authorization: string | undefined, url = '/api/v1/docs') =>
+    app.inject({
+      url,
+      headers: { host: 'localhost:4000', ...(authorization === undefined ? {} : { authorization }) },
+    });
+  const without = await ask(undefined);
+  t.match(without.json(), { status: 401, detail: /token create/ });
+  t.equal(
+    without.headers['www-authenticate'],
+    'Bearer realm="runner-docs"',
+    'no error where there is no token',
+  );
+  t.equal((await ask('Basic YTpi')).headers['www-authenticate'], 'Bearer realm="runner-docs"');
+  const wrong = await ask('Bearer rdocs_wrong');
+  t.equal(wrong.statusCode, 401);
+  t.equal(wrong.headers['www-authenticate'], 'Bearer realm="runner-docs", error="invalid_token"');
+  const token = await createToken(['read'], 60_000);
+  t.equal((await ask(`bearer ${token}`)).statusCode, 200, 'the scheme in any case');
+  now += 61_000;
+  t.equal((await ask(`Bearer ${token}`)).statusCode, 401, 'it has expired');
+  const other = await createToken(['profile']);
+  const refused = await ask(`Bearer ${other}`);
+  t.match(refused.json(), { status: 403, detail: /scope "read"/ });
+  t.match(refused.headers['www-authenticate'], /error="insufficient_scope", scope="read"/);
+  now += 1;
+  const revoked = await createToken();
+  t.equal((await ask(`Bearer ${revoked}`)).statusCode, 200);
+  const [grant] = await tokens.list();
+  await tokens.revoke(grant?.id ?? '');
+  now += 1_000;
+  t.equal((await ask(`Bearer ${revoked}`)).statusCode, 401, 'a second after it was revoked');
+  t.equal(
+    (await ask(`Bearer ${await createToken(['read', 'draft'])}`, '/api/v1/docs/secret.md')).statusCode,
+    200,
+  );
+  for (const url of [
+    '/api/v1/docs/first',
+    '/api/v1/docs/first.pdf',
+    '/api/v1/docs/first.md',
+    '/api/v1/collections/book.epub',
+    '/api/v1/openapi.json',
+  ])
+    t.equal((await ask(undefined, url)).statusCode, 401, url);
+  t.equal((await get('/api/v1/docs?access_token=x')).statusCode, 200, 'a token in the address is none');
+  t.notMatch(log.join('\n'), /rdocs_/, 'no token in the log');
+});
+
+t.test('limits', async (t) => {
+  let now = Date.now();
+  const { app, get, createToken } = await openTestApp(t, files, {
+    now: () => now,
+    limits: { requests: 5, renders: 2, authFailures: 3 },
+  });
+  const ask = (token: string, url = '/api/v1/docs', remoteAddress = '192.0.2.1') =>
+    app.inject({ url, remoteAddress, headers: { host: 'localhost', authorization: `Bearer ${token}` } });
+  const token = await createToken();
+  for (let left = 4; left >= 0; left--)
+    t.equal((await ask(token)).headers['ratelimit'], `"requests";r=${left};t=${12 * (5 - left)}`);
+  const limited = await ask(token);
+  t.match(limited.json(), { status: 429, detail: /More than 5 requests a minute/ });
+  t.equal(limited.headers['retry-after'], '12');
+  t.equal((await get('/api/v1/docs')).statusCode, 200, 'another token is another reader');
+  now += 12_000;
+  t.equal((await ask(token)).statusCode, 200);
+
+  const renderer = await createToken();
+  const statuses = [];
+  for (const url of ['first.pdf', 'first.pdf', 'second.pdf', 'also.pdf'])
+    statuses.push((await ask(renderer, `/api/v1/docs/${url}`)).statusCode);
+  t.strictSame(statuses, [200, 200, 200, 429], 'what the cache has is no rendering');
+
+  for (const want of [401, 401, 401, 429]) t.equal((await ask('rdocs_guess')).statusCode, want);
+  t.equal((await ask(await createToken())).statusCode, 200, 'a good token still works from there');
+  t.equal((await ask('rdocs_guess', '/api/v1/docs', '192.0.2.2')).statusCode, 401, 'another address');
+  for (const want of [401, 401, 401, 429])
+    t.equal(
+      (await ask('rdocs_x', '/api/v1/docs', `2001:db8:0:1::${want % 7}`)).statusCode,
+      want,
+      'a /64 is one caller',
+    );
+  t.equal(
+    (await app.inject({ url: '/api/v1/docs', remoteAddress: '192.0.2.1', headers: { host: 'localhost' } }))
+      .statusCode,
+    401,
+    'no token is no guess',
+  );
+});
+
+t.test('only by its own name, and from its own pages', async (t) => {
+  const { get } = await openTestApp(t, files, { corsOrigins: ['https://app.example.org'] });
+  const cases: readonly [Record<string, string>, number][] = [
+    [{ host: '127.0.0.1:4000' }, 200],
+    [{ host: 'localhost:9999' }, 200],
+    [{ host: '[::1]' }, 200],
+    [{ host: 'evil.example' }, 403],
+    [{ host: 'localhost.evil.example' }, 403],
+    [{ origin: 'http://127.0.0.1:4000' }, 200],
+    [{ origin: 'http://localhost:3000' }, 200],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: 'https://app.example.org' }, 200],
+  ];
+  for (const [headers, want] of cases)
+    t.equal((await get('/api/v1/docs', { headers })).statusCode, want, JSON.stringify(headers));
+  t.equal((await get('/healthz', { headers: { host: 'anything' } })).statusCode, 200);
+  const allowed = await get('/api/v1/docs', { headers: { origin: 'https://app.example.org' } });
+  t.equal(allowed.headers['access-control-allow-origin'], 'https://app.example.org');
+  t.match(allowed.headers['access-control-expose-headers'], /X-Total-Count/);
+  const preflight = await get('/api/v1/docs', {
+    method: 'OPTIONS',
+    headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' },
+  });
+  t.equal(preflight.statusCode, 204);
+  t.match(preflight.headers['access-control-allow-headers'], /Authorization/);
+});
+
+t.test('behind a proxy the own name counts, with the usual port or without', async (t) => {
+  const { get } = await openTestApp(t, files, { baseUrl: parseBaseUrl('https://docs.example.org') });
+  const cases: readonly [string, number][] = [
+    ['docs.example.org', 200],
+    ['DOCS.example.org:443', 200],
+    ['docs.example.org:8443', 403],
+    ['localhost', 403],
+    ['127.0.0.1:4000', 403],
+  ];
+  for (const [host, want] of cases)
+    t.equal((await get('/api/v1/docs', { headers: { host } })).statusCode, want, host);
+});
+
+t.test('a clock that is set back takes nothing from anybody', async (t) => {
+  let now = 10_000_000;
+  const limiter = new RateLimiter(2, () => now);
+  t.ok(limiter.take('a').isAllowed);
+  now -= 3_600_000;
+  t.ok(limiter.take('a').isAllowed);
+  t.match(limiter.take('a'), { isAllowed: false, resetAfter: 30 });
+});
+
+t.test('whether it lives and can be read', async (t) => {
+  const { get, index } = await openTestApp(t, { ...files, 'bad.md': '---\ndate: x\n---\n' });
+  t.match((await get('/healthz')).json(), { status: 'ok' });
+  t.strictSame(
+    (await get('/readyz')).json(),
+    { documents: 4, problems: 3 },
+    'a bad file and two drafts in collections',
+  );
+  const summary = index.summary;
+  t.teardown(() => Object.assign(index, { summary }));
+  Object.assign(index, { summary: async () => ({ documents: 0, problems: [], whole: false }) });
+  t.equal((await get('/readyz')).statusCode, 503, 'the first index is not whole');
+  t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
+  Object.assign(index, {
+    summary: () => Promise.reject(new IndexUnavailable('away')),
+    list: () => Promise.reject(new IndexUnavailable('away')),
+  });
+  t.strictSame((await get('/readyz')).json(), { documents: 0, problems: 0 });
+  const away = await get('/api/v1/docs');
+  t.match(away.json(), { status: 503 });
+  t.equal(away.headers['retry-after'], '5');
+});
+
+t.test('a defect says nothing of itself to the client', async (t) => {
+  const { get, index, log } = await openTestApp(t, files);
+  Object.assign(index, { list: () => Promise.reject(new Error('secret detail at /home/x')) });
+  const answer = await get('/api/v1/docs');
+  t.equal(answer.statusCode, 500);
+  t.notMatch(answer.body, /secret detail/);
+  t.match(log.join('\n'), /secret detail/);
+});
+
+t.test('the description is what the answers are', async (t) => {
+  const { get } = await openTestApp(t, files);
+  const { json } = await get('/api/v1/openapi.json');
+  const description = json();
+  t.strictSame(Object.keys(description.paths).sort(), [
+    '/api/v1/collections/{name}.epub',
+    '/api/v1/docs',
+    '/api/v1/docs/{slug}',
+    '/api/v1/docs/{slug}.html',
+    '/api/v1/docs/{slug}.md',
+    '/api/v1/docs/{slug}.pdf',
+    '/api/v1/openapi.json',
+    '/healthz',
+    '/readyz',
+  ]);
+  const { default: Ajv } = await import('ajv/dist/2020.js');
+  const ajv = new Ajv({ strict: false, formats: { uri: true } });
+  ajv.addSchema(description, 'openapi');
+  const asked: readonly [string, string, string][] = [
+    ['/api/v1/docs', '/api/v1/docs', '200'],
+    ['/api/v1/docs?q=words', '/api/v1/docs', '200'],
+    ['/api/v1/docs?limit=0', '/api/v1/docs', '400'],
+    ['/api/v1/docs/first', '/api/v1/docs/{slug}', '200'],
+    ['/api/v1/docs/none', '/api/v1/docs/{slug}', '404'],
+    ['/readyz', '/readyz', '200'],
+    ['/healthz', '/healthz', '200'],
+  ];
+  for (const [url, path, status] of asked) {
+    const answer = await get(url);
+    t.equal(String(answer.statusCode), status, url);
+    const type = String(answer.headers['content-type']).split(';')[0] ?? '';
+    const steps = ['paths', path, 'get', 'responses', status, 'content', type, 'schema'];
+    const pointer = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+    const validate = ajv.compile({ $ref: `openapi#/${encodeURI(pointer)}` });
+    t.ok(validate(answer.json()), `${url}: ${JSON.stringify(validate.errors)}`);
+  }
+  const page = await get('/docs', { headers: { authorization: '' } });
+  t.match(page.headers['content-type'], /^text\/html/);
+  for (const path of Object.keys(description.paths))
+    t.match(page.body, new RegExp(path.replace(/[{}.]/g, '\\$&')));
+  t.notMatch(page.body, /First steps|<script/, 'it shows no data');
+  t.match((await get('/', { headers: { authorization: '' } })).body, /runner-docs/);
+});

@@ -1,0 +1,332 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { node24, runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
+import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
+
+const files = {
+  'one.md': '---\ntitle: One\ntype: guide\n---\nSome words.\n',
+  'draft.md': '---\ndraft: true\n---\n# Draft\n',
+  'collections/book.yaml': 'docs: [one]',
+};
+
+t.test('a library from the first command to the last', async (t) => {
+  const content = await temporaryFolder(t, files);
+  const data = join(await temporaryFolder(t), 'data');
+  const places = ['--content', content, '--data', data];
+  const created = await runDocs(['token', 'create', '--data', data]);
+  t.match(created, { code: 0, stdout: /^rdocs_[\w-]{43}\n$/, stderr: '' }, 'the token and nothing else');
+  const token = created.stdout.trim();
+  t.equal(statSync(data).mode & 0o777, 0o700, 'the data is for its owner alone');
+
+  const metricsPort = await freePort();
+  const service = await serveDocs([...places, '--metrics-port', String(metricsPort)]);
+  t.teardown(() => service.stop());
+  t.strictSame(await service.whenReady(), { documents: 1, problems: 0 });
+  t.match(await (await service.get('/api/v1/docs', token)).json(), { items: [{ slug: 'one' }], total: 1 });
+  const pdf = Buffer.from(await (await service.get('/api/v1/docs/one.pdf', token)).arrayBuffer());
+  t.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+  const epub = Buffer.from(await (await service.get('/api/v1/collections/book.epub', token)).arrayBuffer());
+  t.equal(epub.subarray(0, 2).toString(), 'PK');
+
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  t.match(metrics, /runner_docs_requests_total\{route="\/api\/v1\/docs",status="200"\} 1/);
+  t.match(metrics, /runner_docs_documents 1\n/);
+  t.notMatch(metrics, /"one"|docs\/one/, 'no document is named');
+
+  const second = await runDocs(['serve', '--port', '0', ...places]);
+  t.match(second, {
+    code: 1,
+    stderr: new RegExp(`process ${service.child.pid} serves from ${data} already`),
+  });
+  t.match(await runDocs(['index', ...places]), { code: 1, stderr: /"serve" runs/ });
+
+  await writeFiles(content, { 'two.md': '# Two', 'bad.md': '---\ndate: x\n---\n' });
+  await poll(
+    () => fetch(`${service.origin}/readyz`).then((one) => one.json()),
+    ({ documents }) => documents === 2,
+    10_000,
+  );
+  t.match(await runDocs(['doctor', ...places]), {
+    code: 1,
+    stdout: /PROBLEM {2}bad\.md: "date" must be a date/,
+  });
+  t.match(service.stderr(), /bad\.md: .*date/, 'and the log says so too');
+
+  const backup = join(data, '..', 'backup.db');
+  t.match(await runDocs(['backup', backup, '--data', data]), { code: 0 });
+  t.equal(statSync(backup).mode & 0o777, 0o600);
+  t.match(await runDocs(['backup', backup, '--data', data]), { code: 1, stderr: /is there already/ });
+
+  const list = await runDocs(['token', 'list', '--data', data]);
+  const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
+  t.notMatch(list.stdout, token, 'no token in the list');
+  t.match(await runDocs(['token', 'revoke', id, '--data', data]), { code: 0 });
+  await poll(
+    () => service.get('/api/v1/docs', token),
+    ({ status }) => status === 401,
+    1_500,
+  );
+  t.match(await runDocs(['token', 'revoke', id, '--data', data]), {
+    code: 1,
+    stderr: /no token with the id/,
+  });
+
+  t.equal(await service.stop(), 0);
+  t.notMatch(service.stderr() + service.stdout(), token);
+  t.match(await runDocs(['index', ...places]), { code: 0, stdout: '2 documents, 1 problem\n' });
+  for (const name of readdirSync(data)) t.notMatch(name, /\.part$/);
+});
+
+t.test('answers that are under way are finished when the service ends', async (t) => {
+  const content = await temporaryFolder(t, {
+    'long.md': `# Long\n\n${'Many words in a row. '.repeat(20_000)}`,
+  });
+  const data = await temporaryFolder(t);
+  const service = await serveDocs(['--content', content, '--data', data]);
+  const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
+  await service.whenReady();
+  const { hostname, port } = new URL(service.origin);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `GET /api/v1/docs/long.pdf HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+  );
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text) => (answer += text));
+  // An answer to a later request on another connection says that the first one has arrived.
+  await (await service.get('/api/v1/docs', token)).json();
+  const stopped = service.stop();
+  await once(socket, 'close');
+  t.match(answer, /^HTTP\/1\.1 200 OK/);
+  t.match(answer, /%%EOF\s*$/);
+  t.equal(await stopped, 0);
+});
+
+t.test('nobody who reads the log is no reason to end', async (t) => {
+  const content = await temporaryFolder(t, files);
+  const service = await serveDocs(['--content', content, '--data', await temporaryFolder(t)]);
+  t.teardown(() => service.stop());
+  await service.whenReady();
+  service.child.stderr?.destroy();
+  await writeFiles(content, { 'bad.md': '---\ndate: x\n---\n', 'two.md': '# Two' });
+  const ready = () => fetch(`${service.origin}/readyz`).then((answer) => answer.json());
+  await poll(ready, ({ documents, problems }) => documents === 2 && problems === 1, 10_000);
+  await writeFiles(content, { 'worse.md': '---\ndate: x\n---\n' });
+  await poll(ready, ({ problems }) => problems === 2, 10_000);
+  t.equal(await service.stop(), 0);
+});
+
+t.test('a folder of something else is not taken for the data', async (t) => {
+  const shared = await temporaryFolder(t, { 'other.txt': 'x' });
+  chmodSync(shared, 0o755);
+  t.match(await runDocs(['token', 'create', '--data', shared]), {
+    code: 1,
+    stderr: /Choose a folder of its own/,
+  });
+  t.equal(statSync(shared).mode & 0o777, 0o755, 'and its modes stay');
+  const file = join(shared, 'other.txt');
+  t.match(await runDocs(['token', 'create', '--data', file]), { code: 1, stderr: /is a file/ });
+  const damaged = await temporaryFolder(t, {
+    'access.db': 'no database at all, but long enough to look like one'.repeat(200),
+  });
+  t.match(await runDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
+});
+
+t.test('what is no request of HTTP gets a problem too', async (t) => {
+  const service = await serveDocs([
+    '--content',
+    await temporaryFolder(t, files),
+    '--data',
+    await temporaryFolder(t),
+  ]);
+  t.teardown(() => service.stop());
+  const { hostname, port } = new URL(service.origin);
+  for (const [request, want] of [
+    ['nonsense\r\n\r\n', /^HTTP\/1\.1 400 .*problem\+json.*"status":400/s],
+    [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, /^HTTP\/1\.1 431 .*"status":431/s],
+  ] as const) {
+    const socket = connect(Number(port), hostname);
+    socket.write(request);
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text) => (answer += text));
+    await once(socket, 'close');
+    t.match(answer, want);
+  }
+});
+
+t.test('the sample is in hand at once', async (t) => {
+  const service = await serveDocs(['--sample']);
+  t.teardown(() => service.stop());
+  await poll(
+    async () => service.stdout(),
+    (text) => text.includes('Ctrl-C'),
+    10_000,
+  );
+  const token = /TOKEN=(\S+)/.exec(service.stdout())?.[1] ?? '';
+  const commands = service.stdout().match(/^ {2}curl .*$/gm) ?? [];
+  t.equal(commands.length, 4);
+  const folder = await temporaryFolder(t);
+  for (const command of commands) {
+    const { status, stderr } = spawnSync(
+      'bash',
+      ['-c', `${command} --fail-with-body --silent --show-error`],
+      {
+        cwd: folder,
+        env: { ...process.env, TOKEN: token },
+        encoding: 'utf8',
+      },
+    );
+    t.equal(status, 0, `${command}\n${stderr}`);
+  }
+  t.strictSame(readdirSync(folder).sort(), ['chat.pdf', 'handbook.epub']);
+});
+
+t.test('what is typed wrong is answered with what to type', async (t) => {
+  const cases: readonly { args: readonly string[]; env?: Record<string, string>; want: RegExp }[] = [
+    { args: ['serv'], want: /there is no command "serv"; there is serve/ },
+    { args: ['token'], want: /there is token create, token list, token revoke/ },
+    { args: ['token', 'revoke'], want: /written as "runner-docs token revoke ID"/ },
+    { args: ['serve', '--prt', '1'], want: /'--prt'/ },
+    { args: ['serve', '--port', 'x'], want: /--port must be a whole number from 0 to 65535/ },
+    { args: [], env: { DOCS_PORT: '99999' }, want: /--port must be a whole number/ },
+    { args: ['serve', '--host', '0.0.0.0'], want: /--container/ },
+    { args: ['serve', '--base-url', 'http://docs.example.org'], want: /https:\/\/docs\.example\.org/ },
+    { args: ['serve', '--base-url', 'https://x.org/docs'], want: /has no path/ },
+    { args: ['serve', '--database', 'mysql://x'], want: /postgres:\/\// },
+    { args: ['token', 'create', '--scope', 'write'], want: /there is no scope "write"/ },
+    { args: ['token', 'create', '--expires', 'never'], want: /12h or 30d/ },
+    { args: ['serve', '--trust-proxy', 'nonsense'], want: /--trust-proxy must be an address or a network/ },
+    {
+      args: ['serve', '--content', 'docs', '--data', '/tmp', '--fonts', '/nonexistent'],
+      want: /--fonts \/nonexistent is no folder/,
+    },
+  ];
+  for (const { args, env = {}, want } of cases)
+    t.match(await runDocs(args, { env }), { code: 2, stdout: '', stderr: want }, args.join(' '));
+  t.match(await runDocs(['serve', '--content', '/nonexistent', '--data', await temporaryFolder(t)]), {
+    code: 1,
+    stderr: /content folder \/nonexistent is not there/,
+  });
+  t.match(await runDocs(['token', 'list', '--database', 'postgres://a:secret@localhost/b']), {
+    code: 1,
+    stderr: /PGPASSFILE/,
+  });
+  for (const args of [['--help'], ['serve', '--help'], ['--version']])
+    t.match(await runDocs(args), { code: 0, stderr: '' });
+});
+
+t.test('the program can be moved with the folder beside it', async (t) => {
+  const folder = await temporaryFolder(t, { 'content/one.md': '# One ─ → ✓\n\n```\nκώδικας\n```\n' });
+  cpSync(runnerDocsPath, join(folder, 'runner-docs.cjs'));
+  cpSync(join(runnerDocsPath, '../docs-service'), join(folder, 'docs-service'), { recursive: true });
+  const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data')];
+  const program = join(folder, 'runner-docs.cjs');
+  const tryIt = async (options: { readonly node?: string; readonly program: string }) => {
+    const service = await serveDocs(places, options);
+    const token = (await runDocs(['token', 'create', '--data', join(folder, 'data')], options)).stdout.trim();
+    await service.whenReady();
+    const answers = [
+      await service.get('/api/v1/docs?q=one', token),
+      await service.get('/api/v1/docs/one.pdf', token),
+    ];
+    t.strictSame(
+      answers.map(({ status }) => status),
+      [200, 200],
+    );
+    t.equal(await service.stop(), 0);
+    t.notMatch(service.stderr(), /Warning/, 'no warning of an experiment');
+  };
+  t.ok(existsSync(node24), 'npm run editor brings a Node 24');
+  await t.test('on Node 24 that is all', () => tryIt({ node: node24, program }));
+  await t.test('before Node 24 it needs the package libsql', async () => {
+    mkdirSync(join(folder, 'node_modules'));
+    for (const name of ['libsql', '@libsql', '@neon-rs'])
+      cpSync(join('node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+    await tryIt({ program });
+  });
+});
+
+t.test('several instances on PostgreSQL: one indexes, and another takes over', async (t) => {
+  const bin = tryFindPostgres();
+  if (bin === undefined) {
+    if (process.env['CI']) t.fail('PostgreSQL is not installed');
+    else t.comment('PostgreSQL is not installed');
+    return;
+  }
+  const server = startPostgres(bin);
+  t.teardown(() => server.remove());
+  const database = server.database('library');
+  const content = await temporaryFolder(t, files);
+  const flags = async () => [
+    '--content',
+    content,
+    '--data',
+    await temporaryFolder(t),
+    '--database',
+    database,
+  ];
+  const first = await serveDocs(await flags());
+  t.teardown(() => first.stop());
+  await first.whenReady();
+  const second = await serveDocs(await flags());
+  t.teardown(() => second.stop());
+  const token = (
+    await runDocs(['token', 'create', '--database', database, '--data', await temporaryFolder(t)])
+  ).stdout.trim();
+  for (const service of [first, second]) t.equal((await service.get('/api/v1/docs/one', token)).status, 200);
+
+  await writeFiles(content, { 'two.md': '# Two' });
+  await poll(
+    () => second.get('/api/v1/docs/two', token),
+    ({ status }) => status === 200,
+    10_000,
+  );
+  first.child.kill('SIGKILL');
+  await once(first.child, 'close');
+  await writeFiles(content, { 'three.md': '# Three' });
+  await poll(
+    () => second.get('/api/v1/docs/three', token),
+    ({ status }) => status === 200,
+    12_000,
+  );
+
+  const list = await runDocs(['token', 'list', '--database', database]);
+  const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
+  t.match(await runDocs(['token', 'revoke', id, '--database', database]), { code: 0 });
+  await poll(
+    () => second.get('/api/v1/docs', token),
+    ({ status }) => status === 401,
+    1_500,
+  );
+  t.match(await runDocs(['backup', 'x.db', '--database', database]), { code: 1, stderr: /pg_dump/ });
+
+  server.stop();
+  const away = await poll(
+    () => second.get('/api/v1/docs', token),
+    ({ status }) => status === 503,
+    15_000,
+  );
+  t.match(away.headers.get('retry-after'), /\d/);
+  t.equal((await fetch(`${second.origin}/readyz`)).status, 503);
+  t.equal((await fetch(`${second.origin}/healthz`)).status, 200, 'the process lives');
+  server.start();
+  await poll(
+    () => fetch(`${second.origin}/readyz`),
+    ({ status }) => status === 200,
+    20_000,
+  );
+  t.equal(await second.stop(), 0);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
+import { type AppOptions, buildApp } from '../../docs-service/app.ts';
+import { createToken } from '../../docs-service/auth/accessToken.ts';
+import type { Scope } from '../../docs-service/auth/scope.ts';
+import { createSqliteTokenStore } from '../../docs-service/auth/sqliteTokenStore.ts';
+import type { TokenStore } from '../../docs-service/auth/tokenStore.ts';
+import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
+import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { createRenderer, type Renderer } from '../../docs-service/formats/renderer.ts';
+import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
+import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
+import { createRenditions } from '../../docs-service/formats/renditions.ts';
+import { documentAddress } from '../../docs-service/http/documentView.ts';
+import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
+import { temporaryFolder } from './temporaryFolder.ts';
+
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+export interface TestApp extends TestLibrary {
+  readonly app: FastifyInstance;
+  readonly tokens: TokenStore;
+  /** What was written to the log, a line each. */
+  readonly log: readonly string[];
+  /** The kinds of the jobs that reached the renderer; it shares the rendering of one job among who asks for it. */
+  readonly rendered: readonly string[];
+  createToken(scopes?: readonly Scope[], lifetime?: number): Promise<string>;
+  /** Asks with a token for `read`, at the address of the service. */
+  get(url: string, more?: Partial<InjectOptions>): Promise<LightMyRequestResponse>;
+}
+
+const origin = 'http://127.0.0.1:4000';
+
+/** The whole service but its socket, on a real library, index, renderer and store of tokens. */
+export async function openTestApp(
+  t: Teardown,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  overrides: Partial<AppOptions> = {},
+): Promise<TestApp> {
+  const library = await openTestLibrary(t, files);
+  await library.indexer.sync();
+  const data = await temporaryFolder(t);
+  const store = createSqliteTokenStore(await openDatabase(join(data, 'access.db')));
+  t.teardown(() => store.close());
+  const now = overrides.now ?? Date.now;
+  const verifier = new TokenVerifier({ store, now, onError: (error) => log.push(error.message) });
+  t.teardown(() => verifier.close());
+  const log: string[] = [];
+  const rendered: string[] = [];
+  const renderer = createRenderer({
+    worker: join(parts, 'renderWorker.cjs'),
+    ...{ workers: 1, deadline: 30_000, memory: 512, queueLength: 8, patience: 60_000 },
+  });
+  t.teardown(() => renderer.close());
+  const renditions = createRenditions({
+    index: library.index,
+    folder: library.folder,
+    files: noting(renderer, rendered),
+    texts: noting(renderer, rendered),
+    now,
+    cache: await openRenditionCache({
+      folder: join(data, 'renditions'),
+      capacity: 1e8,
+      onError: (error) => log.push(error.message),
+    }),
+    version: 'test',
+    fonts: { folders: [join(parts, 'fonts')], fingerprint: 'test' },
+    addressOf: (slug, format) => `${documentAddress(origin, slug)}.${format}`,
+    onNote: (note) => log.push(note),
+  });
+  const app = await buildApp({
+    index: library.index,
+    renditions,
+    verify: (token) => verifier.verify(token),
+    baseUrl: parseBaseUrl(origin),
+    corsOrigins: [],
+    trustProxy: [],
+    limits: { requests: 10_000, renders: 10_000, authFailures: 10 },
+    version: '0.0.0',
+    now,
+    logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
+    ...overrides,
+  });
+  t.teardown(() => app.close());
+  const create = async (scopes: readonly Scope[] = ['read'], lifetime = 3_600_000) => {
+    const token = createToken({ scopes, lifetime, now: now() });
+    await store.add(token);
+    return token.token;
+  };
+  const usual = await create();
+  return {
+    ...library,
+    ...{ app, tokens: store, log, rendered, createToken: create },
+    get: (url, more = {}) =>
+      app.inject({
+        url,
+        ...more,
+        headers: { host: '127.0.0.1:4000', authorization: `Bearer ${usual}`, ...more.headers },
+      }),
+  };
+}
+
+function noting(renderer: Renderer, rendered: string[]): Renderer {
+  const seen = new WeakSet<RenderJob>();
+  return {
+    render: (job, signal) => {
+      if (!seen.has(job)) rendered.push(job.kind);
+      seen.add(job);
+      return renderer.render(job, signal);
+    },
+    close: () => renderer.close(),
+  };
+}
