@@ -88,18 +88,16 @@ async function start(
   const { corsOrigins, trustProxy, limits } = config;
   const verify = (token: string) => verifier.verify(token);
   const app = await buildApp({
-    ...{
-      index: stores.index,
-      renditions,
-      verify,
-      baseUrl,
-      corsOrigins,
-      trustProxy,
-      limits,
-      version,
-      now,
-      logger,
-    },
+    index: stores.index,
+    renditions,
+    verify,
+    baseUrl,
+    corsOrigins,
+    trustProxy,
+    limits,
+    version,
+    now,
+    logger,
   });
   onClose(() => app.close());
   if (config.metricsPort !== undefined) {

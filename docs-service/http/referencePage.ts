@@ -60,10 +60,6 @@ ${schemas.join('\n')}`,
 
 function operationSection(method: string, path: string, operation: Operation): string {
   const { summary = path, description, parameters = [], responses = {}, security } = operation;
-  const kinds = Object.entries(responses).map(
-    ([status, { content = {} }]) =>
-      `<tr><td><code>${escapeHtml(status)}</code></td><td>${Object.keys(content).map(escapeHtml).join(', ') || 'application/json'}</td></tr>`,
-  );
   return `<h2>${escapeHtml(summary)}</h2>
 <p><span class="method">${escapeHtml(method.toUpperCase())}</span> <code>${escapeHtml(path)}</code>${security?.length === 0 ? ' <span class="soft">open to all</span>' : ''}</p>
 ${description === undefined ? '' : `<p>${inline(description)}</p>`}
@@ -79,7 +75,21 @@ ${
         ]),
       )
 }
-<div class="scroll"><table><thead><tr><th>Status</th><th>Body</th></tr></thead><tbody>${kinds.join('')}</tbody></table></div>`;
+<p>${answers(responses)}</p>`;
+}
+
+function answers(responses: NonNullable<Operation['responses']>): string {
+  const statuses = Object.entries(responses).map(([status, { content = {} }]) => ({
+    status: `<code>${escapeHtml(status)}</code>`,
+    type: Object.keys(content)[0],
+  }));
+  const isProblem = (type: string | undefined) => type === 'application/problem+json';
+  const good = statuses.filter(({ type }) => !isProblem(type));
+  const problems = statuses.filter(({ type }) => isProblem(type)).map(({ status }) => status);
+  const answered = good.map(({ status, type }) =>
+    type === undefined ? status : `${status} ${escapeHtml(type)}`,
+  );
+  return `Answers: ${answered.join(', ')}.${problems.length === 0 ? '' : ` Problems: ${problems.join(', ')}.`}`;
 }
 
 function schemaSection(name: string, { description, properties = {}, required = [] }: Schema): string {
