@@ -6,7 +6,8 @@ import { type Heading, type MarkdownDocument, parseMarkdown } from '../markdown/
 import { createReferences } from '../markdown/references.ts';
 import { escapeXml, visibleText } from '../markdown/xmlText.ts';
 import type { BookPictures } from './bookPictures.ts';
-import { languageAttributes, languageOf } from './language.ts';
+import { languageOf } from './language.ts';
+import { type XhtmlPage, xhtmlPage } from './xhtmlPage.ts';
 
 export interface Chapter {
   readonly file: string;
@@ -123,24 +124,12 @@ function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boo
   return heading?.depth === 1 && heading === headings[0] && heading.text !== '';
 }
 
-export interface Page {
-  readonly title: string;
-  readonly language: string;
-  readonly body: string;
-}
-
-function page({ title, language, body }: Page): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE html>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" ${languageAttributes(language)}>
-<head>
-<title>${escapeXml(title)}</title>
-<link rel="stylesheet" type="text/css" href="style.css"/>
-</head>
-<body>
-<section epub:type="chapter" role="doc-chapter">
+function page({ title, language, body }: XhtmlPage): string {
+  return xhtmlPage({
+    title,
+    language,
+    body: `<section epub:type="chapter" role="doc-chapter">
 ${body}</section>
-</body>
-</html>
-`;
+`,
+  });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeXml } from '../markdown/xmlText.ts';
 import type { BookPictures } from './bookPictures.ts';
 import type { BookDescription } from './epub.ts';
-import { languageAttributes } from './language.ts';
+import { xhtmlPage } from './xhtmlPage.ts';
 
 export interface Cover {
   readonly file: string;
@@ -23,18 +23,13 @@ export function createCover(
 }
 
 function coverPage({ title, language }: BookDescription, file: string): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE html>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" ${languageAttributes(language)}>
-<head>
-<title>${escapeXml(title)}</title>
-<link rel="stylesheet" type="text/css" href="style.css"/>
-</head>
-<body class="cover" epub:type="cover">
-<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>
-</body>
-</html>
-`;
+  return xhtmlPage({
+    title,
+    language,
+    bodyAttributes: ' class="cover" epub:type="cover"',
+    body: `<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>
+`,
+  });
 }
 
 /** 1600 by 2400, the shape of most covers. The hue is the collection's own; the contrast holds on grey paper too. */

@@ -2,7 +2,7 @@ import type { Heading } from '../markdown/markdown.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
 import type { Chapter } from './chapter.ts';
 import type { BookDescription } from './epub.ts';
-import { languageAttributes } from './language.ts';
+import { xhtmlPage } from './xhtmlPage.ts';
 
 /** An entry of the contents: a chapter, or a heading of the first three levels in it. */
 interface Entry {
@@ -16,15 +16,10 @@ export function navigationDocument(
   { title, language }: BookDescription,
   chapters: readonly Chapter[],
 ): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE html>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" ${languageAttributes(language)}>
-<head>
-<title>${escapeXml(title)}</title>
-<link rel="stylesheet" type="text/css" href="style.css"/>
-</head>
-<body>
-<nav id="toc" epub:type="toc" role="doc-toc" aria-label="Contents">
+  return xhtmlPage({
+    title,
+    language,
+    body: `<nav id="toc" epub:type="toc" role="doc-toc" aria-label="Contents">
 <h1>${escapeXml(title)}</h1>
 ${orderedList(entriesOf(chapters, title))}</nav>
 <nav epub:type="landmarks" hidden="hidden" aria-label="Landmarks">
@@ -33,9 +28,8 @@ ${orderedList(entriesOf(chapters, title))}</nav>
 <li><a epub:type="toc" href="toc.xhtml#toc">Contents</a></li>
 ${chapters[0] ? `<li><a epub:type="bodymatter" href="${chapters[0].file}">Text</a></li>\n` : ''}</ol>
 </nav>
-</body>
-</html>
-`;
+`,
+  });
 }
 
 /** The contents for readers of EPUB 2. */
