@@ -53,9 +53,6 @@ export interface RenditionsOptions {
 /** In bytes: the texts of a collection that become one book. */
 const largestBook = 100_000_000;
 
-/** More jobs than are rendered at once, so that those under way are among them. */
-const rememberedJobs = 4;
-
 /** Milliseconds for which a document that cannot be rendered is not tried again, unless it changes. */
 const failureLifetime = 300_000;
 const rememberedFailures = 1_000;
@@ -72,7 +69,23 @@ export function createRenditions(options: RenditionsOptions): Renditions {
   const references = createReferenceFinder();
   const failures = new LruCache<Failure>(rememberedFailures);
   // The renderer shares the rendering of one job object among all who ask for it.
-  const jobs = new LruCache<RenderJob>(rememberedJobs);
+  const jobs = new Map<string, RenderJob>();
+
+  const renderShared = async (job: RenderJob, etag: string, signal: AbortSignal) => {
+    const shared = jobs.get(etag) ?? job;
+    jobs.set(etag, shared);
+    const renderer = job.kind === 'pdf' || job.kind === 'epub' ? options.files : options.texts;
+    try {
+      return await renderer.render(shared, signal);
+    } catch (error) {
+      // It would fail again, after as much work.
+      if (error instanceof Unrenderable)
+        failures.set(etag, { error, until: options.now() + failureLifetime }, 1);
+      throw error;
+    } finally {
+      jobs.delete(etag);
+    }
+  };
 
   const renditionOf = (job: RenderJob, inputs: readonly unknown[], mediaType: string): Rendition => {
     const etag = etagOf([job.kind, options.version, ...inputs]);
@@ -83,15 +96,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       async render(signal) {
         const failure = failures.get(etag);
         if (failure !== undefined && failure.until > options.now()) throw failure.error;
-        const shared = jobs.get(etag) ?? job;
-        jobs.set(etag, shared, 1);
-        const renderer = job.kind === 'pdf' || job.kind === 'epub' ? options.files : options.texts;
-        const { bytes, notes } = await renderer.render(shared, signal).catch((error: unknown) => {
-          // It would fail again, after as much work.
-          if (error instanceof Unrenderable)
-            failures.set(etag, { error, until: options.now() + failureLifetime }, 1);
-          throw error;
-        });
+        const { bytes, notes } = await renderShared(job, etag, signal);
         for (const note of notes) options.onNote(note);
         await cache.put(etag, bytes);
         return bytes;
