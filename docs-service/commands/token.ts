@@ -1,4 +1,5 @@
 import { createToken, type Grant } from '../auth/accessToken.ts';
+import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { isScope, type Scope, scopes } from '../auth/scope.ts';
 import type { TokenStore } from '../auth/tokenStore.ts';
 import { openDataFolder } from '../dataFolder.ts';
@@ -30,7 +31,7 @@ export const tokenCreateCommand = defineCommand({
       scopes: parseScopes(values.scope ?? 'read'),
       lifetime: parseDuration('expires', values.expires ?? '90d'),
       now: now(),
-      ...(values.me === undefined ? {} : { me: parseProfile(values.me) }),
+      ...(values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) }),
     });
     await withTokens(parsePlaces({ ...values, content: undefined }, env), (tokens) => tokens.add(token));
     print(`${token.token}\n`);
@@ -86,11 +87,6 @@ function parseScopes(text: string): readonly Scope[] {
     throw new UsageError(`there is no scope "${unknown.join(' ')}"; there is ${scopes.join(', ')}.`);
   if (words.length === 0) throw new UsageError('--scope must name at least one scope, such as read.');
   return words.filter(isScope);
-}
-
-function parseProfile(text: string): string {
-  if (URL.canParse(text) && /^https?:\/\//.test(text)) return new URL(text).href;
-  throw new UsageError(`--me must be an address such as https://example.org/, and is "${text}".`);
 }
 
 function grantTable(grants: readonly Grant[]): string {
