@@ -3,11 +3,13 @@ import type { Scope } from './scope.ts';
 
 /** What a bearer of a token may do, and until when. */
 export interface Grant {
-  /** Names the token in lists and in `token revoke`; it says nothing of the token itself. */
+  /** Names the grant in lists and in `token revoke`; it says nothing of the tokens for it. */
   readonly id: string;
   readonly scopes: readonly Scope[];
-  /** Whose token it is: a profile URL. */
+  /** Whose token it is: a profile URL; the owner's where it is null. */
   readonly me: string | null;
+  /** The program that the owner granted it to; null for a token of `token create`. */
+  readonly client: string | null;
   /** Milliseconds since 1970, as all times here. */
   readonly created: number;
   readonly expires: number;
@@ -15,7 +17,26 @@ export interface Grant {
   readonly lastUsed: number | null;
 }
 
-/** A token and the grant that is kept for it; only the hash of the token is kept. */
+/** A secret to give out once. Only its hash is kept. */
+export interface Secret {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/** What a token may be known by, so that scanners for leaked secrets find it. */
+type SecretKind = 'rdocs' | 'rdocs_refresh' | 'rdocs_code' | 'rdocs_session';
+
+/** 256 bits cannot be guessed, so a plain hash is enough. */
+export function createSecret(kind: SecretKind): Secret {
+  const text = `${kind}_${randomBytes(32).toString('base64url')}`;
+  return { text, hash: hashSecret(text) };
+}
+
+export function hashSecret(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** A token and the grant that is kept for it. */
 export interface NewToken {
   readonly token: string;
   readonly hash: string;
@@ -30,14 +51,13 @@ export interface TokenOptions {
   readonly now: number;
 }
 
+/** A token that stands for itself, as `token create` makes it. */
 export function createToken({ scopes, me, lifetime, now }: TokenOptions): NewToken {
-  // The prefix lets scanners for leaked secrets know it. 256 bits cannot be guessed, so a plain hash is enough.
-  const token = `rdocs_${randomBytes(32).toString('base64url')}`;
-  const id = randomBytes(6).toString('hex');
-  const grant = { id, scopes, me: me ?? null, created: now, expires: now + lifetime, lastUsed: null };
-  return { token, hash: hashToken(token), grant };
+  const { text, hash } = createSecret('rdocs');
+  const times = { created: now, expires: now + lifetime, lastUsed: null };
+  return { token: text, hash, grant: { id: createGrantId(), scopes, me: me ?? null, client: null, ...times } };
 }
 
-export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+export function createGrantId(): string {
+  return randomBytes(6).toString('hex');
 }

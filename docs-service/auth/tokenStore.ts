@@ -1,15 +1,85 @@
+import type { AccessDatabase } from './accessDatabase.ts';
 import type { Grant, NewToken } from './accessToken.ts';
+import { isScope } from './scope.ts';
 
-/** The tokens that were given out, by the hashes of them. Both engines keep them: SQLite in `access.db`, and PostgreSQL. */
+/** The grants, and the access tokens for them by their hashes. */
 export interface TokenStore {
+  /** A token and a grant of its own. */
   add(token: Pick<NewToken, 'hash' | 'grant'>): Promise<void>;
-  /** Also one that has expired; undefined for one that was never given out or was revoked. */
+  /** What an access token is good for, also one that has expired; undefined for one that is unknown or was revoked. */
   find(hash: string): Promise<Grant | undefined>;
-  /** The newest first. */
+  /** The newest first; those of clients that never came for their tokens are left out. */
   list(): Promise<readonly Grant[]>;
-  /** False where there is no such token. */
+  /** Ends all tokens of a grant. False where there is none. */
   revoke(id: string): Promise<boolean>;
-  /** When tokens were last used, by their ids. */
+  /** When grants were last used, by their ids. */
   noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
-  close(): Promise<void>;
+}
+
+/** Milliseconds for which grants that have expired stay in the list. */
+const remembered = 30 * 86_400_000;
+
+export function createTokenStore(database: AccessDatabase): TokenStore {
+  return {
+    add: ({ hash, grant: { id, scopes, me, client, created, expires } }) =>
+      database.batch([
+        ['DELETE FROM docs_grants WHERE expires < ?', created - remembered],
+        ['DELETE FROM docs_access_tokens WHERE expires < ?', created - remembered],
+        [
+          'INSERT INTO docs_grants (id, client, scopes, me, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
+          ...[id, client, scopes.join(' '), me, created, expires],
+        ],
+        [
+          'INSERT INTO docs_access_tokens (hash, grant_id, scopes, created, expires) VALUES (?, ?, ?, ?, ?)',
+          ...[hash, id, scopes.join(' '), created, expires],
+        ],
+      ]),
+    async find(hash) {
+      const [row] = await database.rows<GrantRow>(
+        `SELECT docs_grants.id, docs_grants.client, docs_grants.me, docs_grants.last_used,
+           docs_access_tokens.scopes, docs_access_tokens.created, docs_access_tokens.expires
+         FROM docs_access_tokens JOIN docs_grants ON docs_grants.id = docs_access_tokens.grant_id
+         WHERE docs_access_tokens.hash = ?`,
+        hash,
+      );
+      return row === undefined ? undefined : rowToGrant(row);
+    },
+    async list() {
+      const rows = await database.rows<GrantRow>(
+        `SELECT id, client, scopes, me, created, expires, last_used FROM docs_grants
+         WHERE NOT EXISTS (SELECT 1 FROM docs_codes WHERE docs_codes.grant_id = docs_grants.id AND used IS NULL)
+         ORDER BY created DESC, id`,
+      );
+      return rows.map(rowToGrant);
+    },
+    async revoke(id) {
+      const rows = await database.rows('DELETE FROM docs_grants WHERE id = ? RETURNING id', id);
+      return rows.length > 0;
+    },
+    noteUses: (uses) =>
+      // In one order, so that no two instances wait for each other.
+      database.batch(
+        [...uses]
+          .sort(([one], [other]) => (one < other ? -1 : 1))
+          .map(([id, at]) => [
+            'UPDATE docs_grants SET last_used = ? WHERE id = ? AND (last_used IS NULL OR last_used < ?)',
+            ...[at, id, at],
+          ]),
+      ),
+  };
+}
+
+interface GrantRow {
+  readonly id: string;
+  readonly client: string | null;
+  /** Separated by spaces. */
+  readonly scopes: string;
+  readonly me: string | null;
+  readonly created: number;
+  readonly expires: number;
+  readonly last_used: number | null;
+}
+
+function rowToGrant({ last_used, scopes, ...row }: GrantRow): Grant {
+  return { ...row, scopes: scopes.split(' ').filter(isScope), lastUsed: last_used };
 }

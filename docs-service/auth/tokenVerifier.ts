@@ -1,4 +1,4 @@
-import { type Grant, hashToken } from './accessToken.ts';
+import { type Grant, hashSecret } from './accessToken.ts';
 import type { TokenStore } from './tokenStore.ts';
 
 export interface TokenVerifierOptions {
@@ -30,7 +30,7 @@ export class TokenVerifier {
   /** Undefined for a token that is unknown, revoked or has expired. Rejects while the store is away. */
   async verify(token: string): Promise<Grant | undefined> {
     const now = this.#options.now();
-    const grant = await this.#find(hashToken(token), now);
+    const grant = await this.#find(hashSecret(token), now);
     if (grant === undefined || grant.expires <= now) return undefined;
     this.#uses.set(grant.id, now);
     return grant;

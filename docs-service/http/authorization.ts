@@ -1,10 +1,13 @@
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Grant } from '../auth/accessToken.ts';
+import type { Scope } from '../auth/scope.ts';
+import type { BaseUrl } from '../baseUrl.ts';
 import type { Limits } from '../serveConfig.ts';
-import { unavailable } from './errors.ts';
+import { pathOf, unavailable } from './errors.ts';
 import { HttpProblem } from './problem.ts';
 import { type Allowance, callerOf, RateLimiter } from './rateLimiter.ts';
+import { originOf } from './resourceOrigin.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,19 +17,25 @@ declare module 'fastify' {
 }
 
 export interface AuthorizationOptions {
+  readonly baseUrl: BaseUrl;
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly limits: Limits;
   readonly now: () => number;
 }
 
 export interface Authorization {
+  /** Lets a request pass that has a token for whatever, and counts it. Throws HttpProblem. */
+  requireBearer(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Lets a request pass that has a token with the scope `read`, and counts it. Throws HttpProblem. */
   requireReader(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Counts a render. Throws HttpProblem where there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void;
+  /** Counts what a client without a token asks for. Throws HttpProblem where there was too much of it. */
+  countSignIn(address: string): void;
+  /** Looks up a token that somebody else brings. One that is unknown counts as a guess. Throws HttpProblem. */
+  findToken(token: string, request: FastifyRequest): Promise<Grant | undefined>;
+  scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem;
 }
-
-const challenge = 'Bearer realm="runner-docs"';
 
 /** Bearer tokens (RFC 6750) and the limits that hang on them. */
 export async function authorizeBearers(
@@ -36,6 +45,7 @@ export async function authorizeBearers(
   const requests = new RateLimiter(options.limits.requests, options.now);
   const renders = new RateLimiter(options.limits.renders, options.now);
   const failures = new RateLimiter(options.limits.authFailures, options.now);
+  const signIns = new RateLimiter(options.limits.requests, options.now);
   app.decorateRequest('grant', null);
   await app.register(bearerAuth, {
     keys: [],
@@ -52,22 +62,46 @@ export async function authorizeBearers(
     new Promise<void>((resolve, reject) =>
       app.verifyBearerAuth?.(request, reply, (error) => (error ? reject(error) : resolve())),
     );
+  const fail = (request: FastifyRequest, refusal: HttpProblem) => {
+    const allowance = failures.take(callerOf(request.ip));
+    return allowance.isAllowed ? refusal : tooManyFailures(allowance);
+  };
+  const requireBearer = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Another scheme is no token at all, and no guess at one.
+    if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options.baseUrl);
+    await verify(request, reply).catch((error: FastifyErrorLike) => {
+      if (!isRefusal(error)) throw tokensUnavailable(error);
+    });
+    const { grant } = request;
+    if (grant === null) throw fail(request, tokenIsWrong(request, options.baseUrl));
+    count(requests, { caller: grant.id, what: 'requests', reply });
+  };
+  const scopeIsMissing = (scope: Scope, request: FastifyRequest) =>
+    new HttpProblem(403, `The token has no scope "${scope}".`, {
+      headers: challenge(request, options.baseUrl, { error: 'insufficient_scope', scope }),
+    });
   return {
+    requireBearer,
     async requireReader(request, reply) {
-      // Another scheme is no token at all, and no guess at one.
-      if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing();
-      await verify(request, reply).catch((error: FastifyErrorLike) => {
-        if (!isRefusal(error))
-          throw unavailable('Tokens cannot be checked right now. Try again in a moment.', error);
-        throw failed(failures, request);
-      });
-      const { grant } = request;
-      if (grant === null) throw failed(failures, request);
-      count(requests, { caller: grant.id, what: 'requests', reply });
-      if (!grant.scopes.includes('read')) throw scopeIsMissing();
+      await requireBearer(request, reply);
+      if (!request.grant?.scopes.includes('read')) throw scopeIsMissing('read', request);
     },
     countRender: (request, reply) =>
       count(renders, { caller: request.grant?.id ?? '', what: 'renders', reply }),
+    countSignIn(address) {
+      const { isAllowed, resetAfter } = signIns.take(callerOf(address));
+      if (!isAllowed) throw tooMany(`More than ${signIns.limit} requests a minute.`, resetAfter);
+    },
+    async findToken(token, request) {
+      const grant = await options.verify(token).catch((error: Error) => {
+        throw tokensUnavailable(error);
+      });
+      if (grant !== undefined) return grant;
+      const allowance = failures.take(callerOf(request.ip));
+      if (!allowance.isAllowed) throw tooManyFailures(allowance);
+      return undefined;
+    },
+    scopeIsMissing,
   };
 }
 
@@ -79,32 +113,45 @@ function isRefusal({ code }: FastifyErrorLike): boolean {
   return code?.startsWith('FST_BEARER_AUTH_') ?? false;
 }
 
-function tokenIsMissing(): HttpProblem {
+/** RFC 6750, section 3, and where a client finds out who gives tokens (RFC 9728, 5.1). */
+function challenge(
+  request: FastifyRequest,
+  baseUrl: BaseUrl,
+  { error, scope = 'read' }: { readonly error?: string; readonly scope?: Scope } = {},
+): Record<string, string> {
+  const path = pathOf(request) === '/mcp' ? '/mcp' : '';
+  const metadata = `${originOf(request, baseUrl)}/.well-known/oauth-protected-resource${path}`;
+  const reason = error === undefined ? '' : `, error="${error}"`;
+  return {
+    'www-authenticate': `Bearer realm="runner-docs"${reason}, resource_metadata="${metadata}", scope="${scope}"`,
+  };
+}
+
+function tokenIsMissing(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {
   return new HttpProblem(
     401,
     'This needs a token, as "Authorization: Bearer TOKEN". `runner-docs token create` makes one.',
-    {
-      headers: { 'www-authenticate': challenge },
-    },
+    { headers: challenge(request, baseUrl) },
   );
 }
 
-/** Whoever guesses tokens from one address soon gets no answer to the guess any more. */
-function failed(failures: RateLimiter, request: FastifyRequest): HttpProblem {
-  const allowance = failures.take(callerOf(request.ip));
-  if (!allowance.isAllowed)
-    return new HttpProblem(429, 'Too many wrong tokens came from this address. A good one still works.', {
-      headers: { 'retry-after': String(allowance.resetAfter) },
-    });
+function tokenIsWrong(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {
   return new HttpProblem(401, 'The token is unknown, was revoked or has expired.', {
-    headers: { 'www-authenticate': `${challenge}, error="invalid_token"` },
+    headers: challenge(request, baseUrl, { error: 'invalid_token' }),
   });
 }
 
-function scopeIsMissing(): HttpProblem {
-  return new HttpProblem(403, 'The token has no scope "read".', {
-    headers: { 'www-authenticate': `${challenge}, error="insufficient_scope", scope="read"` },
-  });
+/** Whoever guesses tokens from one address soon gets no answer to the guess any more. */
+function tooManyFailures({ resetAfter }: Allowance): HttpProblem {
+  return tooMany('Too many wrong tokens came from this address. A good one still works.', resetAfter);
+}
+
+function tooMany(sentence: string, resetAfter: number): HttpProblem {
+  return new HttpProblem(429, sentence, { headers: { 'retry-after': String(resetAfter) } });
+}
+
+function tokensUnavailable(cause: unknown): HttpProblem {
+  return unavailable('Tokens cannot be checked right now. Try again in a moment.', cause);
 }
 
 function count(
@@ -114,9 +161,10 @@ function count(
   const allowance = limiter.take(caller);
   reply.headers(rateHeaders(limiter, allowance, what));
   if (allowance.isAllowed) return;
-  throw new HttpProblem(429, `More than ${limiter.limit} ${what} a minute. Wait ${allowance.resetAfter} s.`, {
-    headers: { 'retry-after': String(allowance.resetAfter) },
-  });
+  throw tooMany(
+    `More than ${limiter.limit} ${what} a minute. Wait ${allowance.resetAfter} s.`,
+    allowance.resetAfter,
+  );
 }
 
 /** The fields of the IETF's draft "RateLimit header fields for HTTP". */

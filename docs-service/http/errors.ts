@@ -33,7 +33,7 @@ export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }
 
-function problemOf(error: FastifyError): HttpProblem {
+export function problemOf(error: FastifyError): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error.validation !== undefined) return validationProblem(error);
   if (error instanceof QueryError)

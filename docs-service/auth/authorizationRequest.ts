@@ -1,0 +1,45 @@
+import type { BaseUrl } from '../baseUrl.ts';
+import { OAuthError } from './oauthError.ts';
+import { isOwnResource } from './ownResource.ts';
+import type { Parameters } from './parameters.ts';
+import { isScope, type Scope } from './scope.ts';
+
+/** What a client asks the owner for, once client and redirect address are known to belong together. */
+export interface AuthorizationRequest {
+  readonly state: string;
+  /** The S256 challenge of PKCE. */
+  readonly challenge: string;
+  /** Empty where the client only wants to know who the owner is. */
+  readonly scopes: readonly Scope[];
+}
+
+/** Throws OAuthError, which goes back to the client's redirect address. */
+export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseUrl): AuthorizationRequest {
+  const state = parameters.get('state');
+  if (parameters.get('response_type') !== 'code')
+    throw new OAuthError('unsupported_response_type', 'response_type must be code.');
+  const challenge = parameters.tryGet('code_challenge') ?? '';
+  if (!/^[\w-]{43}$/.test(challenge) || parameters.tryGet('code_challenge_method') !== 'S256')
+    throw new OAuthError('invalid_request', 'PKCE is required: code_challenge with code_challenge_method S256.');
+  const resources = parameters.getAll('resource');
+  checkResources(resources, baseUrl);
+  return { state, challenge, scopes: parseScopes(parameters.tryGet('scope'), resources.length > 0) };
+}
+
+/** Throws OAuthError `invalid_target`. */
+export function checkResources(resources: readonly string[], baseUrl: BaseUrl): void {
+  if (resources.every((resource) => isOwnResource(resource, baseUrl))) return;
+  throw new OAuthError('invalid_target', `The resource of this server is ${baseUrl.origin}/mcp.`);
+}
+
+/** Agents that name the resource but no scope mean to read. Scopes that are unknown are left out. */
+function parseScopes(text: string | undefined, hasResource: boolean): readonly Scope[] {
+  const words = new Set((text ?? '').split(' ').filter(Boolean));
+  if (words.size === 0) return hasResource ? ['read'] : [];
+  // An address of mail is a part of the profile (IndieAuth, 5.3.4).
+  if (!words.has('profile')) words.delete('email');
+  const known = [...words].filter(isScope);
+  if (known.length === 0)
+    throw new OAuthError('invalid_scope', 'No scope of these is known; there is read, draft and profile.');
+  return known;
+}

@@ -1,0 +1,72 @@
+import type { AccessDatabase } from './accessDatabase.ts';
+import type { OAuthClient } from './oauthClient.ts';
+
+/** The clients that registered themselves, and those that the owner added. */
+export interface ClientStore {
+  find(id: string): Promise<OAuthClient | undefined>;
+  /** Puts it in the place of one with the same id. */
+  add(client: OAuthClient, now: number): Promise<void>;
+  /** The owner has said yes to it, so it stays. */
+  noteGrant(id: string, now: number): Promise<void>;
+  list(): Promise<readonly OAuthClient[]>;
+  /** Ends what was granted to it too. False where there is none. */
+  remove(id: string): Promise<boolean>;
+}
+
+/** Registrations that are kept at once; those that nobody granted anything make room first. */
+const capacity = 1_000;
+/** Milliseconds after which a registration that was never granted anything goes. */
+const patience = 86_400_000;
+
+export function createClientStore(database: AccessDatabase): ClientStore {
+  return {
+    async find(id) {
+      const [row] = await database.rows<ClientRow>('SELECT * FROM docs_clients WHERE id = ?', id);
+      return row === undefined ? undefined : rowToClient(row);
+    },
+    add: ({ id, name, uri, redirectUris, source }, now) =>
+      database.batch([
+        [
+          "DELETE FROM docs_clients WHERE source = 'registration' AND granted IS NULL AND created < ?",
+          now - patience,
+        ],
+        [
+          `DELETE FROM docs_clients WHERE source = 'registration' AND id IN (
+             SELECT id FROM docs_clients WHERE source = 'registration'
+             ORDER BY granted IS NULL, coalesce(granted, created) DESC LIMIT 1000000 OFFSET ?)`,
+          capacity - 1,
+        ],
+        ['DELETE FROM docs_clients WHERE id = ?', id],
+        [
+          'INSERT INTO docs_clients (id, name, uri, redirect_uris, source, created) VALUES (?, ?, ?, ?, ?, ?)',
+          ...[id, name, uri, JSON.stringify(redirectUris), source, now],
+        ],
+      ]),
+    async noteGrant(id, now) {
+      await database.rows('UPDATE docs_clients SET granted = ? WHERE id = ?', now, id);
+    },
+    async list() {
+      const rows = await database.rows<ClientRow>('SELECT * FROM docs_clients ORDER BY created DESC, id');
+      return rows.map(rowToClient);
+    },
+    async remove(id) {
+      const removed = await database.rows('DELETE FROM docs_clients WHERE id = ? RETURNING id', id);
+      const ended = await database.rows('DELETE FROM docs_grants WHERE client = ? RETURNING id', id);
+      return removed.length + ended.length > 0;
+    },
+  };
+}
+
+interface ClientRow {
+  readonly id: string;
+  readonly name: string | null;
+  readonly uri: string | null;
+  /** As JSON. */
+  readonly redirect_uris: string;
+  readonly source: OAuthClient['source'];
+}
+
+function rowToClient({ redirect_uris, id, name, uri, source }: ClientRow): OAuthClient {
+  // Only this program writes the column.
+  return { id, name, uri, source, redirectUris: JSON.parse(redirect_uris) as string[] };
+}

@@ -1,0 +1,104 @@
+import type { AccessDatabase } from './accessDatabase.ts';
+
+/** Whose library it is. */
+export interface Owner {
+  /** The owner's profile URL; null for the address of the service. */
+  readonly me: string | null;
+  /** The hash of the password; null until there is one. */
+  readonly password: string | null;
+  readonly profile: Profile;
+}
+
+/** What clients with the scope `profile` learn, and, with `email`, the address too (IndieAuth 5.3.4). */
+export interface Profile {
+  readonly name?: string;
+  readonly url?: string;
+  readonly photo?: string;
+  readonly email?: string;
+}
+
+/** The owner, the browsers that are signed in, and attempts to guess the password. */
+export interface OwnerStore {
+  read(): Promise<Owner>;
+  /** Ends all sessions, and all refresh tokens and codes of clients. */
+  setPassword(owner: { readonly password: string; readonly me?: string }): Promise<void>;
+  setProfile(profile: Profile): Promise<void>;
+  addSession(hash: string, expires: number, now: number): Promise<void>;
+  hasSession(hash: string, now: number): Promise<boolean>;
+  removeSession(hash: string): Promise<void>;
+  /** Notes an attempt and returns how many there were from the address since a time, this one included. */
+  noteAttempt(attempt: PasswordAttempt, since: number): Promise<number>;
+  /** The attempt was none to guess. */
+  forgetAttempt(id: string): Promise<void>;
+}
+
+export interface PasswordAttempt {
+  readonly id: string;
+  readonly address: string;
+  readonly made: number;
+}
+
+export function createOwnerStore(database: AccessDatabase): OwnerStore {
+  return {
+    async read() {
+      const [row] = await database.rows<OwnerRow>('SELECT me, password, profile FROM docs_owner');
+      if (row === undefined) return { me: null, password: null, profile: {} };
+      // Only this program writes the column.
+      return { ...row, profile: JSON.parse(row.profile) as Profile };
+    },
+    setPassword: ({ password, me }) =>
+      database.batch([
+        [
+          `INSERT INTO docs_owner (one, me, password, profile) VALUES (1, ?, ?, '{}')
+           ON CONFLICT (one) DO UPDATE SET password = excluded.password, me = coalesce(excluded.me, docs_owner.me)`,
+          ...[me ?? null, password],
+        ],
+        ['DELETE FROM docs_sessions'],
+        ['DELETE FROM docs_refresh_tokens'],
+        ['UPDATE docs_codes SET expires = 0'],
+      ]),
+    async setProfile(profile) {
+      await database.rows(
+        `INSERT INTO docs_owner (one, profile) VALUES (1, ?)
+         ON CONFLICT (one) DO UPDATE SET profile = excluded.profile`,
+        JSON.stringify(profile),
+      );
+    },
+    addSession: (hash, expires, now) =>
+      database.batch([
+        ['DELETE FROM docs_sessions WHERE expires < ?', now],
+        ['INSERT INTO docs_sessions (hash, expires) VALUES (?, ?)', hash, expires],
+      ]),
+    async hasSession(hash, now) {
+      const rows = await database.rows(
+        'SELECT 1 AS found FROM docs_sessions WHERE hash = ? AND expires > ?',
+        ...[hash, now],
+      );
+      return rows.length > 0;
+    },
+    async removeSession(hash) {
+      await database.rows('DELETE FROM docs_sessions WHERE hash = ?', hash);
+    },
+    async noteAttempt({ id, address, made }, since) {
+      await database.batch([
+        ['DELETE FROM docs_password_attempts WHERE made < ?', since],
+        ['INSERT INTO docs_password_attempts (id, address, made) VALUES (?, ?, ?)', id, address, made],
+      ]);
+      const [row] = await database.rows<{ readonly attempts: number }>(
+        'SELECT count(*) AS attempts FROM docs_password_attempts WHERE address = ?',
+        address,
+      );
+      return row?.attempts ?? 0;
+    },
+    async forgetAttempt(id) {
+      await database.rows('DELETE FROM docs_password_attempts WHERE id = ?', id);
+    },
+  };
+}
+
+interface OwnerRow {
+  readonly me: string | null;
+  readonly password: string | null;
+  /** As JSON. */
+  readonly profile: string;
+}

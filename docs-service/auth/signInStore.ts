@@ -1,0 +1,173 @@
+import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
+import type { Grant } from './accessToken.ts';
+import { isScope, type Scope } from './scope.ts';
+
+/** The authorization codes and refresh tokens of clients, by their hashes. */
+export interface SignInStore {
+  /** Keeps a code, and the grant that it stands for, which is good for nothing before the code is used. */
+  addCode(code: NewCode, now: number): Promise<void>;
+  findCode(hash: string): Promise<Code | undefined>;
+  /** Marks it as used. False where somebody did so before. */
+  useCode(hash: string, now: number): Promise<boolean>;
+  findRefreshToken(hash: string): Promise<RefreshToken | undefined>;
+  /** Marks it as replaced, where it is not yet. */
+  rotate(hash: string, now: number): Promise<void>;
+  /** False where the grant was revoked meanwhile; then the tokens are good for nothing. */
+  addTokens(tokens: NewTokens): Promise<boolean>;
+}
+
+export interface Code {
+  /** Null where it says only who the owner is. */
+  readonly grant: string | null;
+  readonly client: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly scopes: readonly Scope[];
+  readonly expires: number;
+  readonly isUsed: boolean;
+}
+
+export interface NewCode extends Omit<Code, 'isUsed' | 'grant'> {
+  readonly hash: string;
+  /** The grant that it stands for; undefined where it says only who the owner is. */
+  readonly grant: Grant | undefined;
+}
+
+export interface RefreshToken {
+  readonly grant: Grant;
+  readonly expires: number;
+  /** When another one took its place; null while it is the newest. */
+  readonly rotated: number | null;
+}
+
+export interface NewTokens {
+  readonly grant: string;
+  /** Of the access token. */
+  readonly scopes: readonly Scope[];
+  readonly now: number;
+  readonly access: { readonly hash: string; readonly expires: number };
+  readonly refresh: { readonly hash: string; readonly expires: number };
+}
+
+/** Milliseconds for which a used code is remembered, so that who uses it again is found out. */
+const memory = 86_400_000;
+
+export function createSignInStore(database: AccessDatabase): SignInStore {
+  return {
+    addCode: ({ hash, grant, client, redirectUri, challenge, scopes, expires }, now) =>
+      database.batch([
+        ...forgetOld(now),
+        ...(grant === undefined ? [] : [insertGrant(grant)]),
+        [
+          `INSERT INTO docs_codes (hash, grant_id, client, redirect_uri, challenge, scopes, expires)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          ...[hash, grant?.id ?? null, client, redirectUri, challenge, scopes.join(' '), expires],
+        ],
+      ]),
+    async findCode(hash) {
+      const [row] = await database.rows<CodeRow>('SELECT * FROM docs_codes WHERE hash = ?', hash);
+      return row === undefined ? undefined : rowToCode(row);
+    },
+    async useCode(hash, now) {
+      const rows = await database.rows(
+        'UPDATE docs_codes SET used = ? WHERE hash = ? AND used IS NULL RETURNING hash',
+        ...[now, hash],
+      );
+      return rows.length > 0;
+    },
+    async findRefreshToken(hash) {
+      const [row] = await database.rows<RefreshRow>(
+        `SELECT docs_grants.id, client, scopes, me, created, last_used,
+           docs_refresh_tokens.expires, docs_refresh_tokens.rotated
+         FROM docs_refresh_tokens JOIN docs_grants ON docs_grants.id = docs_refresh_tokens.grant_id
+         WHERE docs_refresh_tokens.hash = ?`,
+        hash,
+      );
+      return row === undefined ? undefined : rowToRefreshToken(row);
+    },
+    async rotate(hash, now) {
+      await database.rows(
+        'UPDATE docs_refresh_tokens SET rotated = ? WHERE hash = ? AND rotated IS NULL',
+        ...[now, hash],
+      );
+    },
+    addTokens: (tokens) => addTokens(database, tokens),
+  };
+}
+
+function forgetOld(now: number): readonly AccessStatement[] {
+  return [
+    [
+      `DELETE FROM docs_grants WHERE id IN
+         (SELECT grant_id FROM docs_codes WHERE used IS NULL AND grant_id IS NOT NULL AND expires < ?)`,
+      now,
+    ],
+    ['DELETE FROM docs_codes WHERE expires < ?', now - memory],
+    ['DELETE FROM docs_refresh_tokens WHERE expires < ?', now],
+  ];
+}
+
+function insertGrant({ id, client, scopes, me, created, expires }: Grant): AccessStatement {
+  return [
+    'INSERT INTO docs_grants (id, client, scopes, me, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
+    ...[id, client, scopes.join(' '), me, created, expires],
+  ];
+}
+
+/** Each token comes from the row of its grant, so that none outlives a grant that is revoked at the same time. */
+async function addTokens(
+  database: AccessDatabase,
+  { grant, scopes, now, access, refresh }: NewTokens,
+): Promise<boolean> {
+  const alive = await database.rows(
+    'UPDATE docs_grants SET expires = ?, last_used = ? WHERE id = ? RETURNING id',
+    ...[refresh.expires, now, grant],
+  );
+  if (alive.length === 0) return false;
+  await database.batch([
+    ['DELETE FROM docs_access_tokens WHERE grant_id = ? AND expires < ?', grant, now],
+    [
+      `INSERT INTO docs_access_tokens (hash, grant_id, scopes, created, expires)
+       SELECT CAST(? AS TEXT), id, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+       FROM docs_grants WHERE id = ?`,
+      ...[access.hash, scopes.join(' '), now, access.expires, grant],
+    ],
+    [
+      `INSERT INTO docs_refresh_tokens (hash, grant_id, expires)
+       SELECT CAST(? AS TEXT), id, CAST(? AS BIGINT) FROM docs_grants WHERE id = ?`,
+      ...[refresh.hash, refresh.expires, grant],
+    ],
+  ]);
+  return true;
+}
+
+interface CodeRow {
+  readonly grant_id: string | null;
+  readonly client: string;
+  readonly redirect_uri: string;
+  readonly challenge: string;
+  readonly scopes: string;
+  readonly expires: number;
+  readonly used: number | null;
+}
+
+function rowToCode({ grant_id, redirect_uri, scopes, used, client, challenge, expires }: CodeRow): Code {
+  return {
+    ...{ client, challenge, expires },
+    grant: grant_id,
+    redirectUri: redirect_uri,
+    scopes: scopes.split(' ').filter(isScope),
+    isUsed: used !== null,
+  };
+}
+
+interface RefreshRow extends Omit<Grant, 'scopes' | 'lastUsed'> {
+  readonly scopes: string;
+  readonly last_used: number | null;
+  readonly rotated: number | null;
+}
+
+function rowToRefreshToken({ scopes, last_used, rotated, ...row }: RefreshRow): RefreshToken {
+  const grant = { ...row, scopes: scopes.split(' ').filter(isScope), lastUsed: last_used };
+  return { grant, expires: row.expires, rotated };
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { createGrantId, createSecret, hashSecret } from './accessToken.ts';
+import { OAuthError } from './oauthError.ts';
+import type { Scope } from './scope.ts';
+import type { Code, SignInStore } from './signInStore.ts';
+import type { TokenStore } from './tokenStore.ts';
+
+export interface TokenIssuerOptions {
+  readonly signIns: SignInStore;
+  readonly tokens: TokenStore;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** What the owner has said yes to. */
+export interface Consent {
+  readonly client: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  /** Empty where the client only learns who the owner is. */
+  readonly scopes: readonly Scope[];
+  readonly me: string;
+}
+
+/** What a client brings for its tokens. */
+export interface Redemption {
+  readonly code: string;
+  readonly client: string;
+  readonly redirectUri: string;
+  readonly verifier: string;
+}
+
+export interface IssuedTokens {
+  readonly access: string;
+  readonly refresh: string;
+  readonly scopes: readonly Scope[];
+  /** Seconds that the access token lives. */
+  readonly lifetime: number;
+}
+
+/** Milliseconds, all three. */
+const codeLifetime = 60_000;
+const accessLifetime = 3_600_000;
+const refreshLifetime = 30 * 86_400_000;
+/** Milliseconds in which the processes of one client may all use a refresh token that one of them has replaced. */
+const grace = 60_000;
+
+/** Gives codes to clients that the owner said yes to, and tokens for codes. Secrets are kept as hashes alone. */
+export class TokenIssuer {
+  readonly #options: TokenIssuerOptions;
+
+  constructor(options: TokenIssuerOptions) {
+    this.#options = options;
+  }
+
+  /** A code for one use within a minute. */
+  async createCode({ client, redirectUri, challenge, scopes, me }: Consent): Promise<string> {
+    const now = this.#options.now();
+    const expires = now + codeLifetime;
+    const { text, hash } = createSecret('rdocs_code');
+    const times = { created: now, expires, lastUsed: null };
+    const grant = scopes.length === 0 ? undefined : { id: createGrantId(), scopes, me, client, ...times };
+    const code = { hash, client, redirectUri, challenge, scopes, expires };
+    await this.#options.signIns.addCode({ ...code, grant }, now);
+    return text;
+  }
+
+  /** Uses up a code that only tells who the owner is, or tells it before any token. Throws OAuthError. */
+  async redeem(redemption: Redemption): Promise<readonly Scope[]> {
+    return (await this.#use(redemption)).scopes;
+  }
+
+  /** Throws OAuthError. A code that comes again ends the tokens that it gave. */
+  async exchange(redemption: Redemption): Promise<IssuedTokens> {
+    const { grant, scopes } = await this.#use(redemption);
+    if (grant === null)
+      throw new OAuthError('invalid_scope', 'This code has no scope. It is good at the authorization endpoint.');
+    return this.#issue(grant, scopes);
+  }
+
+  /** Throws OAuthError. `scopes` may only leave out some. */
+  async refresh(
+    token: string,
+    { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
+  ): Promise<IssuedTokens> {
+    const { signIns, tokens, now } = this.#options;
+    const hash = hashSecret(token);
+    const found = await signIns.findRefreshToken(hash);
+    if (found === undefined || found.expires <= now() || found.grant.client !== client)
+      throw new OAuthError('invalid_grant', 'The refresh token is unknown, has expired or is of another client.');
+    if (found.rotated !== null && found.rotated + grace <= now()) {
+      // Two have it, and one of them is a thief.
+      await tokens.revoke(found.grant.id);
+      throw new OAuthError('invalid_grant', 'The refresh token was used before. Sign in again.');
+    }
+    const granted = found.grant.scopes;
+    if (!scopes.every((scope) => granted.some((one) => one === scope)))
+      throw new OAuthError('invalid_scope', 'A refresh cannot add scopes. Sign in again to ask for more.');
+    await signIns.rotate(hash, now());
+    return this.#issue(
+      found.grant.id,
+      scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one)),
+    );
+  }
+
+  /** Ends everything that was granted along with a token, whichever of its tokens it is. */
+  async revoke(token: string): Promise<void> {
+    const { signIns, tokens } = this.#options;
+    const hash = hashSecret(token);
+    const grant = (await tokens.find(hash)) ?? (await signIns.findRefreshToken(hash))?.grant;
+    if (grant !== undefined) await tokens.revoke(grant.id);
+  }
+
+  async #use({ code, client, redirectUri, verifier }: Redemption): Promise<Code> {
+    const { signIns, tokens, now } = this.#options;
+    const hash = hashSecret(code);
+    const found = await signIns.findCode(hash);
+    const isTheirs = found !== undefined && found.client === client && found.redirectUri === redirectUri;
+    if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
+      throw new OAuthError('invalid_grant', 'The code is unknown, has expired or was given for another request.');
+    if (found.isUsed || !(await signIns.useCode(hash, now()))) {
+      if (found.grant !== null) await tokens.revoke(found.grant);
+      throw new OAuthError('invalid_grant', 'The code was used before. Its tokens have ended; sign in again.');
+    }
+    return found;
+  }
+
+  async #issue(grant: string, scopes: readonly Scope[]): Promise<IssuedTokens> {
+    const now = this.#options.now();
+    const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
+    const isAlive = await this.#options.signIns.addTokens({
+      ...{ grant, scopes, now },
+      access: { hash: access.hash, expires: now + accessLifetime },
+      refresh: { hash: refresh.hash, expires: now + refreshLifetime },
+    });
+    if (!isAlive) throw new OAuthError('invalid_grant', 'What was granted has been revoked. Sign in again.');
+    return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
+  }
+}
+
+/** RFC 7636, 4.1 and 4.6. The challenge is no secret. */
+function isVerifier(verifier: string, challenge: string): boolean {
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) return false;
+  return createHash('sha256').update(verifier).digest('base64url') === challenge;
+}

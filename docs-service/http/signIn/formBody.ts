@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify';
+import { OAuthError } from '../../auth/oauthError.ts';
+import { Parameters } from '../../auth/parameters.ts';
+
+/** In bytes. */
+const largest = 32_768;
+
+/** Lets the routes of a plugin read what forms and OAuth clients post. */
+export function readForms(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: largest },
+    async (_request: unknown, body: string | Buffer) => new Parameters(String(body), { longest: largest }),
+  );
+}
+
+/** Throws OAuthError where the body was no form. */
+export function formOf(body: unknown): Parameters {
+  if (body instanceof Parameters) return body;
+  throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+}
+
+/** What stands behind the path, without its question mark. */
+export function queryOf({ url }: { readonly url: string }): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}

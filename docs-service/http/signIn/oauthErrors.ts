@@ -1,0 +1,35 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { OAuthError, type OAuthErrorCode } from '../../auth/oauthError.ts';
+import { problemOf } from '../errors.ts';
+
+/** The errors of a plugin's routes leave as RFC 6749 has them: `{ error, error_description }`. */
+export function answerOAuthErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => sendOAuthError(error, request, reply));
+}
+
+function sendOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code, message, status, headers } = error instanceof OAuthError ? error : fromOther(error, request);
+  return reply
+    .code(status)
+    .headers({ 'cache-control': 'no-store', ...headers })
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({ error: code, error_description: message });
+}
+
+/** What the other routes answer as a problem. */
+function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
+  const { status, message, headers } = problemOf(error);
+  if (status === 500) request.log.error({ err: error }, 'a defect');
+  const named = /error="(\w+)"/.exec(headers['www-authenticate'] ?? '')?.[1];
+  const code = named === 'insufficient_scope' ? named : (codes[status] ?? 'invalid_request');
+  return new OAuthError(code, message.replaceAll('"', "'"), { status, headers });
+}
+
+const codes: Readonly<Record<number, OAuthErrorCode>> = {
+  401: 'invalid_token',
+  403: 'access_denied',
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};

@@ -1,0 +1,77 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { OAuthError } from '../../auth/oauthError.ts';
+import type { OwnerStore } from '../../auth/ownerStore.ts';
+import { Parameters } from '../../auth/parameters.ts';
+import type { PasswordAnswer, PasswordCheck } from '../../auth/passwordCheck.ts';
+import type { BaseUrl } from '../../baseUrl.ts';
+import { callerOf } from '../rateLimiter.ts';
+import { formOf, queryOf, readForms } from './formBody.ts';
+import type { OwnerSessions } from './ownerSessions.ts';
+import { answerPageErrors, sendPage } from './pageErrors.ts';
+import { signedOutPage, signInPage } from './signInPages.ts';
+import { meOf } from './tokenRoutes.ts';
+
+export interface SignInRoutesOptions {
+  readonly baseUrl: BaseUrl;
+  readonly owners: OwnerStore;
+  readonly sessions: OwnerSessions;
+  readonly passwords: PasswordCheck;
+  /** What `runner-docs owner set-password` needs besides for this very service, such as `--data /srv/docs`. */
+  readonly dataHint: string;
+}
+
+/** The owner's password opens the pages for people and the consent page. */
+export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginAsync {
+  const { baseUrl, owners, sessions, passwords, dataHint } = options;
+  const hidden = { schema: { hide: true } };
+
+  const sendForm = async (reply: FastifyReply, to: string, error?: string) => {
+    const owner = await owners.read();
+    const hasPassword = owner.password !== null;
+    const csrf = reply.generateCsrf();
+    return sendPage(reply, signInPage({ csrf, to, error, hasPassword, me: meOf(owner, baseUrl), dataHint }));
+  };
+
+  return async (app) => {
+    readForms(app);
+    answerPageErrors(app);
+    app.get('/sign-in', hidden, async (request, reply) => {
+      const to = localPath(new Parameters(queryOf(request), { longest: 16_384 }).tryGet('to'), baseUrl);
+      if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
+      return sendForm(reply, to);
+    });
+    const guarded = { ...hidden, preHandler: app.csrfProtection };
+    app.post('/sign-in', guarded, async (request, reply) => {
+      const form = formOf(request.body);
+      const to = localPath(form.tryGet('to'), baseUrl);
+      const answer = await passwords.check(form.tryGet('password') ?? '', callerOf(request.ip));
+      if (answer !== 'right') return sendForm(refuse(reply, answer), to, sentences[answer]);
+      await sessions.signIn(reply);
+      return reply.header('cache-control', 'no-store').redirect(to, 303);
+    });
+    app.post('/sign-out', guarded, async (request: FastifyRequest, reply) => {
+      await sessions.signOut(request, reply);
+      return sendPage(reply, signedOutPage());
+    });
+  };
+}
+
+const sentences: Readonly<Record<Exclude<PasswordAnswer, 'right'>, string>> = {
+  wrong: 'This is not the password.',
+  tooMany: 'Too many wrong passwords came from your address. Wait a minute, and try again.',
+  busy: 'Too many people sign in right now. Try again in a moment.',
+};
+
+function refuse(reply: FastifyReply, answer: Exclude<PasswordAnswer, 'right'>): FastifyReply {
+  if (answer === 'wrong') return reply.code(403);
+  return reply.code(answer === 'busy' ? 503 : 429).header('retry-after', answer === 'busy' ? '5' : '60');
+}
+
+/** A sign-in leads to a page of this service and nowhere else. */
+function localPath(to: string | undefined, { origin }: BaseUrl): string {
+  if (to === undefined) return '/read';
+  const isPath = /^\/(?![/\\])[!-~]*$/.test(to) && URL.canParse(to, origin);
+  if (!isPath || new URL(to, origin).origin !== origin)
+    throw new OAuthError('invalid_request', 'The sign-in does not lead to this address. Go to /read.');
+  return to;
+}

@@ -1,0 +1,131 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { checkResources } from '../../auth/authorizationRequest.ts';
+import { isDocumentAddress } from '../../auth/clientFinder.ts';
+import type { ClientStore } from '../../auth/clientStore.ts';
+import { OAuthError } from '../../auth/oauthError.ts';
+import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
+import type { Parameters } from '../../auth/parameters.ts';
+import type { Scope } from '../../auth/scope.ts';
+import type { IssuedTokens, Redemption, TokenIssuer } from '../../auth/tokenIssuer.ts';
+import type { BaseUrl } from '../../baseUrl.ts';
+import type { Authorization } from '../authorization.ts';
+import { formOf, readForms } from './formBody.ts';
+import { signInPaths } from './metadataRoutes.ts';
+import { answerOAuthErrors } from './oauthErrors.ts';
+
+export interface TokenRoutesOptions {
+  readonly baseUrl: BaseUrl;
+  readonly issuer: TokenIssuer;
+  readonly clients: ClientStore;
+  readonly owners: OwnerStore;
+  readonly authorization: Authorization;
+}
+
+/** Where clients get, refresh, look up and end tokens. Every answer is for who asked alone. */
+export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsync {
+  const { baseUrl, issuer, owners, authorization } = options;
+  const readMe = async () => meOf(await owners.read(), baseUrl);
+  return async (app) => {
+    readForms(app);
+    answerOAuthErrors(app);
+    app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+    const hidden = { schema: { hide: true } };
+
+    app.post(signInPaths.token, hidden, async ({ body, ip }) => {
+      const form = formOf(body);
+      authorization.countSignIn(ip);
+      const tokens = await issueTokens(form, options);
+      return { ...tokenAnswer(tokens), ...(await identityOf(owners, baseUrl, tokens.scopes)) };
+    });
+    // A client that only wants to know who the owner is comes here with its code (IndieAuth, 5.3.1).
+    app.post(signInPaths.authorization, hidden, async ({ body, ip }) => {
+      const form = formOf(body);
+      authorization.countSignIn(ip);
+      const grantType = form.tryGet('grant_type') ?? 'authorization_code';
+      if (grantType !== 'authorization_code') throw unknownGrantType();
+      return identityOf(owners, baseUrl, await issuer.redeem(readRedemption(form)));
+    });
+    app.post(signInPaths.revocation, hidden, async ({ body, ip }) => {
+      authorization.countSignIn(ip);
+      await issuer.revoke(formOf(body).get('token'));
+      return {};
+    });
+
+    const requireBearer = { ...hidden, onRequest: authorization.requireBearer };
+    app.post(signInPaths.introspection, requireBearer, async (request) => {
+      const token = formOf(request.body).get('token');
+      if (request.headers.authorization?.replace(/^bearer +/i, '').trim() === token)
+        throw new OAuthError('invalid_request', 'A token cannot ask about itself.');
+      const found = await authorization.findToken(token, request);
+      if (found === undefined) return { active: false };
+      return {
+        active: true,
+        me: found.me ?? (await readMe()),
+        client_id: found.client ?? `${baseUrl.origin}/`,
+        scope: found.scopes.join(' '),
+        exp: Math.floor(found.expires / 1_000),
+        iat: Math.floor(found.created / 1_000),
+        iss: baseUrl.origin,
+        aud: `${baseUrl.origin}/mcp`,
+        token_type: 'Bearer',
+      };
+    });
+    app.get(signInPaths.userinfo, requireBearer, async (request) => {
+      const scopes = request.grant?.scopes ?? [];
+      if (!scopes.includes('profile')) throw authorization.scopeIsMissing('profile', request);
+      return profileOf(await owners.read(), baseUrl, scopes);
+    });
+  };
+}
+
+async function issueTokens(form: Parameters, options: TokenRoutesOptions): Promise<IssuedTokens> {
+  checkResources(form.getAll('resource'), options.baseUrl);
+  const grantType = form.get('grant_type');
+  if (grantType !== 'authorization_code' && grantType !== 'refresh_token') throw unknownGrantType();
+  const client = form.get('client_id');
+  // Who hears this registers anew; to any other error clients only sign in again, as one that is unknown.
+  if (!isDocumentAddress(client) && (await options.clients.find(client)) === undefined)
+    throw new OAuthError('invalid_client', 'This client is not registered here any more.', { status: 401 });
+  if (grantType === 'authorization_code') return options.issuer.exchange(readRedemption(form));
+  const scopes = (form.tryGet('scope') ?? '').split(' ').filter(Boolean);
+  return options.issuer.refresh(form.get('refresh_token'), { client, scopes });
+}
+
+function readRedemption(form: Parameters): Redemption {
+  return {
+    code: form.get('code'),
+    client: form.get('client_id'),
+    redirectUri: form.get('redirect_uri'),
+    verifier: form.get('code_verifier'),
+  };
+}
+
+function unknownGrantType(): OAuthError {
+  return new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token.');
+}
+
+function tokenAnswer({ access, refresh, scopes, lifetime }: IssuedTokens) {
+  return {
+    access_token: access,
+    token_type: 'Bearer',
+    expires_in: lifetime,
+    refresh_token: refresh,
+    scope: scopes.join(' '),
+  };
+}
+
+async function identityOf(owners: OwnerStore, baseUrl: BaseUrl, scopes: readonly Scope[]) {
+  const owner = await owners.read();
+  const profile = scopes.includes('profile') ? { profile: profileOf(owner, baseUrl, scopes) } : {};
+  return { me: meOf(owner, baseUrl), ...profile };
+}
+
+function profileOf(owner: Owner, baseUrl: BaseUrl, scopes: readonly Scope[]) {
+  const { email, ...profile } = { url: meOf(owner, baseUrl), ...owner.profile };
+  return { ...profile, ...(email !== undefined && scopes.includes('email') ? { email } : {}) };
+}
+
+/** The address that stands for the owner. */
+export function meOf({ me }: Owner, { origin }: BaseUrl): string {
+  return me ?? `${origin}/`;
+}
