@@ -6,7 +6,7 @@ import { createReferencePage } from './referencePage.ts';
 export function createOpenRoutes(origin: string): FastifyPluginAsync {
   return async (app) => {
     let reference: string | undefined;
-    app.get('/', { schema: { hide: true } }, async (_request, reply) => sendPage(reply, frontPage));
+    app.get('/', { schema: { hide: true } }, async (_request, reply) => sendPage(reply, frontPage()));
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
       reference ??= createReferencePage(app.swagger(), origin);
       return sendPage(reply, reference);
@@ -16,15 +16,20 @@ export function createOpenRoutes(origin: string): FastifyPluginAsync {
 
 function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply
-    .headers({ ...pageHeaders, 'cache-control': 'no-cache' })
+    .headers({ ...pageHeaders(), 'cache-control': 'no-cache' })
     .type('text/html; charset=utf-8')
     .send(html);
 }
 
-const frontPage = page(
-  'runner-docs',
-  `<h1>Documents</h1>
-<p>This is <code>runner-docs</code>. It serves a library of documents to programs, readers and agents: as JSON, Markdown,
-PDF and EPUB.</p>
-<p>Reading needs a token from the owner of this library. <a href="/docs">The reference</a> describes every address.</p>`,
-);
+const frontPage = () =>
+  page({
+    title: 'runner-docs: a library of documents',
+    body: `<h1>A library of documents</h1>
+<p class="lead">This is <code>runner-docs</code>. It serves a library to people in a browser, to programs as JSON,
+Markdown, HTML, PDF and EPUB, and to agents that search and read.</p>
+<p>The library belongs to its owner, and whoever reads it needs the owner’s leave.</p>
+<ul>
+<li><a href="/read">Open the library</a>, if it is yours: you sign in with your password.</li>
+<li><a href="/docs">Read the reference</a> of every address, if you write a program. It needs a token.</li>
+</ul>`,
+  });

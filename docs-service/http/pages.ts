@@ -1,52 +1,96 @@
+import { createHash } from 'node:crypto';
+import { withoutIllegalCharacters } from '../formats/markdown/xmlText.ts';
+import { pageStyle } from './pageStyle.ts';
+
 /** Text as it may stand in HTML, in an attribute too. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return withoutIllegalCharacters(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+export interface Page {
+  /** Plain text, for the title of the window. */
+  readonly title: string;
+  /** What stands inside of `<main>`, as HTML. */
+  readonly body: string;
+  /** Which entry of the navigation this is. */
+  readonly place?: 'library' | 'reference';
+  /** Whether the head of the page offers a search. Its owner is signed in then. */
+  readonly hasSearch?: boolean;
+  /** A page with a decision to make, such as a sign-in, leads nowhere else. */
+  readonly isAlone?: boolean;
+  /** What the form that signs out sends along; without it there is no such form. */
+  readonly signOut?: string | undefined;
 }
 
 /** A whole page without scripts: it follows the reader's colours, fits a phone, and prints. */
-export function page(title: string, body: string): string {
-  return `<!doctype html>
+export function page(content: Page): string {
+  const { before, after } = pageAround(content);
+  return `${before}${content.body}${after}`;
+}
+
+/** What stands around the body of a page. */
+export function pageAround(content: Omit<Page, 'body'>): { readonly before: string; readonly after: string } {
+  const before = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<style>${style}</style>
+<title>${escapeHtml(content.title)}</title>
+<style>${pageStyle}</style>
 </head>
 <body>
-<main>
-${body}
-</main>
-</body>
-</html>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top"><div class="bar">
+<a class="brand" href="/">${mark}runner-docs</a>
+${content.isAlone ? '' : `${content.hasSearch ? searchInBar : ''}${navigation(content)}`}
+</div></header>
+<main id="content" tabindex="-1">
 `;
+  return { before, after: '\n</main>\n</body>\n</html>\n' };
 }
 
-/** No page may load, send or be framed by anything but itself. */
-export const pageHeaders = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'referrer-policy': 'same-origin',
-} as const;
+/**
+ * No page may load, send or be framed by anything but itself.
+ * @param formTargets where else a form of the page may lead, as sources of a content security policy
+ */
+export function pageHeaders(formTargets: readonly string[] = []) {
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      `style-src '${styleHash()}'`,
+      'img-src data:',
+      "base-uri 'none'",
+      `form-action ${["'self'", ...formTargets].join(' ')}`,
+      "frame-ancestors 'none'",
+    ].join('; '),
+    // With `no-referrer` browsers would post forms with the origin `null`.
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+  } as const;
+}
 
-const style = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8882; --mark: #2a6df4; }
-body { margin: 0; font: 17px/1.6 system-ui, sans-serif; }
-main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 1rem; }
-h2 { font-size: 1.2rem; margin: 2.75rem 0 .5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
-p { margin: .5rem 0 1rem; }
-a { color: var(--mark); }
-code, pre { font: .88em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-code { background: var(--soft); padding: .1em .35em; border-radius: 4px; overflow-wrap: anywhere; }
-pre { background: var(--soft); padding: .85rem 1rem; border-radius: 8px; overflow-x: auto; }
-pre code { background: none; padding: 0; }
-.method { color: #fff; background: var(--mark); border-radius: 4px; padding: .1em .45em; font-size: .75em; font-weight: 600; vertical-align: .12em; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .93em; }
-th, td { text-align: left; vertical-align: top; padding: .45rem .9rem .45rem 0; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; }
-.soft { opacity: .75; }
-@media print { body { font-size: 11pt; } main { max-width: none; padding: 0; } }
+let madeStyleHash: string | undefined;
+
+function styleHash(): string {
+  return (madeStyleHash ??= `sha256-${createHash('sha256').update(pageStyle).digest('base64')}`);
+}
+
+/** A shelf of three books. */
+const mark =
+  '<svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true"><path fill="currentColor" d="M3 3h4v14H3zM9 6h3v11H9zM13.4 5.6l3.3-1 3.6 12.2-3.3 1zM2 18.5h18V20H2z"/></svg>';
+
+const searchInBar = `<form class="search" role="search" action="/read"><div>
+<label class="hidden" for="q-bar">Search the library</label>
+<input id="q-bar" type="search" name="q" placeholder="Search the library" maxlength="1000" autocomplete="off">
+</div></form>
 `;
+
+function navigation({ place, signOut }: Omit<Page, 'body'>): string {
+  const entry = (href: string, text: string, isHere: boolean) =>
+    `<a href="${href}"${isHere ? ' aria-current="true"' : ''}>${text}</a>`;
+  const form =
+    signOut === undefined
+      ? ''
+      : `<form method="post" action="/sign-out"><input type="hidden" name="csrf" value="${escapeHtml(signOut)}"><button>Sign out</button></form>`;
+  return `<nav aria-label="Main">${entry('/read', 'Library', place === 'library')}${entry('/docs', 'Reference', place === 'reference')}${form}</nav>`;
+}

@@ -45,17 +45,18 @@ export function createReferencePage(description: object, origin: string): string
   const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
     schemaSection(name, schema),
   );
-  return page(
-    'runner-docs: reference',
-    `<h1>Reference</h1>
+  return page({
+    title: 'Reference · runner-docs',
+    place: 'reference',
+    body: `<div class="ruled"><h1>Reference</h1>
 <p>Version ${escapeHtml(info.version)}. Every address under <code>/api/v1</code> needs a token, which
 <code>runner-docs token create</code> makes. Every error is a problem: a JSON object with a sentence in
 <code>detail</code>. <code>HEAD</code> works wherever <code>GET</code> does, and answers have an <code>ETag</code>.</p>
-<pre><code>curl -H "Authorization: Bearer $TOKEN" ${escapeHtml(origin)}/api/v1/docs</code></pre>
+<pre tabindex="0"><code>curl -H "Authorization: Bearer $TOKEN" ${escapeHtml(origin)}/api/v1/docs</code></pre>
 <p>For programs: <code>/api/v1/openapi.json</code>.</p>
 ${operations.join('\n')}
-${schemas.join('\n')}`,
-  );
+${schemas.join('\n')}</div>`,
+  });
 }
 
 function operationSection(method: string, path: string, operation: Operation): string {
@@ -105,7 +106,7 @@ ${table(['Field', 'Type', 'Meaning'], rows)}`;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = (row: readonly string[]) => row.map((cell) => `<td>${cell}</td>`).join('');
-  return `<div class="scroll"><table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row)}</tr>`).join('')}</tbody></table></div>`;
+  return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join('')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row)}</tr>`).join('')}</tbody></table></div>`;
 }
 
 function typeOf(schema: Schema): string {

@@ -1,0 +1,129 @@
+import type { OAuthClient } from '../../auth/oauthClient.ts';
+import type { Scope } from '../../auth/scope.ts';
+import { escapeHtml } from '../pages.ts';
+import { card, foreign, notice } from './signInPages.ts';
+
+export interface ConsentPage {
+  /** Where the form is posted to. */
+  readonly action: string;
+  /** Names the request that is decided on. */
+  readonly request: string;
+  readonly csrf: string;
+  readonly client: OAuthClient;
+  /** The host of the `client_id`; empty where it is no address. */
+  readonly clientHost: string;
+  readonly redirectHost: string;
+  /** The answer goes to another host than that of the client. */
+  readonly isRedirectElsewhere: boolean;
+  /** The answer goes to a program on the reader's own computer. */
+  readonly isLocal: boolean;
+  /** What may be allowed. */
+  readonly scopes: readonly ConsentScope[];
+  /** The address that stands for the owner. */
+  readonly me: string;
+  /** Why the last answer did not count, in a sentence. */
+  readonly problem?: string | undefined;
+}
+
+export interface ConsentScope {
+  readonly scope: Scope;
+  /** What it allows, in a plain sentence. */
+  readonly sentence: string;
+  /** Whether it is ticked. */
+  readonly isAsked: boolean;
+}
+
+/** Asks the owner what an app may do. All that the app says of itself is marked as such. */
+export function consentPage(options: ConsentPage): string {
+  const { action, request, csrf, scopes, me, problem } = options;
+  const items = scopes.map(scopeItem);
+  return card(
+    'Allow an app',
+    `<h1>Allow ${appName(options)} to use your library?</h1>
+${problem === undefined ? '' : notice(problem, 'problem')}${facts(options)}
+<form method="post" action="${escapeHtml(action)}">
+<input type="hidden" name="request" value="${escapeHtml(request)}">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+<fieldset${problem === undefined ? '' : ' aria-describedby="problem"'}>
+<legend>What the app may do</legend>
+<ul class="scopes">
+${items.join('\n')}
+</ul>
+</fieldset>
+<p>You answer as <strong>${foreign(me, 200)}</strong>. You can end the access at any time with <code>runner-docs token
+revoke</code>.</p>
+<div class="actions">
+<button class="main" name="decision" value="allow">Allow</button>
+<button name="decision" value="cancel">Cancel</button>
+</div>
+</form>`,
+  );
+}
+
+/** What is certain of an app is its address. Where it has none, nothing is. */
+function appName({ clientHost }: ConsentPage): string {
+  return clientHost === '' ? 'an app' : `<span class="host">${foreign(clientHost, 260)}</span>`;
+}
+
+function facts(options: ConsentPage): string {
+  const { client, clientHost } = options;
+  const rows = [
+    fact('The app calls itself', `“${foreign(client.name ?? 'nothing', longestName)}”`, nameNote(client)),
+    fact(clientHost === '' ? 'Its number here' : 'Its address', `<code>${foreign(client.id, 2_048)}</code>`),
+    ...(client.uri === null ? [] : [homePage(client.uri, clientHost)]),
+    destination(options),
+  ];
+  return `<dl class="facts">\n${rows.join('\n')}\n</dl>`;
+}
+
+/** In characters: what a name needs that is no sentence. */
+const longestName = 60;
+
+function nameNote({ source }: OAuthClient): string {
+  switch (source) {
+    case 'document':
+    case 'registration':
+      return 'Nobody has checked this name. Any app can call itself anything.';
+    case 'operator':
+      return 'Whoever runs this service gave it this name.';
+  }
+}
+
+function homePage(uri: string, clientHost: string): string {
+  const host = URL.canParse(uri) ? new URL(uri).host : '';
+  const isElsewhere = clientHost !== '' && host !== clientHost;
+  const warning = isElsewhere ? `This is another site than ${foreign(clientHost, 260)}.` : undefined;
+  return fact('It says its home page is', foreign(uri, 150), warning, isElsewhere);
+}
+
+function destination({ redirectHost, isRedirectElsewhere, isLocal }: ConsentPage): string {
+  const place = `<span class="host">${foreign(redirectHost, 260)}</span>`;
+  const title = 'Your answer is sent to';
+  if (isLocal)
+    return fact(
+      title,
+      `a program on the computer that you sit at (${place})`,
+      'Allow this only if you started to sign in there yourself, just now.',
+    );
+  return isRedirectElsewhere
+    ? fact(title, place, 'This is another site than that of the app.', true)
+    : fact(title, place);
+}
+
+function fact(term: string, value: string, note?: string, isWarning = false): string {
+  const more = note === undefined ? '' : `<p${isWarning ? ' class="warning"' : ''}>${note}</p>`;
+  return `<div><dt>${term}</dt><dd>${value}${more}</dd></div>`;
+}
+
+function scopeItem({ scope, sentence, isAsked }: ConsentScope): string {
+  const id = `scope-${scope}`;
+  return `<li><input type="checkbox" id="${id}" name="scope" value="${scope}" aria-describedby="${id}-means"${isAsked ? ' checked' : ''}>
+<div><label for="${id}">${names[scope]}</label><p id="${id}-means">${escapeHtml(sentence)}</p></div></li>`;
+}
+
+const names: Readonly<Record<Scope, string>> = {
+  read: 'Read the library',
+  draft: 'Read drafts',
+  profile: 'See your profile',
+  email: 'See your email address',
+};

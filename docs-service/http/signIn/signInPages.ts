@@ -1,0 +1,122 @@
+import { escapeHtml, page, pageHeaders } from '../pages.ts';
+
+export interface SignInPage {
+  /** What protects the form against posts from elsewhere. */
+  readonly csrf: string;
+  /** Where the owner wanted to go. */
+  readonly to: string;
+  /** Why the last try failed, in a sentence. */
+  readonly error?: string | undefined;
+  /** Without a password there is no form, but how to set one. */
+  readonly hasPassword: boolean;
+  /** The address that stands for the owner; null where none is known. */
+  readonly me: string | null;
+  /** What follows `owner set-password`, so that the command is for this very service, such as `--data /srv/docs`. */
+  readonly dataHint: string;
+}
+
+export function signInPage({ csrf, to, error, hasPassword, me, dataHint }: SignInPage): string {
+  const who = me === null ? '' : `<p>This library belongs to ${foreign(me)}.</p>\n`;
+  const problem = error === undefined ? '' : notice(error, 'error');
+  const described = error === undefined ? '' : ' aria-invalid="true" aria-describedby="error"';
+  const form = `${problem}<form method="post" action="/sign-in">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+<input type="hidden" name="to" value="${escapeHtml(to)}">
+<div class="field">
+<label for="password">Password</label>
+<input id="password" type="password" name="password" autocomplete="current-password" required maxlength="1024" autofocus${described}>
+</div>
+<div class="actions"><button class="main">Sign in</button></div>
+</form>`;
+  const command = `runner-docs owner set-password${dataHint === '' ? '' : ` ${dataHint}`}`;
+  const instruction = `<p>No password has been set for this library yet. On the machine that runs the service, run this
+command. It reads one line from standard input: type the password, at least 12 characters, and press Enter.</p>
+${commandLine(command)}
+<p>Then load this page again.</p>`;
+  return card('Sign in', `<h1>Sign in</h1>\n${who}${hasPassword ? form : instruction}`);
+}
+
+export interface ClientProblemPage {
+  readonly title: string;
+  /** What is wrong with the program's request, and what to do. */
+  readonly sentence: string;
+  /** A command that solves it, to be copied. */
+  readonly commandLine?: string | undefined;
+}
+
+/** An answer to a program that nobody may be sent back to, such as one that is unknown. */
+export function clientProblemPage({ title, sentence, commandLine: command }: ClientProblemPage): string {
+  const solution =
+    command === undefined
+      ? ''
+      : `<p>If you know this app and want to use it, run this command on the machine that runs the service, and try again:</p>
+${commandLine(command)}\n`;
+  return card(
+    title,
+    `<h1>${foreign(title)}</h1>
+<p>${foreign(sentence)}</p>
+${solution}<p class="soft">Nothing was allowed. You can close this page.</p>`,
+  );
+}
+
+export function signedOutPage(): string {
+  return card(
+    'Signed out',
+    `<h1>You are signed out</h1>
+<p>This browser can no longer read the library. Apps that you have allowed keep their access; <code>runner-docs token
+list</code> shows them, and <code>runner-docs token revoke</code> ends one.</p>
+<p><a href="/read">Sign in again</a></p>`,
+  );
+}
+
+/**
+ * For every page of the sign-in: nobody keeps or frames it, and its form leads nowhere but here and, after the answer,
+ * to the app.
+ * @param redirectUri where the app wants its answer, checked before
+ */
+export function signInHeaders(redirectUri?: string) {
+  const targets = redirectUri === undefined ? [] : [formTargetOf(redirectUri)];
+  return { ...pageHeaders(targets), 'cache-control': 'no-store' } as const;
+}
+
+/** As a source of a content security policy, which has no name for an IPv6 address, and no host in other schemes. */
+function formTargetOf(redirectUri: string): string {
+  const { protocol, host } = new URL(redirectUri);
+  const hasOrigin = /^https?:$/.test(protocol) && /^[a-z0-9.-]+(:\d+)?$/.test(host);
+  return hasOrigin ? `${protocol}//${host}` : protocol;
+}
+
+/** A page with one thing to do. */
+export function card(title: string, body: string): string {
+  return page({ title: `${title} · runner-docs`, isAlone: true, body: `<div class="card">${body}</div>` });
+}
+
+/** Why it did not work, read aloud when the page opens. */
+export function notice(sentence: string, id: string): string {
+  return `<div class="notice" role="alert" id="${id}"><p>${foreign(sentence)}</p></div>\n`;
+}
+
+/**
+ * Text that somebody else has chosen. It stays on its side of the sentence, shows no characters that turn what stands
+ * around it, and is cut where it would fill the page.
+ */
+export function foreign(text: string, longest = 600): string {
+  const characters = [
+    ...text
+      .replace(/\s+/g, ' ')
+      .replace(invisible, '')
+      .replace(/(\p{M}{3})\p{M}+/gu, '$1')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  ];
+  const shown =
+    characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
+  return `<bdi class="foreign">${escapeHtml(shown)}</bdi>`;
+}
+
+/** Control and format characters, among them those that set a direction, and fillers that show as nothing. */
+const invisible = /\p{Cc}|\p{Cf}|\p{Co}|\p{Cn}|\p{Default_Ignorable_Code_Point}/gu;
+
+function commandLine(command: string): string {
+  return `<pre tabindex="0"><code>${escapeHtml(command)}</code></pre>`;
+}
