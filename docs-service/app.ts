@@ -11,6 +11,8 @@ import { checkHosts } from './http/hostCheck.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOpenRoutes } from './http/openRoutes.ts';
+import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
+import { createResourceMetadata } from './http/signIn/metadataRoutes.ts';
 import { createStatusRoutes } from './http/statusRoutes.ts';
 import type { DocumentIndex } from './index/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
@@ -21,6 +23,8 @@ export interface AppOptions {
   /** What the bearer of a token may do; rejects while tokens cannot be checked. */
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly baseUrl: BaseUrl;
+  /** The service is the authorization server, or another one is, at an address. */
+  readonly signIn: SignInOptions | { readonly issuer: string };
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
   readonly limits: Limits;
@@ -57,6 +61,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const refuse = refuseOtherMethods(app);
   await describeRoutes(app, { origin, version });
   const authorization = await authorizeBearers(app, options);
+  const { signIn, limits, now } = options;
+  const issuer = 'issuer' in signIn ? signIn.issuer : origin;
+  await app.register(createResourceMetadata({ baseUrl, issuer }));
+  if (!('issuer' in signIn))
+    await addAuthorizationServer(app, {
+      ...{ ...signIn, baseUrl, authorization, now },
+      passwordLimit: limits.authFailures,
+    });
   const api = createApiRoutes({ index, renditions: options.renditions, authorization, origin });
   await app.register(api, { prefix: '/api/v1' });
   await app.register(createStatusRoutes(index));

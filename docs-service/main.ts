@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { runProgram } from './program.ts';
+import { readLine } from './readLine.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
     now: Date.now,
     print: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),
+    readLine,
     isTerminal: process.stderr.isTTY ?? false,
     ending: ending.signal,
   });

@@ -49,6 +49,10 @@ export const serveOptions = {
     value: 'N',
     help: 'wrong tokens a minute from an address (default: 10)',
   },
+  'no-registration': {
+    type: 'boolean',
+    help: 'clients cannot register themselves; "client add" makes one known',
+  },
   fonts: {
     type: 'string',
     multiple: true,
@@ -77,6 +81,8 @@ export interface ServeConfig extends Places {
   readonly trustProxy: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
+  /** Whether clients may register themselves. */
+  readonly takesRegistrations: boolean;
   readonly fonts: readonly string[];
   /** In seconds. */
   readonly rescan: number;
@@ -131,6 +137,7 @@ export function parseServeConfig(
       renders: perMinute('limit-renders', 30),
       authFailures: perMinute('limit-auth-failures', 10),
     },
+    takesRegistrations: !values['no-registration'],
     fonts: values.fonts.map((folder) => resolve(folder)),
     rescan: parseNumber('rescan', values.rescan, { least: 1, most: 86_400 }) ?? 60,
     metricsPort: parseNumber('metrics-port', values['metrics-port'], { least: 0, most: 65_535 }),

@@ -3,6 +3,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
+import type { AccessStores } from './auth/accessStores.ts';
+import { createClientDocuments } from './auth/clientDocuments.ts';
+import { createOutsideFetch } from './auth/outsideFetch.ts';
 import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
@@ -16,11 +19,13 @@ import { createRenderer } from './formats/renderer.ts';
 import { openRenditionCache } from './formats/renditionCache.ts';
 import { createRenditions, type Renditions } from './formats/renditions.ts';
 import { documentAddress } from './http/documentView.ts';
+import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import type { DocumentIndex } from './index/documentIndex.ts';
 import { addressOf, listen } from './listener.ts';
 import { createLogger, type Log } from './log.ts';
 import { createProgressLine } from './progressLine.ts';
 import type { ServeConfig } from './serveConfig.ts';
+import { quoteForShell } from './shellQuote.ts';
 import { openStores, type Stores } from './stores.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usageError.ts';
@@ -77,7 +82,7 @@ async function start(
   const stores = await openStores({ places: config, parts: surroundings.parts, log });
   onClose(() => stores.close());
   const onError = (error: Error) => logger.warn(error.message);
-  const verifier = new TokenVerifier({ store: stores.tokens, now, onError });
+  const verifier = new TokenVerifier({ store: stores.access.tokens, now, onError });
   onClose(() => verifier.close());
 
   const listener = await listen(config.host, config.port);
@@ -92,6 +97,7 @@ async function start(
     renditions,
     verify,
     baseUrl,
+    signIn: signInOptions(config, { access: stores.access, baseUrl, now }),
     corsOrigins,
     trustProxy,
     limits,
@@ -118,6 +124,18 @@ interface Parts {
   readonly stores: Stores;
   readonly folder: ContentFolder;
   readonly logger: Logger;
+}
+
+/** Clients describe themselves at addresses that anyone can name, so what is fetched from there is guarded. */
+function signInOptions(
+  { takesRegistrations, data }: ServeConfig,
+  { access, baseUrl, now }: { access: AccessStores; baseUrl: BaseUrl; now: () => number },
+): SignInOptions {
+  const { isLoopback } = baseUrl;
+  const documents = createClientDocuments({ fetch: createOutsideFetch(), now, isLoopback });
+  // Where strangers read the page, the folders of this machine are none of their business.
+  const dataHint = isLoopback ? `--data ${quoteForShell(data)}` : '';
+  return { access, documents, takesRegistrations, dataHint };
 }
 
 async function checkFolders(folders: readonly string[]): Promise<void> {

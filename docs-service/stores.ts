@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { createPostgresTokenStore } from './auth/postgresTokenStore.ts';
-import { createSqliteTokenStore } from './auth/sqliteTokenStore.ts';
-import type { TokenStore } from './auth/tokenStore.ts';
+import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
+import { createPostgresAccess } from './auth/postgresAccess.ts';
+import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { tryLock } from './dataFolder.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './index/documentIndex.ts';
 import { createSqliteIndex } from './index/sqlite/sqliteIndex.ts';
@@ -9,10 +9,10 @@ import type { Places } from './serveConfig.ts';
 import { isCorruption, openDatabase } from './sqliteDatabase.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The index and the tokens, whichever engine keeps them. */
+/** The index and who may read it, whichever engine keeps them. */
 export interface Stores {
   readonly index: DocumentIndex & IndexWriter;
-  readonly tokens: TokenStore;
+  readonly access: AccessStores;
   /** The right to keep the index as the files are, which one instance of all has; undefined where another has it. */
   tryBecomeWriter(): Promise<WriterLease | undefined>;
   close(): Promise<void>;
@@ -28,25 +28,25 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return database === undefined ? openSqlite(options) : openPostgres(database, options.log);
 }
 
-/** Only the tokens, for a command that touches nothing else. */
-export async function openTokens({ data, database }: Places): Promise<TokenStore> {
+/** Only who may read, for a command that touches nothing else. */
+export async function openAccess({ data, database }: Places): Promise<AccessStores> {
   if (database === undefined) {
-    return openAccess(join(data, 'access.db'));
+    return openAccessFile(join(data, 'access.db'));
   }
   const { createPool } = await import('./index/postgres/connection.ts');
   const pool = createPool(database, () => undefined);
   try {
-    const tokens = await createPostgresTokenStore(pool);
-    return { ...tokens, close: () => pool.end() };
+    const access = createAccessStores(await createPostgresAccess(pool));
+    return { ...access, close: () => pool.end() };
   } catch (error) {
     await pool.end();
     throw error;
   }
 }
 
-async function openAccess(file: string): Promise<TokenStore> {
+async function openAccessFile(file: string): Promise<AccessStores> {
   try {
-    return createSqliteTokenStore(await openDatabase(file));
+    return createAccessStores(createSqliteAccess(await openDatabase(file)));
   } catch (cause) {
     if (!isCorruption(cause)) throw cause;
     throw new Error(`${file} is damaged. Put a backup in its place, or delete it and make new tokens.`, {
@@ -56,18 +56,18 @@ async function openAccess(file: string): Promise<TokenStore> {
 }
 
 async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores> {
-  const tokens = await openTokens(places);
+  const access = await openAccess(places);
   const file = join(places.data, 'index.db');
   const index = createSqliteIndex({ file, worker: join(parts, 'indexWorker.cjs'), log });
   return {
     index,
-    tokens,
+    access,
     async tryBecomeWriter() {
       const lock = await tryLock(join(places.data, 'index.lock'));
       return lock === undefined ? undefined : { lost: new AbortController().signal, dispose: lock.release };
     },
     close: async () => {
-      await Promise.all([index.close(), tokens.close()]);
+      await Promise.all([index.close(), access.close()]);
     },
   };
 }
@@ -77,8 +77,8 @@ async function openPostgres(url: string, log: (message: string) => void): Promis
   const { createPostgresIndex } = await import('./index/postgres/postgresIndex.ts');
   const index = createPostgresIndex({ url, log });
   try {
-    const tokens = await createPostgresTokenStore(index.pool);
-    return { index, tokens, tryBecomeWriter: index.tryBecomeWriter, close: () => index.close() };
+    const access = createAccessStores(await createPostgresAccess(index.pool));
+    return { index, access, tryBecomeWriter: index.tryBecomeWriter, close: () => index.close() };
   } catch (error) {
     await index.close();
     throw error;

@@ -12,6 +12,11 @@ export interface Surroundings {
   readonly print: (text: string) => void;
   /** What people should know beside. */
   readonly note: (text: string) => void;
+  /**
+   * The first line of standard input, without its end; undefined where there is none. A person is asked for it, and
+   * does not see what is typed.
+   */
+  readonly readLine: (question: string) => Promise<string | undefined>;
   /** Whether a person reads the notes. */
   readonly isTerminal: boolean;
   /** Aborted when the program is to end. */

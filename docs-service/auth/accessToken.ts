@@ -55,7 +55,11 @@ export interface TokenOptions {
 export function createToken({ scopes, me, lifetime, now }: TokenOptions): NewToken {
   const { text, hash } = createSecret('rdocs');
   const times = { created: now, expires: now + lifetime, lastUsed: null };
-  return { token: text, hash, grant: { id: createGrantId(), scopes, me: me ?? null, client: null, ...times } };
+  return {
+    token: text,
+    hash,
+    grant: { id: createGrantId(), scopes, me: me ?? null, client: null, ...times },
+  };
 }
 
 export function createGrantId(): string {

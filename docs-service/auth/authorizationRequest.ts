@@ -20,7 +20,10 @@ export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseU
     throw new OAuthError('unsupported_response_type', 'response_type must be code.');
   const challenge = parameters.tryGet('code_challenge') ?? '';
   if (!/^[\w-]{43}$/.test(challenge) || parameters.tryGet('code_challenge_method') !== 'S256')
-    throw new OAuthError('invalid_request', 'PKCE is required: code_challenge with code_challenge_method S256.');
+    throw new OAuthError(
+      'invalid_request',
+      'PKCE is required: code_challenge with code_challenge_method S256.',
+    );
   const resources = parameters.getAll('resource');
   checkResources(resources, baseUrl);
   return { state, challenge, scopes: parseScopes(parameters.tryGet('scope'), resources.length > 0) };

@@ -25,7 +25,10 @@ export class OAuthError extends Error {
   constructor(
     code: OAuthErrorCode,
     message: string,
-    { status = 400, headers = {} }: { readonly status?: number; readonly headers?: Record<string, string> } = {},
+    {
+      status = 400,
+      headers = {},
+    }: { readonly status?: number; readonly headers?: Record<string, string> } = {},
   ) {
     super(message);
     this.code = code;

@@ -74,7 +74,10 @@ export class TokenIssuer {
   async exchange(redemption: Redemption): Promise<IssuedTokens> {
     const { grant, scopes } = await this.#use(redemption);
     if (grant === null)
-      throw new OAuthError('invalid_scope', 'This code has no scope. It is good at the authorization endpoint.');
+      throw new OAuthError(
+        'invalid_scope',
+        'This code has no scope. It is good at the authorization endpoint.',
+      );
     return this.#issue(grant, scopes);
   }
 
@@ -87,7 +90,10 @@ export class TokenIssuer {
     const hash = hashSecret(token);
     const found = await signIns.findRefreshToken(hash);
     if (found === undefined || found.expires <= now() || found.grant.client !== client)
-      throw new OAuthError('invalid_grant', 'The refresh token is unknown, has expired or is of another client.');
+      throw new OAuthError(
+        'invalid_grant',
+        'The refresh token is unknown, has expired or is of another client.',
+      );
     if (found.rotated !== null && found.rotated + grace <= now()) {
       // Two have it, and one of them is a thief.
       await tokens.revoke(found.grant.id);
@@ -117,10 +123,16 @@ export class TokenIssuer {
     const found = await signIns.findCode(hash);
     const isTheirs = found !== undefined && found.client === client && found.redirectUri === redirectUri;
     if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
-      throw new OAuthError('invalid_grant', 'The code is unknown, has expired or was given for another request.');
+      throw new OAuthError(
+        'invalid_grant',
+        'The code is unknown, has expired or was given for another request.',
+      );
     if (found.isUsed || !(await signIns.useCode(hash, now()))) {
       if (found.grant !== null) await tokens.revoke(found.grant);
-      throw new OAuthError('invalid_grant', 'The code was used before. Its tokens have ended; sign in again.');
+      throw new OAuthError(
+        'invalid_grant',
+        'The code was used before. Its tokens have ended; sign in again.',
+      );
     }
     return found;
   }

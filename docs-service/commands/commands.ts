@@ -1,7 +1,9 @@
 import { backupCommand } from './backup.ts';
+import { clientAddCommand, clientListCommand, clientRemoveCommand } from './client.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor.ts';
 import { indexCommand } from './index.ts';
+import { ownerSetPasswordCommand, ownerSetProfileCommand } from './owner.ts';
 import { serveCommand } from './serve.ts';
 import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './token.ts';
 
@@ -12,6 +14,11 @@ export const commands = {
   'token create': tokenCreateCommand,
   'token list': tokenListCommand,
   'token revoke': tokenRevokeCommand,
+  'owner set-password': ownerSetPasswordCommand,
+  'owner set-profile': ownerSetProfileCommand,
+  'client add': clientAddCommand,
+  'client list': clientListCommand,
+  'client remove': clientRemoveCommand,
   backup: backupCommand,
   doctor: doctorCommand,
 } as const satisfies Readonly<Record<string, Pick<Command, 'usage' | 'summary' | 'options' | 'words'>>>;

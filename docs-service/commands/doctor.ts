@@ -69,7 +69,7 @@ async function findInIndex(places: Places, surroundings: Surroundings): Promise<
   let stores: Stores | undefined;
   try {
     stores = await openStores({ places, parts: surroundings.parts, log: surroundings.note });
-    return findingsOf(await stores.index.summary(), (await stores.tokens.list()).length);
+    return findingsOf(await stores.index.summary(), (await stores.access.tokens.list()).length);
   } catch (error) {
     return [wrong((error as Error).message)];
   } finally {

@@ -5,7 +5,7 @@ import { createToken } from '../auth/accessToken.ts';
 import type { OptionValues } from '../options.ts';
 import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
 import { startService } from '../service.ts';
-import { openTokens } from '../stores.ts';
+import { openAccess } from '../stores.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { untilEnd } from './serve.ts';
 
@@ -25,9 +25,9 @@ export async function serveSample(
     );
     const service = await startService(config, surroundings);
     const token = createToken({ scopes: ['read'], lifetime, now: surroundings.now() });
-    const tokens = await openTokens(config);
-    await tokens.add(token);
-    await tokens.close();
+    const access = await openAccess(config);
+    await access.tokens.add(token);
+    await access.close();
     await service.whole;
     surroundings.print(invitation(service.baseUrl.origin, token.token));
     await untilEnd(surroundings);

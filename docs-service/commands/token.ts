@@ -1,13 +1,12 @@
 import { createToken, type Grant } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { isScope, type Scope, scopes } from '../auth/scope.ts';
-import type { TokenStore } from '../auth/tokenStore.ts';
-import { openDataFolder } from '../dataFolder.ts';
 import { parseDuration } from '../options.ts';
-import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
-import { openTokens } from '../stores.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
 import { UsageError } from '../usageError.ts';
 import { defineCommand } from './command.ts';
+import { table } from './table.ts';
+import { withAccess } from './withAccess.ts';
 
 const { data, database } = placeOptions;
 
@@ -33,7 +32,7 @@ export const tokenCreateCommand = defineCommand({
       now: now(),
       ...(values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) }),
     });
-    await withTokens(parsePlaces({ ...values, content: undefined }, env), (tokens) => tokens.add(token));
+    await withAccess(parsePlaces({ ...values, content: undefined }, env), ({ tokens }) => tokens.add(token));
     print(`${token.token}\n`);
     return 0;
   },
@@ -41,12 +40,13 @@ export const tokenCreateCommand = defineCommand({
 
 export const tokenListCommand = defineCommand({
   usage: 'token list',
-  summary: 'Lists the tokens: id, scopes, whose, and when each was made, expires and was last used.',
+  summary:
+    'Lists the tokens, and the clients that were let in: id, scopes, whose, and when each was made, expires and was last used.',
   words: 0,
   options: { data, database },
   async run({ values }, { env, print }) {
     const places = parsePlaces({ ...values, content: undefined }, env);
-    const grants = await withTokens(places, (tokens) => tokens.list());
+    const grants = await withAccess(places, ({ tokens }) => tokens.list());
     if (grants.length > 0) print(grantTable(grants));
     return 0;
   },
@@ -54,31 +54,19 @@ export const tokenListCommand = defineCommand({
 
 export const tokenRevokeCommand = defineCommand({
   usage: 'token revoke ID',
-  summary: 'Ends a token. It is dead within a second, also while the service runs.',
+  summary:
+    'Ends a token, or all that a client was let in with. It is dead within a second, also while the service runs.',
   words: 1,
   options: { data, database },
   async run({ values, words: [id = ''] }, { env, note }) {
     const places = parsePlaces({ ...values, content: undefined }, env);
-    const isRevoked = await withTokens(places, (tokens) => tokens.revoke(id));
+    const isRevoked = await withAccess(places, ({ tokens }) => tokens.revoke(id));
     if (!isRevoked)
       throw new Error(`there is no token with the id "${id}". "runner-docs token list" shows the ids.`);
     note(`The token ${id} is revoked.\n`);
     return 0;
   },
 });
-
-async function withTokens<Result>(
-  places: Places,
-  work: (tokens: TokenStore) => Promise<Result>,
-): Promise<Result> {
-  if (places.database === undefined) await openDataFolder(places.data);
-  const tokens = await openTokens(places);
-  try {
-    return await work(tokens);
-  } finally {
-    await tokens.close();
-  }
-}
 
 function parseScopes(text: string): readonly Scope[] {
   const words = [...new Set(text.split(/\s+/).filter(Boolean))];
@@ -90,25 +78,14 @@ function parseScopes(text: string): readonly Scope[] {
 }
 
 function grantTable(grants: readonly Grant[]): string {
-  const head = ['ID', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED'];
-  const rows = grants.map(({ id, scopes: granted, me, created, expires, lastUsed }) => [
-    id,
-    granted.join(' '),
-    me ?? '',
-    minute(created),
-    minute(expires),
-    lastUsed === null ? 'never' : minute(lastUsed),
-  ]);
-  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  return [head, ...rows]
-    .map(
-      (row) =>
-        `${row
-          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return table(
+    ['ID', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT'],
+    grants.map(({ id, scopes: granted, me, client, created, expires, lastUsed }) => [
+      ...[id, granted.join(' '), me ?? '', minute(created), minute(expires)],
+      lastUsed === null ? 'never' : minute(lastUsed),
+      client ?? '',
+    ]),
+  );
 }
 
 function minute(time: number): string {

@@ -68,7 +68,8 @@ export async function authorizeBearers(
   };
   const requireBearer = async (request: FastifyRequest, reply: FastifyReply) => {
     // Another scheme is no token at all, and no guess at one.
-    if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options.baseUrl);
+    if (!/^bearer +\S/i.test(request.headers.authorization ?? ''))
+      throw tokenIsMissing(request, options.baseUrl);
     await verify(request, reply).catch((error: FastifyErrorLike) => {
       if (!isRefusal(error)) throw tokensUnavailable(error);
     });

@@ -301,23 +301,25 @@ t.test('many links do not hold up the service', async (t) => {
 
 t.test('who may read', async (t) => {
   let now = Date.now();
-  const { get, app, createToken, tokens, log } = await openTestApp(t, files, { now: () => now });
+  const { get, app, createToken, access, log } = await openTestApp(t, files, { now: () => now });
   const ask = (authorization: string | undefined, url = '/api/v1/docs') =>
     app.inject({
       url,
       headers: { host: 'localhost:4000', ...(authorization === undefined ? {} : { authorization }) },
     });
+  const challenge = (error = '') =>
+    `Bearer realm="runner-docs"${error}, resource_metadata="http://localhost:4000/.well-known/oauth-protected-resource", scope="read"`;
   const without = await ask(undefined);
   t.match(without.json(), { status: 401, detail: /token create/ });
   t.equal(
     without.headers['www-authenticate'],
-    'Bearer realm="runner-docs"',
+    challenge(),
     'no error where there is no token',
   );
-  t.equal((await ask('Basic YTpi')).headers['www-authenticate'], 'Bearer realm="runner-docs"');
+  t.equal((await ask('Basic YTpi')).headers['www-authenticate'], challenge());
   const wrong = await ask('Bearer rdocs_wrong');
   t.equal(wrong.statusCode, 401);
-  t.equal(wrong.headers['www-authenticate'], 'Bearer realm="runner-docs", error="invalid_token"');
+  t.equal(wrong.headers['www-authenticate'], challenge(', error="invalid_token"'));
   const token = await createToken(['read'], 60_000);
   t.equal((await ask(`bearer ${token}`)).statusCode, 200, 'the scheme in any case');
   now += 61_000;
@@ -325,12 +327,12 @@ t.test('who may read', async (t) => {
   const other = await createToken(['profile']);
   const refused = await ask(`Bearer ${other}`);
   t.match(refused.json(), { status: 403, detail: /scope "read"/ });
-  t.match(refused.headers['www-authenticate'], /error="insufficient_scope", scope="read"/);
+  t.match(refused.headers['www-authenticate'], /error="insufficient_scope", .*scope="read"/);
   now += 1;
   const revoked = await createToken();
   t.equal((await ask(`Bearer ${revoked}`)).statusCode, 200);
-  const [grant] = await tokens.list();
-  await tokens.revoke(grant?.id ?? '');
+  const [grant] = await access.tokens.list();
+  await access.tokens.revoke(grant?.id ?? '');
   now += 1_000;
   t.equal((await ask(`Bearer ${revoked}`)).statusCode, 401, 'a second after it was revoked');
   t.equal(

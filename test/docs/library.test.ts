@@ -448,6 +448,7 @@ t.test('"index" waits for files that are being written, and names what is missin
     now: () => now,
     print: (text: string) => (printed += text),
     note: (text: string) => (noted += text),
+    readLine: async () => undefined,
   };
   const run = () => {
     [printed, noted] = ['', ''];

@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { type AppOptions, buildApp } from '../../docs-service/app.ts';
+import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
+import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
+import { OutsideError } from '../../docs-service/auth/outsideError.ts';
 import type { Scope } from '../../docs-service/auth/scope.ts';
-import { createSqliteTokenStore } from '../../docs-service/auth/sqliteTokenStore.ts';
-import type { TokenStore } from '../../docs-service/auth/tokenStore.ts';
+import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
 import { createRenderer, type Renderer } from '../../docs-service/formats/renderer.ts';
@@ -23,7 +25,7 @@ interface Teardown {
 
 export interface TestApp extends TestLibrary {
   readonly app: FastifyInstance;
-  readonly tokens: TokenStore;
+  readonly access: AccessStores;
   /** What was written to the log, a line each. */
   readonly log: readonly string[];
   /** The kinds of the jobs that reached the renderer; it shares the rendering of one job among who asks for it. */
@@ -44,10 +46,14 @@ export async function openTestApp(
   const library = await openTestLibrary(t, files);
   await library.indexer.sync();
   const data = await temporaryFolder(t);
-  const store = createSqliteTokenStore(await openDatabase(join(data, 'access.db')));
-  t.teardown(() => store.close());
+  const access = createAccessStores(createSqliteAccess(await openDatabase(join(data, 'access.db'))));
+  t.teardown(() => access.close());
   const now = overrides.now ?? Date.now;
-  const verifier = new TokenVerifier({ store, now, onError: (error) => log.push(error.message) });
+  const verifier = new TokenVerifier({
+    store: access.tokens,
+    now,
+    onError: (error) => log.push(error.message),
+  });
   t.teardown(() => verifier.close());
   const log: string[] = [];
   const rendered: string[] = [];
@@ -77,6 +83,13 @@ export async function openTestApp(
     renditions,
     verify: (token) => verifier.verify(token),
     baseUrl: parseBaseUrl(origin),
+    signIn: {
+      ...{ access, takesRegistrations: true, dataHint: '' },
+      documents: createClientDocuments({
+        fetch: () => Promise.reject(new OutsideError('refused', 'Nothing is fetched in this test.')),
+        ...{ now, isLoopback: true },
+      }),
+    },
     corsOrigins: [],
     trustProxy: [],
     limits: { requests: 10_000, renders: 10_000, authFailures: 10 },
@@ -88,13 +101,13 @@ export async function openTestApp(
   t.teardown(() => app.close());
   const create = async (scopes: readonly Scope[] = ['read'], lifetime = 3_600_000) => {
     const token = createToken({ scopes, lifetime, now: now() });
-    await store.add(token);
+    await access.tokens.add(token);
     return token.token;
   };
   const usual = await create();
   return {
     ...library,
-    ...{ app, tokens: store, log, rendered, createToken: create },
+    ...{ app, access, log, rendered, createToken: create },
     get: (url, more = {}) =>
       app.inject({
         url,

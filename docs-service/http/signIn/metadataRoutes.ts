@@ -48,7 +48,10 @@ export interface ServerMetadataOptions {
 }
 
 /** What the authorization server can do (RFC 8414, and IndieAuth 4.1.1). */
-export function createServerMetadata({ origin, takesRegistrations }: ServerMetadataOptions): FastifyPluginAsync {
+export function createServerMetadata({
+  origin,
+  takesRegistrations,
+}: ServerMetadataOptions): FastifyPluginAsync {
   const { authorization, token, introspection, revocation, registration, userinfo } = signInPaths;
   const metadata = {
     issuer: origin,

@@ -10,7 +10,11 @@ export class PageError extends Error {
   /** A command that helps, to be copied. */
   readonly commandLine: string | undefined;
 
-  constructor(title: string, sentence: string, more: { readonly commandLine?: string; readonly cause?: unknown } = {}) {
+  constructor(
+    title: string,
+    sentence: string,
+    more: { readonly commandLine?: string; readonly cause?: unknown } = {},
+  ) {
     super(sentence, { cause: more.cause });
     this.title = title;
     this.commandLine = more.commandLine;
@@ -27,7 +31,11 @@ export function answerPageErrors(app: FastifyInstance): void {
       );
     if (error instanceof OAuthError) return sendError(reply, error.status, error.message);
     if (error.code?.startsWith('FST_CSRF_'))
-      return sendError(reply, 403, 'This form is too old, or cookies are off. Go back, load the page again, and send it once more.');
+      return sendError(
+        reply,
+        403,
+        'This form is too old, or cookies are off. Go back, load the page again, and send it once more.',
+      );
     const { status, message, headers } = problemOf(error);
     if (status === 500) request.log.error({ err: error }, 'a defect');
     return sendError(reply.headers(headers), status, message);
@@ -40,5 +48,9 @@ function sendError(reply: FastifyReply, status: number, sentence: string): Fasti
 
 /** @param redirectUri where the page's form may lead to in the end */
 export function sendPage(reply: FastifyReply, html: string, redirectUri?: string): FastifyReply {
-  return reply.headers(signInHeaders(redirectUri)).type('text/html; charset=utf-8').serializer(String).send(html);
+  return reply
+    .headers(signInHeaders(redirectUri))
+    .type('text/html; charset=utf-8')
+    .serializer(String)
+    .send(html);
 }

@@ -20,28 +20,32 @@ export function createRegisterRoute({ clients, now }: RegisterRouteOptions): Fas
   const registrations = new RateLimiter(limit, now);
   return async (app) => {
     answerOAuthErrors(app);
-    app.post(signInPaths.registration, { schema: { hide: true }, bodyLimit: 65_536 }, async (request, reply) => {
-      const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
-      if (!isAllowed)
-        throw new OAuthError('temporarily_unavailable', `At most ${limit} registrations a minute.`, {
-          status: 429,
-          headers: { 'retry-after': String(resetAfter) },
-        });
-      const client = parseRegistration(request.body);
-      await clients.add(client, now());
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({
-          client_id: client.id,
-          client_id_issued_at: Math.floor(now() / 1_000),
-          ...(client.name === null ? {} : { client_name: client.name }),
-          ...(client.uri === null ? {} : { client_uri: client.uri }),
-          redirect_uris: client.redirectUris,
-          token_endpoint_auth_method: 'none',
-          grant_types: ['authorization_code', 'refresh_token'],
-          response_types: ['code'],
-        });
-    });
+    app.post(
+      signInPaths.registration,
+      { schema: { hide: true }, bodyLimit: 65_536 },
+      async (request, reply) => {
+        const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
+        if (!isAllowed)
+          throw new OAuthError('temporarily_unavailable', `At most ${limit} registrations a minute.`, {
+            status: 429,
+            headers: { 'retry-after': String(resetAfter) },
+          });
+        const client = parseRegistration(request.body);
+        await clients.add(client, now());
+        return reply
+          .code(201)
+          .header('cache-control', 'no-store')
+          .send({
+            client_id: client.id,
+            client_id_issued_at: Math.floor(now() / 1_000),
+            ...(client.name === null ? {} : { client_name: client.name }),
+            ...(client.uri === null ? {} : { client_uri: client.uri }),
+            redirect_uris: client.redirectUris,
+            token_endpoint_auth_method: 'none',
+            grant_types: ['authorization_code', 'refresh_token'],
+            response_types: ['code'],
+          });
+      },
+    );
   };
 }

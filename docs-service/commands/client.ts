@@ -1,0 +1,97 @@
+import { parseClientId } from '../auth/clientId.ts';
+import type { OAuthClient } from '../auth/oauthClient.ts';
+import { OutsideError } from '../auth/outsideError.ts';
+import { redirectUriProblem } from '../auth/redirectUri.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { UsageError } from '../usageError.ts';
+import { defineCommand } from './command.ts';
+import { table } from './table.ts';
+import { withAccess } from './withAccess.ts';
+
+const { data, database } = placeOptions;
+
+export const clientAddCommand = defineCommand({
+  usage: 'client add',
+  summary: 'Makes a client known whose own description cannot be fetched. It still has to ask the owner.',
+  words: 0,
+  options: {
+    data,
+    database,
+    'client-id': { type: 'string', value: 'URL', help: 'the address that the client names itself by' },
+    'redirect-uri': {
+      type: 'string',
+      multiple: true,
+      value: 'URL',
+      help: 'where its answers go (repeatable)',
+    },
+    name: { type: 'string', value: 'NAME', help: 'what the consent page calls it' },
+  },
+  async run({ values }, { env, now, note }) {
+    const client = parseClient(values);
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    await withAccess(places, ({ clients }) => clients.add(client, now()));
+    note(`${client.id} is known now. Sign in from it once more.\n`);
+    return 0;
+  },
+});
+
+export const clientListCommand = defineCommand({
+  usage: 'client list',
+  summary: 'Lists the clients that were added or have registered themselves.',
+  words: 0,
+  options: { data, database },
+  async run({ values }, { env, print }) {
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    const clients = await withAccess(places, (access) => access.clients.list());
+    const rows = clients.map(({ id, source, name, redirectUris }) => [
+      ...[id, source === 'operator' ? 'added' : 'registered'],
+      ...[printable(name ?? ''), redirectUris.join(' ')],
+    ]);
+    if (rows.length > 0) print(table(['ID', 'HOW', 'NAME', 'REDIRECTS'], rows));
+    return 0;
+  },
+});
+
+export const clientRemoveCommand = defineCommand({
+  usage: 'client remove ID',
+  summary: 'Forgets a client, and ends what the owner let it do.',
+  words: 1,
+  options: { data, database },
+  async run({ values, words: [id = ''] }, { env, note }) {
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    const isRemoved = await withAccess(places, ({ clients }) => clients.remove(id));
+    if (!isRemoved)
+      throw new Error(`there is no client "${id}". "runner-docs client list" and "token list" show them.`);
+    note(`The client ${id} is forgotten.\n`);
+    return 0;
+  },
+});
+
+interface ClientFlags {
+  readonly 'client-id': string | undefined;
+  readonly 'redirect-uri': readonly string[];
+  readonly name: string | undefined;
+}
+
+function parseClient({ 'client-id': id, 'redirect-uri': redirectUris, name }: ClientFlags): OAuthClient {
+  if (id === undefined) throw new UsageError('--client-id is missing.');
+  checkId(id);
+  if (redirectUris.length === 0) throw new UsageError('--redirect-uri is missing.');
+  const problem = redirectUris.map(redirectUriProblem).find((found) => found !== undefined);
+  if (problem !== undefined) throw new UsageError(`--redirect-uri: ${problem}`);
+  return { id, name: name?.slice(0, 200) ?? null, uri: null, redirectUris, source: 'operator' };
+}
+
+function checkId(id: string): void {
+  try {
+    parseClientId(id);
+  } catch (error) {
+    if (!(error instanceof OutsideError)) throw error;
+    throw new UsageError(`--client-id: ${error.message}`);
+  }
+}
+
+/** A client chooses its name, and a terminal obeys control characters. */
+function printable(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}]/gu, '');
+}

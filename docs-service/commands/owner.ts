@@ -1,0 +1,69 @@
+import { checkPassword, hashPassword } from '../auth/passwordHash.ts';
+import { parseProfileUrl } from '../auth/profileUrl.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { UsageError } from '../usageError.ts';
+import { defineCommand } from './command.ts';
+import { withAccess } from './withAccess.ts';
+
+const { data, database } = placeOptions;
+
+export const ownerSetPasswordCommand = defineCommand({
+  usage: 'owner set-password',
+  summary:
+    'Reads one line from standard input: the password that opens the pages and lets clients in. Ends all sessions.',
+  words: 0,
+  options: {
+    data,
+    database,
+    me: { type: 'string', value: 'URL', help: "the owner's own page (default: the address of the service)" },
+  },
+  async run({ values }, { env, note, readLine }) {
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    const me = values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) };
+    const password = await readLine('Password (at least 12 characters): ');
+    if (password === undefined || password === '')
+      throw new UsageError('the password is read from standard input, and there was none.');
+    checkPassword(password);
+    const hash = await hashPassword(password);
+    await withAccess(places, ({ owners }) => owners.setPassword({ password: hash, ...me }));
+    note('The password is set. Browsers and clients that were signed in must sign in again.\n');
+    return 0;
+  },
+});
+
+export const ownerSetProfileCommand = defineCommand({
+  usage: 'owner set-profile',
+  summary: 'Sets what clients with the scope profile learn of the owner. What is left out is forgotten.',
+  words: 0,
+  options: {
+    data,
+    database,
+    name: { type: 'string', value: 'NAME', help: 'how the owner is called' },
+    url: { type: 'string', value: 'URL', help: "the owner's home page (default: the address of the owner)" },
+    photo: { type: 'string', value: 'URL', help: 'the address of a picture' },
+    email: { type: 'string', value: 'ADDRESS', help: 'for clients with the scope email as well' },
+  },
+  async run({ values }, { env, note }) {
+    const { name, url, photo, email } = values;
+    const profile = {
+      ...(name === undefined ? {} : { name: name.slice(0, 200) }),
+      ...(url === undefined ? {} : { url: parsePage('url', url) }),
+      ...(photo === undefined ? {} : { photo: parsePage('photo', photo) }),
+      ...(email === undefined ? {} : { email: parseEmail(email) }),
+    };
+    const places = parsePlaces({ ...values, content: undefined }, env);
+    await withAccess(places, ({ owners }) => owners.setProfile(profile));
+    note('The profile is set.\n');
+    return 0;
+  },
+});
+
+function parsePage(flag: string, text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text).href;
+  throw new UsageError(`--${flag} must be an address such as https://example.org/, and is "${text}".`);
+}
+
+function parseEmail(text: string): string {
+  if (/^[^\s@]{1,64}@[^\s@]{1,250}$/.test(text)) return text;
+  throw new UsageError(`--email must be an address such as me@example.org, and is "${text}".`);
+}

@@ -1,0 +1,12 @@
+/** Rows under a head, for people: columns as wide as what stands in them. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [head, ...rows].map((row) => `${lineOf(row, widths)}\n`).join('');
+}
+
+function lineOf(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+    .join('  ')
+    .trimEnd();
+}

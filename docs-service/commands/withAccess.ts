@@ -1,0 +1,18 @@
+import type { AccessStores } from '../auth/accessStores.ts';
+import { openDataFolder } from '../dataFolder.ts';
+import type { Places } from '../serveConfig.ts';
+import { openAccess } from '../stores.ts';
+
+/** Lets a command work on tokens, clients and the owner, also while the service runs. */
+export async function withAccess<Result>(
+  places: Places,
+  work: (access: AccessStores) => Promise<Result>,
+): Promise<Result> {
+  if (places.database === undefined) await openDataFolder(places.data);
+  const access = await openAccess(places);
+  try {
+    return await work(access);
+  } finally {
+    await access.close();
+  }
+}

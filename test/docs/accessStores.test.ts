@@ -1,0 +1,223 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
+import { createToken, type Grant } from '../../docs-service/auth/accessToken.ts';
+import { hashPassword, isPassword } from '../../docs-service/auth/passwordHash.ts';
+import { createPostgresAccess } from '../../docs-service/auth/postgresAccess.ts';
+import type { NewCode } from '../../docs-service/auth/signInStore.ts';
+import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
+import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+/** Opens the same database once more, as another process or instance does. */
+type Open = () => Promise<AccessStores>;
+
+const now = Date.UTC(2026, 10, 22);
+
+t.test('in SQLite', async (t) => {
+  const file = join(await temporaryFolder(t), 'access.db');
+  await holdsContract(t, async () => createAccessStores(createSqliteAccess(await openDatabase(file))));
+});
+
+t.test('a file of the first version is taken over, and one of a later version refused', async (t) => {
+  const file = join(await temporaryFolder(t), 'access.db');
+  const token = createToken({ scopes: ['read', 'draft'], me: 'https://example.org/', lifetime: 1_000, now });
+  const old = await openDatabase(file);
+  old.exec(firstTables('tokens', 'INTEGER'));
+  old.exec('PRAGMA user_version = 1');
+  const { id, created, expires, me } = token.grant;
+  old
+    .prepare('INSERT INTO tokens (hash, id, scopes, me, created, expires) VALUES (?, ?, ?, ?, ?, ?)')
+    .run(token.hash, id, 'read draft', me, created, expires);
+  old.close();
+  const access = createAccessStores(createSqliteAccess(await openDatabase(file)));
+  t.same(await access.tokens.find(token.hash), token.grant);
+  t.same(await access.tokens.list(), [token.grant]);
+  await access.close();
+  const newer = await openDatabase(file);
+  newer.exec('PRAGMA user_version = 99');
+  t.throws(() => createSqliteAccess(newer), /newer version of runner-docs/);
+  newer.close();
+});
+
+t.test('in PostgreSQL', async (t) => {
+  const bin = tryFindPostgres();
+  if (bin === undefined) {
+    t.comment('PostgreSQL is not installed');
+    return;
+  }
+  const server = startPostgres(bin);
+  t.teardown(() => server.remove());
+  const address = server.database('access');
+  const openPool = () => new pg.Pool({ connectionString: address, max: 4 });
+  const pools: pg.Pool[] = [];
+  t.teardown(async () => {
+    for (const pool of pools) await pool.end();
+  });
+  await holdsContract(t, async () => {
+    const pool = openPool();
+    pools.push(pool);
+    return createAccessStores(await createPostgresAccess(pool));
+  });
+
+  t.test('tables of the first version are taken over, by two instances at once', async (t) => {
+    const other = new pg.Pool({ connectionString: server.database('older'), max: 4 });
+    const token = createToken({ scopes: ['read'], lifetime: 1_000, now });
+    const { id, created, expires } = token.grant;
+    await other.query(firstTables('docs_tokens', 'bigint'));
+    await other.query(
+      'CREATE TABLE docs_access (version integer NOT NULL); INSERT INTO docs_access VALUES (1)',
+    );
+    await other.query(
+      'INSERT INTO docs_tokens (hash, id, scopes, created, expires) VALUES ($1, $2, $3, $4, $5)',
+      [token.hash, id, 'read', created, expires],
+    );
+    const opened = await Promise.all([createPostgresAccess(other), createPostgresAccess(other)]);
+    for (const database of opened)
+      t.same(await createAccessStores(database).tokens.find(token.hash), token.grant);
+    await other.end();
+  });
+});
+
+t.test('a password is known by its hash in whichever form it was typed', async (t) => {
+  const hash = await hashPassword('pässword of the owner');
+  t.ok(await isPassword('pa\u0308ssword of the owner', hash));
+  t.notOk(await isPassword('passwort of the owner', hash));
+  t.notOk(await isPassword('x'.repeat(100_000), hash));
+  t.notOk(await isPassword('', 'damaged'));
+  t.not(await hashPassword('pässword of the owner'), hash, 'each has a salt of its own');
+});
+
+async function holdsContract(t: Test, open: Open): Promise<void> {
+  const [one, other] = [await open(), await open()];
+  t.teardown(() => Promise.all([one.close(), other.close()]));
+
+  t.test('a token is seen and revoked by everybody', async (t) => {
+    const token = createToken({ scopes: ['read', 'draft'], lifetime: 1_000, now });
+    await one.tokens.add(token);
+    t.same(await other.tokens.find(token.hash), token.grant);
+    await one.tokens.noteUses(new Map([[token.grant.id, now + 5]]));
+    await one.tokens.noteUses(new Map([[token.grant.id, now + 3]]));
+    t.equal((await other.tokens.find(token.hash))?.lastUsed, now + 5, 'the latest use counts');
+    t.ok(await other.tokens.revoke(token.grant.id));
+    t.notOk(await one.tokens.revoke(token.grant.id));
+    t.equal(await one.tokens.find(token.hash), undefined);
+  });
+
+  t.test('of many that use a code at once, one does', async (t) => {
+    const code = codeOf('c1');
+    await one.signIns.addCode(code, now);
+    const used = await Promise.all(
+      [one, other, one, other].map(({ signIns }) => signIns.useCode('c1', now + 1)),
+    );
+    t.equal(used.filter(Boolean).length, 1);
+    t.match(await other.signIns.findCode('c1'), { isUsed: true, grant: code.grant?.id, scopes: ['read'] });
+    t.equal(await one.signIns.useCode('unknown', now), false);
+  });
+
+  t.test('what a client got ends with its grant, also what comes late', async (t) => {
+    const code = codeOf('c2');
+    await one.signIns.addCode(code, now);
+    t.notOk(
+      (await one.tokens.list()).some(({ id }) => id === code.grant?.id),
+      'not listed before the code is used',
+    );
+    await one.signIns.useCode('c2', now);
+    const tokens = tokensOf(code.grant?.id ?? '', 'a');
+    t.equal(await other.signIns.addTokens(tokens), true);
+    t.equal(
+      (await one.tokens.list()).find(({ id }) => id === code.grant?.id)?.expires,
+      tokens.refresh.expires,
+    );
+    t.match(await one.tokens.find('a-access'), { client: 'client', scopes: ['read'], expires: now + 10 });
+    t.match(await one.signIns.findRefreshToken('a-refresh'), { rotated: null, grant: { client: 'client' } });
+    await other.signIns.rotate('a-refresh', now + 1);
+    await one.signIns.rotate('a-refresh', now + 2);
+    t.equal((await one.signIns.findRefreshToken('a-refresh'))?.rotated, now + 1, 'the first one counts');
+    t.ok(await one.tokens.revoke(code.grant?.id ?? ''));
+    t.equal(await other.signIns.addTokens(tokensOf(code.grant?.id ?? '', 'b')), false);
+    for (const hash of ['a-access', 'b-access']) t.equal(await other.tokens.find(hash), undefined);
+    t.equal(await other.signIns.findRefreshToken('a-refresh'), undefined);
+  });
+
+  t.test('codes that nobody used go, and their grants with them', async (t) => {
+    const code = codeOf('c3');
+    await one.signIns.addCode(code, now);
+    await one.signIns.addCode(codeOf('c4', now + 2 * 86_400_000), now + 2 * 86_400_000);
+    t.equal(await one.signIns.findCode('c3'), undefined);
+    t.equal(await one.tokens.revoke(code.grant?.id ?? ''), false);
+  });
+
+  t.test('clients', async (t) => {
+    const client = {
+      id: 'x',
+      name: 'One',
+      uri: null,
+      redirectUris: ['https://x.example/cb'],
+      source: 'operator',
+    } as const;
+    await one.clients.add(client, now);
+    await other.clients.add({ ...client, name: 'Two' }, now);
+    t.same(await one.clients.find('x'), { ...client, name: 'Two' });
+    t.ok(await one.clients.remove('x'));
+    t.notOk(await one.clients.remove('x'));
+  });
+
+  t.test('the owner, and the sessions that a new password ends', async (t) => {
+    t.same(await one.owners.read(), { me: null, password: null, profile: {} });
+    await one.owners.setProfile({ name: 'Ada' });
+    await one.owners.setPassword({ password: 'hash', me: 'https://ada.example/' });
+    await other.owners.addSession('s', now + 10, now);
+    t.ok(await one.owners.hasSession('s', now));
+    t.notOk(await one.owners.hasSession('s', now + 10));
+    await one.owners.setPassword({ password: 'hash2' });
+    t.same(await other.owners.read(), {
+      me: 'https://ada.example/',
+      password: 'hash2',
+      profile: { name: 'Ada' },
+    });
+    t.notOk(await other.owners.hasSession('s', now));
+  });
+
+  t.test('wrong passwords are counted over all instances', async (t) => {
+    const attempt = (id: string) => ({ id, address: '192.0.2.1', made: now });
+    t.equal(await one.owners.noteAttempt(attempt('1'), now - 10), 1);
+    t.equal(await other.owners.noteAttempt(attempt('2'), now - 10), 2);
+    await one.owners.forgetAttempt('1');
+    t.equal(await one.owners.noteAttempt({ ...attempt('3'), address: '192.0.2.2' }, now - 10), 1);
+    t.equal(await one.owners.noteAttempt({ ...attempt('4'), made: now + 20 }, now + 10), 1);
+  });
+}
+
+function codeOf(hash: string, created = now): NewCode {
+  const times = { created, expires: created + 60_000, lastUsed: null };
+  const grant: Grant = {
+    id: `grant-${hash}`,
+    scopes: ['read'],
+    me: 'https://me.example/',
+    client: 'client',
+    ...times,
+  };
+  const request = {
+    client: 'client',
+    redirectUri: 'https://c.example/',
+    challenge: 'x',
+    scopes: ['read'] as const,
+  };
+  return { hash, grant, ...request, expires: times.expires };
+}
+
+function tokensOf(grant: string, name: string) {
+  return {
+    ...{ grant, scopes: ['read'] as const, now },
+    access: { hash: `${name}-access`, expires: now + 10 },
+    refresh: { hash: `${name}-refresh`, expires: now + 20 },
+  };
+}
+
+function firstTables(name: string, integer: string): string {
+  return `CREATE TABLE ${name} (hash TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, me TEXT,
+    created ${integer} NOT NULL, expires ${integer} NOT NULL, last_used ${integer})`;
+}

@@ -1,0 +1,616 @@
+import t from 'tap';
+import {
+  answerOf,
+  challenge,
+  openSignInApp,
+  ownerPassword,
+  redirectUri,
+  signIn,
+  verifier,
+} from '../support/signIn.ts';
+
+const origin = 'http://127.0.0.1:4000';
+
+t.test(
+  'a client gets a token by the browser, reads with it, refreshes it, and loses it when it is revoked',
+  async (t) => {
+    const { allow, redeem, post, get, client, app } = await openSignInApp(t);
+    const answer = await allow();
+    t.equal(answer.get('state'), 'a state & more');
+    t.equal(answer.get('iss'), origin);
+    const answered = await redeem(answer.get('code') ?? '');
+    t.equal(answered.statusCode, 200);
+    t.equal(answered.headers['cache-control'], 'no-store');
+    const tokens = answered.json();
+    t.match(tokens, { token_type: 'Bearer', scope: 'read', expires_in: 3_600, me: `${origin}/` });
+    const read = (token: string) => get('/api/v1/docs', { headers: { authorization: `Bearer ${token}` } });
+    t.equal((await read(tokens.access_token)).statusCode, 200);
+
+    const refreshed = await post('/token', {
+      ...{ grant_type: 'refresh_token', refresh_token: tokens.refresh_token, client_id: client },
+    });
+    t.equal(refreshed.statusCode, 200);
+    t.not(refreshed.json().access_token, tokens.access_token);
+    t.equal((await read(refreshed.json().access_token)).statusCode, 200);
+
+    t.equal((await post('/revoke', { token: refreshed.json().access_token })).statusCode, 200);
+    t.equal((await post('/revoke', { token: 'unknown' })).statusCode, 200, 'whoever asks learns nothing');
+    await app.ready();
+    const after = await post('/token', {
+      ...{ grant_type: 'refresh_token', refresh_token: refreshed.json().refresh_token, client_id: client },
+    });
+    t.equal(after.json().error, 'invalid_grant', 'the refresh tokens end with it');
+  },
+);
+
+t.test('what a request for access must have', async (t) => {
+  const { authorizeUrl, app, client } = await openSignInApp(t);
+  const open = (url: string) => app.inject({ url, headers: { host: '127.0.0.1:4000' } });
+  const pages = [
+    { name: 'no client', changes: { client_id: undefined } },
+    { name: 'an unknown client', changes: { client_id: 'rdocs_client_nobody' } },
+    { name: 'a client on a private network', changes: { client_id: 'https://10.0.0.1/client.json' } },
+    { name: 'no redirect', changes: { redirect_uri: undefined } },
+    { name: 'another redirect', changes: { redirect_uri: 'https://evil.example/callback' } },
+    { name: 'another path', changes: { redirect_uri: 'http://127.0.0.1:50000/other' } },
+    { name: 'another loopback name', changes: { redirect_uri: 'http://localhost:50000/callback' } },
+    { name: 'a redirect to a script', changes: { redirect_uri: 'javascript:alert(1)' } },
+    {
+      name: 'a redirect with a user',
+      changes: { redirect_uri: 'http://127.0.0.1:50000@evil.example/callback' },
+    },
+  ];
+  for (const { name, changes } of pages)
+    t.test(`${name}: a page, and nobody is sent anywhere`, async (t) => {
+      const { statusCode, headers, body } = await open(authorizeUrl(changes));
+      t.equal(statusCode, 400);
+      t.equal(headers.location, undefined);
+      t.match(headers['content-type'], 'text/html');
+      t.match(body, 'Nothing was allowed');
+    });
+  t.test('client_id twice: a page', async (t) => {
+    t.equal((await open(`${authorizeUrl()}&client_id=${client}`)).statusCode, 400);
+  });
+
+  const redirects = [
+    { name: 'no state', changes: { state: undefined }, error: 'invalid_request' },
+    { name: 'no challenge', changes: { code_challenge: undefined }, error: 'invalid_request' },
+    { name: 'a challenge of another form', changes: { code_challenge: 'short' }, error: 'invalid_request' },
+    { name: 'PKCE plain', changes: { code_challenge_method: 'plain' }, error: 'invalid_request' },
+    {
+      name: 'PKCE without a method',
+      changes: { code_challenge_method: undefined },
+      error: 'invalid_request',
+    },
+    { name: 'a token at once', changes: { response_type: 'token' }, error: 'unsupported_response_type' },
+    {
+      name: 'another resource',
+      changes: { resource: 'https://elsewhere.example/mcp' },
+      error: 'invalid_target',
+    },
+    { name: 'unknown scopes alone', changes: { scope: 'write admin' }, error: 'invalid_scope' },
+    { name: 'an address of mail without the profile', changes: { scope: 'email' }, error: 'invalid_scope' },
+  ];
+  for (const { name, changes, error } of redirects)
+    t.test(`${name}: ${error}, back at the client`, async (t) => {
+      const { statusCode, headers } = await open(authorizeUrl(changes));
+      t.equal(statusCode, 302);
+      const location = new URL(String(headers.location));
+      t.equal(location.origin + location.pathname, redirectUri);
+      t.equal(location.searchParams.get('error'), error);
+      t.equal(location.searchParams.get('state'), 'state' in changes ? null : 'a state & more');
+      t.equal(location.searchParams.get('iss'), origin);
+    });
+
+  const fine = [
+    {
+      name: 'another port of the same machine',
+      changes: { redirect_uri: 'http://127.0.0.1:61234/callback' },
+    },
+    { name: 'the resource', changes: { resource: `${origin}/mcp` } },
+    { name: 'the resource with a slash', changes: { resource: `${origin}/mcp/` } },
+    { name: 'the whole service', changes: { resource: `${origin}/` } },
+    { name: 'another name of this machine', changes: { resource: 'http://localhost:4999/mcp' } },
+    { name: 'a scope that is unknown beside one that is known', changes: { scope: 'write read' } },
+    { name: 'a parameter that nobody knows', changes: { prompt: 'consent', me: 'https://example.org/' } },
+  ];
+  for (const { name, changes } of fine)
+    t.test(`${name}: the owner is asked`, async (t) => {
+      const { statusCode, headers } = await open(authorizeUrl(changes));
+      t.equal(statusCode, 303);
+      t.match(headers.location, /^\/sign-in\?to=%2Fauthorize/);
+    });
+});
+
+t.test('a code is good once, for a minute, for who asked for it', async (t) => {
+  const app = await openSignInApp(t);
+  const other = await app.app.inject({
+    ...{ method: 'POST', url: '/register', headers: { host: '127.0.0.1:4000' } },
+    payload: { redirect_uris: [redirectUri] },
+  });
+  const browser = app.openBrowser();
+  const cases = [
+    {
+      name: 'another verifier',
+      changes: { code_verifier: verifier.replace('a', 'b') },
+      error: 'invalid_grant',
+    },
+    { name: 'the challenge as verifier', changes: { code_verifier: challenge }, error: 'invalid_grant' },
+    { name: 'no verifier', changes: { code_verifier: undefined }, error: 'invalid_request' },
+    { name: 'another client', changes: { client_id: other.json().client_id }, error: 'invalid_grant' },
+    { name: 'an unknown client', changes: { client_id: 'rdocs_client_x' }, error: 'invalid_client' },
+    { name: 'no client', changes: { client_id: undefined }, error: 'invalid_request' },
+    { name: 'another redirect', changes: { redirect_uri: `${redirectUri}2` }, error: 'invalid_grant' },
+    { name: 'no redirect', changes: { redirect_uri: undefined }, error: 'invalid_request' },
+    {
+      name: 'another resource',
+      changes: { resource: 'https://elsewhere.example/' },
+      error: 'invalid_target',
+    },
+    { name: 'another code', changes: { code: 'rdocs_code_x' }, error: 'invalid_grant' },
+    { name: 'another grant type', changes: { grant_type: 'password' }, error: 'unsupported_grant_type' },
+  ];
+  for (const { name, changes, error } of cases)
+    t.test(name, async (t) => {
+      const code = (await app.allow({}, browser)).get('code') ?? '';
+      const refused = await app.redeem(code, changes);
+      t.equal(refused.json().error, error);
+      t.equal(refused.statusCode, error === 'invalid_client' ? 401 : 400);
+      t.equal(refused.headers['cache-control'], 'no-store');
+      t.notMatch(refused.body, code);
+    });
+
+  t.test('the same code twice ends what the first one gave', async (t) => {
+    const code = (await app.allow({}, browser)).get('code') ?? '';
+    const { access_token, refresh_token } = (await app.redeem(code)).json();
+    t.equal((await app.redeem(code)).json().error, 'invalid_grant');
+    app.setClock(app.now() + 1_000);
+    const read = await app.get('/api/v1/docs', { headers: { authorization: `Bearer ${access_token}` } });
+    t.equal(read.statusCode, 401);
+    const refreshed = await app.post('/token', {
+      ...{ grant_type: 'refresh_token', refresh_token, client_id: app.client },
+    });
+    t.equal(refreshed.json().error, 'invalid_grant');
+  });
+
+  t.test('ten at once: one gets tokens, and they end', async (t) => {
+    const code = (await app.allow({}, browser)).get('code') ?? '';
+    const answers = await Promise.all(Array.from({ length: 10 }, () => app.redeem(code)));
+    t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1);
+  });
+
+  t.test('after a minute', async (t) => {
+    const code = (await app.allow({}, browser)).get('code') ?? '';
+    app.setClock(app.now() + 60_000);
+    t.equal((await app.redeem(code)).json().error, 'invalid_grant');
+  });
+
+  t.test('a new password of the owner ends codes too', async (t) => {
+    const code = (await app.allow({}, browser)).get('code') ?? '';
+    const { password } = await app.access.owners.read();
+    await app.access.owners.setPassword({ password: password ?? '' });
+    t.equal((await app.redeem(code)).json().error, 'invalid_grant');
+  });
+});
+
+t.test('refresh tokens', async (t) => {
+  const app = await openSignInApp(t);
+  const browser = app.openBrowser();
+  const begin = async (scope = 'read draft') => {
+    const code = (await app.allow({ scope }, browser)).get('code') ?? '';
+    return (await app.redeem(code)).json();
+  };
+  const refresh = (refresh_token: string, changes: Record<string, string> = {}) =>
+    app.post('/token', {
+      ...{ grant_type: 'refresh_token', refresh_token, client_id: app.client },
+      ...changes,
+    });
+
+  t.test('five processes of one client may refresh at once, and go on with what they got', async (t) => {
+    const { refresh_token } = await begin();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
+    for (const answer of answers) {
+      t.equal(answer.statusCode, 200);
+      t.equal((await refresh(answer.json().refresh_token)).statusCode, 200);
+    }
+  });
+
+  t.test('one that was replaced more than a minute ago ends the whole family', async (t) => {
+    const { refresh_token } = await begin();
+    const second = (await refresh(refresh_token)).json();
+    app.setClock(app.now() + 59_000);
+    t.equal((await refresh(refresh_token)).statusCode, 200);
+    app.setClock(app.now() + 1_000);
+    t.equal((await refresh(refresh_token)).json().error, 'invalid_grant');
+    t.equal((await refresh(second.refresh_token)).json().error, 'invalid_grant');
+    app.setClock(app.now() + 1_000);
+    const read = await app.get('/api/v1/docs', {
+      headers: { authorization: `Bearer ${second.access_token}` },
+    });
+    t.equal(read.statusCode, 401);
+  });
+
+  t.test('they live 30 days from their last use, and access tokens an hour', async (t) => {
+    const first = await begin();
+    app.setClock(app.now() + 3_600_000);
+    const read = await app.get('/api/v1/docs', {
+      headers: { authorization: `Bearer ${first.access_token}` },
+    });
+    t.equal(read.statusCode, 401);
+    app.setClock(app.now() + 29 * 86_400_000);
+    const second = await refresh(first.refresh_token);
+    t.equal(second.statusCode, 200);
+    app.setClock(app.now() + 29 * 86_400_000);
+    t.equal((await refresh(second.json().refresh_token)).statusCode, 200);
+    app.setClock(app.now() + 30 * 86_400_000);
+    t.equal((await refresh(second.json().refresh_token)).json().error, 'invalid_grant');
+  });
+
+  t.test('a refresh may leave scopes out and add none', async (t) => {
+    const { refresh_token } = await begin();
+    const narrow = await refresh(refresh_token, { scope: 'read' });
+    t.equal(narrow.json().scope, 'read');
+    t.equal(
+      (await refresh(narrow.json().refresh_token)).json().scope,
+      'read draft',
+      'the grant is as wide as before',
+    );
+    t.equal((await refresh(refresh_token, { scope: 'read profile' })).json().error, 'invalid_scope');
+    t.equal(
+      (await refresh(refresh_token, { client_id: 'https://other.example/' })).json().error,
+      'invalid_grant',
+    );
+    t.equal(
+      (await refresh(refresh_token, { resource: 'https://other.example/' })).json().error,
+      'invalid_target',
+    );
+  });
+
+  t.test('a new password of the owner ends them', async (t) => {
+    const { refresh_token } = await begin();
+    const { password } = await app.access.owners.read();
+    await app.access.owners.setPassword({ password: password ?? '' });
+    t.equal((await refresh(refresh_token)).json().error, 'invalid_grant');
+  });
+});
+
+t.test('scopes', async (t) => {
+  const app = await openSignInApp(t, { files: { 'secret.md': '---\ndraft: true\n---\n# Secret' } });
+  const browser = app.openBrowser();
+
+  t.test('the owner may allow less than was asked for', async (t) => {
+    await signIn(browser, app.authorizeUrl({ scope: 'draft read' }));
+    t.match(browser.page.body, /value="draft"[^>]*checked/);
+    t.notMatch(browser.page.body, 'value="email"', 'nothing else is offered');
+    const code = answerOf(await browser.submit({ decision: 'allow', scope: 'read' })).get('code') ?? '';
+    t.equal((await app.redeem(code)).json().scope, 'read');
+  });
+  t.test('and cannot be made to allow more', async (t) => {
+    await signIn(browser, app.authorizeUrl({ scope: 'read' }));
+    t.equal(
+      answerOf(await browser.submit({ decision: 'allow', scope: 'draft' })).get('error'),
+      'access_denied',
+    );
+  });
+  t.test('no', async (t) => {
+    await signIn(browser, app.authorizeUrl());
+    const answer = answerOf(await browser.submit({ decision: 'cancel' }));
+    t.equal(answer.get('error'), 'access_denied');
+    t.equal(answer.get('state'), 'a state & more');
+  });
+  t.test('with a resource and no scope, reading is offered', async (t) => {
+    const code =
+      (await app.allow({ scope: undefined, resource: `${origin}/mcp` }, browser)).get('code') ?? '';
+    t.equal((await app.redeem(code, { resource: `${origin}/mcp` })).json().scope, 'read');
+  });
+  t.test('without both, a code says who the owner is and gives no token', async (t) => {
+    const code = (await app.allow({ scope: undefined }, browser)).get('code') ?? '';
+    t.equal((await app.redeem(code)).json().error, 'invalid_scope');
+    const another = (await app.allow({ scope: undefined }, browser)).get('code') ?? '';
+    const fields = { client_id: app.client, redirect_uri: redirectUri, code_verifier: verifier };
+    const identity = await app.post('/authorize', {
+      grant_type: 'authorization_code',
+      code: another,
+      ...fields,
+    });
+    t.same(identity.json(), { me: `${origin}/` });
+    const again = await app.post('/authorize', { code: another, ...fields });
+    t.equal(again.json().error, 'invalid_grant');
+  });
+  t.test('the profile, and the address of mail only where it was asked for', async (t) => {
+    await app.access.owners.setProfile({ name: 'Ada', email: 'ada@example.org' });
+    const profile = { url: `${origin}/`, name: 'Ada' };
+    const code = (await app.allow({ scope: 'profile' }, browser)).get('code') ?? '';
+    const tokens = (await app.redeem(code)).json();
+    t.same(tokens.profile, profile);
+    const ask = (token: string) => app.get('/userinfo', { headers: { authorization: `Bearer ${token}` } });
+    t.same((await ask(tokens.access_token)).json(), profile);
+    const both = (await app.allow({ scope: 'profile email' }, browser)).get('code') ?? '';
+    t.same((await app.redeem(both)).json().profile, { ...profile, email: 'ada@example.org' });
+    const reading = await app.get('/userinfo');
+    t.equal(reading.statusCode, 403);
+    t.match(reading.headers['www-authenticate'], /error="insufficient_scope".*scope="profile"/);
+    const refused = await app.get('/api/v1/docs', {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    t.equal(refused.statusCode, 403);
+    t.match(refused.headers['www-authenticate'], 'error="insufficient_scope"');
+  });
+  t.test('drafts', async (t) => {
+    const code = (await app.allow({ scope: 'read draft' }, browser)).get('code') ?? '';
+    const { access_token } = (await app.redeem(code)).json();
+    const list = await app.get('/api/v1/docs', { headers: { authorization: `Bearer ${access_token}` } });
+    t.equal(list.json().total, 2);
+    t.equal((await app.get('/api/v1/docs')).json().total, 1);
+  });
+});
+
+t.test('introspection', async (t) => {
+  const app = await openSignInApp(t);
+  const asker = await app.createToken(['profile']);
+  const code = (await app.allow()).get('code') ?? '';
+  const { access_token, refresh_token } = (await app.redeem(code)).json();
+  const ask = (token: string, by: string | undefined = asker) => app.post('/introspect', { token }, by);
+  t.match((await ask(access_token)).json(), {
+    ...{ active: true, me: `${origin}/`, client_id: app.client, scope: 'read', iss: origin },
+    ...{ exp: Math.floor(app.now() / 1_000) + 3_600 },
+  });
+  t.same((await ask('rdocs_unknown')).json(), { active: false });
+  t.same((await ask(refresh_token)).json(), { active: false });
+  t.equal((await app.post('/introspect', { token: access_token })).statusCode, 401, 'who asks needs a token');
+  t.equal((await ask(access_token, 'rdocs_wrong')).statusCode, 401);
+  t.equal((await ask(asker)).json().error, 'invalid_request', 'a token does not ask about itself');
+  t.equal((await app.post('/introspect', {}, asker)).json().error, 'invalid_request');
+  app.setClock(app.now() + 3_600_000);
+  t.same((await ask(access_token, await app.createToken())).json(), { active: false });
+});
+
+t.test('who guesses tokens by asking about them is stopped', async (t) => {
+  const app = await openSignInApp(t, { limits: { requests: 1_000, renders: 10, authFailures: 3 } });
+  const asker = await app.createToken();
+  const codes = [];
+  for (const at of [1, 2, 3, 4])
+    codes.push((await app.post('/introspect', { token: `rdocs_${at}` }, asker)).statusCode);
+  t.same(codes, [200, 200, 200, 429]);
+});
+
+t.test('the password', async (t) => {
+  const app = await openSignInApp(t, { limits: { requests: 1_000, renders: 10, authFailures: 3 } });
+
+  t.test('opens a session that lasts a week, in a cookie that no script reads', async (t) => {
+    const browser = app.openBrowser();
+    await browser.open('/sign-in?to=/docs');
+    t.match(browser.page.headers['content-security-policy'], "frame-ancestors 'none'");
+    t.equal(browser.page.headers['cache-control'], 'no-store');
+    const page = await browser.submit({ password: ownerPassword });
+    t.equal(new URL(page.url).pathname, '/docs');
+    const [name = ''] = [...browser.cookies.keys()].filter((key) => key.includes('session'));
+    t.equal(name, 'docs_session_4000');
+    t.equal(
+      new URL((await browser.open('/sign-in?to=/docs')).url, origin).pathname,
+      '/docs',
+      'it is known now',
+    );
+    app.setClock(app.now() + 7 * 86_400_000);
+    t.match((await browser.open('/sign-in?to=/docs')).body, 'type="password"');
+  });
+
+  t.test('a wrong one', async (t) => {
+    const browser = app.openBrowser();
+    await browser.open('/sign-in');
+    const page = await browser.submit({ password: 'wrong horse battery staple' });
+    t.equal(page.status, 403);
+    t.match(page.body, 'This is not the password.');
+    t.notMatch(page.body, 'wrong horse');
+  });
+
+  t.test('guesses at once, from one address, are as few as one after another', async (t) => {
+    app.setClock(app.now() + 120_000);
+    const browsers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const browser = app.openBrowser();
+        await browser.open('/sign-in');
+        return browser;
+      }),
+    );
+    const pages = await Promise.all(
+      browsers.map((browser) => browser.submit({ password: 'wrong wrong wrong' })),
+    );
+    const codes = pages.map(({ status }) => status);
+    t.equal(codes.filter((code) => code === 403).length, 3);
+    t.equal(codes.filter((code) => code === 429).length, 5);
+    const [browser] = browsers;
+    t.equal((await browser?.submit({ password: ownerPassword }))?.status, 429, 'the right one waits too');
+    app.setClock(app.now() + 61_000);
+    await browser?.open('/sign-in?to=/docs');
+    t.equal(new URL((await browser?.submit({ password: ownerPassword }))?.url ?? '').pathname, '/docs');
+  });
+
+  for (const to of [
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/a\nb',
+    'docs',
+    'javascript:1',
+  ])
+    t.test(`a sign-in does not lead to ${JSON.stringify(to)}`, async (t) => {
+      const browser = app.openBrowser();
+      await browser.open(`/sign-in?to=${encodeURIComponent(to)}`);
+      t.equal(browser.page.status, 400);
+      await browser.open('/sign-in');
+      t.equal((await browser.submit({ password: ownerPassword, to })).status, 400);
+    });
+
+  t.test('signing out ends the session, not only the cookie', async (t) => {
+    const browser = app.openBrowser();
+    await signIn(browser, app.authorizeUrl());
+    const [, secret = ''] = [...browser.cookies].find(([name]) => name.includes('session')) ?? [];
+    await app.access.owners.removeSession('unknown');
+    const old = app.openBrowser();
+    await old.open('/sign-in');
+    const headers = { cookie: `docs_session_4000=${secret}`, host: '127.0.0.1:4000' };
+    t.equal((await app.app.inject({ url: '/sign-in', headers })).statusCode, 303);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(browser.page.body)?.[1] ?? '';
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const out = await app.app.inject({
+      ...{ method: 'POST', url: '/sign-out' },
+      headers: { cookie, host: '127.0.0.1:4000', 'content-type': 'application/x-www-form-urlencoded' },
+      payload: `csrf=${encodeURIComponent(csrf)}`,
+    });
+    t.equal(out.statusCode, 200);
+    t.equal((await app.app.inject({ url: '/sign-in', headers })).statusCode, 200);
+  });
+});
+
+t.test('forged forms and cookies', async (t) => {
+  const app = await openSignInApp(t);
+  const browser = app.openBrowser();
+  await signIn(browser, app.authorizeUrl());
+  t.equal((await browser.submit({ decision: 'allow' }, { origin: 'https://evil.example' })).status, 403);
+  await browser.open(app.authorizeUrl());
+  t.equal((await browser.submit({ decision: 'allow' }, { origin: 'null' })).status, 403);
+  await browser.open(app.authorizeUrl());
+  t.equal((await browser.submit({ decision: 'allow', csrf: '' })).status, 403);
+  await browser.open(app.authorizeUrl());
+  t.equal((await browser.submit({ decision: 'allow', csrf: 'made-up.token' })).status, 403);
+  const other = app.openBrowser();
+  await other.open('/sign-in');
+  const foreign = /name="csrf" value="([^"]+)"/.exec(other.page.body)?.[1] ?? '';
+  await browser.open(app.authorizeUrl());
+  t.equal(
+    (await browser.submit({ decision: 'allow', csrf: foreign })).status,
+    403,
+    "another browser's token",
+  );
+  const forged = await app.app.inject({
+    url: app.authorizeUrl(),
+    headers: { host: '127.0.0.1:4000', cookie: `docs_session_4000=rdocs_session_${'A'.repeat(43)}` },
+  });
+  t.match(forged.headers.location, '/sign-in', 'a cookie that was made up is none');
+  await browser.open(app.authorizeUrl());
+  const swapped = app.authorizeUrl({ redirect_uri: 'https://evil.example/' }).slice('/authorize?'.length);
+  t.equal(
+    (await browser.submit({ decision: 'allow', request: swapped })).status,
+    400,
+    'all is checked once more',
+  );
+  await browser.open(app.authorizeUrl());
+  const { password } = await app.access.owners.read();
+  await app.access.owners.setPassword({ password: password ?? '' });
+  t.match((await browser.submit({ decision: 'allow' })).body, 'type="password"', 'the session has ended');
+});
+
+t.test('registration', async (t) => {
+  const app = await openSignInApp(t);
+  const register = (payload: unknown, more = {}) =>
+    app.app.inject({
+      ...{
+        method: 'POST',
+        url: '/register',
+        headers: { host: '127.0.0.1:4000', 'content-type': 'application/json' },
+      },
+      ...{ payload: JSON.stringify(payload), remoteAddress: '192.0.2.1' },
+      ...more,
+    });
+  const bad = [
+    { name: 'no redirects', body: {}, error: 'invalid_redirect_uri' },
+    { name: 'an empty list', body: { redirect_uris: [] }, error: 'invalid_redirect_uri' },
+    { name: 'no text', body: { redirect_uris: [1] }, error: 'invalid_redirect_uri' },
+    {
+      name: 'an unusable one among usable ones',
+      body: { redirect_uris: ['https://app.example/cb', 'http://app.example/cb'] },
+      error: 'invalid_redirect_uri',
+    },
+    { name: 'a script', body: { redirect_uris: ['javascript:alert(1)'] }, error: 'invalid_redirect_uri' },
+    {
+      name: 'a fragment',
+      body: { redirect_uris: ['https://app.example/#a'] },
+      error: 'invalid_redirect_uri',
+    },
+    { name: 'no object', body: [], error: 'invalid_client_metadata' },
+  ];
+  for (const [at, { name, body, error }] of bad.entries())
+    t.test(name, async (t) => {
+      const answer = await register(body, { remoteAddress: `192.0.3.${at}` });
+      t.equal(answer.statusCode, 400);
+      t.equal(answer.json().error, error);
+      t.ok(answer.json().error_description);
+    });
+  t.test('a secret is not given out, and the answer says so', async (t) => {
+    const answer = await register({
+      ...{ redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] },
+      ...{ token_endpoint_auth_method: 'client_secret_post', client_name: 'Na\u202eme' },
+    });
+    t.equal(answer.statusCode, 201);
+    t.match(answer.json(), { token_endpoint_auth_method: 'none', client_name: 'Name' });
+    t.notOk('client_secret' in answer.json());
+  });
+  t.test('ten a minute for an address', async (t) => {
+    const codes = [];
+    const body = { redirect_uris: [redirectUri] };
+    for (let at = 0; at < 11; at += 1)
+      codes.push((await register(body, { remoteAddress: '192.0.4.1' })).statusCode);
+    t.same(codes, [...Array(10).fill(201), 429]);
+  });
+  t.test('a thousand are kept; one that the owner allowed something stays', async (t) => {
+    await app.allow();
+    const { clients } = app.access;
+    const make = (id: string) =>
+      ({ id, name: null, uri: null, redirectUris: [redirectUri], source: 'registration' }) as const;
+    for (let at = 0; at < 1_005; at += 1) await clients.add(make(`c${at}`), app.now() + at);
+    t.equal((await clients.list()).length, 1_000);
+    t.ok(await clients.find(app.client));
+    t.notOk(await clients.find('c0'));
+    await clients.add(make('late'), app.now() + 86_401_100);
+    t.same((await clients.list()).map(({ id }) => id).sort(), ['late', app.client].sort(), 'a day later');
+  });
+});
+
+t.test('a client that the owner added', async (t) => {
+  const app = await openSignInApp(t);
+  const id = 'https://client.example/metadata.json';
+  const first = await app.app.inject({
+    url: app.authorizeUrl({ client_id: id }),
+    headers: { host: '127.0.0.1:4000' },
+  });
+  t.equal(first.statusCode, 400);
+  t.match(first.body, 'runner-docs client add');
+  t.match(first.body, id);
+  await app.access.clients.add(
+    { id, name: 'Mine', uri: null, redirectUris: ['http://localhost/callback'], source: 'operator' },
+    app.now(),
+  );
+  const code = await app.allow({ client_id: id, redirect_uri: 'http://localhost:33418/callback' });
+  const redeemed = await app.redeem(code.get('code') ?? '', {
+    ...{ client_id: id, redirect_uri: 'http://localhost:33418/callback' },
+  });
+  t.equal(redeemed.statusCode, 200);
+  t.ok(await app.access.clients.remove(id));
+  const refreshed = await app.post('/token', {
+    ...{ grant_type: 'refresh_token', refresh_token: redeemed.json().refresh_token, client_id: id },
+  });
+  t.equal(refreshed.json().error, 'invalid_grant', 'what it was allowed ends with it');
+});
+
+t.test('without an owner password the page says how to set one, and no password is right', async (t) => {
+  const { openBrowser, authorizeUrl } = await openSignInApp(t, { hasPassword: false });
+  const browser = openBrowser();
+  const page = await browser.open(authorizeUrl());
+  t.match(page.body, 'runner-docs owner set-password');
+  t.notMatch(page.body, '<form');
+});
+
+t.test('under another name of this machine, the metadata and the challenge name that one', async (t) => {
+  const { app } = await openSignInApp(t);
+  const ask = (url: string) => app.inject({ url, headers: { host: 'localhost:4000' } });
+  const challengeOf = String((await ask('/api/v1/docs')).headers['www-authenticate']);
+  t.match(challengeOf, 'resource_metadata="http://localhost:4000/.well-known/oauth-protected-resource"');
+  t.match(challengeOf, 'scope="read"');
+  t.notMatch(challengeOf, 'error=', 'no token is no error');
+  const resource = (await ask('/.well-known/oauth-protected-resource/mcp')).json();
+  t.equal(resource.resource, 'http://localhost:4000/mcp');
+  t.same(resource.authorization_servers, [origin]);
+  t.same(resource.scopes_supported, ['read']);
+  t.equal((await ask('/.well-known/oauth-authorization-server')).json().issuer, origin);
+});

@@ -1,0 +1,113 @@
+import { Parser } from 'htmlparser2';
+
+/** What a server has answered to a browser. */
+export interface BrowserPage {
+  readonly status: number;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>;
+  readonly body: string;
+}
+
+export interface BrowserRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly payload?: string;
+}
+
+interface Form {
+  readonly action: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+/**
+ * As much of a browser as a form without scripts needs: it keeps cookies, follows redirects on its own origin, and
+ * posts the first form of a page with what is filled in there.
+ */
+export class FormBrowser {
+  readonly #origin: string;
+  readonly #ask: (request: BrowserRequest) => Promise<Omit<BrowserPage, 'url'>>;
+  readonly #cookies = new Map<string, string>();
+  #page: BrowserPage | undefined;
+
+  constructor(origin: string, ask: (request: BrowserRequest) => Promise<Omit<BrowserPage, 'url'>>) {
+    this.#origin = origin;
+    this.#ask = ask;
+  }
+
+  get page(): BrowserPage {
+    if (this.#page === undefined) throw new Error('no page was opened');
+    return this.#page;
+  }
+
+  get cookies(): ReadonlyMap<string, string> {
+    return this.#cookies;
+  }
+
+  open(url: string): Promise<BrowserPage> {
+    return this.#go({ method: 'GET', url, headers: {} });
+  }
+
+  /** Ticked boxes and hidden fields go along; what is given counts before them. */
+  submit(
+    given: Readonly<Record<string, string>>,
+    headers: Record<string, string> = {},
+  ): Promise<BrowserPage> {
+    const form = tryFindForm(this.page.body);
+    if (form === undefined) throw new Error(`there is no form at ${this.page.url}: ${this.page.body}`);
+    const own = form.fields.filter(([name]) => !(name in given));
+    const payload = new URLSearchParams([
+      ...own.map(([name, value]) => [name, value]),
+      ...Object.entries(given),
+    ]);
+    return this.#go({
+      method: 'POST',
+      url: new URL(form.action, new URL(this.page.url, this.#origin)).href,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: this.#origin, ...headers },
+      payload: payload.toString(),
+    });
+  }
+
+  async #go(request: BrowserRequest, depth = 0): Promise<BrowserPage> {
+    const { host } = new URL(request.url, this.#origin);
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { host, ...(cookie === '' ? {} : { cookie }), ...request.headers };
+    const answer = await this.#ask({ ...request, headers });
+    this.#keep(answer.headers['set-cookie']);
+    this.#page = { ...answer, url: request.url };
+    const { location } = answer.headers;
+    if (typeof location !== 'string' || depth > 5) return this.#page;
+    const target = new URL(location, new URL(request.url, this.#origin));
+    if (target.origin !== this.#origin) return this.#page;
+    return this.#go({ method: 'GET', url: target.href, headers: {} }, depth + 1);
+  }
+
+  #keep(header: string | readonly string[] | number | undefined): void {
+    for (const line of [header ?? []].flat()) {
+      const [pair = '', ...attributes] = String(line).split('; ');
+      const at = pair.indexOf('=');
+      const isGone = attributes.some((attribute) => /^max-age=0$|^expires=thu, 01 jan 1970/i.test(attribute));
+      if (isGone) this.#cookies.delete(pair.slice(0, at));
+      else this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+  }
+}
+
+function tryFindForm(html: string): Form | undefined {
+  let action: string | undefined;
+  let isOpen = true;
+  const fields: [string, string][] = [];
+  const parser = new Parser({
+    onopentag(tag, { name, value = '', type, checked, ...more }) {
+      if (tag === 'form') action ??= more['action'] ?? '';
+      const counts = type !== 'checkbox' || checked !== undefined;
+      if (tag === 'input' && action !== undefined && isOpen && name !== undefined && counts)
+        fields.push([name, value]);
+    },
+    onclosetag(tag) {
+      if (tag === 'form') isOpen = false;
+    },
+  });
+  parser.end(html);
+  return action === undefined ? undefined : { action, fields };
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { LightMyRequestResponse } from 'fastify';
+import type { AppOptions } from '../../docs-service/app.ts';
+import { hashPassword } from '../../docs-service/auth/passwordHash.ts';
+import { openTestApp, type TestApp } from './docsApp.ts';
+import { type BrowserPage, FormBrowser } from './formBrowser.ts';
+
+export const ownerPassword = 'correct horse battery staple';
+export const verifier = 'a-verifier-of-at-least-forty-three-characters';
+export const challenge = createHash('sha256').update(verifier).digest('base64url');
+export const redirectUri = 'http://127.0.0.1:50000/callback';
+
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+export interface SignInApp extends TestApp {
+  /** Registered, with one redirect address. */
+  readonly client: string;
+  /** A browser with no cookies. */
+  openBrowser(): FormBrowser;
+  /** What the client sends the browser to; a value of undefined leaves a parameter out. */
+  authorizeUrl(changes?: Readonly<Record<string, string | undefined>>): string;
+  /** Signs in where that is asked for, and says yes to all. */
+  allow(
+    changes?: Readonly<Record<string, string | undefined>>,
+    browser?: FormBrowser,
+  ): Promise<URLSearchParams>;
+  /** Posts a form as a client does. */
+  post(
+    path: string,
+    fields: Readonly<Record<string, string | undefined>>,
+    token?: string,
+  ): Promise<LightMyRequestResponse>;
+  /** Redeems a code at the token endpoint. */
+  redeem(
+    code: string,
+    changes?: Readonly<Record<string, string | undefined>>,
+  ): Promise<LightMyRequestResponse>;
+  setClock(now: number): void;
+  readonly now: () => number;
+}
+
+interface SignInAppOptions extends Partial<AppOptions> {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly hasPassword?: boolean;
+}
+
+let hashed: Promise<string> | undefined;
+
+/** The service with an owner, a client and a clock that is set by hand. */
+export async function openSignInApp(
+  t: Teardown,
+  { files = {}, hasPassword = true, ...overrides }: SignInAppOptions = {},
+): Promise<SignInApp> {
+  let now = Date.UTC(2026, 10, 22);
+  const app = await openTestApp(t, { 'one.md': '# One', ...files }, { now: () => now, ...overrides });
+  hashed ??= hashPassword(ownerPassword);
+  if (hasPassword) await app.access.owners.setPassword({ password: await hashed });
+  const origin = 'http://127.0.0.1:4000';
+  const host = '127.0.0.1:4000';
+  const registered = await app.app.inject({
+    method: 'POST',
+    url: '/register',
+    headers: { host },
+    payload: { redirect_uris: [redirectUri], client_name: 'Test client' },
+  });
+  const client = String(registered.json().client_id);
+  const openBrowser = () =>
+    new FormBrowser(origin, async ({ method, url, headers, payload }) => {
+      const answer = await app.app.inject({
+        method,
+        url,
+        headers,
+        ...(payload === undefined ? {} : { payload }),
+      });
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+    });
+  const authorizeUrl: SignInApp['authorizeUrl'] = (changes = {}) =>
+    `/authorize?${form({
+      ...{ response_type: 'code', client_id: client, redirect_uri: redirectUri, state: 'a state & more' },
+      ...{ code_challenge: challenge, code_challenge_method: 'S256', scope: 'read' },
+      ...changes,
+    })}`;
+  const post: SignInApp['post'] = (path, fields, token) =>
+    app.app.inject({
+      method: 'POST',
+      url: path,
+      headers: {
+        host,
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      payload: form(fields),
+    });
+  return {
+    ...app,
+    ...{ client, openBrowser, authorizeUrl, post, now: () => now },
+    async allow(changes = {}, browser = openBrowser()) {
+      await signIn(browser, authorizeUrl(changes));
+      return answerOf(await browser.submit({ decision: 'allow' }));
+    },
+    redeem: (code, changes = {}) =>
+      post('/token', {
+        ...{ grant_type: 'authorization_code', code, client_id: client, redirect_uri: redirectUri },
+        ...{ code_verifier: verifier },
+        ...changes,
+      }),
+    setClock: (time) => {
+      now = time;
+    },
+  };
+}
+
+/** Opens a page, past the password where it is asked for. */
+export async function signIn(browser: FormBrowser, url: string): Promise<BrowserPage> {
+  const page = await browser.open(url);
+  return page.url.includes('/sign-in') ? browser.submit({ password: ownerPassword }) : page;
+}
+
+/** The parameters that a browser is sent back to the client with. */
+export function answerOf({ status, headers, body }: BrowserPage): URLSearchParams {
+  const { location } = headers;
+  if (typeof location !== 'string') throw new Error(`${status}, and no redirect: ${body}`);
+  return new URL(location).searchParams;
+}
+
+function form(fields: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new URLSearchParams(given).toString();
+}
