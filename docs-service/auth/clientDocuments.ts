@@ -1,0 +1,85 @@
+import { RateLimiter } from '../http/rateLimiter.ts';
+import { LruCache } from '../lruCache.ts';
+import { parseClientDocument } from './clientDocument.ts';
+import { parseClientId } from './clientId.ts';
+import type { OAuthClient } from './oauthClient.ts';
+import { OutsideError } from './outsideError.ts';
+import type { OutsideFetch } from './outsideFetch.ts';
+
+/** The clients that say what they are in a document at the address that is their identifier. */
+export interface ClientDocuments {
+  /** Throws OutsideError, with a sentence for the page that a person sees. */
+  find(clientId: string): Promise<OAuthClient>;
+}
+
+export interface ClientDocumentsOptions {
+  readonly fetch: OutsideFetch;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The service is for this machine alone, so clients on it need no document. */
+  readonly isLoopback: boolean;
+}
+
+/** Milliseconds that a document counts at least and at most, whatever it says itself. */
+const bounds = { least: 5 * 60_000, most: 24 * 3_600_000 };
+/** Clients that are remembered. */
+const capacity = 1_000;
+/** What anyone can make this service ask of one host in a minute. */
+const perMinute = 20;
+
+interface Known {
+  readonly client: OAuthClient;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Failures are not remembered (the draft forbids it): who repairs a document can try again at once. */
+export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions): ClientDocuments {
+  const known = new LruCache<Known>(capacity);
+  const underWay = new Map<string, Promise<OAuthClient>>();
+  const asked = new RateLimiter(perMinute, now);
+  const ask = async (id: string, url: URL): Promise<OAuthClient> => {
+    if (!asked.take(url.hostname).isAllowed)
+      throw new OutsideError('busy', `${url.hostname} was asked too often. Try again in a minute.`);
+    const { content, cacheControl } = await fetch(url);
+    const client = parseClientDocument(id, content);
+    const from = now();
+    known.set(id, { client, from, until: from + lifetimeOf(cacheControl) }, 1);
+    return client;
+  };
+  return {
+    async find(clientId) {
+      const id = parseClientId(clientId);
+      if (id.isLoopback) return findLocal(clientId, isLoopback);
+      const entry = known.get(clientId);
+      // A clock that is set back must not keep an old document alive.
+      if (entry !== undefined && entry.from <= now() && now() < entry.until) return entry.client;
+      const pending = underWay.get(clientId);
+      if (pending !== undefined) return pending;
+      const own = ask(clientId, id.url);
+      underWay.set(clientId, own);
+      try {
+        return await own;
+      } finally {
+        underWay.delete(clientId);
+      }
+    },
+  };
+}
+
+/** Nothing is asked of it: whatever listens there may be anything. Its redirects stay on its own origin. */
+function findLocal(id: string, isLoopback: boolean): OAuthClient {
+  if (isLoopback) return { id, name: null, uri: null, redirectUris: [], source: 'document' };
+  throw new OutsideError(
+    'refused',
+    'A client with an address on its own machine can only sign in where the service is on that machine too.',
+  );
+}
+
+/** How long a document counts by its Cache-Control, in milliseconds. */
+function lifetimeOf(cacheControl: string): number {
+  const directives = cacheControl.split(',', 50).map((text) => text.trim());
+  if (directives.some((text) => /^no-(store|cache)\b/.test(text))) return bounds.least;
+  const [, seconds] = directives.map((text) => /^max-age="?(\d{1,9})/.exec(text)).find(Boolean) ?? [];
+  return Math.min(bounds.most, Math.max(bounds.least, Number(seconds ?? 0) * 1_000));
+}

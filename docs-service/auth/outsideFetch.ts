@@ -1,0 +1,181 @@
+import { Resolver } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import { FetchQueue } from './fetchQueue.ts';
+import { OutsideError } from './outsideError.ts';
+import { outsideHostProblem } from './outsideHost.ts';
+import { isPublicAddress } from './publicAddress.ts';
+
+export interface OutsideDocument {
+  /** What its JSON says; of a key that is there twice, the last one counts. */
+  readonly content: unknown;
+  /** Of its headers, in lower case. */
+  readonly cacheControl: string;
+}
+
+/** Fetches a JSON document from an address that somebody else has named. Throws OutsideError. */
+export type OutsideFetch = (address: URL) => Promise<OutsideDocument>;
+
+/** Everything here is for tests alone, which have no public network. */
+export interface OutsideFetchOptions {
+  /** All IP addresses of a host name. */
+  readonly resolve?: (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
+  /** Where a checked IP address is really reached. */
+  readonly reach?: (address: string) => string;
+  /** Certificates to trust, as PEM. */
+  readonly ca?: string;
+  /** Milliseconds for the whole of it, waiting included. */
+  readonly deadline?: number;
+}
+
+/** In bytes. */
+const largest = 64 * 1024;
+/** In milliseconds. */
+const usualDeadline = 5_000;
+
+export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFetch {
+  const { resolve = resolveByDns, deadline = usualDeadline } = options;
+  const queue = new FetchQueue({ lanes: 8, length: 32 });
+  return async (address) => {
+    const problem = outsideHostProblem(address);
+    if (problem !== undefined) throw new OutsideError('refused', problem);
+    const signal = AbortSignal.timeout(deadline);
+    try {
+      const leave = await queue.enter(address.hostname, signal);
+      try {
+        const found = await orAborted(resolve(address.hostname, signal), signal);
+        return await fetchFrom(address, {
+          addresses: checkAddresses(address.hostname, found),
+          signal,
+          options,
+        });
+      } finally {
+        leave();
+      }
+    } catch (error) {
+      throw error instanceof OutsideError ? error : unreachable(address.hostname, error, signal);
+    }
+  };
+}
+
+/** Of this machine's own files and names nothing counts: only what the DNS says. */
+async function resolveByDns(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  signal.removeEventListener('abort', cancel);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+}
+
+/** One address that is not public is enough: whoever named the host may have more such answers ready. */
+function checkAddresses(hostname: string, addresses: readonly string[]): readonly string[] {
+  if (addresses.length === 0)
+    throw new OutsideError('unreachable', `There is no server by the name ${hostname}.`);
+  if (addresses.every(isPublicAddress)) return addresses;
+  throw new OutsideError(
+    'refused',
+    `${hostname} is no server of the public network, so nothing is fetched from it.`,
+  );
+}
+
+interface Fetching {
+  readonly addresses: readonly string[];
+  readonly signal: AbortSignal;
+  readonly options: OutsideFetchOptions;
+}
+
+/** One connection, to the addresses that were checked and no others, for this one request. No proxy is asked. */
+async function fetchFrom(address: URL, { addresses, signal, options }: Fetching): Promise<OutsideDocument> {
+  const { ca, reach = (own) => own, deadline = usualDeadline } = options;
+  const client = new Client(address.origin, {
+    connect: {
+      lookup: fixedLookup(addresses.map(reach)),
+      maxCachedSessions: 0,
+      timeout: deadline,
+      ...(ca === undefined ? {} : { ca }),
+    },
+    autoSelectFamily: true,
+    allowH2: false,
+    pipelining: 0,
+    maxHeaderSize: 16 * 1024,
+  });
+  try {
+    const answer = await client.request({
+      method: 'GET',
+      path: address.pathname + address.search,
+      headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'runner-docs' },
+      signal,
+    });
+    checkAnswer(address.hostname, answer);
+    const content = parseJson(address.hostname, await readBody(address.hostname, answer.body));
+    return { content, cacheControl: String(answer.headers['cache-control'] ?? '').toLowerCase() };
+  } finally {
+    // Nobody waits for a connection that is still being made: it ends by itself.
+    client.destroy().catch(() => undefined);
+  }
+}
+
+function fixedLookup(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  return (_hostname, { all: wantsAll }, answer) => {
+    const [first = { address: '', family: 4 }] = all;
+    if (wantsAll) answer(null, all);
+    else answer(null, first.address, first.family);
+  };
+}
+
+function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseData): void {
+  const invalid = (message: string) => new OutsideError('invalid', message);
+  if (statusCode >= 300 && statusCode < 400)
+    throw invalid(`${host} redirects to another address. The document must be at the address itself.`);
+  if (statusCode !== 200) throw invalid(`${host} answers with the status ${statusCode} and no document.`);
+  const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? '';
+  if (!/^application\/([a-z0-9.+-]{1,100}\+)?json$/i.test(type.trim()))
+    throw invalid(`${host} answers with something that is not JSON.`);
+  if (!/^(identity)?$/i.test(String(headers['content-encoding'] ?? '')))
+    throw invalid(`${host} answers in a compressed form, which was not asked for.`);
+  if (Number(headers['content-length'] ?? 0) > largest) throw tooLarge(host);
+}
+
+async function readBody(host: string, body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > largest) throw tooLarge(host);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function tooLarge(host: string): OutsideError {
+  return new OutsideError('invalid', `${host} answers with more than ${largest / 1024} KiB.`);
+}
+
+function parseJson(host: string, body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new OutsideError('invalid', `${host} answers with something that is not valid JSON.`);
+  }
+}
+
+/** The reason itself stays here: it has addresses in it, and it may have been made up by the other side. */
+function unreachable(host: string, error: unknown, signal: AbortSignal): OutsideError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (signal.aborted) return new OutsideError('unreachable', `${host} has not answered in time.`);
+  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/.test(code))
+    return new OutsideError('unreachable', `${host} has no certificate for that name that can be trusted.`);
+  return new OutsideError('unreachable', `${host} cannot be reached, or does not speak HTTPS.`);
+}
+
+/** For work that cannot be aborted itself. */
+function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}

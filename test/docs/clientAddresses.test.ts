@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { tryClientName } from '../../docs-service/auth/clientName.ts';
+import type { OAuthClient } from '../../docs-service/auth/oauthClient.ts';
+import { parseProfileUrl, tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
+import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
+import { UsageError } from '../../docs-service/usageError.ts';
+
+const app: OAuthClient = {
+  id: 'https://app.example.org/client.json',
+  name: 'App',
+  uri: null,
+  redirectUris: [
+    'https://other.example.net/cb?x=1',
+    'http://127.0.0.1/callback',
+    'http://localhost:8787/callback?from=app',
+    'http://[::1]:1/',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'com.example.app:/oauth',
+  ],
+  source: 'document',
+};
+
+t.test('where a client may have browsers sent', async (t) => {
+  const cases: readonly { name: string; uri: string; want: boolean }[] = [
+    { name: 'its own origin', uri: 'https://app.example.org/any/path?query=1', want: true },
+    { name: 'its own origin without a path', uri: 'https://app.example.org', want: true },
+    { name: 'an encoded slash stays in the path', uri: 'https://app.example.org/a%2f..%2fb', want: true },
+    { name: 'another scheme', uri: 'http://app.example.org/', want: false },
+    { name: 'another port', uri: 'https://app.example.org:8443/', want: false },
+    { name: 'its own port in full', uri: 'https://app.example.org:443/', want: false },
+    { name: 'a host above it', uri: 'https://example.org/', want: false },
+    { name: 'a host below it', uri: 'https://x.app.example.org/', want: false },
+    { name: 'a host that begins alike', uri: 'https://app.example.org.evil.net/', want: false },
+    { name: 'its own host as a user name', uri: 'https://app.example.org@evil.net/', want: false },
+    {
+      name: 'its own host as a user name and a password',
+      uri: 'https://app.example.org:x@evil.net/',
+      want: false,
+    },
+    { name: 'an empty user name', uri: 'https://@app.example.org/', want: false },
+    { name: 'backslashes', uri: 'https:\\\\app.example.org\\', want: false },
+    { name: 'a backslash before another host', uri: 'https://evil.net\\.app.example.org/', want: false },
+    { name: 'an encoded backslash in the host', uri: 'https://evil.net%5c.app.example.org/', want: false },
+    { name: 'an encoded slash in the host', uri: 'https://evil.net%2f.app.example.org/', want: false },
+    { name: 'capital letters in the host', uri: 'https://APP.example.org/', want: false },
+    { name: 'capital letters in the scheme', uri: 'HTTPS://app.example.org/', want: false },
+    { name: 'a dot behind the host', uri: 'https://app.example.org./', want: false },
+    { name: 'dot segments', uri: 'https://app.example.org/a/../b', want: false },
+    { name: 'letters beyond ASCII', uri: 'https://app.exämple.org/', want: false },
+    { name: 'letters that only look like ASCII', uri: 'https://app。example。org/', want: false },
+    { name: 'an encoded letter in the host', uri: 'https://%61pp.example.org/', want: false },
+    { name: 'a newline', uri: 'https://app.example.org/\nLocation: https://evil.net', want: false },
+    { name: 'a newline at the end', uri: 'https://app.example.org/\n', want: false },
+    { name: 'a tab in the scheme', uri: 'java\tscript:alert(1)', want: false },
+    { name: 'a blank in front', uri: ' https://app.example.org/', want: false },
+    { name: 'nothing', uri: '', want: false },
+    { name: 'a path alone', uri: '/callback', want: false },
+    { name: 'a host without a scheme', uri: '//app.example.org/', want: false },
+    { name: 'a scheme without a host', uri: 'https:', want: false },
+    { name: 'a scheme with one slash', uri: 'https:/app.example.org/', want: false },
+    { name: 'a fragment', uri: 'https://app.example.org/#token', want: false },
+    { name: 'an empty fragment', uri: 'https://app.example.org/#', want: false },
+    { name: 'too long', uri: `https://app.example.org/${'a'.repeat(2_048)}`, want: false },
+    { name: 'what it has published', uri: 'https://other.example.net/cb?x=1', want: true },
+    { name: 'that with another query', uri: 'https://other.example.net/cb?x=2', want: false },
+    { name: 'that without its query', uri: 'https://other.example.net/cb', want: false },
+    { name: 'that with another port', uri: 'https://other.example.net:8443/cb?x=1', want: false },
+    { name: 'that with a slash more', uri: 'https://other.example.net/cb/?x=1', want: false },
+    { name: 'this machine without a port', uri: 'http://127.0.0.1/callback', want: true },
+    { name: 'this machine with a port', uri: 'http://127.0.0.1:33418/callback', want: true },
+    { name: 'this machine with a port that is none', uri: 'http://127.0.0.1:99999/callback', want: false },
+    { name: 'this machine with another path', uri: 'http://127.0.0.1:33418/callback/x', want: false },
+    { name: 'this machine with a query more', uri: 'http://127.0.0.1:33418/callback?x', want: false },
+    { name: 'this machine by another name', uri: 'http://localhost:33418/callback', want: false },
+    { name: 'this machine by https', uri: 'https://127.0.0.1:33418/callback', want: false },
+    { name: 'another address of this machine', uri: 'http://127.0.0.2/callback', want: false },
+    { name: 'this machine in short', uri: 'http://127.1/callback', want: false },
+    { name: 'this machine as a number', uri: 'http://2130706433/callback', want: false },
+    { name: 'this machine in octal', uri: 'http://0177.0.0.1/callback', want: false },
+    {
+      name: 'a published port and query, and another port',
+      uri: 'http://localhost:1/callback?from=app',
+      want: true,
+    },
+    { name: 'a published port without the query', uri: 'http://localhost:8787/callback', want: false },
+    { name: 'localhost with a dot', uri: 'http://localhost.:8787/callback?from=app', want: false },
+    { name: 'a name below localhost', uri: 'http://x.localhost:8787/callback?from=app', want: false },
+    { name: 'IPv6', uri: 'http://[::1]:4711/', want: true },
+    { name: 'IPv6 without its path', uri: 'http://[::1]:4711', want: true },
+    { name: 'IPv6 in full', uri: 'http://[0:0:0:0:0:0:0:1]:4711/', want: false },
+    { name: 'IPv6 around IPv4', uri: 'http://[::ffff:127.0.0.1]/callback', want: false },
+    { name: 'a scheme of its own', uri: 'cursor://anysphere.cursor-mcp/oauth/callback', want: true },
+    { name: 'a scheme of its own, another path', uri: 'cursor://anysphere.cursor-mcp/oauth', want: false },
+    {
+      name: 'a scheme of its own, with a query',
+      uri: 'cursor://anysphere.cursor-mcp/oauth/callback?x',
+      want: false,
+    },
+    {
+      name: 'a scheme of its own, in capitals',
+      uri: 'CURSOR://anysphere.cursor-mcp/oauth/callback',
+      want: false,
+    },
+    { name: 'a scheme of its own, without a host', uri: 'com.example.app:/oauth', want: true },
+  ];
+  for (const { name, uri, want } of cases) t.equal(isRedirectAllowed(app, uri), want, `${name}: ${uri}`);
+
+  const registered: OAuthClient = { ...app, redirectUris: [], source: 'registration' };
+  t.notOk(
+    isRedirectAllowed(registered, 'https://app.example.org/'),
+    'a client that registered has no own origin',
+  );
+  const named: OAuthClient = { ...app, id: 'c_1234', source: 'operator' };
+  t.notOk(
+    isRedirectAllowed(named, 'https://app.example.org/'),
+    'an identifier without an address has none either',
+  );
+  t.ok(isRedirectAllowed(named, 'https://other.example.net/cb?x=1'), 'and may use what was published');
+  const local: OAuthClient = { ...app, id: 'http://127.0.0.1:5000/', redirectUris: [] };
+  t.ok(isRedirectAllowed(local, 'http://127.0.0.1:5000/back'), 'a client on this machine: its own origin');
+  t.notOk(isRedirectAllowed(local, 'http://127.0.0.1:5001/back'), 'and no other port');
+  t.notOk(isRedirectAllowed(local, 'http://localhost:5000/back'), 'and no other name');
+});
+
+t.test('what no client can publish', async (t) => {
+  const hostile: OAuthClient = {
+    ...app,
+    redirectUris: [
+      ...['javascript:alert(1)', 'javascript://x/%0aalert(1)', 'JavaScript://x/%0aalert(1)'],
+      ...[
+        'data:text/html,x',
+        'data://text/html,x',
+        'file:///etc/passwd',
+        'vbscript://x/',
+        'blob:https://x.org/1',
+      ],
+      ...['http://app.example.org/', 'http://10.0.0.1/', 'about:blank', 'view-source:https://x.org/'],
+      ...['mailto:a@example.org', 'cursor:callback', 'ws://localhost/', 'intent://x/#Intent;end'],
+      ...[
+        'cursor://user@host/',
+        'cursor://@host/',
+        'ms-msdt:/id',
+        'https://a:b@x.org/',
+        '*',
+        'http://localhost:*/cb',
+      ],
+    ],
+  };
+  for (const uri of hostile.redirectUris) {
+    t.notOk(isRedirectAllowed(hostile, uri), uri);
+    t.match(redirectUriProblem(uri), /^[A-Z].*[.]$/, `${uri} is answered by a sentence`);
+  }
+});
+
+t.test('redirects, whatever is asked', async () => {
+  const origins = [
+    'https://app.example.org',
+    'http://localhost',
+    'http://127.0.0.1',
+    'cursor://x',
+    'https://evil.net',
+  ];
+  const pieces = [
+    '/',
+    '\\',
+    '@',
+    ':',
+    '?',
+    '#',
+    '%2f',
+    '..',
+    'app.example.org',
+    'localhost',
+    '.',
+    '8080',
+    '\t',
+    'é',
+  ];
+  const text = fc
+    .tuple(
+      fc.constantFrom(...origins, ''),
+      fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 }))),
+    )
+    .map(([origin, rest]) => origin + rest.join(''));
+  const browserHost = (uri: string) => new URL(uri).hostname;
+  fc.assert(
+    fc.property(text, (uri) => {
+      if (!isRedirectAllowed(app, uri)) return;
+      const isExact = app.redirectUris.includes(uri);
+      const isOwn = browserHost(uri) === 'app.example.org' && uri.startsWith('https://app.example.org');
+      const isHere =
+        ['localhost', '127.0.0.1', '[::1]'].includes(browserHost(uri)) && uri.startsWith('http://');
+      if (!isExact && !isOwn && !isHere) throw new Error(`A browser would go to ${new URL(uri).href}.`);
+    }),
+    { numRuns: 5_000 },
+  );
+  const port = fc.integer({ min: 1, max: 65_535 });
+  fc.assert(
+    fc.property(port, fc.webPath(), fc.webPath(), (number, own, asked) => {
+      const client = { ...app, redirectUris: [`http://127.0.0.1${own}`] };
+      const uri = `http://127.0.0.1:${number}${asked}`;
+      const [here, there] = [new URL(client.redirectUris[0] ?? ''), new URL(uri)];
+      const isUsual = there.href === uri || there.href === `${uri}/` || number === 80;
+      const isEqual = here.pathname === there.pathname && here.search === there.search;
+      if (isRedirectAllowed(client, uri) && !(isEqual && isUsual))
+        throw new Error('another path was allowed');
+      if (!isRedirectAllowed(client, uri) && isEqual && isUsual && number !== 80)
+        throw new Error('it was refused');
+    }),
+  );
+});
+
+t.test('profile URLs', async (t) => {
+  const cases: readonly { name: string; text: string; want: string | undefined }[] = [
+    { name: 'a host alone', text: 'https://example.org', want: 'https://example.org/' },
+    { name: 'a page', text: 'https://example.org/ada?x=1', want: 'https://example.org/ada?x=1' },
+    { name: 'http', text: 'http://example.org/', want: 'http://example.org/' },
+    { name: 'capital letters', text: 'HTTPS://Example.ORG/Ada', want: 'https://example.org/Ada' },
+    { name: 'this machine', text: 'http://127.0.0.1:4000', want: 'http://127.0.0.1:4000/' },
+    { name: 'this machine by name', text: 'http://localhost:4000/', want: 'http://localhost:4000/' },
+    { name: 'this machine by IPv6', text: 'http://[::1]:4000/', want: 'http://[::1]:4000/' },
+    { name: 'a port', text: 'https://example.org:8443/', want: undefined },
+    { name: 'the usual port', text: 'https://example.org:443/', want: 'https://example.org/' },
+    { name: 'an IP address', text: 'https://192.0.2.1/', want: undefined },
+    { name: 'an IPv6 address', text: 'https://[2001:db8::1]/', want: undefined },
+    { name: 'an IP address as a number', text: 'https://3221225985/', want: undefined },
+    { name: 'a fragment', text: 'https://example.org/#me', want: undefined },
+    { name: 'an empty fragment', text: 'https://example.org/#', want: undefined },
+    { name: 'a user name', text: 'https://ada@example.org/', want: undefined },
+    { name: 'a dot segment', text: 'https://example.org/a/../b', want: undefined },
+    { name: 'an encoded dot segment', text: 'https://example.org/%2E/b', want: undefined },
+    { name: 'dots in the query', text: 'https://example.org/?a=/../', want: 'https://example.org/?a=/../' },
+    { name: 'a dot behind the host', text: 'https://example.org./', want: undefined },
+    { name: 'another scheme', text: 'mailto:ada@example.org', want: undefined },
+    { name: 'no scheme', text: 'example.org', want: undefined },
+    { name: 'one slash', text: 'https:/example.org', want: undefined },
+    { name: 'a backslash', text: 'https://example.org\\@evil.net/', want: undefined },
+    { name: 'a newline', text: 'https://example.org/\n', want: undefined },
+    { name: 'nothing', text: '', want: undefined },
+    { name: 'too long', text: `https://example.org/${'a'.repeat(3_000)}`, want: undefined },
+  ];
+  for (const { name, text, want } of cases) t.equal(tryProfileUrl(text), want, name);
+  t.throws(() => parseProfileUrl('allow-me', 'ada'), UsageError, 'a flag with a wrong one is a wrong flag');
+  fc.assert(
+    fc.property(fc.oneof(fc.webUrl(), fc.string()), (text) => {
+      const url = tryProfileUrl(text);
+      return url === undefined || tryProfileUrl(url) === url;
+    }),
+  );
+});
+
+t.test('names that clients give themselves', async (t) => {
+  const cases: readonly { name: string; text: unknown; want: string | null }[] = [
+    { name: 'as it is', text: 'Claude Code', want: 'Claude Code' },
+    { name: 'in any script', text: ' 読書  アプリ ', want: '読書 アプリ' },
+    { name: 'line ends become blanks', text: 'One\n\nTwo\u2028Three', want: 'One Two Three' },
+    { name: 'control characters go', text: 'A\u0000B\u001b[31mC', want: 'AB[31mC' },
+    { name: 'what turns the direction goes', text: '\u202eevil\u202c \u2066x\u2069', want: 'evil x' },
+    { name: 'invisible characters go', text: 'A\u200b\ufeff\u00adB', want: 'AB' },
+    { name: 'half a character goes', text: 'A\ud800B', want: 'AB' },
+    { name: 'too long', text: 'x'.repeat(500), want: `${'x'.repeat(99)}…` },
+    { name: 'blanks alone', text: ' \u200b ', want: null },
+    { name: 'nothing', text: '', want: null },
+    { name: 'no text', text: { toString: () => 'x' }, want: null },
+  ];
+  for (const { name, text, want } of cases) t.equal(tryClientName(text), want, name);
+  const stacked = tryClientName(`a${'\u0301'.repeat(900)}`);
+  t.ok((stacked?.length ?? 99) < 10, 'marks above a letter do not pile up');
+});
