@@ -72,7 +72,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const api = createApiRoutes({ index, renditions: options.renditions, authorization, origin });
   await app.register(api, { prefix: '/api/v1' });
   await app.register(createStatusRoutes(index));
-  await app.register(createOpenRoutes(origin));
+  await app.register(createOpenRoutes(origin, !('issuer' in signIn)));
   refuse();
   return app;
 }

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../auth/accessToken.ts';
+import { hashPassword } from '../auth/passwordHash.ts';
 import type { OptionValues } from '../options.ts';
 import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
 import { startService } from '../service.ts';
@@ -25,11 +27,13 @@ export async function serveSample(
     );
     const service = await startService(config, surroundings);
     const token = createToken({ scopes: ['read'], lifetime, now: surroundings.now() });
+    const password = randomBytes(9).toString('base64url');
     const access = await openAccess(config);
     await access.tokens.add(token);
+    await access.owners.setPassword({ password: await hashPassword(password) });
     await access.close();
     await service.whole;
-    surroundings.print(invitation(service.baseUrl.origin, token.token));
+    surroundings.print(invitation(service.baseUrl.origin, { token: token.token, password }));
     await untilEnd(surroundings);
     await service.close();
     return 0;
@@ -38,10 +42,17 @@ export async function serveSample(
   }
 }
 
-function invitation(origin: string, token: string): string {
+function invitation(
+  origin: string,
+  { token, password }: { readonly token: string; readonly password: string },
+): string {
   const curl = 'curl -H "Authorization: Bearer $TOKEN"';
   return `
-Runner's own pages are served at ${origin} until you press Ctrl-C. In another terminal:
+Runner's own pages are served at ${origin} until you press Ctrl-C.
+
+In a browser: ${origin}/read with the password ${password}
+
+In another terminal:
 
   TOKEN=${token}
 
@@ -50,6 +61,6 @@ Runner's own pages are served at ${origin} until you press Ctrl-C. In another te
   ${curl} -O ${origin}/api/v1/docs/chat.pdf
   ${curl} -O ${origin}/api/v1/collections/handbook.epub
 
-The token is good for 12 hours. In a browser: ${origin}/docs
+The token is good for 12 hours. Agents sign in at ${origin}/mcp by themselves.
 `;
 }

@@ -1,12 +1,19 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { page, pageHeaders } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
+import { metadataPath } from './signIn/metadataRoutes.ts';
 
-/** Pages that are open to all and show nothing of the library. */
-export function createOpenRoutes(origin: string): FastifyPluginAsync {
+/**
+ * Pages that are open to all and show nothing of the library. Where the service is the authorization server, its
+ * address stands for the owner, so the front page says where clients sign in (IndieAuth, 4.1).
+ */
+export function createOpenRoutes(origin: string, isServer: boolean): FastifyPluginAsync {
+  const link = `<${origin}${metadataPath}>; rel="indieauth-metadata"`;
   return async (app) => {
     let reference: string | undefined;
-    app.get('/', { schema: { hide: true } }, async (_request, reply) => sendPage(reply, frontPage()));
+    app.get('/', { schema: { hide: true } }, async (_request, reply) =>
+      sendPage(isServer ? reply.header('link', link) : reply, frontPage()),
+    );
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
       reference ??= createReferencePage(app.swagger(), origin);
       return sendPage(reply, reference);

@@ -14,6 +14,9 @@ import { temporaryFolder } from '../support/temporaryFolder.ts';
 /** Opens the same database once more, as another process or instance does. */
 type Open = () => Promise<AccessStores>;
 
+const bin = tryFindPostgres();
+// In continuous integration nothing is left out.
+const skip = bin || process.env['CI'] ? false : 'PostgreSQL is not installed: apt-get install postgresql';
 const now = Date.UTC(2026, 10, 22);
 
 t.test('in SQLite', async (t) => {
@@ -42,13 +45,8 @@ t.test('a file of the first version is taken over, and one of a later version re
   newer.close();
 });
 
-t.test('in PostgreSQL', async (t) => {
-  const bin = tryFindPostgres();
-  if (bin === undefined) {
-    t.comment('PostgreSQL is not installed');
-    return;
-  }
-  const server = startPostgres(bin);
+t.test('in PostgreSQL', { skip, timeout: 180_000 }, async (t) => {
+  const server = startPostgres(bin ?? '');
   t.teardown(() => server.remove());
   const address = server.database('access');
   const openPool = () => new pg.Pool({ connectionString: address, max: 4 });

@@ -311,11 +311,7 @@ t.test('who may read', async (t) => {
     `Bearer realm="runner-docs"${error}, resource_metadata="http://localhost:4000/.well-known/oauth-protected-resource", scope="read"`;
   const without = await ask(undefined);
   t.match(without.json(), { status: 401, detail: /token create/ });
-  t.equal(
-    without.headers['www-authenticate'],
-    challenge(),
-    'no error where there is no token',
-  );
+  t.equal(without.headers['www-authenticate'], challenge(), 'no error where there is no token');
   t.equal((await ask('Basic YTpi')).headers['www-authenticate'], challenge());
   const wrong = await ask('Bearer rdocs_wrong');
   t.equal(wrong.statusCode, 401);
