@@ -305,6 +305,7 @@ t.test('scopes', async (t) => {
   });
   t.test('without both, a code says who the owner is and gives no token', async (t) => {
     const code = (await app.allow({ scope: undefined }, browser)).get('code') ?? '';
+    t.match((await browser.open(app.authorizeUrl({ scope: undefined }))).body, 'cannot read anything');
     t.equal((await app.redeem(code)).json().error, 'invalid_scope');
     const another = (await app.allow({ scope: undefined }, browser)).get('code') ?? '';
     const fields = { client_id: app.client, redirect_uri: redirectUri, code_verifier: verifier };

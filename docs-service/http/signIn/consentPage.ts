@@ -44,12 +44,7 @@ ${problem === undefined ? '' : notice(problem, 'problem')}${facts(options)}
 <form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="request" value="${escapeHtml(request)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
-<fieldset${problem === undefined ? '' : ' aria-describedby="problem"'}>
-<legend>What the app may do</legend>
-<ul class="scopes">
-${items.join('\n')}
-</ul>
-</fieldset>
+${items.length === 0 ? identityOnly(me) : scopeList(items, problem)}
 <p>You answer as <strong>${foreign(me, 200)}</strong>. You can end the access at any time with <code>runner-docs token
 revoke</code>.</p>
 <div class="actions">
@@ -58,6 +53,19 @@ revoke</code>.</p>
 </div>
 </form>`,
   );
+}
+
+function scopeList(items: readonly string[], problem: string | undefined): string {
+  return `<fieldset${problem === undefined ? '' : ' aria-describedby="problem"'}>
+<legend>What the app may do</legend>
+<ul class="scopes">
+${items.join('\n')}
+</ul>
+</fieldset>`;
+}
+
+function identityOnly(me: string): string {
+  return `<p>The app cannot read anything. It only learns that you are <strong>${foreign(me, 200)}</strong>.</p>`;
 }
 
 /** What is certain of an app is its address. Where it has none, nothing is. */
@@ -69,7 +77,10 @@ function facts(options: ConsentPage): string {
   const { client, clientHost } = options;
   const rows = [
     fact('The app calls itself', `“${foreign(client.name ?? 'nothing', longestName)}”`, nameNote(client)),
-    fact(clientHost === '' ? 'Its number here' : 'Its address', `<code>${foreign(client.id, 2_048)}</code>`),
+    fact(
+      clientHost === '' ? 'Its identifier here' : 'Its address',
+      `<code>${foreign(client.id, 2_048)}</code>`,
+    ),
     ...(client.uri === null ? [] : [homePage(client.uri, clientHost)]),
     destination(options),
   ];
