@@ -18,25 +18,25 @@ export class LruCache<Value> {
   }
 
   set(key: string, value: Value, size: number): void {
-    this.#drop(key);
+    this.delete(key);
     if (size > this.#capacity) return;
     this.#entries.set(key, { value, size });
     this.#size += size;
     for (const oldest of this.#entries.keys()) {
       if (this.#size <= this.#capacity) return;
-      this.#drop(oldest);
+      this.delete(oldest);
     }
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#size -= entry.size;
   }
 
   clear(): void {
     this.#entries.clear();
     this.#size = 0;
-  }
-
-  #drop(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    this.#size -= entry.size;
   }
 }

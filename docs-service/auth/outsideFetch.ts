@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
+import { readBoundedBody } from './boundedBody.ts';
 import { FetchQueue } from './fetchQueue.ts';
 import { OutsideError } from './outsideError.ts';
 import { outsideHostProblem } from './outsideHost.ts';
@@ -108,7 +109,9 @@ async function fetchFrom(address: URL, { addresses, signal, options }: Fetching)
       signal,
     });
     checkAnswer(address.hostname, answer);
-    const content = parseJson(address.hostname, await readBody(address.hostname, answer.body));
+    const body = await readBoundedBody(answer.body, largest);
+    if (body === undefined) throw tooLarge(address.hostname);
+    const content = parseJson(address.hostname, body);
     return { content, cacheControl: String(answer.headers['cache-control'] ?? '').toLowerCase() };
   } finally {
     // Nobody waits for a connection that is still being made: it ends by itself.
@@ -136,17 +139,6 @@ function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseD
   if (!/^(identity)?$/i.test(String(headers['content-encoding'] ?? '')))
     throw invalid(`${host} answers in a compressed form, which was not asked for.`);
   if (Number(headers['content-length'] ?? 0) > largest) throw tooLarge(host);
-}
-
-async function readBody(host: string, body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > largest) throw tooLarge(host);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
 
 function tooLarge(host: string): OutsideError {

@@ -1,0 +1,106 @@
+import { resolve } from 'node:path';
+import { isLoopbackHost } from '../baseUrl.ts';
+import type { OptionSpecs, OptionValues } from '../options.ts';
+import { UsageError } from '../usageError.ts';
+import { parseProfileUrl } from './profileUrl.ts';
+
+export const authOptions = {
+  auth: {
+    type: 'string',
+    value: 'MODE',
+    help: 'who gives tokens out: self, or remote for another server (default: self)',
+  },
+  issuer: { type: 'string', value: 'URL', help: 'remote: the server that clients sign in at' },
+  introspection: {
+    type: 'string',
+    value: 'URL',
+    help: 'remote: where that server says what a token is good for',
+  },
+  'introspection-token-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'remote: has the token that the address above wants',
+  },
+  'allow-me': {
+    type: 'string',
+    multiple: true,
+    value: 'URL',
+    help: 'remote: somebody who may read, by the profile URL',
+  },
+} as const satisfies OptionSpecs;
+
+/** Who says what a token is good for. */
+export type AuthConfig = { readonly mode: 'self' } | RemoteAuth;
+
+export interface RemoteAuth {
+  readonly mode: 'remote';
+  /** As it was written: clients compare it letter by letter. */
+  readonly issuer: string;
+  readonly introspection: URL;
+  /** The path of a file. */
+  readonly tokenFile: string;
+  /** Profile URLs in the form in which they are compared. */
+  readonly allowed: readonly string[];
+}
+
+/** Throws UsageError. */
+export function parseAuthConfig(values: OptionValues<typeof authOptions>): AuthConfig {
+  const {
+    auth = 'self',
+    issuer,
+    introspection,
+    'introspection-token-file': file,
+    'allow-me': allowed,
+  } = values;
+  if (auth === 'self') {
+    refuseRemoteFlags(values);
+    return { mode: 'self' };
+  }
+  if (auth !== 'remote') throw new UsageError(`--auth must be self or remote, and is "${auth}".`);
+  if (issuer === undefined || introspection === undefined || file === undefined || allowed.length === 0)
+    throw new UsageError(
+      `--auth remote also needs --${missingFlag(values)}. It takes --issuer URL, --introspection URL, --introspection-token-file FILE and at least one --allow-me URL.`,
+    );
+  return {
+    mode: 'remote',
+    issuer: parseIssuer(issuer),
+    introspection: parseOperatorUrl('introspection', introspection),
+    tokenFile: resolve(file),
+    allowed: allowed.map((me) => parseProfileUrl('allow-me', me)),
+  };
+}
+
+function refuseRemoteFlags(values: OptionValues<typeof authOptions>): void {
+  const [flag] = remoteFlags.filter((name) => isGiven(values[name]));
+  if (flag !== undefined)
+    throw new UsageError(`--${flag} is for --auth remote alone. Add that, or leave it out.`);
+}
+
+function missingFlag(values: OptionValues<typeof authOptions>): string {
+  return remoteFlags.find((name) => !isGiven(values[name])) ?? '';
+}
+
+const remoteFlags = ['issuer', 'introspection', 'introspection-token-file', 'allow-me'] as const;
+
+function isGiven(value: string | readonly string[] | undefined): boolean {
+  return value !== undefined && value.length > 0;
+}
+
+/** Clients look for its metadata below it, so it has neither a query nor a fragment (RFC 8414, 2). */
+function parseIssuer(text: string): string {
+  parseOperatorUrl('issuer', text);
+  if (!/[?#]/.test(text)) return text;
+  throw new UsageError(`--issuer has no query and no fragment, and is "${text}".`);
+}
+
+/** What the operator names may be on this machine or in a private network, but tokens travel in the clear only here. */
+function parseOperatorUrl(flag: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--${flag} must be an address such as https://auth.example.org/, and is "${text}".`);
+  if (url.username !== '' || url.password !== '' || url.hash !== '')
+    throw new UsageError(`--${flag} has no user name, no password and no fragment.`);
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    throw new UsageError(`--${flag} must begin with https://, because tokens are sent to it: "${text}".`);
+  return url;
+}

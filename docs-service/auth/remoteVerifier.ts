@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { BaseUrl } from '../baseUrl.ts';
+import { LruCache } from '../lruCache.ts';
+import { type Grant, hashSecret } from './accessToken.ts';
+import { ForeignProfile } from './foreignProfile.ts';
+import { type ActiveToken, parseIntrospection } from './introspection.ts';
+import type { IntrospectionClient } from './introspectionClient.ts';
+
+export interface RemoteVerifierOptions {
+  readonly client: IntrospectionClient;
+  /** The profile URLs of those who may read. Anyone can run a server that gives tokens for anybody. */
+  readonly allowed: readonly string[];
+  readonly baseUrl: BaseUrl;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Told when the server stops to answer, and when it answers again. */
+  readonly warn: (message: string) => void;
+}
+
+/** Milliseconds that an answer counts at most. */
+const lasting = { good: 60_000, bad: 10_000 };
+/** Answers that are kept at once, of each kind: guesses push out nothing but guesses. */
+const capacity = 10_000;
+/** In characters. No server gives longer ones out. */
+const longest = 4_096;
+
+type Verdict =
+  | { readonly kind: 'good'; readonly grant: Grant }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'foreign' };
+
+interface Known {
+  readonly verdict: Verdict;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Says what a bearer may do, by asking the server that gave the token out. */
+export class RemoteVerifier {
+  readonly #options: RemoteVerifierOptions;
+  readonly #good = new LruCache<Known>(capacity);
+  readonly #bad = new LruCache<Known>(capacity);
+  readonly #asking = new Map<string, Promise<Verdict>>();
+  /** So that the name of a grant says nothing of its token, not even to who knows many tokens. */
+  readonly #salt = randomBytes(16);
+  #isDown = false;
+
+  constructor(options: RemoteVerifierOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfile for one of
+   * somebody who is not on the list, and rejects while the server does not answer.
+   */
+  async verify(token: string): Promise<Grant | undefined> {
+    if (token.length > longest) return undefined;
+    const hash = hashSecret(token);
+    const verdict = this.#find(hash) ?? (await this.#askOnce(token, hash));
+    if (verdict.kind === 'foreign') throw new ForeignProfile();
+    if (verdict.kind === 'unknown' || verdict.grant.expires <= this.#options.now()) return undefined;
+    return verdict.grant;
+  }
+
+  close(): Promise<void> {
+    return this.#options.client.close();
+  }
+
+  #find(hash: string): Verdict | undefined {
+    const known = this.#good.get(hash) ?? this.#bad.get(hash);
+    const now = this.#options.now();
+    // A clock that is set back must not keep a revoked token alive.
+    return known !== undefined && known.from <= now && now < known.until ? known.verdict : undefined;
+  }
+
+  #askOnce(token: string, hash: string): Promise<Verdict> {
+    const asking = this.#asking.get(hash);
+    if (asking !== undefined) return asking;
+    const own = this.#ask(token, hash).finally(() => this.#asking.delete(hash));
+    this.#asking.set(hash, own);
+    return own;
+  }
+
+  async #ask(token: string, hash: string): Promise<Verdict> {
+    const { client, baseUrl, now } = this.#options;
+    const from = now();
+    try {
+      const answer = parseIntrospection(await client.ask(token), baseUrl);
+      this.#note(undefined);
+      const verdict = answer.isActive ? this.#judge(answer, { hash, from }) : unknown;
+      this.#keep(hash, { verdict, from });
+      return verdict;
+    } catch (error) {
+      this.#note(error);
+      throw error;
+    }
+  }
+
+  #judge(answer: ActiveToken, { hash, from }: { readonly hash: string; readonly from: number }): Verdict {
+    const { me, client, scopes, isForHere, issued, expires = from + lasting.good } = answer;
+    if (!isForHere || expires <= from) return unknown;
+    if (me === undefined || !this.#options.allowed.includes(me)) return { kind: 'foreign' };
+    const id = createHash('sha256').update(this.#salt).update(hash).digest('hex').slice(0, 12);
+    const grant = { id, scopes, me, client, created: issued ?? from, expires, lastUsed: null };
+    return { kind: 'good', grant };
+  }
+
+  #keep(hash: string, { verdict, from }: Pick<Known, 'verdict' | 'from'>): void {
+    const isGood = verdict.kind === 'good';
+    const until = from + (isGood ? lasting.good : lasting.bad);
+    (isGood ? this.#bad : this.#good).delete(hash);
+    (isGood ? this.#good : this.#bad).set(hash, { verdict, from, until }, 1);
+  }
+
+  #note(error: unknown): void {
+    const isDown = error !== undefined;
+    if (isDown === this.#isDown) return;
+    this.#isDown = isDown;
+    this.#options.warn(
+      isDown
+        ? `The introspection server cannot check tokens: ${reasonOf(error)}. Until it can, requests are answered with 503.`
+        : 'The introspection server checks tokens again.',
+    );
+  }
+}
+
+const unknown: Verdict = { kind: 'unknown' };
+
+/** What a body had in it does not belong in a log. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError || error instanceof TypeError) return 'its answer is not JSON';
+  if (error instanceof DOMException) return 'it does not answer in time';
+  return error instanceof Error ? error.message : 'it fails';
+}
