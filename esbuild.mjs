@@ -23,11 +23,11 @@ const programs = {
 };
 
 /** A module that becomes a bundle of its own beside the one that imports it when it is wanted. */
-const loadedLater = (module) => ({
+const loadedLater = (module, folder = '.') => ({
   name: `${module} is loaded later`,
   setup: ({ onResolve }) =>
     onResolve({ filter: new RegExp(`/${module}\\.ts$`) }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: `./${module}.cjs`, external: true } : undefined,
+      kind === 'dynamic-import' ? { path: `${folder}/${module}.cjs`, external: true } : undefined,
     ),
 });
 
@@ -67,6 +67,7 @@ await build({
     'runner-docs': 'docs-service/main.ts',
     'docs-service/indexWorker': 'docs-service/index/sqlite/indexWorker.ts',
     'docs-service/renderWorker': 'docs-service/formats/renderWorker.ts',
+    'docs-service/mcpProtocol': 'docs-service/mcp/mcpProtocol.ts',
   },
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
@@ -75,6 +76,8 @@ await build({
   alias: { 'node-fetch': './docs-service/formats/epub/noFetch.cjs' },
   // SQLite for Node before 24, whose own is used from then on. It is native, so no bundle can hold it.
   external: ['libsql', 'pg-native'],
+  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it.
+  plugins: [loadedLater('mcpProtocol', './docs-service')],
   banner: { js: '#!/usr/bin/env node' },
 });
 mkdirSync('dist/docs-service/fonts', { recursive: true });

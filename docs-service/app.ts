@@ -15,6 +15,7 @@ import { addAuthorizationServer, type SignInOptions } from './http/signIn/author
 import { createResourceMetadata } from './http/signIn/metadataRoutes.ts';
 import { createStatusRoutes } from './http/statusRoutes.ts';
 import type { DocumentIndex } from './index/documentIndex.ts';
+import { mountLibrary } from './mcp/mountLibrary.ts';
 import type { Limits } from './serveConfig.ts';
 
 export interface AppOptions {
@@ -32,6 +33,8 @@ export interface AppOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
+  /** Aborted when the service is to end. */
+  readonly ending?: AbortSignal;
 }
 
 /** Everything that is served, ready to listen or to be asked by `inject`. */
@@ -71,6 +74,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     });
   const api = createApiRoutes({ index, renditions: options.renditions, authorization, origin });
   await app.register(api, { prefix: '/api/v1' });
+  mountLibrary(app, { ...options, authorization });
   await app.register(createStatusRoutes(index));
   await app.register(createOpenRoutes(origin, !('issuer' in signIn)));
   refuse();
@@ -80,9 +84,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 function corsOptions(origins: readonly string[]) {
   return {
     origin: [...origins],
-    methods: ['GET', 'HEAD'],
+    methods: ['GET', 'HEAD', 'POST'],
     strictPreflight: false,
-    allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'Range'],
+    allowedHeaders: [
+      ...['Authorization', 'Content-Type', 'If-None-Match', 'Range'],
+      ...['Mcp-Session-Id', 'Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Last-Event-ID'],
+    ],
     exposedHeaders: [
       'ETag',
       'Link',
@@ -91,6 +98,7 @@ function corsOptions(origins: readonly string[]) {
       'RateLimit',
       'Retry-After',
       'Content-Range',
+      'Mcp-Session-Id',
     ],
     maxAge: 600,
   };

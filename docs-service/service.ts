@@ -104,6 +104,7 @@ async function start(
     version,
     now,
     logger,
+    ending: surroundings.ending,
   });
   onClose(() => app.close());
   if (config.metricsPort !== undefined) {

@@ -3,6 +3,7 @@ import { clientAddCommand, clientListCommand, clientRemoveCommand } from './clie
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor.ts';
 import { indexCommand } from './index.ts';
+import { mcpCommand } from './mcp.ts';
 import { ownerSetPasswordCommand, ownerSetProfileCommand } from './owner.ts';
 import { serveCommand } from './serve.ts';
 import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './token.ts';
@@ -10,6 +11,7 @@ import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './toke
 /** Everything that `runner-docs` understands, by its words. The first one is meant where none is given. */
 export const commands = {
   serve: serveCommand,
+  mcp: mcpCommand,
   index: indexCommand,
   'token create': tokenCreateCommand,
   'token list': tokenListCommand,

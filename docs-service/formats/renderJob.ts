@@ -2,7 +2,7 @@ import type { CollectionDefinition } from '../content/collection.ts';
 import type { Document } from '../content/document.ts';
 
 /** What a render worker is asked for. It is cloned into the worker, so it is data alone. */
-export type RenderJob = PdfJob | EpubJob | HtmlJob | MarkdownJob;
+export type RenderJob = PdfJob | EpubJob | HtmlJob | MarkdownJob | PartsJob;
 
 interface Rendering {
   /** The content folder, absolute. Pictures are read from inside of it, and from nowhere else. */
@@ -37,6 +37,12 @@ export interface HtmlJob extends Rendering {
 /** The Markdown as it was written, with raw HTML sanitised. */
 export interface MarkdownJob {
   readonly kind: 'markdown';
+  readonly document: Document;
+}
+
+/** The same Markdown, with where its blocks and sections begin, so that it can be read part by part. */
+export interface PartsJob {
+  readonly kind: 'parts';
   readonly document: Document;
 }
 

@@ -33,6 +33,10 @@ async function render(job: RenderJob): Promise<Rendered> {
       const { createMarkdown } = await import('./markdown/markdownFormat.ts');
       return createMarkdown(job);
     }
+    case 'parts': {
+      const { createParts } = await import('./markdown/partsFormat.ts');
+      return createParts(job);
+    }
     case 'pdf': {
       const { createPdf } = await import('./pdf/pdf.ts');
       return createPdf(job);

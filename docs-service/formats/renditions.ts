@@ -23,6 +23,8 @@ export interface Rendition {
 export interface Renditions {
   pdf(document: Document): Promise<Rendition>;
   markdown(document: Document): Promise<Rendition>;
+  /** The same Markdown as JSON, with where it may be cut: `readParts` reads it. */
+  parts(document: Document): Promise<Rendition>;
   html(document: Document): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
 }
@@ -126,6 +128,9 @@ export function createRenditions(options: RenditionsOptions): Renditions {
         [identity(document)],
         'text/markdown; charset=utf-8',
       );
+    },
+    async parts(document) {
+      return renditionOf({ kind: 'parts', document }, [identity(document)], 'application/json');
     },
     async html(document) {
       const { targets, pictures } = await linked(document, 'html');

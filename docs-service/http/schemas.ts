@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox';
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-const tagSchema = Type.Object({ slug: Type.String(), title: Type.String() });
+export const tagSchema = Type.Object({ slug: Type.String(), title: Type.String() });
 
 export const documentSchema = Type.Object(
   {

@@ -23,6 +23,8 @@ export interface DocumentIndex {
   slugsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Slugs that resemble a wrong one, the nearest first; drafts are left out. */
   nearSlugs(slug: string, limit: number): Promise<readonly string[]>;
+  /** Slugs that begin so, in their order; drafts are left out. */
+  slugsFrom(prefix: string, limit: number): Promise<readonly string[]>;
   /** In the order of their names. */
   collections(): Promise<readonly CollectionDefinition[]>;
   summary(): Promise<IndexSummary>;

@@ -62,6 +62,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     select: (selection) => reading((client) => reader.selectDocuments(client, selection)),
     slugsOf: (paths) => reading((client) => reader.slugsOf(client, paths)),
     nearSlugs: (slug, limit) => reading((client) => reader.nearSlugs(client, slug, limit)),
+    slugsFrom: (prefix, limit) => reading((client) => reader.slugsFrom(client, prefix, limit)),
     collections: () => reading(reader.readCollections),
     summary: () => reading(reader.summaryOf),
     files: () => reading(readFiles),

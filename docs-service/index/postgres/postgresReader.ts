@@ -157,6 +157,14 @@ export async function nearSlugs(client: Client, slug: string, limit: number): Pr
   );
 }
 
+export async function slugsFrom(client: Client, prefix: string, limit: number): Promise<readonly string[]> {
+  const { rows } = await client.query<{ slug: string }>(
+    'SELECT slug FROM docs_documents WHERE slug >= $1 AND NOT draft ORDER BY slug LIMIT $2',
+    [storable(prefix), limit],
+  );
+  return rows.flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : []));
+}
+
 export async function readCollections(client: Client): Promise<readonly CollectionDefinition[]> {
   const collections = await metaOf<CollectionDefinition>(client, 'collections');
   return collections.toSorted((one, other) => (one.name < other.name ? -1 : 1));

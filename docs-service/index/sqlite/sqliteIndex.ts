@@ -34,6 +34,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     select: (selection) => reader.call('select', selection),
     slugsOf: (paths) => reader.call('slugsOf', paths),
     nearSlugs: (slug, limit) => reader.call('nearSlugs', slug, limit),
+    slugsFrom: (prefix, limit) => reader.call('slugsFrom', prefix, limit),
     collections: () => reader.call('collections'),
     summary: () => reader.call('summary'),
     files: async () => {

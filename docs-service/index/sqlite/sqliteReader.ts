@@ -131,6 +131,9 @@ function createSearcher(database: Database) {
     'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE label = ?',
   );
   const near = createNearReader(database);
+  const from = database.prepare<{ slug: string }>(
+    'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
+  );
 
   /** Of each tier as many as are needed to fill up the candidates, and one more; only what may be shown is ranked. */
   const candidates = (query: Query, asked: SearchQuery) => {
@@ -161,6 +164,8 @@ function createSearcher(database: Database) {
       return { items, total, approximate };
     },
     nearSlugs: near,
+    slugsFrom: (prefix: string, limit: number): readonly string[] =>
+      from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
   };
 }
 

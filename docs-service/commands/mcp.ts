@@ -1,0 +1,16 @@
+import { serveStdioLibrary } from '../mcp/stdioLibrary.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { defineCommand } from './command.ts';
+
+export const mcpCommand = defineCommand({
+  usage: 'mcp',
+  summary:
+    'Serves the library to one agent by MCP on standard input and output, without drafts. It needs no token and no "serve".',
+  words: 0,
+  options: placeOptions,
+  async run({ values }, surroundings) {
+    const places = parsePlaces(values, surroundings.env);
+    await serveStdioLibrary(places, { surroundings, input: process.stdin, output: process.stdout });
+    return 0;
+  },
+});

@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import type { DocumentParts } from '../formats/markdown/partsReader.ts';
+import { isWithinCharacter, pageOf } from './markdownPage.ts';
+import { nearHeadings, tryFindSection } from './markdownSections.ts';
+import { defineTool, ToolError } from './tool.ts';
+import { unknownDocument } from './unknownNames.ts';
+
+const usualPage = 20_000;
+
+export const getDocMarkdown = defineTool({
+  name: 'get_doc_markdown',
+  title: 'Read a document',
+  description:
+    'Returns a document of this library as Markdown: all of it, one section, or page by page. ' +
+    'A long text comes in pages that end between blocks: where the answer has nextOffset, call again with it as offset.',
+  input: Type.Object(
+    {
+      slug: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The slug of the document, as search_docs gives it.',
+      }),
+      section: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: 'A heading, by its text or its id: only this section, with its subsections.',
+        }),
+      ),
+      offset: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          default: 0,
+          description: 'Where the page begins, in characters (UTF-16) of the document or the section.',
+        }),
+      ),
+      maxChars: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 100_000,
+          default: usualPage,
+          description: 'How many characters (UTF-16) the page may have.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    slug: Type.String(),
+    title: Type.String(),
+    markdown: Type.String({ description: 'The document, or a page of it, without front matter.' }),
+    offset: Type.Integer({ description: 'Where the page begins.' }),
+    totalChars: Type.Integer({ description: 'Characters of all pages together.' }),
+    nextOffset: Type.Optional(
+      Type.Integer({ description: 'The offset of the next page, where there is one.' }),
+    ),
+  }),
+  async call({ slug, section, offset = 0, maxChars = usualPage }, library, signal) {
+    const document = await library.read(slug);
+    if (document === undefined) throw new ToolError(await unknownDocument(library, slug));
+    const parts = await library.parts(document, signal);
+    const range =
+      section === undefined ? { start: 0, end: parts.markdown.length } : findSection(parts, section);
+    checkOffset(parts, range, offset);
+    const { nextOffset, ...page } = pageOf(parts, { ...range, offset, maxChars });
+    const { title } = document;
+    return { slug, title, ...page, ...(nextOffset === undefined ? {} : { nextOffset }) };
+  },
+});
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function findSection({ sections }: DocumentParts, wanted: string): Range {
+  const found = tryFindSection(sections, wanted);
+  if (found !== undefined) return found;
+  const headings = nearHeadings(sections, wanted, 5).map((one) => `"${one}"`);
+  const hint =
+    headings.length === 0
+      ? 'It has none: leave "section" out.'
+      : `There is ${headings.join(', ')}${sections.length > headings.length ? ' and more' : ''}.`;
+  throw new ToolError(`The document has no section "${wanted.slice(0, 100)}". ${hint}`);
+}
+
+function checkOffset({ markdown }: DocumentParts, { start, end }: Range, offset: number): void {
+  if (offset > end - start)
+    throw new ToolError(`"offset" is behind the end: there are ${end - start} characters in all.`);
+  if (offset > 0 && offset < end - start && isWithinCharacter(markdown, start + offset))
+    throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the page before.');
+}

@@ -1,0 +1,79 @@
+import type { DocumentParts } from '../formats/markdown/partsReader.ts';
+
+/** All places are in UTF-16 units. */
+export interface MarkdownPage {
+  readonly markdown: string;
+  /** From the beginning of what is read page by page. */
+  readonly offset: number;
+  readonly totalChars: number;
+  /** Where the next page begins; undefined on the last one. */
+  readonly nextOffset: number | undefined;
+}
+
+export interface PageRequest {
+  /** What is read page by page: the document, or one of its sections. */
+  readonly start: number;
+  readonly end: number;
+  /** From `start`; at most the length of what is read. */
+  readonly offset: number;
+  /** At least 1. */
+  readonly maxChars: number;
+}
+
+/**
+ * An exact slice of the Markdown; the pages make the whole when joined. A page ends between two blocks. Where a block
+ * alone is longer, it ends before a line of it, outside of code where that can be; and never within a character.
+ */
+export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: PageRequest): MarkdownPage {
+  const from = start + offset;
+  const limit = Math.min(end, from + maxChars);
+  const to = limit === end ? end : endOfPage(parts, from, limit);
+  return {
+    markdown: parts.markdown.slice(from, to),
+    offset,
+    totalChars: end - start,
+    nextOffset: to < end ? to - start : undefined,
+  };
+}
+
+/** Whether both halves of the character at this place would be on other sides of it. */
+export function isWithinCharacter(text: string, at: number): boolean {
+  return isHalf(text.charCodeAt(at - 1), 0xd800) && isHalf(text.charCodeAt(at), 0xdc00);
+}
+
+function isHalf(unit: number, first: number): boolean {
+  return unit >= first && unit < first + 0x400;
+}
+
+function endOfPage({ markdown, blocks, lines }: DocumentParts, from: number, limit: number): number {
+  return (
+    tryLastWithin(blocks, from, limit) ??
+    tryLastWithin(lines, from, limit) ??
+    tryLineBreak(markdown, from, limit) ??
+    betweenCharacters(markdown, from, limit)
+  );
+}
+
+/** The last of the ascending places that lies behind `from` and not behind `limit`. */
+function tryLastWithin(places: Uint32Array, from: number, limit: number): number | undefined {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  const found = places[low - 1];
+  return found !== undefined && found > from ? found : undefined;
+}
+
+function tryLineBreak(text: string, from: number, limit: number): number | undefined {
+  const found = text.slice(from, limit).lastIndexOf('\n');
+  return found < 0 ? undefined : from + found + 1;
+}
+
+function betweenCharacters(text: string, from: number, limit: number): number {
+  if (!isWithinCharacter(text, limit)) return limit;
+  // A page is never empty.
+  return limit - 1 > from ? limit - 1 : limit + 1;
+}

@@ -1,0 +1,54 @@
+import { RendererBusy } from '../formats/renderer.ts';
+import { Unrenderable } from '../formats/renderJob.ts';
+import { IndexUnavailable, QueryError } from '../index/documentIndex.ts';
+import type { McpProtocol, McpServerOptions } from './mcpServer.ts';
+import { ToolError } from './tool.ts';
+
+/** JSON-RPC 2.0, section 5.1. */
+const invalidParameters = -32_602;
+const internalError = -32_603;
+/** MCP up to 2025-11-25; from 2026-07-28 on it is a wrong parameter. */
+const resourceNotFound = -32_002;
+
+export type McpFailuresOptions = Pick<McpServerOptions, 'protocol' | 'era' | 'onDefect'>;
+
+/** What a client is told where it cannot have what it wants. */
+export class McpFailures {
+  readonly #protocol: McpProtocol;
+  readonly #unknownResource: number;
+  readonly #onDefect: (error: Error) => void;
+
+  constructor({ protocol, era, onDefect }: McpFailuresOptions) {
+    this.#protocol = protocol;
+    this.#unknownResource = era === 'legacy' ? resourceNotFound : invalidParameters;
+    this.#onDefect = onDefect;
+  }
+
+  /** A sentence for the client; a defect goes to the log alone. */
+  sentenceOf(error: unknown): string {
+    if (error instanceof ToolError || error instanceof QueryError || error instanceof Unrenderable)
+      return error.message;
+    if (error instanceof IndexUnavailable) return 'The index does not answer. Try again in a moment.';
+    if (error instanceof RendererBusy) return 'Too much is being read right now. Try again in a moment.';
+    this.#onDefect(error instanceof Error ? error : new Error(String(error)));
+    return 'The service has failed. Its log has more.';
+  }
+
+  invalid(message: string): Error {
+    return new this.#protocol.ProtocolError(invalidParameters, message);
+  }
+
+  unknownResource(uri: string, message: string): Error {
+    return new this.#protocol.ProtocolError(this.#unknownResource, message, { uri: uri.slice(0, 1_000) });
+  }
+
+  /** Runs what may fail, with errors that a client may see. */
+  async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof this.#protocol.ProtocolError || signal.aborted) throw error;
+      throw new this.#protocol.ProtocolError(internalError, this.sentenceOf(error));
+    }
+  }
+}

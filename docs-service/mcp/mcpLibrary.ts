@@ -1,0 +1,105 @@
+import type { Document, DocumentMetadata } from '../content/document.ts';
+import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
+import { isSlug } from '../content/slug.ts';
+import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
+import type { Renditions } from '../formats/renditions.ts';
+import type { DocumentIndex } from '../index/documentIndex.ts';
+import { LruCache } from '../lruCache.ts';
+
+/** The library as one reader sees it. */
+export interface McpLibrary {
+  readonly index: DocumentIndex;
+  /** Whether this reader sees drafts. */
+  readonly drafts: boolean;
+  read(slug: string): Promise<Document | undefined>;
+  parts(document: Document, signal: AbortSignal): Promise<DocumentParts>;
+  collection(name: string): Promise<LibraryCollection | undefined>;
+  /** In the order of their names. */
+  countedCollections(): Promise<readonly CountedCollection[]>;
+  /** A sentence for as long as not all files have been read since the index was made. */
+  notice(): Promise<string | undefined>;
+}
+
+export interface CountedCollection {
+  readonly name: string;
+  readonly title: string;
+  /** How many documents it has, without drafts. */
+  readonly documents: number;
+}
+
+export interface McpLibraryOptions {
+  readonly index: DocumentIndex;
+  readonly renditions: Pick<Renditions, 'parts'>;
+}
+
+/** In UTF-16 units of all texts that are kept, ready to be read part by part. */
+const capacity = 16_000_000;
+
+/** What readers share: texts that were read before, and the counts of collections. */
+export function createMcpLibrary({
+  index,
+  renditions,
+}: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
+  const texts = new LruCache<DocumentParts>(capacity);
+  const counted = untilChange(index, () => countCollections(index));
+  const whole = untilChange(index, async () => (await index.summary()).whole);
+
+  const parts = async (document: Document, signal: AbortSignal) => {
+    const rendition = await renditions.parts(document);
+    const known = texts.get(rendition.etag);
+    if (known !== undefined) return known;
+    const read = readParts((await rendition.cached()) ?? (await rendition.render(signal)));
+    texts.set(rendition.etag, read, sizeOf(read));
+    return read;
+  };
+  return ({ drafts }) => ({
+    index,
+    drafts,
+    parts,
+    async read(slug) {
+      const document = isSlug(slug) ? await index.read(slug) : undefined;
+      return document !== undefined && isVisible(document, drafts) ? document : undefined;
+    },
+    collection: async (name) => (isSlug(name) ? findCollection(index, name) : undefined),
+    countedCollections: counted,
+    notice: async () => ((await whole()) ? undefined : indexing),
+  });
+}
+
+const indexing = 'The index of this library is still being made: some documents are missing. Try again soon.';
+
+function sizeOf({ markdown, sections, blocks, lines }: DocumentParts): number {
+  return markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
+}
+
+function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {
+  return drafts || !draft;
+}
+
+/** Asks once, and again when something in the library has changed; who asks at the same time shares the answer. */
+function untilChange<Value>(index: DocumentIndex, ask: () => Promise<Value>): () => Promise<Value> {
+  let generation = -1;
+  let answer: Promise<Value> | undefined;
+  return () => {
+    if (answer !== undefined && generation === index.generation) return answer;
+    generation = index.generation;
+    const asked = ask();
+    answer = asked;
+    asked.catch(() => {
+      if (answer === asked) answer = undefined;
+    });
+    return asked;
+  };
+}
+
+async function countCollections(index: DocumentIndex): Promise<readonly CountedCollection[]> {
+  const counted: CountedCollection[] = [];
+  for (const { name, title, docs } of await index.collections()) {
+    const documents =
+      'length' in docs
+        ? (await index.metadataOf([...new Set(docs)])).filter(({ draft }) => !draft).length
+        : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
+    counted.push({ name, title, documents });
+  }
+  return counted;
+}

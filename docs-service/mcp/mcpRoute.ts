@@ -1,0 +1,150 @@
+import type { McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authorization } from '../http/authorization.ts';
+import { HttpProblem } from '../http/problem.ts';
+import { createChangeTeller } from './changeTeller.ts';
+import type { McpProtocol } from './mcpServer.ts';
+
+export interface McpRouteOptions {
+  readonly authorization: Pick<Authorization, 'requireReader'>;
+  /** A server for one request. */
+  readonly createServer: (request: McpRequest) => ReturnType<McpServerFactory>;
+  /** Calls when something in the library has changed: clients of the revision 2026-07-28 may listen for it. */
+  readonly onDidChange: (listener: () => void) => { dispose(): void };
+  /** Aborted when the service is to end, which clients that listen would hold up. */
+  readonly ending: AbortSignal | undefined;
+}
+
+export interface McpRequest {
+  readonly protocol: McpProtocol;
+  /** `legacy` is 2025-11-25 and before, `modern` is 2026-07-28. */
+  readonly era: 'legacy' | 'modern';
+  /** Whether the bearer of the token sees drafts. */
+  readonly drafts: boolean;
+}
+
+/** Requests that are answered at the same time, those of clients that listen included. */
+const mostRequests = 512;
+const mostListeners = 128;
+/** Milliseconds after which a client that listens must ask again, with a token that is still good. */
+const longestAnswer = 600_000;
+
+/**
+ * MCP by Streamable HTTP at `/mcp`, without sessions, so that any instance can answer any request. What is wrong before
+ * a message is read is a problem as everywhere; from then on errors are those of JSON-RPC.
+ */
+export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
+  const { authorization, ending } = options;
+  let handler: Promise<McpHttpHandler> | undefined;
+  let open = 0;
+  const end = async () => (await handler)?.close();
+  ending?.addEventListener('abort', end, { once: true });
+  app.addHook('onClose', async () => {
+    ending?.removeEventListener('abort', end);
+    await end();
+  });
+
+  app.post(
+    '/mcp',
+    { schema: { hide: true }, onRequest: [authorization.requireReader, refuseOtherMedia] },
+    async (request, reply) => {
+      if (Array.isArray(request.body)) throw noBatches();
+      if (open >= mostRequests || ending?.aborted) throw tooMany();
+      handler ??= createHandler(app, options);
+      const { fetch } = await handler;
+      open += 1;
+      const gone = whenGone(reply);
+      gone.addEventListener('abort', () => void (open -= 1), { once: true });
+      if (gone.aborted) open -= 1;
+      const answer = await fetch(requestOf(request, gone), {
+        parsedBody: request.body,
+        authInfo: authInfoOf(request),
+      });
+      return sendAnswer(reply, answer);
+    },
+  );
+}
+
+/** The SDK is loaded with the first request. */
+async function createHandler(app: FastifyInstance, options: McpRouteOptions): Promise<McpHttpHandler> {
+  const protocol = await import('./mcpProtocol.ts');
+  const handler = protocol.createMcpHandler(
+    ({ era, authInfo }) =>
+      options.createServer({ protocol, era, drafts: authInfo?.scopes.includes('draft') ?? false }),
+    { maxSubscriptions: mostListeners, onerror: (error) => app.log.debug({ err: error }, 'MCP') },
+  );
+  const teller = createChangeTeller(() => handler.notify.resourcesChanged());
+  const subscription = options.onDidChange(teller.onDidChange);
+  return {
+    ...handler,
+    async close() {
+      subscription.dispose();
+      teller.dispose();
+      await handler.close();
+    },
+  };
+}
+
+/** Aborts when the answer is out, or has no reader any more, or took too long. */
+function whenGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const overdue = setTimeout(() => gone.abort(), longestAnswer);
+  const end = () => {
+    clearTimeout(overdue);
+    gone.abort();
+  };
+  if (raw.destroyed) end();
+  else raw.once('close', end);
+  return gone.signal;
+}
+
+/** The body was read already, and what asked for the token's scopes is not the SDK's business. */
+function requestOf({ url, headers, host }: FastifyRequest, signal: AbortSignal): Request {
+  const fields = Object.entries(headers).flatMap(([name, value]) =>
+    name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  // The SDK takes no `*/*`, which is what programs send that do not mind.
+  return new Request(new URL(url, `http://${host}`), {
+    method: 'POST',
+    headers: [...fields.filter(([name]) => name !== 'accept'), ['accept', accepted.join(', ')]],
+    signal,
+  });
+}
+
+/** The token itself goes no further. */
+function authInfoOf({ grant }: FastifyRequest) {
+  return { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] };
+}
+
+async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  reply.header('cache-control', 'no-store');
+  if (!answer.headers.get('content-type')?.startsWith('application/json')) return reply.send(answer);
+  const text = await answer.text();
+  for (const [name, value] of answer.headers) reply.header(name, value);
+  return reply.code(answer.status).serializer(String).send(text);
+}
+
+const accepted = ['application/json', 'text/event-stream'];
+
+async function refuseOtherMedia({ headers }: FastifyRequest): Promise<void> {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() !== 'application/json')
+    throw new HttpProblem(415, 'Messages of MCP are JSON: send "Content-Type: application/json".');
+  if (!accepted.every((one) => isAccepted(headers.accept ?? '*/*', one)))
+    throw new HttpProblem(406, `Answers of MCP come in two ways: send "Accept: ${accepted.join(', ')}".`);
+}
+
+function isAccepted(accept: string, type: string): boolean {
+  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
+  return [type, type.replace(/\/.*/, '/*'), '*/*'].some((one) => ranges.includes(one));
+}
+
+function noBatches(): HttpProblem {
+  return new HttpProblem(400, 'MCP has no batches of messages. Send one message in a request.');
+}
+
+function tooMany(): HttpProblem {
+  return new HttpProblem(503, 'Too many clients ask at the same time. Try again in a moment.', {
+    headers: { 'retry-after': '1' },
+  });
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import type { Renditions } from '../formats/renditions.ts';
+import type { Authorization } from '../http/authorization.ts';
+import type { DocumentIndex } from '../index/documentIndex.ts';
+import { createMcpLibrary } from './mcpLibrary.ts';
+import { mountMcp } from './mcpRoute.ts';
+import { createMcpServer } from './mcpServer.ts';
+
+export interface MountedLibraryOptions {
+  readonly index: DocumentIndex;
+  readonly renditions: Pick<Renditions, 'parts'>;
+  readonly authorization: Pick<Authorization, 'requireReader'>;
+  readonly version: string;
+  readonly ending?: AbortSignal;
+}
+
+/** The library at `/mcp`. */
+export function mountLibrary(app: FastifyInstance, options: MountedLibraryOptions): void {
+  const { index, authorization, version, ending } = options;
+  const libraryFor = createMcpLibrary(options);
+  const onDefect = (error: Error) => app.log.error({ err: error }, 'a defect');
+  mountMcp(app, {
+    authorization,
+    ending,
+    onDidChange: (listener) => index.onDidChange(listener),
+    createServer: ({ protocol, era, drafts }) =>
+      createMcpServer({
+        protocol,
+        library: Promise.resolve(libraryFor({ drafts })),
+        version,
+        era,
+        // Without sessions only the newer revision can carry it.
+        canNotify: era === 'modern',
+        onDefect,
+      }),
+  });
+}

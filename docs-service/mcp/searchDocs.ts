@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { tagSchema } from '../http/schemas.ts';
+import { defineTool } from './tool.ts';
+
+const usualLimit = 10;
+
+export const searchDocs = defineTool({
+  name: 'search_docs',
+  title: 'Search documents',
+  description:
+    'Finds documents of this library, the most relevant first, each with an excerpt around the words that were found. ' +
+    'The query takes words (all must be in the document), "phrases in quotes", -excluded words and prefix*. ' +
+    'Read what you find with get_doc_markdown.',
+  input: Type.Object(
+    {
+      query: Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        description:
+          'Words, "phrases", -exclusions and prefix*. Few significant words find more than a sentence.',
+      }),
+      type: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 100, description: 'Only documents of this type.' }),
+      ),
+      tag: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'Only documents with the tag of this slug.',
+        }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 50, default: usualLimit, description: 'Results on a page.' }),
+      ),
+      offset: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          default: 0,
+          description: 'Results before this page.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    results: Type.Array(
+      Type.Object({
+        slug: Type.String({ description: 'Names the document for get_doc_markdown.' }),
+        title: Type.String(),
+        type: Type.Union([Type.String(), Type.Null()]),
+        snippet: Type.String({ description: 'An excerpt in Markdown.' }),
+        tags: Type.Array(tagSchema),
+      }),
+    ),
+    total: Type.Integer({ description: 'How many documents were found, on all pages.' }),
+    approximate: Type.Optional(Type.Boolean({ description: 'More documents matched than were ranked.' })),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+    notice: Type.Optional(Type.String({ description: 'Why documents may be missing.' })),
+  }),
+  async call({ query, type, tag, limit = usualLimit, offset = 0 }, library) {
+    const filter = { ...(type === undefined ? {} : { type }), ...(tag === undefined ? {} : { tag }) };
+    const { index, drafts } = library;
+    const [{ items, total, approximate }, notice] = await Promise.all([
+      index.search({ ...filter, text: query, drafts, limit, offset }),
+      library.notice(),
+    ]);
+    return {
+      results: items.map(({ document, snippet }) => ({
+        slug: document.slug,
+        title: document.title,
+        type: document.type,
+        snippet,
+        tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
+      })),
+      total,
+      ...(approximate ? { approximate } : {}),
+      limit,
+      offset,
+      ...(notice === undefined ? {} : { notice }),
+    };
+  },
+});

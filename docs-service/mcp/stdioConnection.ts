@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import type { McpProtocol } from './mcpServer.ts';
+
+export interface StdioConnectionOptions {
+  readonly protocol: McpProtocol;
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+export interface StdioConnection {
+  readonly transport: Transport;
+  /** Resolves when the input has ended and all that it asked is answered, or when the transport is closed. */
+  readonly ended: Promise<void>;
+}
+
+/** In bytes of a message: what a client asks is short. */
+const longestMessage = 1_000_000;
+/** Milliseconds that answers have after the end of the input. */
+const patience = 10_000;
+
+/**
+ * One message a line. The SDK's own transport drops what is not answered yet when the input ends; here a script may
+ * write its questions and close.
+ */
+export function createStdioConnection({ protocol, input, output }: StdioConnectionOptions): StdioConnection {
+  const lines = new PassThrough();
+  const inner = new protocol.StdioServerTransport(lines, output, { maxBufferSize: longestMessage });
+  const unanswered = new Unanswered();
+  const closing = new AbortController();
+  const transport: Transport = {
+    start: () => inner.start(),
+    close: () => inner.close(),
+    async send(message) {
+      await inner.send(message);
+      unanswered.sent(message);
+    },
+  };
+  inner.onmessage = (message) => {
+    unanswered.received(message);
+    transport.onmessage?.(message);
+  };
+  inner.onerror = (error) => transport.onerror?.(error);
+  inner.onclose = () => {
+    closing.abort();
+    transport.onclose?.();
+  };
+  input.on('data', (chunk) => lines.write(chunk));
+  return { transport, ended: whenEnded(input, unanswered, closing.signal) };
+}
+
+async function whenEnded(input: Readable, unanswered: Unanswered, closed: AbortSignal): Promise<void> {
+  const isClosed = once(closed, 'abort');
+  // A pipe that breaks is an end as well.
+  const isEnded = Promise.race([once(input, 'end'), once(input, 'close')]).catch(() => undefined);
+  await Promise.race([isClosed, isEnded]);
+  // What was written last is read in the next turn.
+  await turn();
+  await Promise.race([isClosed, unanswered.none(patience)]);
+}
+
+/** The questions of the client that wait for an answer. */
+class Unanswered {
+  readonly #ids = new Set<unknown>();
+  #onNone: (() => void) | undefined;
+
+  received(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    if ('id' in message) this.#ids.add(message.id);
+    // Nobody waits any more.
+    if (message.method === 'notifications/cancelled') this.#settle(message.params?.['requestId']);
+  }
+
+  sent(message: JSONRPCMessage): void {
+    if (!('method' in message)) this.#settle(message.id);
+  }
+
+  /** Resolves when nothing waits, or after `patience` milliseconds. */
+  none(patience: number): Promise<void> {
+    if (this.#ids.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, patience);
+      this.#onNone = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #settle(id: unknown): void {
+    this.#ids.delete(id);
+    if (this.#ids.size === 0) this.#onNone?.();
+  }
+}

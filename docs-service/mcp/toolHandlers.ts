@@ -1,0 +1,51 @@
+import type { Tool as ListedTool } from '@modelcontextprotocol/server';
+import type { TObject } from 'typebox';
+import { getDocMarkdown } from './getDocMarkdown.ts';
+import { listCollections } from './listCollections.ts';
+import type { McpContext } from './mcpServer.ts';
+import { searchDocs } from './searchDocs.ts';
+import type { Tool } from './tool.ts';
+import { parseArguments } from './toolArguments.ts';
+
+/** Each is called with arguments that its own schema let pass. */
+const tools = [searchDocs, getDocMarkdown, listCollections] as unknown as readonly Tool[];
+
+export function answerTools({ server, library, failures }: McpContext): void {
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map(toolToListed) }));
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined) throw failures.invalid(unknownTool(params.name));
+    try {
+      const args = parseArguments(tool.input, params.arguments);
+      const structuredContent = await tool.call(args, await library, signal);
+      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return { content: [{ type: 'text', text: failures.sentenceOf(error) }], isError: true };
+    }
+  });
+}
+
+function toolToListed({ name, title, description, input, output }: Tool): ListedTool {
+  return {
+    ...{ name, title, description },
+    inputSchema: jsonSchema(input),
+    outputSchema: jsonSchema(output),
+    annotations: {
+      title,
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+  };
+}
+
+/** What TypeBox makes is JSON Schema already. */
+function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
+  return schema as unknown as ListedTool['inputSchema'];
+}
+
+function unknownTool(name: string): string {
+  return `There is no tool "${name.slice(0, 100)}". There is ${tools.map((tool) => tool.name).join(', ')}.`;
+}

@@ -1,0 +1,528 @@
+import { EventEmitter, once } from 'node:events';
+import t from 'tap';
+import { RendererBusy } from '../../docs-service/formats/renderer.ts';
+import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
+import type { Rendition, Renditions } from '../../docs-service/formats/renditions.ts';
+import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
+import { openTestApp, type TestApp } from '../support/docsApp.ts';
+import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
+import { writeFiles } from '../support/temporaryFolder.ts';
+
+const fence = ['```js', 'const one = 1;', '', 'const two = 2;', '```'].join('\n');
+const files = {
+  'first.md': `---\ntitle: First steps\ntype: guide\ntags: [News]\ndate: 2026-01-02\n---\n# Begin\n\nWords about <script>alert(1)</script>this.\n\n## Part 7\n\n${fence}\n\n### Deeper\n\nMore.\n\n## The end\n\nLast 🎉.\n`,
+  'second.md': '---\ntitle: Second [one]\ntype: note\ndate: 2026-03-01\n---\nMore words.\n',
+  'größe.md': '# Größe\n',
+  'secret.md': '---\ntitle: Secret plan\ndraft: true\n---\nHush, words.\n',
+  'long.md': `# Long\n\n${Array.from({ length: 300 }, (_, at) => `Paragraph ${at} has some text.`).join('\n\n')}\n`,
+  'collections/book.yaml': 'title: The book\ndescription: All of it.\ndocs: [first, second, secret]',
+  'collections/guides.yaml': 'query: { type: guide }',
+};
+
+type Options = Parameters<typeof openTestApp>;
+
+async function openMcp(t: Options[0], overrides: Options[2] = {}) {
+  const test = await openTestApp(t, files, overrides);
+  return { ...test, url: await listenForMcp(test.app) };
+}
+
+/** Sends one message as a program does that knows no SDK. */
+async function post(
+  url: URL,
+  token: string | undefined,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+t.test('what a client is shown', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const client = await connectClient(t, url, await createToken());
+  const instructions = client.getInstructions() ?? '';
+  t.match(instructions, /search_docs.*get_doc_markdown.*list_collections/s);
+  t.ok(instructions.length <= 512);
+  t.match(client.getServerVersion(), { name: 'runner-docs', title: 'Documents' });
+  const { tools } = await client.listTools();
+  t.strictSame(
+    tools.map(({ name }) => name),
+    ['search_docs', 'get_doc_markdown', 'list_collections'],
+  );
+  for (const tool of tools) {
+    t.match(tool, {
+      title: String,
+      description: String,
+      inputSchema: { type: 'object', additionalProperties: false },
+      outputSchema: { type: 'object' },
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    });
+  }
+  const { prompts } = await client.listPrompts();
+  t.match(prompts, [{ name: 'answer_from_docs', arguments: [{ name: 'question', required: true }] }]);
+  const { messages } = await client.getPrompt({ name: 'answer_from_docs', arguments: { question: 'Why?' } });
+  t.match(messages, [
+    { role: 'user', content: { type: 'text', text: /search_docs[\s\S]*Question: Why\?$/ } },
+  ]);
+  await t.rejects(client.getPrompt({ name: 'answer_from_docs' }), { code: -32_602 });
+  await t.rejects(client.getPrompt({ name: 'other' }), { code: -32_602, message: /answer_from_docs/ });
+  await t.rejects(client.callTool({ name: 'delete_docs' }), { code: -32_602, message: /There is no tool/ });
+});
+
+t.test('the tools', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const client = await connectClient(t, url, await createToken());
+  const newer = await connectNewerClient(t, url, await createToken());
+  const call = async (name: string, args: Record<string, unknown> = {}) => {
+    const result = await client.callTool({ name, arguments: args });
+    t.strictSame(JSON.parse(textOf(result).text), result.structuredContent, 'the text mirrors the structure');
+    const again = await newer.callTool({ name, arguments: args });
+    t.strictSame(again.structuredContent, result.structuredContent, 'both revisions give the same');
+    return result.structuredContent;
+  };
+
+  t.match(await call('search_docs', { query: 'words' }), {
+    results: [
+      { slug: 'second', title: 'Second [one]', type: 'note', snippet: /More words/, tags: [] },
+      { slug: 'first', title: 'First steps', type: 'guide', tags: [{ slug: 'news', title: 'News' }] },
+    ],
+    total: 2,
+    limit: 10,
+    offset: 0,
+  });
+  t.match(await call('search_docs', { query: 'words', type: 'guide' }), { total: 1 });
+  t.match(await call('search_docs', { query: 'words', tag: 'news', limit: 50 }), { total: 1, limit: 50 });
+  t.match(await call('search_docs', { query: 'words', offset: 1, limit: 1 }), {
+    results: [{ slug: 'first' }],
+    total: 2,
+    offset: 1,
+  });
+  t.match(await call('search_docs', { query: '???' }), { results: [], total: 0 });
+
+  const whole = '# Begin\n\nWords about alert(1)this.\n';
+  const first = await call('get_doc_markdown', { slug: 'first' });
+  t.match(first, { slug: 'first', title: 'First steps', offset: 0, nextOffset: undefined });
+  t.notMatch(JSON.stringify(first), /<script>|title:/, 'sanitised, without front matter');
+  t.ok(String((first as { markdown: string }).markdown).startsWith(whole.slice(0, 20)));
+  t.strictSame(await call('get_doc_markdown', { slug: 'first', section: 'Part 7' }), {
+    slug: 'first',
+    title: 'First steps',
+    markdown: `## Part 7\n\n${fence}\n\n### Deeper\n\nMore.\n\n`,
+    offset: 0,
+    totalChars: `## Part 7\n\n${fence}\n\n### Deeper\n\nMore.\n\n`.length,
+  });
+  t.match(await call('get_doc_markdown', { slug: 'first', section: 'part-7', maxChars: 20, offset: 11 }), {
+    markdown: '```js\nconst one = 1;'.slice(0, 6),
+    offset: 11,
+  });
+  t.match(await call('get_doc_markdown', { slug: 'größe' }), { markdown: '# Größe\n' });
+  t.strictSame(await call('list_collections'), {
+    collections: [
+      { name: 'book', title: 'The book', documents: 2 },
+      { name: 'guides', title: 'guides', documents: 1 },
+    ],
+  });
+
+  let joined = '';
+  for (let offset: number | undefined = 0; offset !== undefined; ) {
+    const page = (await call('get_doc_markdown', { slug: 'long', offset, maxChars: 1_000 })) as {
+      readonly markdown: string;
+      readonly nextOffset?: number;
+    };
+    t.ok(page.markdown.length <= 1_000);
+    joined += page.markdown;
+    offset = page.nextOffset;
+  }
+  t.equal(joined, files['long.md'], 'the pages make the whole');
+});
+
+t.test('wrong arguments are told in sentences', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const client = await connectClient(t, url, await createToken());
+  const cases: readonly { name: string; tool: string; args: Record<string, unknown>; want: RegExp }[] = [
+    { name: 'none', tool: 'search_docs', args: {}, want: /"query" is missing/ },
+    { name: 'empty', tool: 'search_docs', args: { query: '' }, want: /"query" must not be empty/ },
+    { name: 'too long', tool: 'search_docs', args: { query: 'x'.repeat(1_001) }, want: /at most 1000 char/ },
+    {
+      name: 'too many words',
+      tool: 'search_docs',
+      args: { query: Array.from({ length: 70 }, (_, at) => `w${at}`).join(' ') },
+      want: /Leave some/,
+    },
+    {
+      name: 'limit over 50',
+      tool: 'search_docs',
+      args: { query: 'x', limit: 51 },
+      want: /"limit" .* most 50/,
+    },
+    { name: 'limit of 0', tool: 'search_docs', args: { query: 'x', limit: 0 }, want: /at least 1/ },
+    { name: 'a text as limit', tool: 'search_docs', args: { query: 'x', limit: '5' }, want: /whole number/ },
+    { name: 'half a limit', tool: 'search_docs', args: { query: 'x', limit: 1.5 }, want: /whole number/ },
+    { name: 'negative offset', tool: 'search_docs', args: { query: 'x', offset: -1 }, want: /at least 0/ },
+    { name: 'a list', tool: 'search_docs', args: { query: ['x'] }, want: /"query" must be a text/ },
+    { name: 'unknown', tool: 'search_docs', args: { query: 'x', max: 1 }, want: /no argument "max".*limit/ },
+    { name: 'some for none', tool: 'list_collections', args: { a: 1 }, want: /It takes none/ },
+    {
+      name: 'prototype',
+      tool: 'list_collections',
+      args: { constructor: 1 },
+      want: /no argument "constructor"/,
+    },
+    { name: 'near slug', tool: 'get_doc_markdown', args: { slug: 'frist' }, want: /Did you mean "first"/ },
+    { name: 'no near slug', tool: 'get_doc_markdown', args: { slug: 'zzzz' }, want: /search_docs finds/ },
+    { name: 'a path', tool: 'get_doc_markdown', args: { slug: '../first' }, want: /There is no document/ },
+    { name: 'control characters', tool: 'get_doc_markdown', args: { slug: '\0\ud800' }, want: /no document/ },
+    { name: 'a draft', tool: 'get_doc_markdown', args: { slug: 'secret' }, want: /There is no document/ },
+    {
+      name: 'unknown section',
+      tool: 'get_doc_markdown',
+      args: { slug: 'first', section: 'Prat 7' },
+      want: /no section "Prat 7"\. There is "Part 7"/,
+    },
+    {
+      name: 'no section at all',
+      tool: 'get_doc_markdown',
+      args: { slug: 'second', section: 'x' },
+      want: /leave "section" out/,
+    },
+    {
+      name: 'behind the end',
+      tool: 'get_doc_markdown',
+      args: { slug: 'second', offset: 99 },
+      want: /there are 12 characters/,
+    },
+    {
+      name: 'in a character',
+      tool: 'get_doc_markdown',
+      args: { slug: 'first', section: 'The end', offset: 18 },
+      want: /middle of a character/,
+    },
+    {
+      name: 'maxChars over 100,000',
+      tool: 'get_doc_markdown',
+      args: { slug: 'first', maxChars: 100_001 },
+      want: /at most 100000/,
+    },
+  ];
+  for (const { name, tool, args, want } of cases) {
+    const { text, isError } = textOf(await client.callTool({ name: tool, arguments: args }));
+    t.equal(isError, true, `${name} is an error`);
+    t.match(text, want, name);
+  }
+});
+
+t.test('resources', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const client = await connectClient(t, url, await createToken());
+  const newer = await connectNewerClient(t, url, await createToken());
+  const { resourceTemplates } = await client.listResourceTemplates();
+  t.strictSame(
+    resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    ['docs://doc/{slug}', 'docs://collection/{name}'],
+  );
+  const { resources, nextCursor } = await client.listResources();
+  t.equal(nextCursor, undefined);
+  t.strictSame(
+    resources.map(({ uri }) => uri),
+    [
+      'docs://collection/book',
+      'docs://collection/guides',
+      'docs://doc/second',
+      'docs://doc/first',
+      `docs://doc/${encodeURIComponent('größe')}`,
+      'docs://doc/long',
+    ].toSorted(
+      (one, other) =>
+        resources.findIndex(({ uri }) => uri === one) - resources.findIndex(({ uri }) => uri === other),
+    ),
+  );
+  for (const { uri } of resources) {
+    const { contents } = await client.readResource({ uri });
+    t.match(contents, [{ uri, mimeType: 'text/markdown', text: String }]);
+    t.strictSame((await newer.readResource({ uri })).contents, contents);
+  }
+  const { contents } = await client.readResource({ uri: 'docs://collection/book' });
+  t.match(contents[0], {
+    text: '# The book\n\nAll of it.\n\n- first: [First steps](docs://doc/first)\n- second: [Second \\[one\\]](docs://doc/second)\n',
+  });
+  t.match((await client.readResource({ uri: 'docs://doc/größe' })).contents, [{ text: '# Größe\n' }]);
+
+  for (const uri of [
+    'docs://doc/secret',
+    'docs://doc/frist',
+    'docs://collection/bok',
+    'docs://doc/%ff',
+    'x://y',
+  ]) {
+    await t.rejects(client.readResource({ uri }), { code: -32_002, data: { uri } }, `${uri} in 2025-11-25`);
+    await t.rejects(newer.readResource({ uri }), { code: -32_602, data: { uri } }, `${uri} in 2026-07-28`);
+  }
+  await t.rejects(client.readResource({ uri: 'docs://doc/frist' }), /Did you mean "first"/);
+  await t.rejects(client.listResources({ cursor: 'bm9uZQ' }), { code: -32_602 });
+
+  const complete = async (uri: string, name: string, value: string) =>
+    (await client.complete({ ref: { type: 'ref/resource', uri }, argument: { name, value } })).completion
+      .values;
+  t.strictSame(await complete('docs://doc/{slug}', 'slug', 'se'), ['second'], 'no draft');
+  t.strictSame(await complete('docs://doc/{slug}', 'slug', ''), ['first', 'größe', 'long', 'second']);
+  t.strictSame(await complete('docs://doc/{slug}', 'slug', '\0\ud800'), []);
+  t.strictSame(await complete('docs://collection/{name}', 'name', 'g'), ['guides']);
+  await t.rejects(complete('docs://other/{slug}', 'slug', ''), { code: -32_602 });
+});
+
+t.test('a list of many resources comes in pages', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`n${at}.md`, `# N${at}`]));
+  const { app, createToken } = await openTestApp(t, { ...many, 'collections/c.yaml': 'docs: [n1]' });
+  const client = await connectClient(t, await listenForMcp(app), await createToken());
+  const uris = new Set<string>();
+  let pages = 0;
+  for (let cursor: string | undefined; pages === 0 || cursor !== undefined; pages++) {
+    const page = await client.listResources(cursor === undefined ? {} : { cursor });
+    for (const { uri } of page.resources) uris.add(uri);
+    cursor = page.nextCursor;
+  }
+  t.equal(pages, 3);
+  t.equal(uris.size, 251);
+  const { completion } = await client.complete({
+    ref: { type: 'ref/resource', uri: 'docs://doc/{slug}' },
+    argument: { name: 'slug', value: 'n' },
+  });
+  t.match(completion, { values: { length: 100 }, hasMore: true });
+});
+
+t.test('drafts are for who has the scope', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const client = await connectClient(t, url, await createToken(['read', 'draft']));
+  const found = await client.callTool({ name: 'search_docs', arguments: { query: 'hush' } });
+  t.match(found.structuredContent, { total: 1, results: [{ slug: 'secret' }] });
+  const read = await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'secret' } });
+  t.match(read.structuredContent, { markdown: 'Hush, words.\n' });
+  t.match((await client.readResource({ uri: 'docs://doc/secret' })).contents, [{ text: 'Hush, words.\n' }]);
+});
+
+t.test('who listens hears that documents have changed', async (t) => {
+  const { url, createToken, content, indexer } = await openMcp(t);
+  const client = await connectNewerClient(t, url, await createToken());
+  const heard = new Promise<void>((resolve) =>
+    client.setNotificationHandler('notifications/resources/list_changed', () => resolve()),
+  );
+  const subscription = await client.listen({ resourcesListChanged: true });
+  await writeFiles(content, { 'new.md': '# New' });
+  await indexer.sync();
+  await heard;
+  await subscription.close();
+  t.match(client.getServerCapabilities(), { resources: { listChanged: true } });
+  const older = await connectClient(t, url, await createToken());
+  t.notOk(older.getServerCapabilities()?.resources?.listChanged, 'a client without sessions cannot hear it');
+});
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+};
+const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
+
+t.test('what is wrong before a message is read is a problem', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const token = await createToken();
+  const profile = await createToken(['profile']);
+  const cases: readonly {
+    name: string;
+    want: number;
+    token?: string | undefined;
+    body?: unknown;
+    headers?: Record<string, string>;
+  }[] = [
+    { name: 'no token', want: 401, token: undefined },
+    { name: 'a wrong token', want: 401, token: 'rdocs_wrong' },
+    { name: 'a token without the scope', want: 403, token: profile },
+    { name: 'no JSON', want: 400, body: '{"jsonrpc":' },
+    { name: 'a batch', want: 400, body: [list, list] },
+    { name: 'a prototype', want: 400, body: '{"__proto__":{"a":1}}' },
+    { name: 'too large', want: 413, body: { ...list, params: { a: 'x'.repeat(70_000) } } },
+    { name: 'no media type of JSON', want: 415, headers: { 'content-type': 'text/plain' } },
+    { name: 'answers that it does not take', want: 406, headers: { accept: 'text/html' } },
+    { name: 'half of the answers', want: 406, headers: { accept: 'application/json' } },
+    { name: 'another page', want: 403, headers: { origin: 'https://evil.example' } },
+  ];
+  for (const { name, want, body = list, headers = {}, ...given } of cases) {
+    const answer = await post(url, 'token' in given ? given.token : token, body, headers);
+    t.equal(answer.status, want, name);
+    t.match(answer.headers.get('content-type'), /^application\/problem\+json/, name);
+    t.match(await answer.json(), { status: want, detail: /\w/, instance: '/mcp' }, name);
+    if (want === 401) t.match(answer.headers.get('www-authenticate'), /^Bearer /);
+  }
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const answer = await fetch(url, { method, headers: { authorization: `Bearer ${token}` } });
+    t.equal(answer.status, 405, method);
+    t.equal(answer.headers.get('allow'), 'POST');
+  }
+});
+
+t.test('messages that are no good', async (t) => {
+  const { url, createToken, log } = await openMcp(t);
+  const token = await createToken();
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const cases: readonly { name: string; body: unknown; headers?: Record<string, string>; want: RegExp }[] = [
+    {
+      name: 'an unknown revision',
+      body: list,
+      headers: { 'mcp-protocol-version': '1999-01-01' },
+      want: /^400 .*Unsupported protocol version/s,
+    },
+    { name: 'no message', body: { a: 1 }, want: /^400 .*-32\d+/s },
+    { name: 'a text', body: '"x"', want: /^400 / },
+    { name: 'null', body: 'null', want: /^400 / },
+    { name: 'an unknown method', body: { ...list, method: 'nothing/here' }, want: /-32601/ },
+    { name: 'deep arguments', body: call(`{"query":${deep}}`), want: /must be a text/ },
+    { name: 'deep beside', body: call(`{"query":"x","y":${deep}}`), want: /no argument/ },
+    { name: 'arguments that are none', body: call('[1]'), want: /-32602|must be an object/ },
+    { name: 'many arguments', body: call(manyArguments()), want: /There is no argument/ },
+  ];
+  for (const { name, body, headers = {}, want } of cases) {
+    const answer = await post(url, token, body, headers);
+    const text = await answer.text();
+    t.match(`${answer.status} ${text}`, want, name);
+    t.ok(text.length < 3_000, `${name}: the answer is short`);
+  }
+  t.strictSame(
+    log.filter((line) => /"level":50/.test(line)),
+    [],
+    'none of it is a defect',
+  );
+});
+
+function call(args: string): string {
+  return `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search_docs","arguments":${args}}}`;
+}
+
+function manyArguments(): string {
+  return JSON.stringify(Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`a${at}`, at])));
+}
+
+t.test('curl needs no more than a token', async (t) => {
+  const { url, createToken, log } = await openMcp(t);
+  const token = await createToken();
+  const answer = await post(url, token, initialize, { accept: '*/*' });
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.get('cache-control'), 'no-store');
+  t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  t.match(answer.headers.get('ratelimit'), /"requests";r=9999/);
+  t.match(await answer.text(), /"protocolVersion":"2025-11-25"/);
+  t.notMatch(log.join(), token, 'no token in the log');
+});
+
+t.test('REST and MCP count alike', async (t) => {
+  const { url, createToken } = await openMcp(t, { limits: { requests: 4, renders: 9, authFailures: 9 } });
+  const token = await createToken();
+  const rest = () => fetch(new URL('/api/v1/docs', url), { headers: { authorization: `Bearer ${token}` } });
+  const statuses = [];
+  for (const ask of [rest, () => post(url, token, list), rest, () => post(url, token, list), rest])
+    statuses.push((await ask()).status);
+  t.strictSame(statuses, [200, 200, 200, 200, 429]);
+  const answer = await post(url, token, list);
+  t.equal(answer.status, 429);
+  t.match(answer.headers.get('content-type'), /problem\+json/);
+});
+
+t.test('a library that is being read for the first time', async (t) => {
+  const { url, createToken, index } = await openMcp(t);
+  index.summary = async () => ({ documents: 0, problems: [], whole: false });
+  const client = await connectClient(t, url, await createToken());
+  const ask = async (name: string, args = {}) =>
+    textOf(await client.callTool({ name, arguments: args })).text;
+  t.match(await ask('search_docs', { query: 'words' }), /index of this library is still being made/);
+  t.match(await ask('list_collections'), /still being made/);
+  t.match(await ask('get_doc_markdown', { slug: 'nothing' }), /no document .*still being made/);
+});
+
+t.test('what fails is told, and a defect goes to the log alone', async (t) => {
+  const test = await openMcp(t);
+  const client = await connectClient(t, test.url, await test.createToken());
+  const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
+    { error: new IndexUnavailable('disk'), want: /index does not answer\. Try again/, isDefect: false },
+    { error: new RendererBusy('busy'), want: /Too much is being read/, isDefect: false },
+    { error: new Unrenderable('It is too long.'), want: /It is too long\./, isDefect: false },
+    { error: new Error('secret detail'), want: /^The service has failed/, isDefect: true },
+  ];
+  for (const { error, want, isDefect } of cases) {
+    failWith(test, error);
+    const { text, isError } = textOf(
+      await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'first' } }),
+    );
+    t.equal(isError, true);
+    t.match(text, want);
+    await t.rejects(client.readResource({ uri: 'docs://doc/first' }), { code: -32_603 });
+    t.equal(
+      test.log.some((line) => line.includes(error.message)),
+      isDefect,
+      error.message,
+    );
+  }
+});
+
+function failWith({ index }: TestApp, error: Error): void {
+  index.read = async () => {
+    throw error;
+  };
+}
+
+t.test('200 clients at the same time', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const token = await createToken();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, at) =>
+      post(url, token, call(`{"query":"words","limit":${(at % 50) + 1}}`)).then((one) => one.text()),
+    ),
+  );
+  t.ok(answers.every((one) => one.includes('First steps')));
+});
+
+t.test('the work of a client that goes away ends', async (t) => {
+  const begun = new EventEmitter();
+  const rendition: Rendition = {
+    etag: '"1"',
+    mediaType: 'application/json',
+    cached: async () => undefined,
+    render: (signal) =>
+      new Promise((_resolve, reject) => {
+        begun.emit('begun');
+        signal.addEventListener('abort', () => {
+          reject(signal.reason);
+          begun.emit('ended');
+        });
+      }),
+  };
+  const { url, createToken } = await openMcp(t, { renditions: renditionsOf(rendition) });
+  const token = await createToken();
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const client =
+      revision === '2025-11-25'
+        ? await connectClient(t, url, token)
+        : await connectNewerClient(t, url, token);
+    const isBegun = once(begun, 'begun');
+    const hasEnded = once(begun, 'ended');
+    const asked = client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'first' } });
+    asked.catch(() => undefined);
+    await isBegun;
+    await client.close();
+    await hasEnded;
+    t.pass(`in ${revision}`);
+  }
+  t.equal((await post(url, token, list)).status, 200, 'and the others are answered');
+});
+
+function renditionsOf(rendition: Rendition): Renditions {
+  const any = async () => rendition;
+  return { pdf: any, markdown: any, parts: any, html: any, epub: any };
+}
