@@ -16,6 +16,8 @@ export interface DocsProcessOptions {
   /** The program that runs it; this one where it is left out. */
   readonly node?: string;
   readonly program?: string;
+  /** What stands on standard input; nothing where it is left out. */
+  readonly input?: string;
 }
 
 /** Runs a command of `runner-docs` to its end. */
@@ -77,15 +79,17 @@ export async function serveDocs(
   };
 }
 
-function startDocs(args: readonly string[], { env = {}, node, program }: DocsProcessOptions) {
+function startDocs(args: readonly string[], { env = {}, node, program, input }: DocsProcessOptions) {
   const child = spawn(node ?? process.execPath, [program ?? runnerDocsPath, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
   });
+  // A command that wants no input may end before it has read any.
+  child.stdin?.on('error', () => undefined).end(input);
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  child.stdout?.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text) => (stderr += text));
   return { child, stdout: () => stdout, stderr: () => stderr };
 }
 
