@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, isLoopbackHost, parseBaseUrl } from './baseUrl.ts';
 import { type OptionSpecs, type OptionValues, parseNumber } from './options.ts';
 import { UsageError } from './usageError.ts';
@@ -49,6 +50,7 @@ export const serveOptions = {
     value: 'N',
     help: 'wrong tokens a minute from an address (default: 10)',
   },
+  ...authOptions,
   'no-registration': {
     type: 'boolean',
     help: 'clients cannot register themselves; "client add" makes one known',
@@ -81,6 +83,7 @@ export interface ServeConfig extends Places {
   readonly trustProxy: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
+  readonly auth: AuthConfig;
   /** Whether clients may register themselves. */
   readonly takesRegistrations: boolean;
   readonly fonts: readonly string[];
@@ -137,6 +140,7 @@ export function parseServeConfig(
       renders: perMinute('limit-renders', 30),
       authFailures: perMinute('limit-auth-failures', 10),
     },
+    auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
     fonts: values.fonts.map((folder) => resolve(folder)),
     rescan: parseNumber('rescan', values.rescan, { least: 1, most: 86_400 }) ?? 60,

@@ -5,7 +5,9 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { AccessStores } from './auth/accessStores.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
+import { createIntrospectionClient } from './auth/introspectionClient.ts';
 import { createOutsideFetch } from './auth/outsideFetch.ts';
+import { RemoteVerifier } from './auth/remoteVerifier.ts';
 import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
@@ -81,23 +83,23 @@ async function start(
   const log = (message: string) => logger.warn(message);
   const stores = await openStores({ places: config, parts: surroundings.parts, log });
   onClose(() => stores.close());
-  const onError = (error: Error) => logger.warn(error.message);
-  const verifier = new TokenVerifier({ store: stores.access.tokens, now, onError });
-  onClose(() => verifier.close());
-
   const listener = await listen(config.host, config.port);
   onClose(() => listener.close(patience));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, surroundings, stores, folder, logger };
   const renditions = await startRenditions({ ...parts, baseUrl }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
-  const verify = (token: string) => verifier.verify(token);
+  const verifier = await createVerifier({ ...parts, baseUrl });
+  onClose(() => verifier.close());
   const app = await buildApp({
     index: stores.index,
     renditions,
-    verify,
+    verify: (token) => verifier.verify(token),
     baseUrl,
-    signIn: signInOptions(config, { access: stores.access, baseUrl, now }),
+    signIn:
+      config.auth.mode === 'remote'
+        ? { issuer: config.auth.issuer }
+        : signInOptions(config, { access: stores.access, baseUrl, now }),
     corsOrigins,
     trustProxy,
     limits,
@@ -125,6 +127,22 @@ interface Parts {
   readonly stores: Stores;
   readonly folder: ContentFolder;
   readonly logger: Logger;
+}
+
+/** With another authorization server, only its tokens count. */
+async function createVerifier({
+  config: { auth },
+  surroundings: { now },
+  stores,
+  baseUrl,
+  logger,
+}: Parts & { readonly baseUrl: BaseUrl }): Promise<TokenVerifier | RemoteVerifier> {
+  const warn = (message: string) => logger.warn(message);
+  if (auth.mode === 'self')
+    return new TokenVerifier({ store: stores.access.tokens, now, onError: ({ message }) => warn(message) });
+  const { introspection: address, tokenFile, allowed } = auth;
+  const client = await createIntrospectionClient({ address, tokenFile, warn });
+  return new RemoteVerifier({ client, allowed, baseUrl, now, warn });
 }
 
 /** Clients describe themselves at addresses that anyone can name, so what is fetched from there is guarded. */

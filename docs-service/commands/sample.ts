@@ -9,6 +9,7 @@ import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
 import { startService } from '../service.ts';
 import { openAccess } from '../stores.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { UsageError } from '../usageError.ts';
 import { untilEnd } from './serve.ts';
 
 /** Milliseconds: twelve hours. */
@@ -25,6 +26,8 @@ export async function serveSample(
       { ...values, content: surroundings.sample, data, database: undefined },
       surroundings.env,
     );
+    if (config.auth.mode !== 'self')
+      throw new UsageError('--sample has a token of its own: leave --auth remote out.');
     const service = await startService(config, surroundings);
     const token = createToken({ scopes: ['read'], lifetime, now: surroundings.now() });
     const password = randomBytes(9).toString('base64url');

@@ -1,6 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Grant } from '../auth/accessToken.ts';
+import { ForeignProfile } from '../auth/foreignProfile.ts';
 import type { Scope } from '../auth/scope.ts';
 import type { BaseUrl } from '../baseUrl.ts';
 import type { Limits } from '../serveConfig.ts';
@@ -71,6 +72,7 @@ export async function authorizeBearers(
     if (!/^bearer +\S/i.test(request.headers.authorization ?? ''))
       throw tokenIsMissing(request, options.baseUrl);
     await verify(request, reply).catch((error: FastifyErrorLike) => {
+      if (error instanceof ForeignProfile) throw new HttpProblem(403, error.message);
       if (!isRefusal(error)) throw tokensUnavailable(error);
     });
     const { grant } = request;
