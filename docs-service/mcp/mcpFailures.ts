@@ -7,20 +7,16 @@ import { ToolError } from './tool.ts';
 /** JSON-RPC 2.0, section 5.1. */
 const invalidParameters = -32_602;
 const internalError = -32_603;
-/** MCP up to 2025-11-25; from 2026-07-28 on it is a wrong parameter. */
-const resourceNotFound = -32_002;
 
-export type McpFailuresOptions = Pick<McpServerOptions, 'protocol' | 'era' | 'onDefect'>;
+export type McpFailuresOptions = Pick<McpServerOptions, 'protocol' | 'onDefect'>;
 
 /** What a client is told where it cannot have what it wants. */
 export class McpFailures {
   readonly #protocol: McpProtocol;
-  readonly #unknownResource: number;
   readonly #onDefect: (error: Error) => void;
 
-  constructor({ protocol, era, onDefect }: McpFailuresOptions) {
+  constructor({ protocol, onDefect }: McpFailuresOptions) {
     this.#protocol = protocol;
-    this.#unknownResource = era === 'legacy' ? resourceNotFound : invalidParameters;
     this.#onDefect = onDefect;
   }
 
@@ -39,7 +35,7 @@ export class McpFailures {
   }
 
   unknownResource(uri: string, message: string): Error {
-    return new this.#protocol.ProtocolError(this.#unknownResource, message, { uri: uri.slice(0, 1_000) });
+    return new this.#protocol.ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) });
   }
 
   /** Runs what may fail, with errors that a client may see. */

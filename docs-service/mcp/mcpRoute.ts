@@ -117,11 +117,10 @@ function authInfoOf({ grant }: FastifyRequest) {
 }
 
 async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
-  reply.header('cache-control', 'no-store');
-  if (!answer.headers.get('content-type')?.startsWith('application/json')) return reply.send(answer);
-  const text = await answer.text();
-  for (const [name, value] of answer.headers) reply.header(name, value);
-  return reply.code(answer.status).serializer(String).send(text);
+  const { status, headers } = answer;
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  reply.code(status).headers({ ...Object.fromEntries(headers), 'cache-control': 'no-store' });
+  return isStream ? reply.send(answer.body) : reply.serializer(String).send(await answer.text());
 }
 
 const accepted = ['application/json', 'text/event-stream'];

@@ -2,6 +2,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { McpFailures } from './mcpFailures.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import { answerPrompts } from './prompts.ts';
+import { sendOlderResourceErrors } from './resourceErrors.ts';
 import { answerResources } from './resourceHandlers.ts';
 import { answerTools } from './toolHandlers.ts';
 
@@ -43,6 +44,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       cacheHints,
     },
   );
+  if (options.era === 'legacy') sendOlderResourceErrors(server);
   const context: McpContext = { server, library, failures: new McpFailures(options) };
   answerTools(context);
   answerResources(context);

@@ -387,7 +387,7 @@ t.test('messages that are no good', async (t) => {
     { name: 'deep arguments', body: call(`{"query":${deep}}`), want: /must be a text/ },
     { name: 'deep beside', body: call(`{"query":"x","y":${deep}}`), want: /no argument/ },
     { name: 'arguments that are none', body: call('[1]'), want: /-32602|must be an object/ },
-    { name: 'many arguments', body: call(manyArguments()), want: /There is no argument/ },
+    { name: 'many arguments', body: call(manyArguments()), want: /is missing/ },
   ];
   for (const { name, body, headers = {}, want } of cases) {
     const answer = await post(url, token, body, headers);
@@ -485,7 +485,7 @@ t.test('200 clients at the same time', async (t) => {
       post(url, token, call(`{"query":"words","limit":${(at % 50) + 1}}`)).then((one) => one.text()),
     ),
   );
-  t.ok(answers.every((one) => one.includes('First steps')));
+  t.ok(answers.every((one) => /total..:2/.test(one)));
 });
 
 t.test('the work of a client that goes away ends', async (t) => {
@@ -505,19 +505,26 @@ t.test('the work of a client that goes away ends', async (t) => {
   };
   const { url, createToken } = await openMcp(t, { renditions: renditionsOf(rendition) });
   const token = await createToken();
-  for (const revision of ['2025-11-25', '2026-07-28']) {
-    const client =
-      revision === '2025-11-25'
-        ? await connectClient(t, url, token)
-        : await connectNewerClient(t, url, token);
+  const wanted = { name: 'get_doc_markdown', arguments: { slug: 'first' } };
+  const older = await connectClient(t, url, token);
+  const newer = await connectNewerClient(t, url, token);
+  const leaving = new AbortController();
+  const cases = [
+    { name: '2025-11-25', ask: (): Promise<unknown> => older.callTool(wanted), leave: () => older.close() },
+    {
+      name: '2026-07-28',
+      ask: (): Promise<unknown> => newer.callTool(wanted, { signal: leaving.signal }),
+      leave: async () => leaving.abort(),
+    },
+  ];
+  for (const { name, ask, leave } of cases) {
     const isBegun = once(begun, 'begun');
     const hasEnded = once(begun, 'ended');
-    const asked = client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'first' } });
-    asked.catch(() => undefined);
+    const asked = t.rejects(ask(), name);
     await isBegun;
-    await client.close();
+    await leave();
     await hasEnded;
-    t.pass(`in ${revision}`);
+    await asked;
   }
   t.equal((await post(url, token, list)).status, 200, 'and the others are answered');
 });
