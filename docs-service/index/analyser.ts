@@ -3,13 +3,16 @@ export interface AnalysedWord {
   readonly start: number;
   readonly end: number;
   readonly token: string;
+  /** The last letter of a run in a script without spaces, which no pair begins with. */
+  readonly isTail?: true;
 }
 
 /**
  * The tokens that a text is found by, the same for documents and queries and on both engines. A word is a run of
  * letters, marks and digits. It becomes lower case, compatible forms become one (NFKC), and Latin and Greek letters
  * lose their accents, so that `Zürich`, `ZURICH` and `ｚüｒｉｃｈ` are one word. Marks of other scripts stay, because
- * they are vowels there. Scripts without spaces are cut into words by their dictionaries.
+ * they are vowels there. In scripts without spaces each letter makes a token with the next one, and the last letter of
+ * a run makes one of its own: no dictionary says where words end, so any part of such a run can be found.
  */
 export function analyse(text: string): string[] {
   return Array.from(words(text), ({ token }) => token);
@@ -27,34 +30,52 @@ export function* words(text: string): Generator<AnalysedWord> {
 }
 
 /** Changes with the rules of this file. */
-export const analyserRules = '1';
-
-/** Changes with whatever changes tokens, the dictionaries of this Node among them. */
-export const analyserVersion = `${analyserRules} icu ${process.versions['icu'] ?? ''} unicode ${process.versions['unicode'] ?? ''}`;
+export const analyserRules = '2';
 
 /** A longer token is cut into several, in UTF-16 units. */
 export const longestToken = 64;
 
+/** Whether the token is of a script without spaces: two letters, or the last one of a run. */
+export function isUnspaced(token: string): boolean {
+  return unspaced.test(token);
+}
+
+/** The first letter of a text in a script without spaces, with its marks. */
+export function firstLetter(text: string): string {
+  for (const [letter] of text.matchAll(letters)) return letter;
+  return text;
+}
+
 function* wordsOfRun(run: string, start: number): Generator<AnalysedWord> {
   if (!unspaced.test(run)) return yield* tokensOf(run, start);
-  for (const { 0: part, index } of run.matchAll(unspacedOrNot)) {
-    if (!unspaced.test(part)) yield* tokensOf(part, start + index);
-    else
-      for (const { segment, index: within } of segmenter().segment(part))
-        yield* tokensOf(segment, start + index + within);
-  }
+  for (const { 0: part, index } of run.matchAll(unspacedOrNot))
+    yield* unspaced.test(part) ? pairsOf(part, start + index) : tokensOf(part, start + index);
 }
 
 const unspacedScripts =
   '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}';
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 const unspacedOrNot = new RegExp(`[${unspacedScripts}]+|[^${unspacedScripts}]+`, 'gu');
+/** A letter with its marks. Two of them are no longer than a token may be. */
+const letters = /[\p{L}\p{N}]\p{M}{0,8}|\p{M}{1,8}/gu;
+/** What becomes one form together: half-width kana have their voice in a character of its own. */
+const foldedTogether = /[\s\S][\p{M}\u{ff9e}\u{ff9f}]{0,8}/gu;
 
-let madeSegmenter: Intl.Segmenter | undefined;
+function* pairsOf(run: string, start: number): Generator<AnalysedWord> {
+  let before: AnalysedWord | undefined;
+  for (const letter of lettersOf(run, start)) {
+    if (before) yield { start: before.start, end: letter.end, token: before.token + letter.token };
+    before = letter;
+  }
+  if (before) yield { ...before, isTail: true };
+}
 
-/** Made when the first such text comes: its dictionaries take time to load. */
-function segmenter(): Intl.Segmenter {
-  return (madeSegmenter ??= new Intl.Segmenter('und', { granularity: 'word' }));
+/** Those of the folded run, with the places in the run that they come from. */
+function* lettersOf(run: string, start: number): Generator<AnalysedWord> {
+  for (const { 0: part, index } of run.matchAll(foldedTogether)) {
+    const place = { start: start + index, end: start + index + part.length };
+    for (const [token] of folded(part).matchAll(letters)) yield { ...place, token };
+  }
 }
 
 function* tokensOf(word: string, start: number): Generator<AnalysedWord> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { analyse, words } from './analyser.ts';
+import { analyse, firstLetter, isUnspaced, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import { headingsOf } from './headings.ts';
 import type { Clause } from './query.ts';
@@ -116,8 +116,10 @@ function digest(text: string): string {
 function beginningsOf(tokens: Iterable<string>): Set<string> {
   const beginnings = new Set<string>();
   for (const token of new Set(tokens)) {
+    // Nobody asks for the beginning of a pair but by its first letter.
+    const start = isUnspaced(token) ? firstLetter(token) : token;
     let beginning = beginningMark;
-    for (const [index, letter] of [...token.slice(0, 2 * longestBeginning)].entries()) {
+    for (const [index, letter] of [...start.slice(0, 2 * longestBeginning)].entries()) {
       if (index < longestBeginning) beginnings.add((beginning += letter));
     }
   }

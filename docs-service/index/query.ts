@@ -1,4 +1,4 @@
-import { analyse } from './analyser.ts';
+import { type AnalysedWord, words } from './analyser.ts';
 import { QueryError } from './documentIndex.ts';
 
 /** What a reader looks for: documents with all of `all` and with none of `none`. */
@@ -16,8 +16,8 @@ export interface Clause {
 
 /**
  * Reads words, `"phrases"`, `-not`, `-"not a phrase"` and `prefix*`, separated by spaces. Anything else in the text
- * only separates words. A word of several tokens, such as `well-known`, is a phrase. Never fails but for its bounds:
- * throws `QueryError` for a text that is too long or has too many words.
+ * only separates words. A word of several tokens, such as `well-known`, is a phrase. In scripts without spaces a word
+ * is any part of a run of letters. Never fails but for its bounds: throws `QueryError` for a text that is too long or has too many words.
  */
 export function parseQuery(text: string): Query {
   if (text.length > longestQuery)
@@ -25,8 +25,8 @@ export function parseQuery(text: string): Query {
   const all = new Map<string, Clause>();
   const none = new Map<string, Clause>();
   for (const { content, isExcluded, prefix } of terms(text)) {
-    const tokens = analyse(content);
-    if (tokens.length > 0) (isExcluded ? none : all).set(`${prefix} ${tokens.join(' ')}`, { tokens, prefix });
+    const clause = tryClause([...words(content)], prefix);
+    if (clause) (isExcluded ? none : all).set(`${clause.prefix} ${clause.tokens.join(' ')}`, clause);
   }
   const query = { all: [...all.values()], none: [...none.values()] };
   if (tokenCount(query) > mostTokens)
@@ -57,6 +57,15 @@ function* terms(text: string): Generator<Term> {
     if (phrase !== undefined) yield { content: phrase, isExcluded, prefix: false };
     else yield { content: word, isExcluded, prefix: /[\p{L}\p{M}\p{N}]\*$/u.test(word) };
   }
+}
+
+function tryClause(found: readonly AnalysedWord[], prefix: boolean): Clause | undefined {
+  const tokens = found.map(({ token }) => token);
+  const last = found.at(-1);
+  if (!last?.isTail) return last && { tokens, prefix };
+  // The run may go on in the document. There its last letter begins a pair, which the pair before it ends with.
+  const isPaired = found.at(-2)?.end === last.end;
+  return isPaired ? { tokens: tokens.slice(0, -1), prefix: false } : { tokens, prefix: true };
 }
 
 function tokenCount({ all, none }: Query): number {

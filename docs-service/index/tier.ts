@@ -1,49 +1,66 @@
+import type { Paging } from './documentIndex.ts';
 import type { Query } from './query.ts';
 
 /** The best place of a document that something of the query stands in. */
 export type Tier = 'title' | 'heading' | 'text';
 
-/** In their order. What a query of exclusions alone finds is in no tier. */
-export function tiersOf({ all }: Query): readonly (Tier | undefined)[] {
-  return all.length === 0 ? [undefined] : ['title', 'heading', 'text'];
-}
-
 /** Above this number of candidates nothing is counted or ranked. */
 export const mostCandidates = 2_000;
 
-/** What was found in one tier, each tier by slug. */
+/** As many are asked for at once: one more than are kept, to see whether there are more. */
+export const mostFound = mostCandidates + 1;
+
+/** What was found in one tier, by slug. What a query of exclusions alone finds is in no tier. */
 export interface FoundTier<Found> {
   readonly tier: Tier | undefined;
   readonly found: readonly Found[];
 }
 
-export interface Candidates<Found> {
+export interface FoundTiers<Found> {
   readonly tiers: readonly FoundTier<Found>[];
-  readonly total: number;
-  readonly approximate: boolean;
+  /** How many match, at most `mostFound`; undefined where that must be counted. */
+  readonly count: number | undefined;
 }
 
-/** The candidates among what was found, where each tier was asked for as many as were missing, and one more. */
-export function candidatesOf<Found>(tiers: readonly FoundTier<Found>[]): Candidates<Found> {
-  let room = mostCandidates;
-  const kept = tiers.map(({ tier, found }) => {
-    const some = found.slice(0, room);
-    room -= some.length;
-    return { tier, found: some };
-  });
-  const count = tiers.reduce((sum, { found }) => sum + found.length, 0);
-  return { tiers: kept, total: Math.min(count, mostCandidates), approximate: count > mostCandidates };
+/**
+ * Asks for one tier after another until the page is full: what comes after it need not be found, only counted. Each
+ * answer has the first `mostFound` by slug of all documents with something of the query in that place; the text is the
+ * place of all that match. It may repeat what a better tier had.
+ */
+export function* askTiers<Found>(
+  { all }: Query,
+  { limit, offset }: Paging,
+): Generator<Tier | undefined, FoundTiers<Found>, readonly Found[]> {
+  const tiers: FoundTier<Found>[] = [];
+  const seen = new Set<Found>();
+  const order: readonly (Tier | undefined)[] = all.length === 0 ? [undefined] : ['title', 'heading', 'text'];
+  for (const tier of order) {
+    const answer = yield tier;
+    const found = answer.filter((one) => !seen.has(one)).slice(0, mostFound - seen.size);
+    for (const one of found) seen.add(one);
+    tiers.push({ tier, found });
+    if (seen.size === mostFound) break;
+    if (tier !== order.at(-1) && seen.size >= Math.min(offset + limit, mostCandidates))
+      return { tiers, count: undefined };
+  }
+  return { tiers, count: seen.size };
 }
 
 /** The tiers that a page reaches into, with the part of each that is on it. */
 export function partsOfPage<Found>(
   tiers: readonly FoundTier<Found>[],
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { limit, offset }: Paging,
 ): readonly (FoundTier<Found> & { readonly from: number; readonly to: number })[] {
   let before = 0;
   return tiers.flatMap(({ tier, found }) => {
-    const [from, to] = [Math.max(0, offset - before), Math.min(found.length, offset + limit - before)];
-    before += found.length;
-    return from < to ? [{ tier, found, from, to }] : [];
+    const kept = found.slice(0, mostCandidates - before);
+    const [from, to] = [Math.max(0, offset - before), Math.min(kept.length, offset + limit - before)];
+    before += kept.length;
+    return from < to ? [{ tier, found: kept, from, to }] : [];
   });
+}
+
+/** What a page says of all that match. */
+export function totalOf(count: number): { readonly total: number; readonly approximate: boolean } {
+  return { total: Math.min(count, mostCandidates), approximate: count > mostCandidates };
 }

@@ -160,7 +160,9 @@ t.test('PostgreSQL', { skip }, async (t) => {
     const newer = open(url);
     t.equal((await newer.summary()).documents, 0);
     await newer.close();
-    await index.pool.query('DROP TABLE docs_meta, docs_documents, docs_files');
+    await index.pool.query(
+      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
+    );
     await t.rejects(index.summary(), { name: 'IndexUnavailable' });
     t.equal((await index.summary()).documents, 0);
     await index.apply({ put: [documentOf('a', { body: 'apple' })], whole: true });
@@ -186,7 +188,9 @@ t.test('PostgreSQL', { skip }, async (t) => {
         void index.summary().then(({ whole }) => whole && resolve(), reject);
       });
     });
-    await index.pool.query('DROP TABLE docs_meta, docs_documents, docs_files');
+    await index.pool.query(
+      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
+    );
     await t.rejects(index.summary(), { name: 'IndexUnavailable' });
     await index.summary();
     await filled;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { analyse, longestToken, words } from '../../docs-service/index/analyser.ts';
+import { analyse, isUnspaced, longestToken, words } from '../../docs-service/index/analyser.ts';
 import { QueryError } from '../../docs-service/index/documentIndex.ts';
 import { documentTokens } from '../../docs-service/index/documentTokens.ts';
 import { headingsOf, tryFirstHeading } from '../../docs-service/index/headings.ts';
@@ -43,9 +43,13 @@ t.test('the analyser', async (t) => {
     { name: 'compatible forms', input: 'ｚüｒｉｃｈ ﬁne ①', want: ['zurich', 'fine', '1'] },
     { name: 'a combining accent', input: 'cafe\u0301', want: ['cafe'] },
     { name: 'vowel signs stay', input: 'हिन्दी', want: ['हिन्दी'] },
-    { name: 'Japanese', input: '全文検索エンジン', want: ['全文', '検索', 'エンジン'] },
-    { name: 'Japanese within Latin', input: 'Node用の検索', want: ['node', '用', 'の', '検索'] },
-    { name: 'Thai', input: 'ภาษาไทย', want: ['ภาษา', 'ไทย'] },
+    { name: 'Japanese', input: '全文検索', want: ['全文', '文検', '検索', '索'] },
+    { name: 'Japanese within Latin', input: 'Node用のv2', want: ['node', '用の', 'の', 'v2'] },
+    { name: 'one letter', input: '東、京', want: ['東', '京'] },
+    { name: 'half-width kana with their voices', input: 'ｶﾞﾗｽ', want: ['ガラ', 'ラス', 'ス'] },
+    { name: 'one letter that is two', input: 'ゟ前', want: ['より', 'り前', '前'] },
+    { name: 'a letter beyond 16 bits', input: '𠮷野家', want: ['𠮷野', '野家', '家'] },
+    { name: 'Thai, marks with their letters', input: 'ที่นี่', want: ['ที่นี่', 'นี่'] },
     { name: 'code', input: 'foo_bar(baz) // a-b', want: ['foo', 'bar', 'baz', 'a', 'b'] },
     { name: 'nothing', input: ' \0…👍🏽 ', want: [] },
   ];
@@ -54,7 +58,8 @@ t.test('the analyser', async (t) => {
   fc.assert(
     fc.property(anyText, (text) => {
       const tokens = analyse(text);
-      t.strictSame(analyse(tokens.join(' ')), tokens);
+      const spaced = tokens.filter((token) => !isUnspaced(token));
+      t.strictSame(analyse(spaced.join(' ')), spaced);
       for (const token of tokens)
         if (!/^[\p{L}\p{M}\p{N}]+$/u.test(token) || token.length > longestToken) t.fail(token);
     }),
@@ -65,10 +70,15 @@ t.test('the analyser', async (t) => {
     'a'.repeat(100_000),
     'a long word is cut and nothing is lost',
   );
-  t.equal(analyse('検'.repeat(50_000)).join(''), '検'.repeat(50_000));
+  t.equal(analyse('検'.repeat(50_000)).length, 50_000);
   const places = [...words('— Zürich\n検索する')];
   t.strictSame(places[0], { start: 2, end: 8, token: 'zurich' });
-  t.strictSame(places[1], { start: 9, end: 11, token: '検索' });
+  t.strictSame(places.slice(1), [
+    { start: 9, end: 11, token: '検索' },
+    { start: 10, end: 12, token: '索す' },
+    { start: 11, end: 13, token: 'する' },
+    { start: 12, end: 13, token: 'る', isTail: true },
+  ]);
 });
 
 t.test('a query', async (t) => {
@@ -87,7 +97,11 @@ t.test('a query', async (t) => {
     { input: 'glued"to it"gether', all: [clause('glued'), clause('to it'), clause('gether')] },
     { input: '“typed by” „an editor“', all: [clause('typed by'), clause('an editor')] },
     { input: 'same SAME same*', all: [clause('same'), clause('same', true)] },
-    { input: '検索する', all: [clause('検索 する')] },
+    { input: '検索する', all: [clause('検索 索す する')] },
+    { input: '検 -索* "東"', all: [clause('検', true), clause('東', true)], none: [clause('索', true)] },
+    { input: '東京*', all: [clause('東京')] },
+    { input: '"東京 大阪"', all: [clause('東京 京 大阪')] },
+    { input: 'Node用 検索v2', all: [clause('node 用', true), clause('検索 索 v2')] },
     {
       input: 'AND OR NOT NEAR(a b) title:c',
       all: ['and', 'or', 'not', 'near a', 'b', 'title c'].map((text) => clause(text)),
@@ -112,11 +126,48 @@ t.test('a query', async (t) => {
     fc.property(anyText, (text) => {
       const phrase = text.replaceAll(/["“”„«»]/g, ' ').slice(0, 60);
       const tokens = analyse(phrase);
-      t.strictSame(parseQuery(`"${phrase}"`).all, tokens.length === 0 ? [] : [{ tokens, prefix: false }]);
+      const all = parseQuery(`"${phrase}"`).all.map(({ tokens }) => tokens);
+      // Of a run of letters that may go on, the last pair is the last token.
+      if (tokens.length === 0) t.strictSame(all, []);
+      else t.ok(isOneOf(all, [tokens, tokens.slice(0, -1)]), phrase);
     }),
   );
   t.throws(() => parseQuery('a'.repeat(1_001)), { name: 'QueryError', message: /1000 characters/ });
   t.throws(() => parseQuery(Array.from({ length: 65 }, (_, n) => n).join(' ')), { name: 'QueryError' });
+});
+
+t.test('any part of a run in a script without spaces is found, and nothing else', async (t) => {
+  const run = fc
+    .array(fc.constantFrom('東', '京', '都', 'ｶ', 'ﾞ', 'ก', 'ี', '่', '𠮷', 'ー'), { maxLength: 8 })
+    .map((letters) => letters.join(''));
+  const isFound = (body: string, query: string) => {
+    const [clause] = parseQuery(query).all;
+    const tokens = analyse(body);
+    return clause?.tokens.every((_, index) => index >= 0)
+      ? tokens.some((_, from) =>
+          clause.tokens.every((token, index) =>
+            clause.prefix && index === clause.tokens.length - 1
+              ? tokens[from + index]?.startsWith(token)
+              : tokens[from + index] === token,
+          ),
+        )
+      : false;
+  };
+  fc.assert(
+    fc.property(run, run, run, (before, part, after) => {
+      // A mark belongs to the letter before it, and begins nothing.
+      if (part === '' || /^[\p{M}ﾞ]/u.test(part) || /^[\p{M}ﾞ]/u.test(after)) return;
+      if (!isFound(before + part + after, part)) t.fail(`${before}|${part}|${after}`);
+    }),
+  );
+  for (const { body, query, want } of [
+    { body: '東京都', query: '京都', want: true },
+    { body: '東京、都', query: '京都', want: false },
+    { body: '京東', query: '東京', want: false },
+    { body: '東京都', query: '都', want: true },
+    { body: '東京都庁', query: '東京庁', want: false },
+  ])
+    t.equal(isFound(body, query), want, `${query} in ${body}`);
 });
 
 t.test('headings', async (t) => {
@@ -260,6 +311,10 @@ t.test('a document within its bounds', async (t) => {
   t.equal(documentTokens('', 'a '.repeat(200_000)).text.length, 100_000);
   t.strictSame(documentTokens('A b', '# C d\n\ne').headings, [['c', 'd']]);
 });
+
+function isOneOf(value: unknown, wanted: readonly unknown[]): boolean {
+  return wanted.some((one) => JSON.stringify([one]) === JSON.stringify(value));
+}
 
 function fencesOf(text: string): readonly string[] {
   const fences = new Map<number, { readonly start: number; readonly end: number }>();

@@ -9,6 +9,7 @@ import {
 import { listenForChanges } from './changeListener.ts';
 import { createPool, inTransaction, throwUnavailable } from './connection.ts';
 import * as reader from './postgresReader.ts';
+import { searchDocuments } from './postgresSearch.ts';
 import { applyChanges, readBirth, readFiles } from './postgresWriter.ts';
 import { migrate, schemaVersion } from './schema.ts';
 import { tryTakeLease } from './writerLease.ts';
@@ -56,7 +57,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
       return changes.generation();
     },
     list: (query) => reading((client) => reader.listDocuments(client, query)),
-    search: (query) => reading((client) => reader.searchDocuments(client, query)),
+    search: (query) => reading((client) => searchDocuments(client, query)),
     read: (slug) => reading((client) => reader.readDocument(client, slug)),
     metadataOf: (slugs) => reading((client) => reader.metadataOf(client, slugs)),
     select: (selection) => reading((client) => reader.selectDocuments(client, selection)),

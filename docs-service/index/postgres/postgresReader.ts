@@ -2,88 +2,27 @@ import type pg from 'pg';
 import type { CollectionDefinition } from '../../content/collection.ts';
 import type { ContentProblem, Document } from '../../content/document.ts';
 import type {
-  DocumentFilter,
   DocumentPage,
   IndexSummary,
   ListQuery,
   LocatedMetadata,
-  SearchHit,
-  SearchPage,
-  SearchQuery,
   Selection,
 } from '../documentIndex.ts';
 import { parseMetadata, storable } from '../documentRecord.ts';
 import { slugMark } from '../documentTokens.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { inOrder } from '../selection.ts';
-import { snippet } from '../snippet.ts';
-import { candidatesOf, type FoundTier, mostCandidates, partsOfPage, tiersOf } from '../tier.ts';
-import { listCondition, rankQuery, searchCondition } from './tsQuery.ts';
+import { slugsOfPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;
 
 /** Each of these must stand in a transaction that sees one state. */
-export async function listDocuments(
-  client: Client,
-  { limit, offset, ...filter }: ListQuery,
-): Promise<DocumentPage> {
-  const { sql, values } = listCondition(filter);
-  const counted = await client.query<{ total: number }>(
-    `SELECT count(*)::int AS total FROM docs_documents WHERE ${sql}`,
-    [...values],
-  );
-  const { rows } = await client.query<{ metadata: string }>(
-    `SELECT metadata FROM docs_documents WHERE ${sql} ORDER BY rank, slug LIMIT ${limit} OFFSET ${offset}`,
-    [...values],
-  );
-  return { items: rows.map(({ metadata }) => parseMetadata(metadata)), total: counted.rows[0]?.total ?? 0 };
-}
-
-export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
-  const query = parseQuery(asked.text);
-  if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
-  const { tiers, total, approximate } = candidatesOf(await findTiers(client, query, asked));
-  const slugs: string[] = [];
-  for (const { tier, found, from, to } of partsOfPage(tiers, asked))
-    slugs.push(...(tier ? await ranked(client, query, found) : found).slice(from, to));
-  return { items: await hitsOf(client, slugs, query), total, approximate };
-}
-
-async function findTiers(client: Client, query: Query, filter: DocumentFilter): Promise<FoundTier<string>[]> {
-  const tiers: FoundTier<string>[] = [];
-  let room = mostCandidates + 1;
-  for (const tier of tiersOf(query)) {
-    const { sql, values } = searchCondition(query, filter, tier);
-    const { rows } = await client.query<{ slug: string }>(
-      `SELECT slug FROM docs_documents WHERE ${sql} ORDER BY slug LIMIT ${room}`,
-      [...values],
-    );
-    tiers.push({ tier, found: rows.map(({ slug }) => slug) });
-    room -= rows.length;
-    if (room === 0) break;
-  }
-  return tiers;
-}
-
-async function ranked(client: Client, query: Query, slugs: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await client.query<{ slug: string }>(
-    `SELECT slug FROM docs_documents WHERE slug = ANY ($1) ORDER BY ts_rank(words, $2::tsquery) DESC, slug`,
-    [slugs, rankQuery(query)],
-  );
-  return rows.map(({ slug }) => slug);
-}
-
-async function hitsOf(client: Client, slugs: readonly string[], query: Query): Promise<readonly SearchHit[]> {
-  const { rows } = await client.query<{ metadata: string; body: string }>(
-    `SELECT metadata, body FROM docs_documents JOIN unnest($1::text[]) WITH ORDINALITY AS asked (slug, place)
-     USING (slug) ORDER BY place`,
-    [slugs],
-  );
-  return rows.map(({ metadata, body }) => ({
-    document: parseMetadata(metadata),
-    snippet: snippet(body, query),
-  }));
+export async function listDocuments(client: Client, query: ListQuery): Promise<DocumentPage> {
+  const found = await tryFindScope(client, query);
+  if (!found) return { items: [], total: 0 };
+  const total = found.visible + (query.drafts ? found.drafts : 0);
+  const items = await metadataOf(client, await slugsOfPage(client, found, query));
+  return { items: items.map(({ path, ...metadata }) => metadata), total };
 }
 
 export async function readDocument(client: Client, slug: string): Promise<Document | undefined> {
@@ -111,10 +50,10 @@ export async function selectDocuments(
   client: Client,
   { order, ...filter }: Selection,
 ): Promise<readonly LocatedMetadata[]> {
-  const { sql, values } = listCondition({ ...filter, drafts: true });
+  const found = await tryFindScope(client, filter);
   const { rows } = await client.query<{ path: string; metadata: string }>(
-    `SELECT path, metadata FROM docs_documents WHERE ${sql} ORDER BY rank, slug`,
-    [...values],
+    'SELECT path, metadata FROM docs_documents JOIN docs_listing USING (slug) WHERE scope = $1',
+    [found?.scope ?? 0],
   );
   return inOrder(
     rows.map(({ path, metadata }) => ({ ...parseMetadata(metadata), path })),
@@ -171,15 +110,13 @@ export async function readCollections(client: Client): Promise<readonly Collecti
 }
 
 export async function summaryOf(client: Client): Promise<IndexSummary> {
-  const documents = await client.query<{ documents: number }>(
-    'SELECT count(*)::int AS documents FROM docs_documents WHERE NOT draft',
-  );
+  const all = await tryFindScope(client, {});
   const problems = await client.query<ContentProblem>(
     'SELECT path, problem AS message FROM docs_files WHERE problem IS NOT NULL ORDER BY path',
   );
   const whole = await client.query("SELECT 1 FROM docs_meta WHERE name = 'whole'");
   return {
-    documents: documents.rows[0]?.documents ?? 0,
+    documents: all?.visible ?? 0,
     problems: [...problems.rows, ...(await metaOf<ContentProblem>(client, 'collectionProblems'))],
     whole: whole.rows.length > 0,
   };

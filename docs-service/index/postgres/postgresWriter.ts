@@ -1,8 +1,12 @@
 import type pg from 'pg';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
-import { storable } from '../documentRecord.ts';
+import { parseMetadata, storable } from '../documentRecord.ts';
+import { documentTokens } from '../documentTokens.ts';
+import { isSampled } from '../relevance.ts';
 import { documentColumns, documentToRow } from './documentRow.ts';
+import { createListingChanges, type ListingChanges } from './listing.ts';
+import { createSampleChanges, type SampleChanges } from './sampleTable.ts';
 import { locks } from './schema.ts';
 
 type Client = pg.ClientBase;
@@ -58,8 +62,7 @@ export async function applyChanges(client: Client, changes: IndexChanges): Promi
   await client.query('SELECT pg_advisory_xact_lock($1)', [locks.writing]);
   if (changes.birth !== undefined && changes.birth !== (await readBirth(client))) throw indexIsAnother();
   const seen = [
-    await removeDocuments(client, changes.remove ?? []),
-    await putDocuments(client, changes.put ?? []),
+    await changeDocuments(client, changes),
     await removeFiles(client, changes.removeFiles ?? []),
     await putFiles(client, changes.putFiles ?? []),
     changes.collections && (await setMeta(client, 'collections', JSON.stringify(changes.collections))),
@@ -79,29 +82,61 @@ async function announce(client: Client): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', [changeChannel, '']);
 }
 
-async function removeDocuments(client: Client, slugs: readonly string[]): Promise<boolean> {
+/** What changes beside the documents, written once at the end of the transaction. */
+interface Beside {
+  readonly listing: ListingChanges;
+  readonly sample: SampleChanges;
+}
+
+async function changeDocuments(
+  client: Client,
+  { remove = [], put = [] }: Pick<IndexChanges, 'remove' | 'put'>,
+): Promise<boolean> {
+  const beside = { listing: createListingChanges(), sample: createSampleChanges() };
+  // Of two with one slug the last stays.
+  const latest = [...new Map(put.map((document) => [document.slug, document])).values()];
+  const slugs = [...new Set([...remove, ...latest.map(({ slug }) => slug)])];
+  const hasRemoved = await takeDocuments(client, slugs, beside);
+  for (const batch of batches(latest)) await insert(client, batch, beside);
+  await beside.listing.write(client);
+  await beside.sample.write(client);
+  return hasRemoved || latest.length > 0;
+}
+
+async function takeDocuments(
+  client: Client,
+  slugs: readonly string[],
+  { listing, sample }: Beside,
+): Promise<boolean> {
   if (slugs.length === 0) return false;
-  const { rowCount } = await client.query('DELETE FROM docs_documents WHERE slug = ANY ($1)', [slugs]);
-  return rowCount !== 0;
+  const sampled = slugs.filter(isSampled);
+  const { rows } = await client.query<{ slug: string; metadata: string; body: string | null }>(
+    `DELETE FROM docs_documents WHERE slug = ANY ($1)
+     RETURNING slug, metadata, CASE WHEN slug = ANY ($2) THEN body END AS body`,
+    [slugs, sampled],
+  );
+  for (const { metadata, body } of rows) {
+    const document = parseMetadata(metadata);
+    listing.remove(document);
+    if (body !== null) sample.count(documentTokens(document.title, body), -1);
+  }
+  return rows.length > 0;
 }
 
 /** As many units of text are sent at once, so that no statement is far too large. */
 const mostAtOnce = 4_000_000;
 
-async function putDocuments(client: Client, documents: readonly Document[]): Promise<boolean> {
-  // Of two with one slug the last stays.
-  const latest = [...new Map(documents.map((document) => [document.slug, document])).values()];
+function* batches(documents: readonly Document[]): Generator<readonly Document[]> {
   let batch: Document[] = [];
   let size = 0;
-  for (const document of latest) {
+  for (const document of documents) {
     batch.push(document);
     size += document.body.length;
     if (size < mostAtOnce) continue;
-    await insert(client, batch);
+    yield batch;
     [batch, size] = [[], 0];
   }
-  if (batch.length > 0) await insert(client, batch);
-  return latest.length > 0;
+  if (batch.length > 0) yield batch;
 }
 
 const columns = Object.keys(documentColumns);
@@ -109,11 +144,19 @@ const insertion = `INSERT INTO docs_documents (${columns.join(', ')})
   SELECT ${Object.entries(documentColumns)
     .map(([name, type]) => `${name}::${type}`)
     .join(', ')}
-  FROM unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) AS row (${columns.join(', ')})
-  ON CONFLICT (slug) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+  FROM unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) AS row (${columns.join(', ')})`;
 
-async function insert(client: Client, documents: readonly Document[]): Promise<void> {
-  const rows = documents.map(documentToRow);
+async function insert(
+  client: Client,
+  documents: readonly Document[],
+  { listing, sample }: Beside,
+): Promise<void> {
+  const rows = documents.map((document) => {
+    const tokens = documentTokens(document.title, storable(document.body));
+    listing.add(document);
+    if (isSampled(document.slug)) sample.count(tokens, 1);
+    return documentToRow(document, tokens);
+  });
   await client.query(
     insertion,
     columns.map((_, column) => rows.map((row) => String(row[column]))),

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { analyserRules } from '../analyser.ts';
 import { inTransaction } from './connection.ts';
 
-/** Grows with every change of the tables. Several versions of Node may share a database. */
-export const schemaVersion = `1 ${analyserRules}`;
+/** Grows with every change of the tables. */
+export const schemaVersion = `2 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -13,10 +13,10 @@ export async function migrate(pool: pg.Pool): Promise<void> {
   await inTransaction(pool, 'BEGIN', async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [locks.schema]);
     const { rows } = await client.query<{ made: number }>(
-      "SELECT num_nonnulls(to_regclass('docs_meta'), to_regclass('docs_documents'), to_regclass('docs_files')) AS made",
+      `SELECT num_nonnulls(${tables.map((name) => `to_regclass('${name}')`).join(', ')}) AS made`,
     );
     // Where only some were dropped, the others are of no use.
-    const version = rows[0]?.made === 3 ? await versionOf(client) : undefined;
+    const version = rows[0]?.made === tables.length ? await versionOf(client) : undefined;
     if (version === schemaVersion) return;
     await client.query("SET LOCAL statement_timeout = '120s'");
     await client.query(schema);
@@ -34,29 +34,50 @@ async function versionOf(client: pg.ClientBase): Promise<string | undefined> {
   return rows[0]?.value;
 }
 
+const tables = ['docs_meta', 'docs_documents', 'docs_scopes', 'docs_listing', 'docs_sample', 'docs_files'];
+
 const schema = `
-DROP TABLE IF EXISTS docs_meta, docs_documents, docs_files;
+DROP TABLE IF EXISTS ${tables.join(', ')};
 CREATE TABLE docs_meta (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE docs_documents (
   slug text COLLATE "C" PRIMARY KEY,
   reversed text COLLATE "C" NOT NULL,
   path text NOT NULL,
   draft boolean NOT NULL,
-  rank bigint NOT NULL,
-  facets text[] NOT NULL,
+  -- What documents are ranked by; relevance.ts has it.
+  figures text NOT NULL,
   metadata text NOT NULL,
   body text NOT NULL,
   words tsvector NOT NULL,
   title_words text NOT NULL,
   heading_words text NOT NULL,
   all_words text NOT NULL
-);
-CREATE INDEX ON docs_documents (rank, slug);
+  -- A search visits the rows of all that match, so that they are narrow: whatever is long stands elsewhere.
+) WITH (toast_tuple_target = 256);
+-- To look a phrase up in these is faster where they are not compressed.
+ALTER TABLE docs_documents ALTER title_words SET STORAGE EXTERNAL, ALTER heading_words SET STORAGE EXTERNAL,
+  ALTER all_words SET STORAGE EXTERNAL, ALTER figures SET STORAGE MAIN;
 CREATE INDEX ON docs_documents (reversed);
 -- A path may be longer than an entry of a tree.
 CREATE INDEX ON docs_documents USING hash (path);
-CREATE INDEX ON docs_documents USING gin (facets);
 CREATE INDEX ON docs_documents USING gin (words);
+-- Whatever lists are filtered by: all, a type, a tag, a type with a tag.
+CREATE TABLE docs_scopes (
+  scope int GENERATED ALWAYS AS IDENTITY,
+  name text COLLATE "C" PRIMARY KEY,
+  visible int NOT NULL,
+  drafts int NOT NULL
+) WITH (fillfactor = 50);
+CREATE TABLE docs_listing (
+  scope int NOT NULL,
+  rank bigint NOT NULL,
+  slug text COLLATE "C" NOT NULL,
+  draft boolean NOT NULL
+);
+-- With everything that a page is found by, so that the rows need not be visited.
+CREATE UNIQUE INDEX ON docs_listing (scope, rank, slug) INCLUDE (draft);
+-- How common words are; relevance.ts has it too.
+CREATE TABLE docs_sample (word int PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
 CREATE TABLE docs_files (
   path text COLLATE "C" NOT NULL,
   size bigint NOT NULL,

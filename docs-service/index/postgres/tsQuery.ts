@@ -1,80 +1,69 @@
 import type { DocumentFilter } from '../documentIndex.ts';
-import { filterFacets, headingMark, titleMark, tryBeginning } from '../documentTokens.ts';
+import {
+  anyFacet,
+  draftFacet,
+  filterFacets,
+  headingMark,
+  titleMark,
+  tryBeginning,
+} from '../documentTokens.ts';
 import type { Clause, Query } from '../query.ts';
-import type { Tier } from '../tier.ts';
 
 /** A condition on documents with the values of its parameters. Nothing that a reader wrote stands in the condition. */
 export interface Condition {
-  readonly sql: string;
-  readonly values: readonly Value[];
+  /** What the index alone decides. */
+  readonly words: string;
+  /** What is looked up in the words of those that remain: whether they stand side by side. Empty where nothing is. */
+  readonly texts: string;
+  readonly values: readonly string[];
 }
 
-/**
- * The documents of one tier, or all that match. One tsquery finds words, from the index alone. Whether words stand side
- * by side is looked up in the words of what it found, because a tsvector keeps no more than 256 places of a word and
- * none after 16,383.
- */
-export function searchCondition(query: Query, filter: DocumentFilter, tier?: Tier): Condition {
-  const values: Value[] = [];
-  const parameter = (value: Value) => `$${values.push(value)}`;
+/** The documents with something of the query in that place or, without a place, all that match. */
+export function searchCondition(
+  query: Query,
+  filter: DocumentFilter,
+  place?: 'title' | 'heading',
+): Condition {
+  const values: string[] = [];
+  const parameter = (value: string) => `$${values.push(value)}`;
   const hasPhrase = (clause: Clause, mark = '') =>
     `strpos(${placesOf[mark]}, ${parameter(sideBySide(clause))}) > 0`;
-  const matches = (words: string) => `words @@ ${parameter(words)}::tsquery`;
-  const words: string[] = [];
-  const conditions: string[] = [];
+  const words: string[] = filterFacets(filter).map(quoted);
+  const texts: string[] = [];
+  // Each parameter must stand in the condition, even where only phrases are excluded.
+  const all = parameter('');
 
-  const need = (clause: Clause) => {
+  if (place !== undefined) {
+    const mark = place === 'title' ? titleMark : headingMark;
+    words.push(`(${query.all.map((clause) => `(${lexemes(clause, mark)})`).join(' | ')})`);
+    if (query.all.some(isPhrase)) {
+      const any = query.all.map((clause) =>
+        isPhrase(clause) ? hasPhrase(clause, mark) : `words @@ ${parameter(lexemes(clause, mark))}::tsquery`,
+      );
+      texts.push(`(${any.join(' OR ')})`);
+    }
+  }
+  // The words of a title are among those of the document; headings are cut off where they are very long.
+  const isImplied = place === 'title' && query.all.length === 1;
+  for (const clause of isImplied ? [] : query.all) {
     words.push(`(${lexemes(clause)})`);
-    if (isPhrase(clause)) conditions.push(hasPhrase(clause));
-  };
-  const needAny = (clauses: readonly Clause[], mark: string) => {
-    words.push(`(${clauses.map((clause) => `(${lexemes(clause, mark)})`).join(' | ')})`);
-    if (!clauses.some(isPhrase)) return;
-    const any = clauses.map((clause) =>
-      isPhrase(clause) ? hasPhrase(clause, mark) : matches(lexemes(clause, mark)),
-    );
-    conditions.push(`(${any.join(' OR ')})`);
-  };
-  const exclude = (clauses: readonly Clause[], mark = '') => {
-    for (const clause of clauses)
-      if (isPhrase(clause)) conditions.push(`NOT ${hasPhrase(clause, mark)}`);
-      else words.push(`!${lexemes(clause, mark)}`);
-  };
-
-  for (const clause of query.all) need(clause);
-  exclude(query.none);
-  if (tier === 'title') needAny(query.all, titleMark);
-  if (tier === 'heading') needAny(query.all, headingMark);
-  if (tier === 'heading' || tier === 'text') exclude(query.all, titleMark);
-  if (tier === 'text') exclude(query.all, headingMark);
-  if (words.length > 0) conditions.unshift(matches(words.join(' & ')));
-  conditions.push(...filterConditions(filter, parameter));
-  return { sql: conditions.join(' AND ') || 'true', values };
+    if (isPhrase(clause)) texts.push(hasPhrase(clause));
+  }
+  if (words.length === 0) words.push(quoted(anyFacet));
+  if (!filter.drafts) words.push(`!${quoted(draftFacet)}`);
+  for (const clause of query.none)
+    if (isPhrase(clause)) texts.push(`NOT ${hasPhrase(clause)}`);
+    else words.push(`!${lexemes(clause)}`);
+  values[0] = words.join(' & ');
+  return { words: `words @@ ${all}::tsquery`, texts: texts.join(' AND '), values };
 }
-
-type Value = string | readonly string[];
 
 function isPhrase({ tokens }: Clause): boolean {
   return tokens.length > 1;
 }
 
-export function listCondition(filter: DocumentFilter): Condition {
-  const values: Value[] = [];
-  const conditions = filterConditions(filter, (value) => `$${values.push(value)}`);
-  return { sql: conditions.join(' AND ') || 'true', values };
-}
-
-/** The words that are looked for, as what documents are ranked by. */
-export function rankQuery({ all }: Query): string {
-  return all.map((clause) => `(${lexemes(clause)})`).join(' | ');
-}
-
-function filterConditions(filter: DocumentFilter, parameter: (value: readonly string[]) => string): string[] {
-  const facets = filterFacets(filter);
-  return [
-    ...(facets.length === 0 ? [] : [`facets @> ${parameter(facets)}::text[]`]),
-    ...(filter.drafts ? [] : ['NOT draft']),
-  ];
+function quoted(lexeme: string): string {
+  return `'${lexeme}'`;
 }
 
 /** Where the words of a document stand one after another, by the mark of what is looked for. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type Database, isCorruption, openDatabase } from '../../sqliteDatabase.ts';
-import { analyserVersion } from '../analyser.ts';
+import { analyserRules } from '../analyser.ts';
 
 /**
  * Opens the index. It is a cache: where the file is damaged, or another version of the program made it, it is made
@@ -29,14 +29,16 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 /** SQLite keeps a number of 31 bits for this. */
 const version =
-  createHash('sha256').update(`${schemaVersion} ${analyserVersion}`).digest().readUInt32BE() >>> 1;
+  createHash('sha256').update(`${schemaVersion} ${analyserRules}`).digest().readUInt32BE() >>> 1;
 
 function withSchema(database: Database): Database {
   try {
+    // In KiB: what searches read again and again, and what one change touches, stays in memory.
+    database.exec('PRAGMA cache_size = -32000');
     if (!isCurrent(database)) database.transaction(() => isCurrent(database) || makeSchema(database));
   } catch (error) {
     database.close();
@@ -95,6 +97,9 @@ CREATE TABLE listing (
 CREATE VIRTUAL TABLE words USING fts5(
   title, text, marks, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
+-- What documents are ranked by, and how common words are; \`relevance.ts\` has both.
+CREATE TABLE figures (label INTEGER PRIMARY KEY, figures TEXT NOT NULL);
+CREATE TABLE sample (word INTEGER PRIMARY KEY, count INTEGER NOT NULL);
 
 CREATE TABLE files (
   path TEXT PRIMARY KEY,

@@ -2,23 +2,13 @@ import type { CollectionDefinition } from '../../content/collection.ts';
 import type { ContentProblem, Document } from '../../content/document.ts';
 import type { Database } from '../../sqliteDatabase.ts';
 import type { LibraryState } from '../changes.ts';
-import type {
-  DocumentPage,
-  IndexSummary,
-  ListQuery,
-  LocatedMetadata,
-  SearchPage,
-  SearchQuery,
-  Selection,
-} from '../documentIndex.ts';
+import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
 import { parseMetadata } from '../documentRecord.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { isEmptyQuery, parseQuery, type Query } from '../query.ts';
+import { scopeName } from '../scopes.ts';
 import { inOrder } from '../selection.ts';
-import { snippet } from '../snippet.ts';
-import { candidatesOf, type FoundTier, mostCandidates, partsOfPage, tiersOf } from '../tier.ts';
-import { ftsQuery, slugQuery } from './ftsQuery.ts';
-import { scopeName } from './scopes.ts';
+import { slugQuery } from './ftsQuery.ts';
+import { createSearcher } from './searcher.ts';
 
 /** `DocumentIndex` on one thread, as far as it reads. Every call must stand in a snapshot of the database. */
 export type SqliteReader = ReturnType<typeof createSqliteReader>;
@@ -29,8 +19,9 @@ export function createSqliteReader(database: Database) {
   const metaJson = <T>(name: string) => JSON.parse(meta.get(name)?.value ?? '[]') as readonly T[];
   return {
     ...createListReader(database),
-    ...createSearcher(database),
     ...documents,
+    search: createSearcher(database),
+    nearSlugs: createNearReader(database),
     collections: (): readonly CollectionDefinition[] =>
       metaJson<CollectionDefinition>('collections').toSorted((one, other) =>
         one.name < other.name ? -1 : 1,
@@ -60,6 +51,9 @@ function createDocumentReader(database: Database) {
     'SELECT slug FROM documents WHERE path = ? AND NOT draft',
   );
   const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
+  const from = database.prepare<{ slug: string }>(
+    'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
+  );
   const problems = database.prepare<ContentProblem>(
     'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
   );
@@ -74,6 +68,8 @@ function createDocumentReader(database: Database) {
       slugs.flatMap((slug) => bySlug.get(slug) ?? []).map(located),
     slugsOf: (paths: readonly string[]): ReadonlyMap<string, string> =>
       new Map(paths.flatMap((path) => byPath.all(path).map(({ slug }) => [path, slug] as const))),
+    slugsFrom: (prefix: string, limit: number): readonly string[] =>
+      from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
   };
 }
 
@@ -111,61 +107,6 @@ function createListReader(database: Database) {
       const keys = found ? fromStart.all(found.scope, 1, -1, 0) : [];
       return inOrder(rows(keys).map(located), order);
     },
-  };
-}
-
-/** The lower its score, the better it is. */
-interface Candidate {
-  readonly label: number;
-  readonly score: number;
-}
-
-function createSearcher(database: Database) {
-  const find = database.prepare<Candidate>(
-    'SELECT rowid AS label, 0 AS score FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?',
-  );
-  const rank = database.prepare<Candidate>(
-    'SELECT rowid AS label, bm25(words, 1, 1, 0) AS score FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?',
-  );
-  const byLabel = database.prepare<{ metadata: string; body: string }>(
-    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE label = ?',
-  );
-  const near = createNearReader(database);
-  const from = database.prepare<{ slug: string }>(
-    'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
-  );
-
-  /** Of each tier as many as are needed to fill up the candidates, and one more; only what may be shown is ranked. */
-  const candidates = (query: Query, asked: SearchQuery) => {
-    const tiers: FoundTier<Candidate>[] = [];
-    let count = 0;
-    for (const tier of tiersOf(query)) {
-      const isShown = tier !== undefined && count < asked.offset + asked.limit;
-      const room = mostCandidates + 1 - count;
-      const found = room > 0 ? (isShown ? rank : find).all(ftsQuery(query, asked, tier), room) : [];
-      tiers.push({ tier, found });
-      count += found.length;
-    }
-    return candidatesOf(tiers);
-  };
-  const page = (tiers: readonly FoundTier<Candidate>[], asked: SearchQuery) =>
-    partsOfPage(tiers, asked).flatMap(({ found, from, to }) =>
-      found.toSorted((one, other) => one.score - other.score || one.label - other.label).slice(from, to),
-    );
-
-  return {
-    search: (asked: SearchQuery): SearchPage => {
-      const query = parseQuery(asked.text);
-      if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
-      const { tiers, total, approximate } = candidates(query, asked);
-      const items = page(tiers, asked)
-        .flatMap(({ label }) => byLabel.get(label) ?? [])
-        .map(({ metadata, body }) => ({ document: parseMetadata(metadata), snippet: snippet(body, query) }));
-      return { items, total, approximate };
-    },
-    nearSlugs: near,
-    slugsFrom: (prefix: string, limit: number): readonly string[] =>
-      from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
   };
 }
 

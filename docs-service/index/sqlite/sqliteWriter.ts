@@ -2,9 +2,11 @@ import type { ContentProblem, DocumentMetadata } from '../../content/document.ts
 import type { Database, Statement } from '../../sqliteDatabase.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
-import { documentMarks, documentTokens } from '../documentTokens.ts';
+import { type DocumentTokens, documentMarks, documentTokens } from '../documentTokens.ts';
 import { reversed } from '../nearSlugs.ts';
-import { scopeNames } from './scopes.ts';
+import { documentFigures, isSampled } from '../relevance.ts';
+import { scopeNames } from '../scopes.ts';
+import { createSampleWriter } from './sampleTable.ts';
 import { compareSlugs, type Labelling, labelSlugs } from './slugLabels.ts';
 
 /** What changes the index. Every call is one transaction. */
@@ -15,7 +17,7 @@ export interface SqliteWriter {
 }
 
 export function createSqliteWriter(database: Database): SqliteWriter {
-  prepareForPieces(database);
+  const parts = createParts(database);
   const documents = createDocumentTables(database);
   const files = createFileTable(database);
   const meta = createMeta(database);
@@ -39,23 +41,58 @@ export function createSqliteWriter(database: Database): SqliteWriter {
     documents.finish();
     if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
   };
+  const isWhole = () => meta.get('whole') !== undefined;
   return {
     files: () =>
       database.snapshot(() => ({
         birth: birth(),
-        whole: meta.get('whole') !== undefined,
+        whole: isWhole(),
         files: files.all(),
       })),
     birth,
-    apply: (changes) => database.transaction(() => apply(changes)),
+    apply: (changes) => {
+      const wasWhole = isWhole();
+      parts.prepare(wasWhole);
+      database.transaction(() => apply(changes));
+      if (!wasWhole && isWhole()) parts.join();
+    },
   };
 }
 
-/** A piece of some hundred documents becomes one part of the index, and what it touches stays in memory. */
-function prepareForPieces(database: Database): void {
-  database.exec('PRAGMA cache_size = -32000');
-  database.exec("INSERT INTO words (words, rank) VALUES ('hashsize', 16000000)");
+/** FTS5 writes parts and joins them later. The fewer there are, the faster a search is. */
+function createParts(database: Database) {
+  // FTS5 refuses the numbers of a statement's parameters, which may be no integers.
+  const set = (what: string, value: number) =>
+    database.exec(`INSERT INTO words (words, rank) VALUES ('${what}', ${value})`);
+  const changes = database.prepare<{ count: number }>('SELECT total_changes() AS count');
+  const total = () => changes.get()?.count ?? 0;
+  let isPrepared = false;
+  return {
+    /** Before the first change: whoever only reads writes nothing. */
+    prepare: (isWhole: boolean) => {
+      if (isPrepared) return;
+      isPrepared = true;
+      // A piece of some hundred documents becomes one part of the index.
+      set('hashsize', 16_000_000);
+      // While the index is made, parts are left alone for longer, because they are joined in the end.
+      set('automerge', isWhole ? usualParts : mostParts);
+    },
+    /** All parts into one, in transactions of a moment each, so that readers go on. */
+    join: () => {
+      set('automerge', usualParts);
+      // The first step takes all parts for one level, and later ones go on with it; one that had nothing to do counts itself.
+      for (let pages = -joinedPages, before = total(); ; pages = joinedPages, before = total()) {
+        set('merge', pages);
+        if (total() - before < 2) break;
+      }
+    },
+  };
 }
+
+/** Of one level, before they are joined by themselves. */
+const usualParts = 4;
+const mostParts = 16;
+const joinedPages = 2_000;
 
 interface StoredDocument {
   readonly key: number;
@@ -68,6 +105,7 @@ function createDocumentTables(database: Database) {
   const find = database.prepare<StoredDocument>('SELECT key, label, metadata FROM documents WHERE slug = ?');
   const words = createWords(database);
   const listing = createListing(database);
+  const sample = createSampleWriter(database);
   const remove = removal(database);
   const insert = database.prepare(
     'INSERT INTO documents (key, label, slug, reversed, path, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -78,6 +116,7 @@ function createDocumentTables(database: Database) {
   const take = (slug: string): StoredDocument | undefined => {
     const old = find.get(slug);
     if (!old) return undefined;
+    if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
     words.remove(old.label);
     listing.remove(parseMetadata(old.metadata));
     remove(old.key);
@@ -90,7 +129,9 @@ function createDocumentTables(database: Database) {
     const { slug, path, metadata, body, draft } = record;
     insert.run(key, label, slug, reversed(slug), path, Number(draft), metadata);
     insertBody.run(key, body);
-    words.add(label, record);
+    const tokens = tokensOf(record);
+    words.add(label, record, tokens);
+    if (isSampled(slug)) sample.count(tokens, 1);
     listing.add(key, record);
   };
   const add = (records: readonly DocumentRecord[]) => {
@@ -116,8 +157,16 @@ function createDocumentTables(database: Database) {
       add(fresh);
       return records.length > 0;
     },
-    begin: listing.begin,
-    finish: listing.finish,
+    /** Must begin the transaction: the one before may have failed. */
+    begin: () => {
+      listing.forget();
+      sample.forget();
+    },
+    /** Must end it. */
+    finish: () => {
+      listing.write();
+      sample.write();
+    },
   };
 }
 
@@ -130,37 +179,52 @@ function removal(database: Database): (key: number) => void {
   };
 }
 
-/** What is found, by label. */
+/** What is found and what it is ranked by, by label. */
 function createWords(database: Database) {
   const insert = database.prepare('INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)');
-  const remove = database.prepare('DELETE FROM words WHERE rowid = ?');
+  const insertFigures = database.prepare('INSERT INTO figures VALUES (?, ?)');
+  const removals = [
+    database.prepare('DELETE FROM words WHERE rowid = ?'),
+    database.prepare('DELETE FROM figures WHERE label = ?'),
+  ];
   const relabel = database.prepare('UPDATE documents SET label = ? WHERE key = ?');
   const stored = database.prepare<{ metadata: string; body: string }>(
     'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
   );
-  const add = (label: number, { metadata, body, ...record }: WordSource) => {
-    const tokens = documentTokens(parseMetadata(metadata).title, body);
+  const add = (label: number, record: WordSource, tokens: DocumentTokens) => {
     const marks = documentMarks(tokens, record);
     insert.run(label, tokens.title.join(' '), tokens.text.join(' '), marks.join(' '));
+    insertFigures.run(label, documentFigures(tokens));
+  };
+  const remove = (label: number) => {
+    for (const statement of removals) statement.run(label);
   };
   return {
     add,
-    remove: (label: number) => remove.run(label),
+    remove,
+    tokensOf: (key: number): DocumentTokens => {
+      const row = stored.get(key);
+      return row ? tokensOf(row) : { title: [], headings: [], text: [] };
+    },
     move: (moved: Labelling['moved']) => {
       for (const { key, from } of moved) {
-        remove.run(from);
+        remove(from);
         relabel.run(null, key);
       }
       for (const { key, to } of moved) {
         const row = stored.get(key);
         relabel.run(to, key);
-        if (row) add(to, wordSource(row));
+        if (row) add(to, wordSource(row), tokensOf(row));
       }
     },
   };
 }
 
-type WordSource = Pick<DocumentRecord, 'slug' | 'metadata' | 'body' | 'type' | 'tags' | 'draft'>;
+function tokensOf({ metadata, body }: Pick<DocumentRecord, 'metadata' | 'body'>): DocumentTokens {
+  return documentTokens(parseMetadata(metadata).title, body);
+}
+
+type WordSource = Pick<DocumentRecord, 'slug' | 'type' | 'tags' | 'draft'>;
 
 function wordSource({ metadata, body }: { readonly metadata: string; readonly body: string }): WordSource {
   return documentToRecord({ ...parseMetadata(metadata), path: '', body });
@@ -181,10 +245,8 @@ function createListing(database: Database) {
       for (const name of scopeNames(record))
         remove.run(scopes.count(name, Number(record.draft), -1), rank, slug);
     },
-    /** Must end the transaction. */
-    finish: scopes.write,
-    /** Must begin the transaction: the one before may have failed. */
-    begin: scopes.forget,
+    write: scopes.write,
+    forget: scopes.forget,
   };
 }
 

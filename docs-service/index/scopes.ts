@@ -1,4 +1,4 @@
-import type { DocumentFilter } from '../documentIndex.ts';
+import type { DocumentFilter } from './documentIndex.ts';
 
 /** The lists that a document is in: all of them, those of its type, of its tags, and of its type with each tag. */
 export function scopeNames({ type, tags }: ScopedDocument): string[] {

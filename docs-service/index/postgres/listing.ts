@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import type { DocumentMetadata } from '../../content/document.ts';
+import type { DocumentFilter, ListQuery } from '../documentIndex.ts';
+import { documentToRecord } from '../documentRecord.ts';
+import { scopeName, scopeNames } from '../scopes.ts';
+
+/** How the lists change in one transaction. */
+export interface ListingChanges {
+  add(metadata: DocumentMetadata): void;
+  remove(metadata: DocumentMetadata): void;
+  write(client: pg.ClientBase): Promise<void>;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly rank: number;
+  readonly slug: string;
+  readonly draft: boolean;
+}
+
+/** Lists are kept beside the documents, with the number of documents in each, so that neither is counted for a page. */
+export function createListingChanges(): ListingChanges {
+  const [added, removed]: [Entry[], Entry[]] = [[], []];
+  return {
+    add: (metadata) => added.push(...entriesOf(metadata)),
+    remove: (metadata) => removed.push(...entriesOf(metadata)),
+    write: async (client) => {
+      if (added.length + removed.length === 0) return;
+      const scopes = await countScopes(client, added, removed);
+      const columns = (entries: readonly Entry[]) => [
+        entries.map(({ name }) => scopes.get(name) ?? 0),
+        entries.map(({ rank }) => rank),
+        entries.map(({ slug }) => slug),
+      ];
+      await client.query(
+        `DELETE FROM docs_listing USING unnest($1::int[], $2::bigint[], $3::text[]) AS old (scope, rank, slug)
+         WHERE docs_listing.scope = old.scope AND docs_listing.rank = old.rank AND docs_listing.slug = old.slug`,
+        columns(removed),
+      );
+      await client.query(
+        'INSERT INTO docs_listing SELECT * FROM unnest($1::int[], $2::bigint[], $3::text[], $4::boolean[])',
+        [...columns(added), added.map(({ draft }) => draft)],
+      );
+    },
+  };
+}
+
+function entriesOf(metadata: DocumentMetadata): readonly Entry[] {
+  const { slug, rank, draft, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
+  return scopeNames(record).map((name) => ({ name: digest(name), rank, slug, draft }));
+}
+
+/** A type may be longer than an entry of a tree. */
+function digest(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 32);
+}
+
+/** The numbers of the lists by their names. */
+async function countScopes(
+  client: pg.ClientBase,
+  added: readonly Entry[],
+  removed: readonly Entry[],
+): Promise<ReadonlyMap<string, number>> {
+  const changes = new Map<string, { visible: number; drafts: number }>();
+  const change = ({ name, draft }: Entry, by: 1 | -1) => {
+    const known = changes.get(name) ?? { visible: 0, drafts: 0 };
+    changes.set(name, known);
+    known[draft ? 'drafts' : 'visible'] += by;
+  };
+  for (const entry of added) change(entry, 1);
+  for (const entry of removed) change(entry, -1);
+  const { rows } = await client.query<{ name: string; scope: number }>(
+    `INSERT INTO docs_scopes (name, visible, drafts) SELECT * FROM unnest($1::text[], $2::int[], $3::int[])
+     ON CONFLICT (name) DO UPDATE
+     SET visible = docs_scopes.visible + excluded.visible, drafts = docs_scopes.drafts + excluded.drafts
+     RETURNING name, scope`,
+    [
+      [...changes.keys()],
+      [...changes.values()].map(({ visible }) => visible),
+      [...changes.values()].map(({ drafts }) => drafts),
+    ],
+  );
+  return new Map(rows.map(({ name, scope }) => [name, scope]));
+}
+
+export interface ListedScope {
+  readonly scope: number;
+  readonly visible: number;
+  readonly drafts: number;
+}
+
+/** The list that a filter asks for, if any document was ever in it. */
+export async function tryFindScope(
+  client: pg.ClientBase,
+  filter: Pick<DocumentFilter, 'type' | 'tag'>,
+): Promise<ListedScope | undefined> {
+  const { rows } = await client.query<ListedScope>(
+    'SELECT scope, visible, drafts FROM docs_scopes WHERE name = $1',
+    [digest(scopeName(filter))],
+  );
+  return rows[0];
+}
+
+/** The slugs of a page. The second half of a list is read from its end, so that no more than half is passed over. */
+export async function slugsOfPage(
+  client: pg.ClientBase,
+  { scope, visible, drafts }: ListedScope,
+  { limit, offset, drafts: hasDrafts }: ListQuery,
+): Promise<readonly string[]> {
+  const total = visible + (hasDrafts ? drafts : 0);
+  const taken = Math.max(0, Math.min(limit, total - offset));
+  if (taken === 0) return [];
+  const isNearer = offset <= total / 2;
+  const order = isNearer ? '' : 'DESC';
+  const { rows } = await client.query<{ slug: string }>(
+    `SELECT slug FROM docs_listing WHERE scope = $1 ${hasDrafts ? '' : 'AND NOT draft'}
+     ORDER BY rank ${order}, slug ${order} LIMIT $2 OFFSET $3`,
+    [scope, taken, isNearer ? offset : total - offset - taken],
+  );
+  const slugs = rows.map(({ slug }) => slug);
+  return isNearer ? slugs : slugs.reverse();
+}

@@ -1,0 +1,124 @@
+import type pg from 'pg';
+import type { SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
+import { parseMetadata } from '../documentRecord.ts';
+import { isEmptyQuery, parseQuery, type Query } from '../query.ts';
+import { createScore, type Sample, scoredWords } from '../relevance.ts';
+import { snippet } from '../snippet.ts';
+import { askTiers, type FoundTiers, mostFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
+import { documentsRow, lengthRow } from './sampleTable.ts';
+import { searchCondition } from './tsQuery.ts';
+
+type Client = pg.ClientBase;
+
+/** Figures by slug. */
+type Figures = Map<string, string>;
+
+/** Must stand in a transaction that sees one state. No text is read of a document that is not on the page. */
+export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
+  const query = parseQuery(asked.text);
+  if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
+  // Rows are narrow and words are not, which the planner does not know: it would read the words of every row.
+  await client.query("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'");
+  const figures: Figures = new Map();
+  const { tiers, count } = await findTiers(client, { query, asked, figures });
+  const sample = await readSample(client, query);
+  const slugs = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
+    (tier ? ranked(query, { found, figures, sample }) : found).slice(from, to),
+  );
+  return {
+    items: await hitsOf(client, slugs, query),
+    ...totalOf(count ?? (await countFound(client, query, asked))),
+  };
+}
+
+interface Asking {
+  readonly query: Query;
+  readonly asked: SearchQuery;
+  /** Filled with those of what is found. */
+  readonly figures: Figures;
+}
+
+async function findTiers(client: Client, { query, asked, figures }: Asking): Promise<FoundTiers<string>> {
+  const asking = askTiers<string>(query, asked);
+  let step = asking.next();
+  while (!step.done) {
+    const { sql, values } = foundIn(query, asked, step.value);
+    const { rows } = await client.query<{ found: string | null }>(
+      `SELECT string_agg(figures || ' ' || slug, E'\\n' ORDER BY slug) AS found FROM (${sql}) AS found`,
+      [...values],
+    );
+    step = asking.next(slugsIn(rows[0]?.found ?? '', figures));
+  }
+  return step.value;
+}
+
+/** Many rows cost more than one text with all of them. */
+function slugsIn(found: string, figures: Figures): readonly string[] {
+  return found.split('\n').flatMap((row) => {
+    const end = row.indexOf(' ', row.indexOf(' ') + 1);
+    const slug = row.slice(end + 1);
+    if (slug === '') return [];
+    figures.set(slug, row.slice(0, end));
+    return [slug];
+  });
+}
+
+async function countFound(client: Client, query: Query, asked: SearchQuery): Promise<number> {
+  const { sql, values } = foundIn(query, asked, undefined, false);
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (${sql}) AS found`,
+    [...values],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * The first of them by slug. `OFFSET 0` keeps the planner from other ways: the index finds them, they are put in order,
+ * and what only the text decides is looked at in that order, and no further than there are enough.
+ */
+function foundIn(query: Query, asked: SearchQuery, tier: Tier | undefined, isOrdered = true) {
+  const { words, texts, values } = searchCondition(query, asked, tier === 'text' ? undefined : tier);
+  const order = isOrdered ? 'ORDER BY slug' : '';
+  const looked = texts === '' ? '' : ', words, title_words, heading_words, all_words';
+  const matching = `SELECT slug, figures${looked} FROM docs_documents WHERE ${words} OFFSET 0`;
+  const sql =
+    texts === ''
+      ? `SELECT slug, figures FROM (${matching}) AS matching ${order} LIMIT ${mostFound}`
+      : `SELECT slug, figures FROM (SELECT * FROM (${matching}) AS matching ${order} OFFSET 0) AS ordered
+         WHERE ${texts} LIMIT ${mostFound}`;
+  return { sql, values };
+}
+
+interface Ranking {
+  readonly found: readonly string[];
+  readonly figures: Figures;
+  readonly sample: Sample;
+}
+
+/** The best first, equal ones in the order that they come in. */
+function ranked(query: Query, { found, figures, sample }: Ranking): readonly string[] {
+  const score = createScore(query, sample);
+  const scores = new Map(found.map((slug) => [slug, score(figures.get(slug) ?? '')]));
+  return found.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
+}
+
+async function readSample(client: Client, query: Query): Promise<Sample> {
+  const { rows } = await client.query<{ word: number; count: number }>(
+    'SELECT word, count FROM docs_sample WHERE word = ANY ($1)',
+    [[documentsRow, lengthRow, ...scoredWords(query)]],
+  );
+  const having = new Map(rows.map(({ word, count }) => [word, Number(count)]));
+  return { documents: having.get(documentsRow) ?? 0, length: having.get(lengthRow) ?? 0, having };
+}
+
+async function hitsOf(client: Client, slugs: readonly string[], query: Query): Promise<readonly SearchHit[]> {
+  const { rows } = await client.query<{ metadata: string; body: string }>(
+    `SELECT metadata, body FROM docs_documents JOIN unnest($1::text[]) WITH ORDINALITY AS asked (slug, place)
+     USING (slug) ORDER BY place`,
+    [slugs],
+  );
+  return rows.map(({ metadata, body }) => ({
+    document: parseMetadata(metadata),
+    snippet: snippet(body, query),
+  }));
+}

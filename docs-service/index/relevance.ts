@@ -1,0 +1,110 @@
+import type { Query } from './query.ts';
+
+/**
+ * How well documents answer a query, by BM25, from a few figures that stand beside the index: the length of a document
+ * and how often words come that come more than once. The same on both engines, which need not read the texts of all
+ * candidates, nor count a common word's documents, before they rank some.
+ */
+
+/** What a document is scored by. */
+export function documentFigures({ title, text }: ScoredTokens): string {
+  const counts = new Map<string, number>();
+  for (const tokens of [title, text])
+    for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
+  const repeated = [...counts].filter(([, count]) => count > 1).sort(([, one], [, other]) => other - one);
+  const written = repeated.slice(0, mostRepeated).map(([token, count]) => wordKey(token) + countMark(count));
+  return `${(title.length + text.length).toString(36)} ${written.join('')}`;
+}
+
+interface ScoredTokens {
+  readonly title: readonly string[];
+  readonly text: readonly string[];
+}
+
+/** One document of so many is counted for how common words are. */
+const sampledOf = 8;
+
+/** Whether this document counts for how common words are: few do, so that a change of one costs little. */
+export function isSampled(slug: string): boolean {
+  return wordHash(slug) % sampledOf === 0;
+}
+
+/** What is known of how common words are. */
+export interface Sample {
+  readonly documents: number;
+  /** Of all of them, in tokens. */
+  readonly length: number;
+  /** By `wordHash`: how many of them have the word. */
+  readonly having: ReadonlyMap<number, number>;
+}
+
+/** The words that a sample is asked for. */
+export function scoredWords({ all }: Query): readonly number[] {
+  return [...new Set(all.flatMap(({ tokens }) => tokens.map(wordHash)))];
+}
+
+/** A function of a document's figures: the higher, the better. */
+export function createScore({ all }: Query, sample: Sample): (figures: string) => number {
+  const usualLength = sample.documents === 0 ? lengthWithoutSample : sample.length / sample.documents;
+  const clauses = all.map(({ tokens, prefix }) => {
+    const whole = prefix ? tokens.slice(0, -1) : tokens;
+    return { keys: whole.map(wordKey), weight: weightOf(tokens, sample), isBeginning: prefix };
+  });
+  return (figures) => {
+    const space = figures.indexOf(' ');
+    const length = Number.parseInt(figures.slice(0, space), 36);
+    const room = saturation * (1 - lengthShare + (lengthShare * length) / Math.max(1, usualLength));
+    let score = 0;
+    for (const { keys, weight, isBeginning } of clauses) {
+      // A phrase comes no more often than the rarest of its words; how often beginnings come is not known.
+      let count = isBeginning ? 1 : mostCounted;
+      for (const key of keys) count = Math.min(count, countOf(key, figures, space));
+      score += (weight * count) / (count + room);
+    }
+    return score;
+  };
+}
+
+/** The usual ones of BM25: how soon more of a word stops to matter, and how much the length of a document does. */
+const saturation = 1.2;
+const lengthShare = 0.75;
+/** In tokens. */
+const lengthWithoutSample = 300;
+
+function weightOf(tokens: readonly string[], { documents, having }: Sample): number {
+  const weight = (token: string) => {
+    const some = Math.min(having.get(wordHash(token)) ?? 0, documents);
+    return Math.log(1 + (documents - some + 0.5) / (some + 0.5));
+  };
+  return tokens.reduce((sum, token) => sum + weight(token), 0);
+}
+
+/** Of a longer text the words that come most often are counted. */
+const mostRepeated = 500;
+const keyDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** For 2, 3, and so on. No key has one of these, so that a key is only found where it begins. */
+const countMarks = '!#$%&()*+,./:;<=>?@[]^{|}~';
+const mostCounted = countMarks.length + 1;
+
+function countMark(count: number): string {
+  return countMarks[Math.min(count, mostCounted) - 2] ?? '';
+}
+
+function countOf(key: string, figures: string, from: number): number {
+  const at = figures.indexOf(key, from);
+  return at < 0 ? 1 : countMarks.indexOf(figures[at + key.length] ?? '') + 2;
+}
+
+function wordKey(token: string): string {
+  const hash = wordHash(token);
+  const digit = (shift: number) => keyDigits[(hash >>> shift) & 63] ?? '';
+  return digit(18) + digit(12) + digit(6) + digit(0);
+}
+
+/** A number of 24 bits (FNV-1a). Two words that share one are taken for each other in scores, and nowhere else. */
+export function wordHash(token: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < token.length; index++)
+    hash = Math.imul(hash ^ token.charCodeAt(index), 0x01000193);
+  return (hash ^ (hash >>> 24)) & 0xffffff;
+}
