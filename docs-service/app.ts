@@ -9,6 +9,7 @@ import { authorizeBearers } from './http/authorization.ts';
 import { answerError, answerErrors } from './http/errors.ts';
 import { checkHosts } from './http/hostCheck.ts';
 import { refuseOtherMethods } from './http/methods.ts';
+import { readNumbers } from './http/numbers.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOpenRoutes } from './http/openRoutes.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
@@ -47,7 +48,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     frameworkErrors: answerError,
-    ajv: { customOptions: { allErrors: true } },
+    // The validator's own idea of a number takes `1e1` and ` 5`.
+    ajv: { customOptions: { allErrors: true, coerceTypes: false } },
     // Longer paths are refused by a problem of their own.
     routerOptions: { maxParamLength: 100_000 },
     // Only reading: what a client sends along is small.
@@ -56,6 +58,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>();
   answerErrors(app);
+  readNumbers(app);
   checkHosts(app, baseUrl, corsOrigins);
   app.addHook('onSend', async (_request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', vary: 'Authorization, Origin' });

@@ -108,11 +108,12 @@ export function createRenditions(options: RenditionsOptions): Renditions {
 
   const linked = async (document: Document, format: 'pdf' | 'html') => {
     const { documents, assets } = references(document);
+    const cover = format === 'pdf' && document.cover !== null ? [document.cover] : [];
     const slugs = await index.slugsOf(documents);
     const targets = Object.fromEntries(
       [...slugs].map(([path, slug]) => [path, options.addressOf(slug, format)]),
     );
-    return { targets, pictures: await stamps(assets) };
+    return { targets, pictures: await stamps([...assets, ...cover]) };
   };
 
   return {

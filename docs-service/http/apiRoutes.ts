@@ -40,7 +40,11 @@ export function createApiRoutes({
           summary: 'List documents',
           description: 'Newest first, or, with `q`, the most relevant first.',
           querystring: listQuerySchema,
-          response: { 200: Type.Ref('DocumentList'), ...problemResponses(400, 401, 403, 429, 503) },
+          response: {
+            200: Type.Ref('DocumentList'),
+            304: unchanged,
+            ...problemResponses(400, 401, 403, 429, 503),
+          },
         },
       },
       createListRoute({ index, origin }),
@@ -52,7 +56,7 @@ export function createApiRoutes({
         schema: {
           summary: 'The metadata of a document',
           params: slugParameter,
-          response: { 200: Type.Ref('Document'), 304: Type.Null(), ...usualProblems },
+          response: { 200: Type.Ref('Document'), 304: unchanged, ...usualProblems },
         },
       },
       async (request, reply) => {
@@ -74,19 +78,21 @@ export function createApiRoutes({
       },
     );
 
-    rendered('/docs/:slug.pdf', 'A document as PDF', 'application/pdf', async (request, reply, document) =>
+    const pdf = kept('application/pdf');
+    rendered('/docs/:slug.pdf', 'A document as PDF', pdf, async (request, reply, document) =>
       sendRendition(request, reply, await renditions.pdf(document), {
         countRender: () => authorization.countRender(request, reply),
         fileName: `${document.slug}.pdf`,
       }),
     );
-    rendered('/docs/:slug.md', 'A document as Markdown', 'text/markdown', async (request, reply, document) =>
+    const markdown = { 200: file('text/markdown') };
+    rendered('/docs/:slug.md', 'A document as Markdown', markdown, async (request, reply, document) =>
       sendRendition(request, reply, await renditions.markdown(document)),
     );
     rendered(
       '/docs/:slug.html',
       'A document as a fragment of HTML',
-      'text/html',
+      { 200: file('text/html') },
       async (request, reply, document) => sendRendition(request, reply, await renditions.html(document)),
     );
 
@@ -96,7 +102,12 @@ export function createApiRoutes({
         schema: {
           summary: 'A collection as EPUB',
           params: nameParameter,
-          response: { 200: file('application/epub+zip'), ...usualProblems, ...problemResponses(422) },
+          response: {
+            ...kept('application/epub+zip'),
+            304: unchanged,
+            ...usualProblems,
+            ...problemResponses(422),
+          },
         },
       },
       async (request, reply) => {
@@ -111,7 +122,7 @@ export function createApiRoutes({
     function rendered(
       path: string,
       summary: string,
-      mediaType: string,
+      files: Readonly<Record<number, object>>,
       answer: (request: FastifyRequest, reply: FastifyReply, document: Document) => Promise<FastifyReply>,
     ): void {
       app.get(
@@ -120,7 +131,7 @@ export function createApiRoutes({
           schema: {
             summary,
             params: slugParameter,
-            response: { 200: file(mediaType), ...usualProblems, ...problemResponses(422) },
+            response: { ...files, 304: unchanged, ...usualProblems, ...problemResponses(422) },
           },
         },
         async (request, reply) => answer(request, reply, await documentOf(request, request.params.slug)),
@@ -169,9 +180,21 @@ export function createApiRoutes({
 
 const usualProblems = problemResponses(401, 403, 404, 429, 503);
 
-function file(mediaType: string) {
+/** The answer where the client has the same in hand. */
+const unchanged = Type.Null({ description: 'Nothing has changed since the answer with this entity tag.' });
+
+/** The answers with a file to keep, of which a part may be asked for. */
+function kept(mediaType: string) {
   return {
-    description: 'The file',
+    200: file(mediaType),
+    206: file(mediaType, 'The range that was asked for'),
+    ...problemResponses(416),
+  };
+}
+
+function file(mediaType: string, description = 'The file') {
+  return {
+    description,
     content: { [mediaType]: { schema: Type.String({ format: 'binary' }) } },
   };
 }

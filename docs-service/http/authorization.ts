@@ -162,7 +162,7 @@ function count(
   { caller, what, reply }: { readonly caller: string; readonly what: string; readonly reply: FastifyReply },
 ): void {
   const allowance = limiter.take(caller);
-  reply.headers(rateHeaders(limiter, allowance, what));
+  for (const [name, member] of rateHeaders(limiter, allowance, what)) addMember(reply, name, member);
   if (allowance.isAllowed) return;
   throw tooMany(
     `More than ${limiter.limit} ${what} a minute. Wait ${allowance.resetAfter} s.`,
@@ -172,8 +172,14 @@ function count(
 
 /** The fields of the IETF's draft "RateLimit header fields for HTTP". */
 function rateHeaders(limiter: RateLimiter, { remaining, resetAfter }: Allowance, what: string) {
-  return {
-    'ratelimit-policy': `"${what}";q=${limiter.limit};w=60`,
-    ratelimit: `"${what}";r=${remaining};t=${resetAfter}`,
-  };
+  return [
+    ['ratelimit-policy', `"${what}";q=${limiter.limit};w=60`],
+    ['ratelimit', `"${what}";r=${remaining};t=${resetAfter}`],
+  ] as const;
+}
+
+/** Both fields are lists: a render counts as a request too. */
+function addMember(reply: FastifyReply, name: string, member: string): void {
+  const before = reply.getHeader(name);
+  reply.header(name, before === undefined ? member : `${String(before)}, ${member}`);
 }

@@ -1,7 +1,9 @@
-import type { FastifyInstance, HTTPMethods } from 'fastify';
+import { METHODS } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { HttpProblem } from './problem.ts';
 
-const all: readonly HTTPMethods[] = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+/** All that Node can read. It answers CONNECT, which names no path, by itself. */
+const all: readonly string[] = METHODS.filter((method) => method !== 'CONNECT');
 
 /**
  * Answers 405 where an address is right and the method is not; Fastify would say 404. Called before the routes are
@@ -15,6 +17,8 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
     for (const one of [method].flat()) known.add(one.toUpperCase());
   });
   return () => {
+    for (const method of all)
+      if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: false });
     for (const [url, known] of [...methods].filter(([path]) => !path.includes('*'))) {
       const allow = [...known].sort().join(', ');
       app.route({

@@ -96,6 +96,12 @@ t.test('parameters that cannot be are refused by name', async (t) => {
     { query: 'limit=', path: 'limit', message: /whole number/ },
     { query: 'limit=ten', path: 'limit', message: /whole number/ },
     { query: 'limit=1.5', path: 'limit', message: /whole number/ },
+    { query: 'limit=1e1', path: 'limit', message: /whole number/ },
+    { query: 'limit=0x10', path: 'limit', message: /whole number/ },
+    { query: 'limit=%205', path: 'limit', message: /whole number/ },
+    { query: 'offset=%2B5', path: 'offset', message: /whole number/ },
+    { query: 'offset=9999999999999999999', path: 'offset', message: /at most/ },
+    { query: 'offset=true', path: 'offset', message: /whole number/ },
     { query: 'limit=1&limit=2', path: 'limit', message: /whole number|once/ },
     { query: 'offset=-1', path: 'offset', message: /at least 0/ },
     { query: 'offset=', path: 'offset', message: /whole number/ },
@@ -171,7 +177,16 @@ t.test('what is not there', async (t) => {
   }
   t.match((await get(`/api/v1/docs/${'a'.repeat(2_050)}`)).json(), { status: 414 });
   t.match((await get('/api/v1/docs/%zz')).json(), { status: 400, title: 'Bad Request' });
-  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const) {
+  for (const method of [
+    'POST',
+    'PUT',
+    'DELETE',
+    'PATCH',
+    'OPTIONS',
+    'TRACE',
+    'PROPFIND',
+    'M-SEARCH',
+  ] as const) {
     const answer = await app.inject({
       url: '/api/v1/docs/first',
       method,
@@ -370,6 +385,11 @@ t.test('limits', async (t) => {
   for (const url of ['first.pdf', 'first.pdf', 'second.pdf', 'also.pdf'])
     statuses.push((await ask(renderer, `/api/v1/docs/${url}`)).statusCode);
   t.strictSame(statuses, [200, 200, 200, 429], 'what the cache has is no rendering');
+  const both = (await ask(await createToken(), '/api/v1/docs/second.html')).headers;
+  t.equal(both['ratelimit-policy'], '"requests";q=5;w=60', 'a text is no rendering that is counted');
+  const { headers } = await ask(await createToken(), '/api/v1/docs/undated.pdf');
+  t.equal(headers['ratelimit-policy'], '"requests";q=5;w=60, "renders";q=2;w=60');
+  t.equal(headers['ratelimit'], '"requests";r=4;t=12, "renders";r=1;t=30');
 
   for (const want of [401, 401, 401, 429]) t.equal((await ask('rdocs_guess')).statusCode, want);
   t.equal((await ask(await createToken())).statusCode, 200, 'a good token still works from there');
@@ -488,7 +508,7 @@ t.test('the description is what the answers are', async (t) => {
   const { default: Ajv } = await import('ajv/dist/2020.js');
   const ajv = new Ajv({ strict: false, formats: { uri: true } });
   ajv.addSchema(description, 'openapi');
-  const asked: readonly [string, string, string][] = [
+  const asked: readonly [string, string, string, Record<string, string>?][] = [
     ['/api/v1/docs', '/api/v1/docs', '200'],
     ['/api/v1/docs?q=words', '/api/v1/docs', '200'],
     ['/api/v1/docs?limit=0', '/api/v1/docs', '400'],
@@ -496,15 +516,45 @@ t.test('the description is what the answers are', async (t) => {
     ['/api/v1/docs/none', '/api/v1/docs/{slug}', '404'],
     ['/readyz', '/readyz', '200'],
     ['/healthz', '/healthz', '200'],
+    ['/api/v1/docs/first.pdf', '/api/v1/docs/{slug}.pdf', '416', { range: 'bytes=999999999-' }],
+    [
+      '/api/v1/collections/book.epub',
+      '/api/v1/collections/{name}.epub',
+      '416',
+      { range: 'bytes=999999999-' },
+    ],
   ];
-  for (const [url, path, status] of asked) {
-    const answer = await get(url);
+  for (const [url, path, status, headers = {}] of asked) {
+    const answer = await get(url, { headers });
     t.equal(String(answer.statusCode), status, url);
     const type = String(answer.headers['content-type']).split(';')[0] ?? '';
     const steps = ['paths', path, 'get', 'responses', status, 'content', type, 'schema'];
     const pointer = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
     const validate = ajv.compile({ $ref: `openapi#/${encodeURI(pointer)}` });
     t.ok(validate(answer.json()), `${url}: ${JSON.stringify(validate.errors)}`);
+  }
+  const responseOf = (path: string, { statusCode }: { readonly statusCode: number }) =>
+    description.paths[path].get.responses[String(statusCode)];
+  for (const [url, path, isKept] of [
+    ['/api/v1/docs', '/api/v1/docs', false],
+    ['/api/v1/docs/first', '/api/v1/docs/{slug}', false],
+    ['/api/v1/docs/first.md', '/api/v1/docs/{slug}.md', false],
+    ['/api/v1/docs/first.html', '/api/v1/docs/{slug}.html', false],
+    ['/api/v1/docs/first.pdf', '/api/v1/docs/{slug}.pdf', true],
+    ['/api/v1/collections/book.epub', '/api/v1/collections/{name}.epub', true],
+  ] as const) {
+    const etag = String((await get(url)).headers['etag']);
+    const unchanged = await get(url, { headers: { 'if-none-match': etag } });
+    t.equal(unchanged.statusCode, 304, url);
+    t.strictSame(
+      Object.keys(responseOf(path, unchanged)),
+      ['description'],
+      `${path}: nothing comes with a 304`,
+    );
+    const part = await get(url, { headers: { range: 'bytes=0-3' } });
+    t.equal(part.statusCode, isKept ? 206 : 200, url);
+    const type = String(part.headers['content-type']).split(';')[0] ?? '';
+    t.ok(responseOf(path, part).content[type], `${path}: ${part.statusCode} ${type}`);
   }
   const page = await get('/docs', { headers: { authorization: '' } });
   t.match(page.headers['content-type'], /^text\/html/);

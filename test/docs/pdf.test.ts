@@ -161,6 +161,26 @@ t.test('lists, tasks, quotes and footnotes', { skip }, async (t) => {
   t.match(text, /1\. The note\.\s+2\. Another\./);
 });
 
+t.test('the cover stands over the title, whatever it is', { skip }, async (t) => {
+  const content = t.testdir({ pictures: {}, 'no-picture.png': 'text' });
+  writeFileSync(join(content, 'pictures/cover.png'), pictures.png);
+  // The document lies deeper: a cover counts from the content folder all the same.
+  const document = { title: 'The guide', path: 'deep/guide.md' };
+  const cases = [
+    { cover: 'pictures/cover.png', shown: 1, note: undefined },
+    { cover: 'pictures/gone.png', shown: 0, note: /gone\.png cannot be read/ },
+    { cover: 'no-picture.png', shown: 0, note: /no-picture\.png is not a picture/ },
+    { cover: '../../etc/passwd', shown: 0, note: /passwd/ },
+  ];
+  for (const { cover, shown, note } of cases) {
+    const { bytes, notes } = await createPdf(pdfJob('Words.', { ...document, cover }, { content }));
+    t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, shown, cover);
+    t.match(textOf(bytes), /The guide\s[^]*Words\./);
+    t.match(notes, note ? [note] : []);
+    t.equal(pagesOf(bytes), 1);
+  }
+});
+
 t.test('pictures are shown in their formats, and others by what they are called', { skip }, async (t) => {
   const content = t.testdir({ pictures: {} });
   for (const [type, bytes] of Object.entries(pictures))

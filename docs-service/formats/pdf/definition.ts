@@ -12,7 +12,7 @@ import type { InlineContext, Mark } from './inlines.ts';
 import { notesBlocks } from './notes.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, lineHeight, page, sizes, textHeight, textWidth } from './style.ts';
-import { titleNodes } from './titleBlock.ts';
+import { coverNodes, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
 export interface DefinitionInput {
@@ -44,6 +44,7 @@ export function documentDefinition(input: DefinitionInput): TDocumentDefinitions
   checkLength(heightOf(blocks));
   const body = arrange(blocks);
   const content = [
+    ...coverNodes(document, pictures),
     ...titleNodes(document, type, titleId),
     ...contentsNodes(bookmarks.placed, type, document.body.length),
     ...body,

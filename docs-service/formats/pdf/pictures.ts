@@ -41,18 +41,24 @@ export class Pictures {
 
   /** Undefined where it cannot be shown; the notes say why. */
   place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
+    const box = { width: maxWidth, height: textHeight * 0.86 };
     const target = resolveLink(piece.source, this.#source.document);
     if (target.kind !== 'asset') {
       this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
       return undefined;
     }
-    if (!this.#read.has(target.path)) this.#read.set(target.path, this.#open(target.path));
-    const original = this.#read.get(target.path);
+    return this.placeFile(target.path, box, piece.width);
+  }
+
+  /** The same for a path from the content folder, in a box of points. */
+  placeFile(path: string, box: Box, asked?: number): PlacedPicture | undefined {
+    if (!this.#read.has(path)) this.#read.set(path, this.#open(path));
+    const original = this.#read.get(path);
     if (!original) return undefined;
-    const size = placedSize(original, piece.width, maxWidth);
+    const size = placedSize(original, asked, box);
     const { node } = original;
     const sized = 'svg' in node ? { svg: sizedSvg(node.svg, original, size) } : node;
-    return { path: target.path, node: sized, ...size };
+    return { path, node: sized, ...size };
   }
 
   #open(path: string): Original | undefined {
@@ -95,10 +101,16 @@ const maxPngPixels = 40_000_000;
 /** As on the web: 96 pixels are an inch. */
 const pointsPerPixel = 0.75;
 
-function placedSize({ width, height }: Original, asked: number | undefined, maxWidth: number) {
+/** In points. */
+interface Box {
+  readonly width: number;
+  readonly height: number;
+}
+
+function placedSize({ width, height }: Original, asked: number | undefined, box: Box) {
   const factor = asked ? asked / width : 1;
   const [w, h] = [width * factor * pointsPerPixel, height * factor * pointsPerPixel];
-  const fit = Math.min(1, maxWidth / w, (textHeight * 0.86) / h);
+  const fit = Math.min(1, box.width / w, box.height / h);
   return { width: Math.max(1, w * fit), height: Math.max(1, h * fit) };
 }
 

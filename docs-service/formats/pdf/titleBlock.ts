@@ -1,5 +1,6 @@
 import type { Document } from '../../content/document.ts';
-import { colors, textWidth } from './style.ts';
+import type { Pictures } from './pictures.ts';
+import { colors, textHeight, textWidth } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** Title, description, authors and date over a rule. */
@@ -22,6 +23,18 @@ export function titleNodes(
     { canvas: [rule], margin: [0, 13, 0, 16] },
   ];
 }
+
+/** The picture that the front matter names, over the title, which stays on the same page. */
+export function coverNodes({ cover }: Document, pictures: Pictures): Record<string, unknown>[] {
+  const box = { width: textWidth, height: textHeight * coverShare };
+  const picture = cover === null ? undefined : pictures.placeFile(cover, box);
+  if (!picture) return [];
+  const { node, width, height } = picture;
+  return [{ ...node, width, height, margin: [0, 0, 0, 20] }];
+}
+
+/** Of the height of a page. */
+const coverShare = 0.45;
 
 /** The date in the manner of the document's language; that of its last change where there is one. */
 function dateLine({ date, updated, lang }: Document): string {

@@ -1,13 +1,7 @@
 import type pg from 'pg';
 import type { CollectionDefinition } from '../../content/collection.ts';
 import type { ContentProblem, Document } from '../../content/document.ts';
-import type {
-  DocumentPage,
-  IndexSummary,
-  ListQuery,
-  LocatedMetadata,
-  Selection,
-} from '../documentIndex.ts';
+import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
 import { parseMetadata, storable } from '../documentRecord.ts';
 import { slugMark } from '../documentTokens.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
