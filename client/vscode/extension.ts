@@ -12,6 +12,9 @@ import { connectDaemon } from './daemon/connection.ts';
 import { createTokenStore } from './daemon/secretStore.ts';
 import { registerTokenCommands } from './daemon/tokenCommands.ts';
 import { registerDoctor } from './doctor.ts';
+import { registerDocsServer } from './documents/docsServer.ts';
+import { registerDocsTokenCommands } from './documents/docsTokenCommands.ts';
+import { createDocsTokens } from './documents/docsTokens.ts';
 import { createErrorReporter } from './errorReporter.ts';
 import { lookAgain } from './lookAgain.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -68,4 +71,6 @@ export function activate(context: vscode.ExtensionContext): void {
     createStatusBar(daemon),
     lookAgain(daemon, offered),
   );
+  const docsTokens = createDocsTokens(context.secrets);
+  subscriptions.push(registerDocsServer(docsTokens, reporter), registerDocsTokenCommands(docsTokens));
 }

@@ -64,6 +64,12 @@ export function thinkingFormat(): 'auto' | 'quote' {
   return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
 }
 
+/** Where the document service answers, as it was written; `""` is nowhere. The daemon has nothing to do with it. */
+export function docsUrl(): string {
+  const value: unknown = vscode.workspace.getConfiguration('runner').get('docsUrl');
+  return typeof value === 'string' ? value : '';
+}
+
 /** Writes a setting where its value comes from now: in the workspace if that has one, else for the user. */
 export async function updateSetting(key: string, value: unknown): Promise<void> {
   const settings = vscode.workspace.getConfiguration('runner');

@@ -1,0 +1,61 @@
+import * as vscode from 'vscode';
+import { plain } from '../notificationText.ts';
+import { docsUrl } from '../settings.ts';
+import { toDocsAddress } from './docsAddress.ts';
+import type { DocsTokens } from './docsTokens.ts';
+
+/** Stores and forgets the token of the document service that `runner.docsUrl` names. */
+export function registerDocsTokenCommands(tokens: DocsTokens): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand('runner.setDocsToken', async () => {
+      const origin = await findOrigin();
+      if (origin === undefined) return;
+      const token = await askForToken(origin);
+      if (token !== undefined) await tokens.set(origin, token);
+    }),
+    vscode.commands.registerCommand('runner.clearDocsToken', async () => {
+      const origin = await findOrigin();
+      if (origin !== undefined) await tokens.clear(origin);
+    }),
+  );
+}
+
+async function askForToken(origin: string): Promise<string | undefined> {
+  const text = await vscode.window.showInputBox({
+    title: `Documents Token for ${origin}`,
+    prompt:
+      '"runner-docs token create" prints one. It is kept in secret storage, and sent to this address alone.',
+    placeHolder: 'rdocs_…',
+    password: true,
+    ignoreFocusOut: true,
+    validateInput: toAdvice,
+  });
+  return text?.trim() || undefined;
+}
+
+/** A service that asks another one about its tokens has tokens of any form. */
+function toAdvice(text: string): vscode.InputBoxValidationMessage | undefined {
+  const token = text.trim();
+  const { Error: wrong, Warning: unusual } = vscode.InputBoxValidationSeverity;
+  if (!/^[\x21-\x7e]*$/.test(token))
+    return { severity: wrong, message: 'A token has no blanks. Paste the token alone, without "Bearer".' };
+  if (token === '' || 'rdocs_'.startsWith(token) || token.startsWith('rdocs_')) return undefined;
+  return {
+    severity: unusual,
+    message: 'Tokens of runner-docs begin with rdocs_. Press Enter to keep this one.',
+  };
+}
+
+/** Undefined where there is none, which is then said. */
+async function findOrigin(): Promise<string | undefined> {
+  const address = toDocsAddress(docsUrl());
+  if (address.kind === 'set') return address.origin;
+  const open = 'Set Its Address';
+  const missing =
+    'Set runner.docsUrl first: the address of your document service, such as http://127.0.0.1:4000.';
+  const message = address.kind === 'wrong' ? address.message : missing;
+  const answer = await vscode.window.showWarningMessage(plain(message), open);
+  if (answer === open)
+    await vscode.commands.executeCommand('workbench.action.openSettings', 'runner.docsUrl');
+  return undefined;
+}
