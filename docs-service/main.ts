@@ -26,6 +26,7 @@ async function main(): Promise<void> {
   const code = await runProgram(process.argv.slice(2), {
     env: process.env,
     version: RUNNER_VERSION,
+    program: __filename,
     parts: join(__dirname, 'docs-service'),
     sample: join(__dirname, '..', 'docs'),
     now: Date.now,

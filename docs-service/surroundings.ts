@@ -2,6 +2,8 @@
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+  /** The file of the program itself. */
+  readonly program: string;
   /** The folder `docs-service` beside the program: its workers and fonts. */
   readonly parts: string;
   /** This project's own pages. */

@@ -1,6 +1,7 @@
 import { backupCommand } from './backup.ts';
 import { clientAddCommand, clientListCommand, clientRemoveCommand } from './client.ts';
 import type { Command } from './command.ts';
+import { connectCommand } from './connect.ts';
 import { doctorCommand } from './doctor.ts';
 import { indexCommand } from './index.ts';
 import { mcpCommand } from './mcp.ts';
@@ -21,6 +22,7 @@ export const commands = {
   'client add': clientAddCommand,
   'client list': clientListCommand,
   'client remove': clientRemoveCommand,
+  connect: connectCommand,
   backup: backupCommand,
   doctor: doctorCommand,
 } as const satisfies Readonly<Record<string, Pick<Command, 'usage' | 'summary' | 'options' | 'words'>>>;

@@ -1,25 +1,22 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseBaseUrl } from '../baseUrl.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { count } from '../count.ts';
 import { isOpenToOthers } from '../dataFolder.ts';
+import { type Finding, followDiscovery } from '../discovery/discovery.ts';
 import type { IndexSummary } from '../index/documentIndex.ts';
 import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { defineCommand } from './command.ts';
-
-interface Finding {
-  readonly isFine: boolean;
-  /** What is so, and, where it is not fine, what to do. */
-  readonly text: string;
-}
+import { connectCommand, usualOrigin } from './connect.ts';
 
 export const doctorCommand = defineCommand({
   usage: 'doctor',
   summary: 'Says what is wrong with the library and the service, and how to mend it.',
   words: 0,
-  options: { ...placeOptions, fonts: serveOptions.fonts },
+  options: { ...placeOptions, 'base-url': connectCommand.options['base-url'], fonts: serveOptions.fonts },
   async run({ values }, surroundings) {
     const places = parsePlaces(values, surroundings.env);
     const findings = [
@@ -27,6 +24,7 @@ export const doctorCommand = defineCommand({
       ...(await findInContent(places)),
       ...(await findInData(places, surroundings)),
       ...(await findFonts(values.fonts, surroundings)),
+      ...(await findInService(values['base-url'], surroundings)),
     ];
     for (const { isFine, text } of findings)
       surroundings.print(`${isFine ? 'ok     ' : 'PROBLEM'}  ${text}\n`);
@@ -87,6 +85,12 @@ function findingsOf({ documents, problems, whole }: IndexSummary, tokens: number
       : wrong('Nobody can read yet. Run "runner-docs token create".'),
     ...problems.map(({ path, message }) => wrong(`${path}: ${message}`)),
   ];
+}
+
+/** The sign-in, as a client sees it that knows only the address. That nothing serves is no problem. */
+function findInService(baseUrl: string | undefined, { now }: Surroundings): Promise<readonly Finding[]> {
+  const { origin } = parseBaseUrl(baseUrl ?? usualOrigin);
+  return followDiscovery({ origin, isNamed: baseUrl !== undefined, fetch, now });
 }
 
 /** A library that has no such text needs no such font, so nothing here is a problem. */

@@ -444,7 +444,15 @@ t.test('"index" waits for files that are being written, and names what is missin
   let now = Date.now() + 3_600_000;
   let [printed, noted] = ['', ''];
   const surroundings = {
-    ...{ env: {}, version: '0', parts, sample: '', isTerminal: false, ending: new AbortController().signal },
+    ...{
+      env: {},
+      version: '0',
+      program: '',
+      parts,
+      sample: '',
+      isTerminal: false,
+      ending: new AbortController().signal,
+    },
     now: () => now,
     print: (text: string) => (printed += text),
     note: (text: string) => (noted += text),

@@ -8,13 +8,13 @@ import type { DocsTokens } from './docsTokens.ts';
 export function registerDocsTokenCommands(tokens: DocsTokens): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand('runner.setDocsToken', async () => {
-      const origin = await findOrigin();
+      const origin = findOrigin();
       if (origin === undefined) return;
       const token = await askForToken(origin);
       if (token !== undefined) await tokens.set(origin, token);
     }),
     vscode.commands.registerCommand('runner.clearDocsToken', async () => {
-      const origin = await findOrigin();
+      const origin = findOrigin();
       if (origin !== undefined) await tokens.clear(origin);
     }),
   );
@@ -47,15 +47,18 @@ function toAdvice(text: string): vscode.InputBoxValidationMessage | undefined {
 }
 
 /** Undefined where there is none, which is then said. */
-async function findOrigin(): Promise<string | undefined> {
+function findOrigin(): string | undefined {
   const address = toDocsAddress(docsUrl());
   if (address.kind === 'set') return address.origin;
-  const open = 'Set Its Address';
   const missing =
     'Set runner.docsUrl first: the address of your document service, such as http://127.0.0.1:4000.';
-  const message = address.kind === 'wrong' ? address.message : missing;
+  void offerSetting(address.kind === 'wrong' ? address.message : missing);
+  return undefined;
+}
+
+async function offerSetting(message: string): Promise<void> {
+  const open = 'Set Its Address';
   const answer = await vscode.window.showWarningMessage(plain(message), open);
   if (answer === open)
     await vscode.commands.executeCommand('workbench.action.openSettings', 'runner.docsUrl');
-  return undefined;
 }

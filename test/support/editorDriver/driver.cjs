@@ -17,13 +17,16 @@ const seen = {
 };
 
 exports.activate = ({ subscriptions }) => {
-  const spied = spyOn(vscode);
+  let spied;
   const load = Module._load;
   Module._load = function (request, parent, ...rest) {
     const isMain = /model-runner\.runner-[^/]*\/dist\/extension(\.cjs)?$/.test(request);
     if (isMain) return spyOnMain(load.call(this, request, parent, ...rest));
     const isExtension = /model-runner\.runner-[^/]*\/dist\//.test(parent?.filename ?? '');
-    return request === 'vscode' && isExtension ? spied : load.call(this, request, parent, ...rest);
+    if (request !== 'vscode' || !isExtension) return load.call(this, request, parent, ...rest);
+    // The editor's API knows which extension asks, so it must be the one that was made for that extension.
+    spied ??= spyOn(load.call(this, request, parent, ...rest));
+    return spied;
   };
   const tool = {
     invoke: ({ input }) => {

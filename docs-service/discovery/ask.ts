@@ -1,0 +1,52 @@
+/** What one request found, as far as somebody who follows discovery wants to know it. */
+export type Answer =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly text: string }
+  /** Nobody answers there. */
+  | { readonly kind: 'silence' }
+  /** Somebody does, but not as they should; a sentence without a full stop. */
+  | { readonly kind: 'trouble'; readonly reason: string };
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Milliseconds for the whole of an answer. */
+const limit = 5_000;
+const mostBytes = 65_536;
+
+/** Follows no redirect, and reads no more than 64 KB. */
+export async function ask(url: string, fetch: Fetch): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json, text/event-stream' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(limit),
+    });
+    return { kind: 'answer', status: response.status, headers: response.headers, text: await read(response) };
+  } catch (error) {
+    return toFailure(error);
+  }
+}
+
+async function read(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, mostBytes);
+}
+
+const nobody = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+function toFailure(error: unknown): Answer {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (nobody.has(code)) return { kind: 'silence' };
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return { kind: 'trouble', reason: `it did not answer within ${limit / 1_000} seconds` };
+  return {
+    kind: 'trouble',
+    reason: cause instanceof Error ? cause.message.slice(0, 200) : 'the request failed',
+  };
+}

@@ -1,0 +1,206 @@
+import { isLoopbackHost } from '../baseUrl.ts';
+import { type Answer, ask, type Fetch } from './ask.ts';
+import { tryBearerChallenge } from './challenge.ts';
+
+export interface Finding {
+  readonly isFine: boolean;
+  /** What is so, and, where it is not fine, what to do. */
+  readonly text: string;
+}
+
+export interface DiscoveryOptions {
+  /** The address that readers use, without a slash at its end. */
+  readonly origin: string;
+  /** Whether somebody named this address: at the usual one there may be another program. */
+  readonly isNamed: boolean;
+  readonly fetch: Fetch;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Goes the way of a client that knows only the address: the challenge, the resource metadata, the metadata of the
+ * authorization server. Ends at the first step that a client could not go beyond.
+ */
+export async function followDiscovery(options: DiscoveryOptions): Promise<readonly Finding[]> {
+  const { origin, isNamed, fetch, now } = options;
+  const first = await ask(`${origin}/mcp`, fetch);
+  const missing = findMissing(first, options);
+  if (missing !== undefined) return [isNamed ? missing : { ...missing, isFine: true }];
+  if (first.kind !== 'answer') return [];
+  const clock = findInClock(first.headers, now());
+  const challenge = tryBearerChallenge(first.headers.get('www-authenticate'));
+  const metadataUrl = challenge?.get('resource_metadata');
+  if (metadataUrl === undefined)
+    return [
+      ...clock,
+      wrong(
+        `${origin}/mcp refuses, but names no resource metadata: clients cannot find the sign-in. A proxy must pass the header WWW-Authenticate on.`,
+      ),
+    ];
+  if (originOf(metadataUrl) !== origin) return [...clock, wrong(namesAnother(origin, metadataUrl))];
+  return [...clock, ...(await followResource(metadataUrl, options))];
+}
+
+/** Why there is no challenge; undefined where there is one. */
+function findMissing(answer: Answer, { origin, isNamed }: DiscoveryOptions): Finding | undefined {
+  if (answer.kind === 'silence')
+    return fine(
+      `No service answers at ${origin}, so how agents sign in was not tried. ${howToStart(isNamed)}`,
+    );
+  if (answer.kind === 'trouble') return wrong(`${origin} cannot be asked: ${answer.reason}.`);
+  const { status, headers } = answer;
+  if (status === 401) return undefined;
+  if (status >= 300 && status < 400)
+    return wrong(
+      `${origin}/mcp redirects to ${shown(headers.get('location'))}. Agents send no token after a redirect: use that address as --base-url, and in the agents.`,
+    );
+  if (status === 403)
+    return wrong(
+      `The service at ${origin} does not answer to this name. Start it with --base-url ${origin}, and let the proxy in front pass the header Host on.`,
+    );
+  if (status >= 500)
+    return wrong(
+      `${origin} answers with ${status}: the service behind it does not run, or is not ready. See /readyz.`,
+    );
+  return wrong(
+    `${origin}/mcp answers with ${status}, where runner-docs asks for a token: another program is there. Name the address of the service with --base-url.`,
+  );
+}
+
+function howToStart(isNamed: boolean): string {
+  return isNamed ? 'Start it with "runner-docs serve".' : 'Where it serves elsewhere, add --base-url.';
+}
+
+async function followResource(url: string, options: DiscoveryOptions): Promise<readonly Finding[]> {
+  const { origin, fetch } = options;
+  const metadata = toObject(await ask(url, fetch));
+  if (metadata === undefined)
+    return [wrong(`${url} has no resource metadata: a proxy must pass /.well-known/ on.`)];
+  const { resource, authorization_servers: servers } = metadata;
+  if (typeof resource !== 'string' || !isSameResource(resource, origin))
+    return [wrong(namesAnother(origin, String(resource)))];
+  const issuer: unknown = Array.isArray(servers) ? servers[0] : undefined;
+  if (typeof issuer !== 'string' || !URL.canParse(issuer))
+    return [wrong(`${url} names no authorization server, so nobody can sign in.`)];
+  const metadataUrl = metadataUrlOf(issuer);
+  if (!isSafe(metadataUrl)) return [wrong(`The authorization server ${issuer} must have an https address.`)];
+  return followServer(issuer, metadataUrl, options);
+}
+
+async function followServer(
+  issuer: string,
+  url: string,
+  { origin, fetch }: DiscoveryOptions,
+): Promise<readonly Finding[]> {
+  const metadata = toObject(await ask(url, fetch));
+  if (metadata === undefined)
+    return [wrong(`${url} has no metadata of an authorization server, so clients cannot sign in.`)];
+  if (metadata['issuer'] !== issuer)
+    return [
+      wrong(
+        `The authorization server calls itself ${shown(metadata['issuer'])}, and the resource metadata calls it ${issuer}. Clients refuse that: both must be the same, to the last slash.`,
+      ),
+    ];
+  const problems = [...findInEndpoints(metadata), ...findInMethods(metadata)];
+  const found = fine(`Agents find the sign-in of ${origin}/mcp at ${issuer}.`);
+  return [...(problems.length === 0 ? [found] : problems), ...findInRegistration(metadata)];
+}
+
+function findInEndpoints(metadata: Metadata): readonly Finding[] {
+  return ['authorization_endpoint', 'token_endpoint'].flatMap((name) => {
+    const url = metadata[name];
+    if (typeof url !== 'string' || !URL.canParse(url))
+      return [wrong(`The authorization server names no ${name}, so clients cannot sign in.`)];
+    return isSafe(url) ? [] : [wrong(`The ${name} ${url} must be https: clients refuse it.`)];
+  });
+}
+
+function findInMethods(metadata: Metadata): readonly Finding[] {
+  if (includes(metadata['code_challenge_methods_supported'], 'S256')) return [];
+  return [
+    wrong('The authorization server does not offer PKCE with S256. Clients refuse to sign in without it.'),
+  ];
+}
+
+/** No registration is a choice, so it is no problem. */
+function findInRegistration(metadata: Metadata): readonly Finding[] {
+  const hasDocuments = metadata['client_id_metadata_document_supported'] === true;
+  if (typeof metadata['registration_endpoint'] === 'string') return [];
+  return [
+    fine(
+      hasDocuments
+        ? 'Registration is off: a client that has no metadata document, such as Cursor, needs "runner-docs client add" or a token.'
+        : 'The authorization server knows neither registration nor client metadata documents: each client must be made known there, or needs a token.',
+    ),
+  ];
+}
+
+/** Milliseconds; a code lives for one minute. */
+const mostDrift = 30_000;
+
+function findInClock(headers: Headers, now: number): readonly Finding[] {
+  const date = Date.parse(headers.get('date') ?? '');
+  const drift = Math.abs(date - now);
+  // The header has whole seconds.
+  if (!(drift > mostDrift)) return [];
+  return [
+    wrong(
+      `The clock of the service and that of this machine are ${Math.round(drift / 1_000)} seconds apart, and tokens expire too early or too late. Set both by NTP.`,
+    ),
+  ];
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+function toObject(answer: Answer): Metadata | undefined {
+  if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
+  try {
+    const value: unknown = JSON.parse(answer.text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 8414: between the host and the path. */
+function metadataUrlOf(issuer: string): string {
+  const { origin, pathname } = new URL(issuer);
+  return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`;
+}
+
+function isSameResource(resource: string, origin: string): boolean {
+  return [origin, `${origin}/mcp`].includes(resource.replace(/\/$/, ''));
+}
+
+function isSafe(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+function includes(list: unknown, value: string): boolean {
+  return Array.isArray(list) && list.includes(value);
+}
+
+function namesAnother(origin: string, url: string): string {
+  return `The service at ${origin} names itself ${shown(originOf(url) ?? url)}, and clients refuse that. Start it with --base-url ${origin}.`;
+}
+
+/** What others wrote is shown in one line, without what a terminal would obey. */
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : 'nothing';
+  return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 200);
+}
+
+function fine(text: string): Finding {
+  return { isFine: true, text };
+}
+
+function wrong(text: string): Finding {
+  return { isFine: false, text };
+}

@@ -1,0 +1,196 @@
+import t from 'tap';
+import { answerBox, type Editor, type Host, skipWithoutEditor, startEditor } from '../support/editor.ts';
+import { startMcpStandIn } from '../support/mcpStandIn.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+import { poll } from '../support/waiting.ts';
+
+const skip = skipWithoutEditor();
+const token = `rdocs_${'a'.repeat(43)}`;
+
+t.test("the document service for the editor's agents", { skip }, async (t) => {
+  const [runner, mine, other] = await Promise.all([
+    startStandIn(),
+    startMcpStandIn(token),
+    startMcpStandIn(),
+  ]);
+  const editor = await startEditor({ machine: { 'runner.host': runner.url } });
+  t.teardown(() => Promise.all([editor.close(), runner.close(), mine.close(), other.close()]));
+  await editor.until(({ seen }) => seen.context !== undefined);
+
+  await t.test('without an address there is none, and the command says what to set', async (t) => {
+    await startServers(editor);
+    t.strictSame(await editor.evaluate(docsTools), []);
+    void run(editor, 'runner.setDocsToken');
+    const [told] = await editor.until(({ seen }) => seen.notifications, { fits: (all) => all.length > 0 });
+    t.match(told, /^Set runner\.docsUrl first/);
+  });
+
+  await t.test('an address that is wrong is said', async (t) => {
+    for (const [url, sentence] of [
+      ['http://docs.example.org', /must begin with https:\/\/ unless/],
+      ['docs.example.org', /must be an address such as/],
+    ] as const) {
+      await setUrl(editor, url);
+      await editor.until(({ seen }) => seen.notifications, {
+        fits: (all) => all.some((one) => sentence.test(one)),
+      });
+    }
+    t.strictSame(await editor.evaluate(docsTools), []);
+  });
+
+  await t.test('with a token its tools are there', async (t) => {
+    await setUrl(editor, `${mine.url}/`);
+    void run(editor, 'runner.setDocsToken');
+    await answerBox(editor.page, `  ${token}\n`);
+    await editor.until(storedToken, { argument: mine.url, fits: (stored) => stored === token });
+    const names = await toolsOf(editor);
+    t.equal(names.length, 1);
+    t.ok(
+      mine.asked.every(({ authorization }) => authorization === `Bearer ${token}`),
+      'nothing was asked without it',
+    );
+    const text = await editor.evaluate(callTool, names[0] ?? '');
+    t.match(text, /Nothing was found/);
+  });
+
+  await t.test('another address gets no token, however it is written', async (t) => {
+    await setUrl(editor, other.url);
+    await poll(
+      async () => {
+        await startServers(editor);
+        return other.asked.length;
+      },
+      (count) => count > 0,
+      30_000,
+    );
+    t.ok(other.asked.every(({ authorization }) => authorization === undefined));
+    t.notOk(JSON.stringify(other.asked).includes(token));
+  });
+
+  await t.test('a token that is not accepted: said once, with what to do', async (t) => {
+    await setUrl(editor, mine.url);
+    await toolsOf(editor);
+    mine.tokens.clear();
+    mine.tokens.add('rdocs_new-one');
+    const before = mine.asked.length;
+    const told = () => editor.evaluate(refusals, mine.url);
+    await restart(editor);
+    await poll(told, (all) => all.length === 1, 20_000);
+    await restart(editor);
+    t.equal((await told()).length, 1);
+    t.notOk(
+      mine.asked.slice(before).some(({ message }) => message === 'initialize'),
+      'the server is not started with it',
+    );
+    await pressButton(editor, 'Set Token');
+    await answerBox(editor.page, 'rdocs_new-one');
+    await poll(
+      async () => mine.asked.slice(before),
+      (asked) =>
+        asked.some(
+          ({ message, authorization }) => message === 'tools/list' && /new-one/.test(authorization ?? ''),
+        ),
+      30_000,
+    );
+    mine.tokens.clear();
+    mine.tokens.add('rdocs_yet-another');
+    const later = mine.asked.length;
+    await restart(editor);
+    await pressButton(editor, 'Sign In');
+    await poll(
+      async () => mine.asked.slice(later),
+      (asked) =>
+        asked.some(({ message, authorization }) => message === 'initialize' && authorization === undefined),
+      30_000,
+    );
+    t.equal(await editor.evaluate(storedToken, mine.url), undefined, 'the token is forgotten');
+  });
+
+  await t.test('the token stands in no setting and no log', async (t) => {
+    const { log, notifications, settings } = await editor.evaluate(({ vscode, seen }) => ({
+      log: seen.log,
+      notifications: seen.notifications,
+      settings: vscode.workspace.getConfiguration('runner'),
+    }));
+    t.notOk(JSON.stringify([log, notifications, settings]).includes('rdocs_'));
+    t.notOk(JSON.stringify(runner.requests).includes('rdocs_'), 'and the daemon never has it');
+  });
+});
+
+t.test('a workspace that is not trusted cannot redirect agents', { skip }, async (t) => {
+  const [runner, mine, evil] = await Promise.all([startStandIn(), startMcpStandIn(), startMcpStandIn()]);
+  const editor = await startEditor({
+    trusted: false,
+    machine: { 'runner.host': runner.url, 'runner.docsUrl': mine.url },
+    files: { '.vscode/settings.json': JSON.stringify({ 'runner.docsUrl': evil.url }) },
+  });
+  t.teardown(() => Promise.all([editor.close(), runner.close(), mine.close(), evil.close()]));
+  await editor.until(({ seen }) => seen.context !== undefined);
+  t.equal(await editor.evaluate(({ vscode }) => vscode.workspace.isTrusted), false);
+  await toolsOf(editor);
+  t.ok(mine.asked.length > 0);
+  t.strictSame(evil.asked, [], 'nothing was sent there');
+});
+
+/** Run in the host: the names of the tools of the document service that any extension may call. */
+function docsTools({ vscode }: Host<undefined>): readonly string[] {
+  return vscode.lm.tools.map(({ name }) => name).filter((name) => name.endsWith('_docs'));
+}
+
+/** Run in the host. */
+async function callTool({ vscode, argument }: Host<string>): Promise<string> {
+  const input = { query: 'anything' };
+  const result = await vscode.lm.invokeTool(argument, { input, toolInvocationToken: undefined });
+  return JSON.stringify(result.content);
+}
+
+/** Run in the host: what is kept for an origin. */
+async function storedToken({ seen, argument }: Host<string>): Promise<string | undefined> {
+  return seen.context?.secrets.get(`runner.docsToken ${argument}`);
+}
+
+/** Run in the host. */
+function refusals({ seen, argument }: Host<string>): readonly string[] {
+  return seen.notifications.filter((one) => one.includes(argument) && /does not accept the token/.test(one));
+}
+
+function run(editor: Editor, command: string): Promise<unknown> {
+  return editor.evaluate(({ vscode, argument }) => vscode.commands.executeCommand(argument), command);
+}
+
+function startServers(editor: Editor): Promise<unknown> {
+  return editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.mcp.startServer', '*'));
+}
+
+async function restart(editor: Editor): Promise<void> {
+  await editor.evaluate(async ({ vscode }) => {
+    const id = 'model-runner.runner/Runner Documents';
+    await vscode.commands.executeCommand('workbench.mcp.stopServer', id);
+    await vscode.commands.executeCommand('workbench.mcp.startServer', id);
+  });
+}
+
+/** Starts it until its tools are known. */
+function toolsOf(editor: Editor): Promise<readonly string[]> {
+  return poll(
+    async () => {
+      await startServers(editor);
+      return editor.evaluate(docsTools);
+    },
+    (names) => names.length > 0,
+    40_000,
+  );
+}
+
+function setUrl(editor: Editor, url: string): Promise<void> {
+  return editor.evaluate(async ({ vscode, argument }) => {
+    const settings = vscode.workspace.getConfiguration('runner');
+    await settings.update('docsUrl', argument, vscode.ConfigurationTarget.Global);
+  }, url);
+}
+
+async function pressButton({ page }: Editor, text: string): Promise<void> {
+  const button = page.locator('.notification-toast').getByText(text, { exact: true }).last();
+  await button.waitFor();
+  await button.click();
+}
