@@ -49,6 +49,7 @@ t.test("the document service for the editor's agents", { skip }, async (t) => {
       mine.asked.every(({ authorization }) => authorization === `Bearer ${token}`),
       'nothing was asked without it',
     );
+    t.strictSame(await editor.evaluate(offered), [{ uri: `${mine.url}/mcp`, headers: {} }]);
     const text = await editor.evaluate(callTool, names[0] ?? '');
     t.match(text, /Nothing was found/);
   });
@@ -118,19 +119,24 @@ t.test("the document service for the editor's agents", { skip }, async (t) => {
 });
 
 t.test('a workspace that is not trusted cannot redirect agents', { skip }, async (t) => {
-  const [runner, mine, evil] = await Promise.all([startStandIn(), startMcpStandIn(), startMcpStandIn()]);
+  const runner = await startStandIn();
   const editor = await startEditor({
     trusted: false,
-    machine: { 'runner.host': runner.url, 'runner.docsUrl': mine.url },
-    files: { '.vscode/settings.json': JSON.stringify({ 'runner.docsUrl': evil.url }) },
+    machine: { 'runner.host': runner.url, 'runner.docsUrl': 'http://127.0.0.1:4000' },
+    files: { '.vscode/settings.json': '{ "runner.docsUrl": "http://127.0.0.1:4666" }' },
   });
-  t.teardown(() => Promise.all([editor.close(), runner.close(), mine.close(), evil.close()]));
-  await editor.until(({ seen }) => seen.context !== undefined);
+  t.teardown(() => Promise.all([editor.close(), runner.close()]));
+  await editor.until(({ seen }) => seen.documents !== undefined);
   t.equal(await editor.evaluate(({ vscode }) => vscode.workspace.isTrusted), false);
-  await toolsOf(editor);
-  t.ok(mine.asked.length > 0);
-  t.strictSame(evil.asked, [], 'nothing was sent there');
+  t.strictSame(await editor.evaluate(offered), [{ uri: 'http://127.0.0.1:4000/mcp', headers: {} }]);
 });
+
+/** Run in the host: the servers as the editor gets them, before it starts one. */
+async function offered({ vscode, seen }: Host<undefined>): Promise<readonly object[]> {
+  const { token: cancellation } = new vscode.CancellationTokenSource();
+  const servers = (await seen.documents?.provideMcpServerDefinitions(cancellation)) ?? [];
+  return servers.map(({ uri, headers }) => ({ uri: uri.toString(true), headers }));
+}
 
 /** Run in the host: the names of the tools of the document service that any extension may call. */
 function docsTools({ vscode }: Host<undefined>): readonly string[] {

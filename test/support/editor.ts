@@ -46,6 +46,8 @@ export interface Seen {
   readonly revealed: readonly { readonly id: string; readonly node: unknown }[];
   /** Ids of views that were disposed of. */
   readonly disposed: readonly string[];
+  /** What offers the document service to agents; undefined until it is registered. */
+  readonly documents: vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition> | undefined;
   /** The extension's own; undefined until it begins. */
   readonly context: vscode.ExtensionContext | undefined;
 }

@@ -14,6 +14,7 @@ const seen = {
   disposed: [],
   revealed: [],
   context: undefined,
+  documents: undefined,
 };
 
 exports.activate = ({ subscriptions }) => {
@@ -83,7 +84,10 @@ const watched = {
     showInformationMessage: ([message]) => message,
   },
   workspace: { getConfiguration: ([section]) => section ?? '' },
-  lm: { registerLanguageModelChatProvider: ([vendor]) => vendor },
+  lm: {
+    registerLanguageModelChatProvider: ([vendor]) => vendor,
+    registerMcpServerDefinitionProvider: ([id]) => id,
+  },
   chat: { createChatParticipant: ([id]) => id },
   languages: { registerInlineCompletionItemProvider: ([selector]) => JSON.stringify(selector) },
   commands: { registerCommand: ([id]) => id },
@@ -111,6 +115,7 @@ function spyOnNamespace(real, name, functions) {
         seen.calls.push({ call: `${name}.${call}`, detail, at: performance.now() });
         if (/^show\w+Message$/.test(call)) seen.notifications.push(detail);
         const result = real[name][call](...given);
+        if (call === 'registerMcpServerDefinitionProvider') seen.documents = given[1];
         if (call === 'createTreeView') return spyOnTree(result, given);
         return call === 'createOutputChannel' ? spyOnLog(result) : result;
       },
