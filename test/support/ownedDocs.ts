@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { type DocsService, runDocs, runnerDocsPath, serveDocs } from './docsProcess.ts';
+import { FormBrowser } from './formBrowser.ts';
+import { answerOf, ownerPassword, signIn } from './signIn.ts';
+import { temporaryFolder } from './temporaryFolder.ts';
+
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+/** The built service in a process of its own, with an owner who can sign in. */
+export interface OwnedDocs {
+  readonly service: DocsService;
+  readonly origin: string;
+  readonly places: readonly string[];
+  /** A browser with no cookies. */
+  openBrowser(): FormBrowser;
+  /** Opens what a client sent the browser to, signs in, says yes, and returns what the client gets back. */
+  allow(url: string, browser?: FormBrowser): Promise<{ readonly to: URL; readonly answer: URLSearchParams }>;
+  /** A token by the command line. */
+  createToken(): Promise<string>;
+}
+
+export async function openOwnedDocs(t: Teardown, flags: readonly string[] = []): Promise<OwnedDocs> {
+  const folder = await temporaryFolder(t, {
+    'content/install.md': '---\ntitle: Install\n---\n# Install\n\nHow to install it on Linux.\n',
+    'content/collections/book.yaml': 'title: A book\ndocs: [install]\n',
+  });
+  const data = ['--data', `${folder}/data`];
+  const places = ['--content', `${folder}/content`, ...data];
+  const { status, stderr } = spawnSync(process.execPath, [runnerDocsPath, 'owner', 'set-password', ...data], {
+    input: `${ownerPassword}\n`,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  const service = await serveDocs([...places, ...flags]);
+  t.teardown(() => service.stop());
+  await service.whenReady();
+  const { origin } = service;
+  const openBrowser = () => openFormBrowser(origin);
+  return {
+    ...{ service, origin, places, openBrowser },
+    async allow(url, browser = openBrowser()) {
+      await signIn(browser, url);
+      const page = await browser.submit({ decision: 'allow' });
+      return { to: new URL(String(page.headers['location'] ?? '')), answer: answerOf(page) };
+    },
+    async createToken() {
+      return (await runDocs(['token', 'create', ...data])).stdout.trim();
+    },
+  };
+}
+
+function openFormBrowser(origin: string): FormBrowser {
+  return new FormBrowser(origin, async ({ method, url, headers: { host, ...headers }, payload }) => {
+    const response = await fetch(new URL(url, origin), {
+      ...{ method, headers, redirect: 'manual' },
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    return {
+      status: response.status,
+      headers: { ...Object.fromEntries(response.headers), 'set-cookie': response.headers.getSetCookie() },
+      body: await response.text(),
+    };
+  });
+}
