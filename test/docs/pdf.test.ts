@@ -175,7 +175,7 @@ t.test('the cover stands over the title, whatever it is', { skip }, async (t) =>
   for (const { cover, shown, note } of cases) {
     const { bytes, notes } = await createPdf(pdfJob('Words.', { ...document, cover }, { content }));
     t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, shown, cover);
-    t.match(textOf(bytes), /The guide\s[^]*Words\./);
+    t.match(textOf(bytes), /The guide\s[\s\S]*Words\./);
     t.match(notes, note ? [note] : []);
     t.equal(pagesOf(bytes), 1);
   }
