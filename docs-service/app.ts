@@ -12,6 +12,7 @@ import { refuseOtherMethods } from './http/methods.ts';
 import { readNumbers } from './http/numbers.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOpenRoutes } from './http/openRoutes.ts';
+import { createReadingRoutes } from './http/reading/readingRoutes.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata } from './http/signIn/metadataRoutes.ts';
 import { createStatusRoutes } from './http/statusRoutes.ts';
@@ -70,12 +71,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { signIn, limits, now } = options;
   const issuer = 'issuer' in signIn ? signIn.issuer : origin;
   await app.register(createResourceMetadata({ baseUrl, issuer }));
-  if (!('issuer' in signIn))
-    await addAuthorizationServer(app, {
+  const { renditions } = options;
+  if (!('issuer' in signIn)) {
+    const owner = await addAuthorizationServer(app, {
       ...{ ...signIn, baseUrl, authorization, now },
       passwordLimit: limits.authFailures,
     });
-  const api = createApiRoutes({ index, renditions: options.renditions, authorization, origin });
+    const reading = createReadingRoutes({ index, renditions, authorization, owner });
+    await app.register(reading, { prefix: '/read' });
+  }
+  const api = createApiRoutes({ index, renditions, authorization, origin });
   await app.register(api, { prefix: '/api/v1' });
   mountLibrary(app, { ...options, authorization });
   await app.register(createStatusRoutes(index));

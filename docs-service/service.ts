@@ -20,7 +20,7 @@ import { fontsFingerprint, usualFontFolders } from './formats/pdf/fontFiles.ts';
 import { createRenderer } from './formats/renderer.ts';
 import { openRenditionCache } from './formats/renditionCache.ts';
 import { createRenditions, type Renditions } from './formats/renditions.ts';
-import { documentAddress } from './http/documentView.ts';
+import { linkAddress } from './http/documentView.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import type { DocumentIndex } from './index/documentIndex.ts';
 import { addressOf, listen } from './listener.ts';
@@ -190,7 +190,7 @@ async function startRenditions(
       .update(await readFile(worker))
       .digest('hex'),
     fonts: { folders: fonts, fingerprint: fontsFingerprint(fonts) },
-    addressOf: (slug, format) => `${documentAddress(baseUrl.origin, slug)}.${format}`,
+    addressOf: (slug, format) => linkAddress(baseUrl.origin, slug, format),
     onNote: (text) => logger.info(text),
   });
 }

@@ -28,10 +28,11 @@ export interface EpubJob extends Rendering {
   readonly documents: readonly Document[];
 }
 
-/** A fragment of XHTML: what stands inside of `<article>`. */
 export interface HtmlJob extends Rendering {
   readonly kind: 'html';
   readonly document: Document;
+  /** A whole page, or the `<article>` of a reading page, whose links lead to other reading pages. */
+  readonly form: 'page' | 'article';
 }
 
 /** The Markdown as it was written, with raw HTML sanitised. */

@@ -25,7 +25,10 @@ export interface Renditions {
   markdown(document: Document): Promise<Rendition>;
   /** The same Markdown as JSON, with where it may be cut: `readParts` reads it. */
   parts(document: Document): Promise<Rendition>;
+  /** A whole page. */
   html(document: Document): Promise<Rendition>;
+  /** What stands in a reading page. */
+  article(document: Document): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
 }
 
@@ -47,10 +50,13 @@ export interface RenditionsOptions {
     readonly fingerprint: string;
   };
   /** Where a link to another document leads, in a PDF and in HTML. */
-  readonly addressOf: (slug: string, format: 'pdf' | 'html') => string;
+  readonly addressOf: (slug: string, format: LinkingFormat) => string;
   /** Something that a reader of the rendition should know, such as a picture that was left out. */
   readonly onNote: (note: string) => void;
 }
+
+/** Of a document with links to others. An article stands in a reading page. */
+export type LinkingFormat = 'pdf' | 'html' | 'article';
 
 /** In bytes: the texts of a collection that become one book. */
 const largestBook = 100_000_000;
@@ -106,7 +112,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     };
   };
 
-  const linked = async (document: Document, format: 'pdf' | 'html') => {
+  const linked = async (document: Document, format: LinkingFormat) => {
     const { documents, assets } = references(document);
     const cover = format === 'pdf' && document.cover !== null ? [document.cover] : [];
     const slugs = await index.slugsOf(documents);
@@ -114,6 +120,12 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       [...slugs].map(([path, slug]) => [path, options.addressOf(slug, format)]),
     );
     return { targets, pictures: await stamps([...assets, ...cover]) };
+  };
+
+  const htmlOf = async (document: Document, form: 'page' | 'article') => {
+    const { targets, pictures } = await linked(document, form === 'page' ? 'html' : form);
+    const job: RenderJob = { kind: 'html', form, document, content, targets };
+    return renditionOf(job, [form, identity(document), targets, pictures], 'text/html; charset=utf-8');
   };
 
   return {
@@ -133,11 +145,8 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     async parts(document) {
       return renditionOf({ kind: 'parts', document }, [identity(document)], 'application/json');
     },
-    async html(document) {
-      const { targets, pictures } = await linked(document, 'html');
-      const job: RenderJob = { kind: 'html', document, content, targets };
-      return renditionOf(job, [identity(document), targets, pictures], 'text/html; charset=utf-8');
-    },
+    html: (document) => htmlOf(document, 'page'),
+    article: (document) => htmlOf(document, 'article'),
     async epub({ definition, documents: chapters }) {
       if (chapters.length === 0)
         throw new Unrenderable(`The collection "${definition.name}" has no documents that are published.`);

@@ -1,17 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Document, DocumentMetadata } from '../content/document.ts';
-import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
-import { isSlug } from '../content/slug.ts';
+import type { Document } from '../content/document.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import type { DocumentIndex } from '../index/documentIndex.ts';
 import type { Authorization } from './authorization.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
-import { unavailable } from './errors.ts';
 import { createListRoute } from './listRoute.ts';
-import { HttpProblem } from './problem.ts';
+import { createLookups } from './lookups.ts';
 import { sendRendition } from './renditionReply.ts';
 import { listQuerySchema, nameParameter, problemResponses, slugParameter } from './schemas.ts';
 
@@ -30,6 +27,7 @@ export function createApiRoutes({
   authorization,
   origin,
 }: ApiServices): FastifyPluginAsyncTypebox {
+  const lookups = createLookups(index);
   return async (app) => {
     app.addHook('onRequest', authorization.requireReader);
 
@@ -60,7 +58,7 @@ export function createApiRoutes({
         },
       },
       async (request, reply) => {
-        const document = await metadataOf(request, request.params.slug);
+        const document = await lookups.metadata(request.params.slug, seesDrafts(request));
         const view = documentToView(document, origin);
         const etag = createEtag(JSON.stringify(view));
         setValidators(reply, etag);
@@ -91,7 +89,7 @@ export function createApiRoutes({
     );
     rendered(
       '/docs/:slug.html',
-      'A document as a fragment of HTML',
+      'A document as a page of HTML, with its pictures inside',
       { 200: file('text/html') },
       async (request, reply, document) => sendRendition(request, reply, await renditions.html(document)),
     );
@@ -111,7 +109,7 @@ export function createApiRoutes({
         },
       },
       async (request, reply) => {
-        const collection = await collectionOf(request.params.name);
+        const collection = await lookups.collection(request.params.name);
         return sendRendition(request, reply, await renditions.epub(collection), {
           countRender: () => authorization.countRender(request, reply),
           fileName: `${collection.definition.name}.epub`,
@@ -134,48 +132,15 @@ export function createApiRoutes({
             response: { ...files, 304: unchanged, ...usualProblems, ...problemResponses(422) },
           },
         },
-        async (request, reply) => answer(request, reply, await documentOf(request, request.params.slug)),
+        async (request, reply) =>
+          answer(request, reply, await lookups.document(request.params.slug, seesDrafts(request))),
       );
     }
   };
+}
 
-  async function documentOf(request: FastifyRequest, slug: string): Promise<Document> {
-    const document = isSlug(slug) ? await index.read(slug) : undefined;
-    return visible(request, slug, document);
-  }
-
-  async function metadataOf(request: FastifyRequest, slug: string): Promise<DocumentMetadata> {
-    const [document] = isSlug(slug) ? await index.metadataOf([slug]) : [];
-    return visible(request, slug, document);
-  }
-
-  async function visible<Found extends DocumentMetadata>(
-    request: FastifyRequest,
-    slug: string,
-    document: Found | undefined,
-  ): Promise<Found> {
-    if (document !== undefined && (!document.draft || request.grant?.scopes.includes('draft')))
-      return document;
-    await refuseUntilWhole();
-    const near = slug === '' ? [] : await index.nearSlugs(slug.slice(0, 100), 3);
-    const hint = near.length === 0 ? '' : ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`;
-    throw new HttpProblem(404, `There is no document "${slug.slice(0, 100)}".${hint}`);
-  }
-
-  /** What is not found may be in a file that was not read yet. */
-  async function refuseUntilWhole(): Promise<void> {
-    const { whole } = await index.summary();
-    if (!whole) throw unavailable('The library is being read for the first time. Try again in a moment.');
-  }
-
-  async function collectionOf(name: string): Promise<LibraryCollection> {
-    const collection = isSlug(name) ? await findCollection(index, name) : undefined;
-    if (collection !== undefined) return collection;
-    await refuseUntilWhole();
-    const names = (await index.collections()).slice(0, 10).map((one) => `"${one.name}"`);
-    const hint = names.length === 0 ? ' The library has none.' : ` There are ${names.join(', ')}.`;
-    throw new HttpProblem(404, `There is no collection "${name.slice(0, 100)}".${hint}`);
-  }
+function seesDrafts({ grant }: FastifyRequest): boolean {
+  return grant?.scopes.includes('draft') ?? false;
 }
 
 const usualProblems = problemResponses(401, 403, 404, 429, 503);

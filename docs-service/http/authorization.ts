@@ -29,6 +29,8 @@ export interface Authorization {
   requireBearer(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Lets a request pass that has a token with the scope `read`, and counts it. Throws HttpProblem. */
   requireReader(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Counts a request of the owner, who reads in a browser. Throws HttpProblem where there were too many. */
+  countOwnerRequest(reply: FastifyReply): void;
   /** Counts a render. Throws HttpProblem where there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void;
   /** Counts what a client without a token asks for. Throws HttpProblem where there was too much of it. */
@@ -37,6 +39,9 @@ export interface Authorization {
   findToken(token: string, request: FastifyRequest): Promise<Grant | undefined>;
   scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem;
 }
+
+/** Who counts as one caller, however many browsers there are. No token has such an id. */
+const owner = 'owner';
 
 /** Bearer tokens (RFC 6750) and the limits that hang on them. */
 export async function authorizeBearers(
@@ -89,8 +94,9 @@ export async function authorizeBearers(
       await requireBearer(request, reply);
       if (!request.grant?.scopes.includes('read')) throw scopeIsMissing('read', request);
     },
+    countOwnerRequest: (reply) => count(requests, { caller: owner, what: 'requests', reply }),
     countRender: (request, reply) =>
-      count(renders, { caller: request.grant?.id ?? '', what: 'renders', reply }),
+      count(renders, { caller: request.grant?.id ?? owner, what: 'renders', reply }),
     countSignIn(address) {
       const { isAllowed, resetAfter } = signIns.take(callerOf(address));
       if (!isAllowed) throw tooMany(`More than ${signIns.limit} requests a minute.`, resetAfter);

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { DocumentMetadata } from '../content/document.ts';
+import type { LinkingFormat } from '../formats/renditions.ts';
 import type { documentSchema } from './schemas.ts';
 
 export type DocumentView = Static<typeof documentSchema>;
@@ -16,6 +17,23 @@ export function documentToView(document: DocumentMetadata, origin: string): Docu
   };
 }
 
-export function documentAddress(origin: string, slug: string): string {
+/** Where people read it in a browser, from the root of the service. */
+export function readingPath(slug: string): string {
+  return `/read/${encodeURIComponent(slug)}`;
+}
+
+/** Where a link to another document leads: for people to a page, for a program to the same format again. */
+export function linkAddress(origin: string, slug: string, format: LinkingFormat): string {
+  switch (format) {
+    case 'html':
+      return `${documentAddress(origin, slug)}.html`;
+    case 'pdf':
+      return `${origin}${readingPath(slug)}`;
+    case 'article':
+      return readingPath(slug);
+  }
+}
+
+function documentAddress(origin: string, slug: string): string {
   return `${origin}/api/v1/docs/${encodeURIComponent(slug)}`;
 }

@@ -20,11 +20,20 @@ export function answerErrors(app: FastifyInstance): void {
 }
 
 /** Also for requests that no route is looked up for, such as one with a broken address. */
-export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function answerError(
+  error: FastifyError | HttpProblem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  return sendProblem(reply, loggedProblemOf(error, request));
+}
+
+/** What an error is for who asked. A defect is written to the log. */
+export function loggedProblemOf(error: FastifyError | HttpProblem, request: FastifyRequest): HttpProblem {
   const problem = problemOf(error);
   const isDefect = problem.status >= 500 && problem.status !== 503 && !request.raw.destroyed;
   if (isDefect) request.log.error({ err: error }, 'a defect');
-  return sendProblem(reply, problem);
+  return problem;
 }
 
 const where = 'The documents are at /api/v1/docs, and /docs describes every address.';
@@ -33,7 +42,7 @@ export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }
 
-export function problemOf(error: FastifyError): HttpProblem {
+export function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error.validation !== undefined) return validationProblem(error);
   if (error instanceof QueryError)

@@ -12,10 +12,10 @@ export function createOpenRoutes(origin: string, isServer: boolean): FastifyPlug
   return async (app) => {
     let reference: string | undefined;
     app.get('/', { schema: { hide: true } }, async (_request, reply) =>
-      sendPage(isServer ? reply.header('link', link) : reply, frontPage()),
+      sendPage(isServer ? reply.header('link', link) : reply, frontPage(isServer)),
     );
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-      reference ??= createReferencePage(app.swagger(), origin);
+      reference ??= createReferencePage(app.swagger(), { origin, hasLibrary: isServer });
       return sendPage(reply, reference);
     });
   };
@@ -28,15 +28,19 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-const frontPage = () =>
+const frontPage = (hasLibrary: boolean) =>
   page({
+    hasLibrary,
     title: 'runner-docs: a library of documents',
     body: `<h1>A library of documents</h1>
-<p class="lead">This is <code>runner-docs</code>. It serves a library to people in a browser, to programs as JSON,
-Markdown, HTML, PDF and EPUB, and to agents that search and read.</p>
-<p>The library belongs to its owner, and whoever reads it needs the owner’s leave.</p>
-<ul>
-<li><a href="/read">Open the library</a>, if it is yours: you sign in with your password.</li>
-<li><a href="/docs">Read the reference</a> of every address, if you write a program. It needs a token.</li>
+<p class="lead">This is <code>runner-docs</code>. It serves a library to people in a browser, to programs, and to agents
+that search and read.</p>
+<ul class="doors">
+${hasLibrary ? door : ''}<li><a href="/docs">Write a program</a><p>The reference of every address: JSON, Markdown, HTML, PDF and EPUB. Reading needs a
+token from the owner.</p></li>
 </ul>`,
   });
+
+const door = `<li><a href="/read">Read in the browser</a><p>Search and read, or take documents along as PDF and EPUB. For
+the owner of this library, who signs in with a password.</p></li>
+`;

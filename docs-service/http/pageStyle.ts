@@ -12,7 +12,6 @@ export const pageStyle = `${articleStyle}
 .bar nav a { color: var(--quiet); text-decoration: none; padding: .3rem 0; border-bottom: 2px solid transparent; }
 .bar nav a:hover { color: var(--ink); border-bottom-color: var(--line); }
 .bar nav a[aria-current] { color: var(--ink); border-bottom-color: var(--accent); }
-.bar nav button { font-size: inherit; padding: .2rem .7rem; min-height: 0; }
 main { max-width: 76rem; margin: 0 auto; padding: clamp(1.75rem, 5vw, 3.5rem) 1.5rem 4rem; }
 main:focus { outline: none; }
 main > :not(.shelf, .reader) { max-width: 46rem; margin-inline: auto; }
@@ -41,6 +40,7 @@ button.main:hover { filter: brightness(1.12); }
 .results h2 a:hover, .results h3 a:hover { text-decoration: underline; }
 .results p { margin: 0 0 .35rem; }
 .results .snippet { color: var(--ink); white-space: pre-line; }
+.results .about, .books .meta { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .results .chips { margin: .5rem 0 0; }
 ol.numbered { counter-reset: place; }
 .meta { color: var(--quiet); font-size: .92em; }
@@ -49,8 +49,16 @@ ol.numbered { counter-reset: place; }
 .filters li { margin: 0; min-width: 0; }
 .pager { display: flex; flex-wrap: wrap; gap: .75rem; justify-content: space-between; align-items: center; margin-top: 1.75rem; }
 .pager .button { font-size: .94em; max-width: 100%; }
+.formats + .results { margin-top: 1.5rem; }
+.doors { list-style: none; padding: 0; margin: 2.2rem 0 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1rem; }
+.doors li { position: relative; margin: 0; border: 1px solid var(--line); border-radius: 12px; background: var(--raised); padding: 1.2rem 1.4rem; }
+.doors li:hover { border-color: var(--accent); }
+.doors a { font-weight: 650; font-size: 1.1em; text-decoration: none; }
+.doors a::after { content: " \\2192"; }
+.doors a::before { content: ""; position: absolute; inset: 0; }
+.doors p { margin: .35rem 0 0; color: var(--quiet); }
 .books h2 { font-size: 1rem; margin: 0 0 .8rem; }
-.books ul { list-style: none; padding: 0; margin: 0; display: grid; gap: .8rem; }
+.books ul { list-style: none; padding: 0; margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: .8rem; }
 .books li { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .9rem 1.1rem; margin: 0; }
 .books p { margin: .15rem 0 0; }
 .books .title { font-weight: 620; }
@@ -59,11 +67,13 @@ ol.numbered { counter-reset: place; }
 .reader { display: grid; grid-template-columns: minmax(0, 1fr); justify-content: center; }
 .reader > * { width: 100%; max-width: var(--measure); margin-inline: auto; min-width: 0; }
 .contents { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .8rem 1.1rem; margin: 0 0 2.2em; font-size: .92em; line-height: 1.45; }
+.contents details { margin: 0; }
 .contents ol { list-style: none; padding: 0; margin: .6rem 0 0; }
 .contents li { margin: .4em 0; }
 .contents li.deep { padding-inline-start: 1.1em; }
 .contents a { text-decoration: none; color: var(--quiet); }
 .contents a:hover { color: var(--accent); text-decoration: underline; }
+.path p { margin: 0 0 1.2rem; }
 .around { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); gap: .8rem; margin-top: 3.5rem; }
 .around a { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .8rem 1.1rem; text-decoration: none; font-weight: 620; min-width: 0; }
 .around a:hover { border-color: var(--accent); }
@@ -75,6 +85,7 @@ ol.numbered { counter-reset: place; }
 .card { max-width: 33rem !important; background: var(--raised); border: 1px solid var(--line); border-radius: 14px; padding: clamp(1.3rem, 5vw, 2.2rem); box-shadow: 0 1px 2px #0001, 0 10px 30px -18px #0004; }
 .card h1 { font-size: 1.55rem; line-height: 1.25; }
 .card form { margin: 0; }
+.card form + p { margin-top: 1.3rem; }
 .card pre { white-space: pre-wrap; overflow-wrap: anywhere; user-select: all; }
 .card > :last-child { margin-bottom: 0; }
 .card label { font-weight: 620; }
@@ -104,23 +115,23 @@ ol.numbered { counter-reset: place; }
 .soft { color: var(--quiet); }
 @media (min-width: 68rem) {
   .shelf.two { grid-template-columns: minmax(0, 42rem) minmax(0, 17rem); justify-content: center; max-width: none; }
-  .reader.long { grid-template-columns: minmax(0, var(--measure)) minmax(0, 16rem); column-gap: 4rem; }
-  .reader.long > * { grid-column: 1; }
-  .reader.long > article { display: contents; }
-  .reader.long > article > header, .reader.long > article > .text { grid-column: 1; min-width: 0; }
-  .reader.long .contents { grid-column: 2; grid-row: 1 / span 2; align-self: start; position: sticky; top: 1.5rem; max-height: calc(100vh - 3rem); overflow-y: auto; border: 0; border-inline-start: 1px solid var(--line); border-radius: 0; background: none; padding: .2rem 0 .2rem 1.2rem; }
+  .reader:has(.contents) { grid-template-columns: minmax(0, var(--measure)) minmax(0, 16rem); grid-template-rows: auto auto 1fr; column-gap: 4rem; }
+  .reader:has(.contents) > * { grid-column: 1; }
+  .reader:has(.contents) > article { display: contents; }
+  .reader:has(.contents) > article > header, .reader:has(.contents) > article > .text { grid-column: 1; min-width: 0; }
+  .reader:has(.contents) .contents { grid-column: 2; grid-row: 1 / span 3; align-self: start; position: sticky; top: 1.5rem; max-height: calc(100vh - 3rem); overflow-y: auto; border: 0; border-inline-start: 1px solid var(--line); border-radius: 0; background: none; padding: .2rem 0 .2rem 1.2rem; }
 }
 @media (max-width: 32rem) {
   main { padding-inline: 1.1rem; }
-  .bar { padding-inline: 1.1rem; }
+  .bar { padding-inline: 1.1rem; column-gap: 1rem; }
+  .bar nav { gap: .3rem .9rem; font-size: .88em; }
   .bar .search { order: 3; flex-basis: 100%; max-width: none; }
-  main .search { flex-wrap: wrap; }
-  main .search > div { flex-basis: 100%; }
-  main .search button { flex: 1; }
+  .brand:not(:last-child) span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .search .main { padding-inline: .9rem; }
 }
 @media (forced-colors: active) { button.main, .chip, .badge, mark { border: 1px solid; } }
 @media print {
-  .top, .skip, .bottom, .contents, .around, .formats, .pager, .search, .filters { display: none; }
+  .top, .path, .skip, .bottom, .contents, .around, .formats, .pager, .search, .filters { display: none; }
   main { padding: 0; max-width: none; }
   main > :not(.shelf, .reader), .reader > * { max-width: none; }
   .card { box-shadow: none; border: 0; padding: 0; max-width: none !important; }

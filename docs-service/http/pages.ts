@@ -18,8 +18,10 @@ export interface Page {
   readonly hasSearch?: boolean;
   /** A page with a decision to make, such as a sign-in, leads nowhere else. */
   readonly isAlone?: boolean;
-  /** What the form that signs out sends along; without it there is no such form. */
-  readonly signOut?: string | undefined;
+  /** Whether the owner reads it, who then can sign out. */
+  readonly isOwners?: boolean;
+  /** False where nobody signs in here, so that there are no pages for the owner. */
+  readonly hasLibrary?: boolean;
 }
 
 /** A whole page without scripts: it follows the reader's colours, fits a phone, and prints. */
@@ -39,12 +41,12 @@ export function pageAround(content: Omit<Page, 'body'>): { readonly before: stri
 <style>${pageStyle}</style>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#page:content">Skip to the content</a>
 <header class="top"><div class="bar">
-<a class="brand" href="/">${mark}runner-docs</a>
+<a class="brand" href="/">${mark}<span>runner-docs</span></a>
 ${content.isAlone ? '' : `${content.hasSearch ? searchInBar : ''}${navigation(content)}`}
 </div></header>
-<main id="content" tabindex="-1">
+<main id="page:content" tabindex="-1">
 `;
   return { before, after: '\n</main>\n</body>\n</html>\n' };
 }
@@ -65,7 +67,6 @@ export function pageHeaders(formTargets: readonly string[] = []) {
     ].join('; '),
     // With `no-referrer` browsers would post forms with the origin `null`.
     'referrer-policy': 'same-origin',
-    'cross-origin-opener-policy': 'same-origin',
   } as const;
 }
 
@@ -80,17 +81,18 @@ const mark =
   '<svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true"><path fill="currentColor" d="M3 3h4v14H3zM9 6h3v11H9zM13.4 5.6l3.3-1 3.6 12.2-3.3 1zM2 18.5h18V20H2z"/></svg>';
 
 const searchInBar = `<form class="search" role="search" action="/read"><div>
-<label class="hidden" for="q-bar">Search the library</label>
-<input id="q-bar" type="search" name="q" placeholder="Search the library" maxlength="1000" autocomplete="off">
+<label class="hidden" for="page:q">Search the library</label>
+<input id="page:q" type="search" name="q" placeholder="Search the library" maxlength="1000" autocomplete="off">
 </div></form>
 `;
 
-function navigation({ place, signOut }: Omit<Page, 'body'>): string {
-  const entry = (href: string, text: string, isHere: boolean) =>
+function navigation({ place, isOwners = false, hasLibrary = true }: Omit<Page, 'body'>): string {
+  const entry = (href: string, text: string, isHere = false) =>
     `<a href="${href}"${isHere ? ' aria-current="true"' : ''}>${text}</a>`;
-  const form =
-    signOut === undefined
-      ? ''
-      : `<form method="post" action="/sign-out"><input type="hidden" name="csrf" value="${escapeHtml(signOut)}"><button>Sign out</button></form>`;
-  return `<nav aria-label="Main">${entry('/read', 'Library', place === 'library')}${entry('/docs', 'Reference', place === 'reference')}${form}</nav>`;
+  const entries = [
+    hasLibrary ? entry('/read', 'Library', place === 'library') : '',
+    entry('/docs', 'Reference', place === 'reference'),
+    isOwners ? entry('/sign-out', 'Sign out') : '',
+  ];
+  return `<nav aria-label="Main">${entries.join('')}</nav>`;
 }

@@ -34,7 +34,10 @@ interface Schema {
 }
 
 /** The reference that people read, made of the same description as `openapi.json`. It shows no data. */
-export function createReferencePage(description: object, origin: string): string {
+export function createReferencePage(
+  description: object,
+  { origin, hasLibrary }: { readonly origin: string; readonly hasLibrary: boolean },
+): string {
   // @fastify/swagger made it of the schemas of this service.
   const { info, paths = {}, components } = description as OpenApi;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -48,6 +51,7 @@ export function createReferencePage(description: object, origin: string): string
   return page({
     title: 'Reference · runner-docs',
     place: 'reference',
+    hasLibrary,
     body: `<div class="ruled"><h1>Reference</h1>
 <p>Version ${escapeHtml(info.version)}. Every address under <code>/api/v1</code> needs a token, which
 <code>runner-docs token create</code> makes. Every error is a problem: a JSON object with a sentence in
@@ -90,7 +94,9 @@ function answers(responses: NonNullable<Operation['responses']>): string {
   const answered = good.map(({ status, type }) =>
     type === undefined ? status : `${status} ${escapeHtml(type)}`,
   );
-  return `Answers: ${answered.join(', ')}.${problems.length === 0 ? '' : ` Problems: ${problems.join(', ')}.`}`;
+  const sentence = (what: string, list: readonly string[]) =>
+    list.length === 0 ? [] : [`${what}: ${list.join(', ')}.`];
+  return [...sentence('Answers', answered), ...sentence('Problems', problems)].join(' ');
 }
 
 function schemaSection(name: string, { description, properties = {}, required = [] }: Schema): string {

@@ -19,9 +19,7 @@ export async function sendRendition(
 ): Promise<FastifyReply> {
   setValidators(reply, rendition.etag);
   if (isNotModified(request, rendition.etag)) return reply.code(304).send();
-  const cached = await rendition.cached();
-  if (cached === undefined) countRender?.();
-  const bytes = cached ?? (await render(request, rendition));
+  const bytes = await renditionBytes(request, rendition, countRender);
   reply.type(rendition.mediaType);
   if (fileName !== undefined)
     reply.headers({ 'content-disposition': disposition(fileName), 'accept-ranges': 'bytes' });
@@ -30,6 +28,18 @@ export async function sendRendition(
   const { first, last } = range;
   reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes.length}`);
   return reply.send(Buffer.from(bytes.subarray(first, last + 1)));
+}
+
+/** The bytes from the cache, else by rendering. */
+export async function renditionBytes(
+  request: FastifyRequest,
+  rendition: Rendition,
+  countRender?: () => void,
+): Promise<Uint8Array> {
+  const cached = await rendition.cached();
+  if (cached !== undefined) return cached;
+  countRender?.();
+  return render(request, rendition);
 }
 
 /** Nobody reads the answer of a request that was given up, so its rendering ends too. */

@@ -101,7 +101,8 @@ function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator
   }
 }
 
-function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> {
+/** Where a text has what is looked for, in the order of the ends. */
+export function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> {
   const longest = Math.max(1, ...clauses.map(({ tokens }) => tokens.length));
   const latest: { readonly start: number; readonly token: string }[] = [];
   for (const { start, end, token } of words(text)) {

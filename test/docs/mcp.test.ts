@@ -531,5 +531,5 @@ t.test('the work of a client that goes away ends', async (t) => {
 
 function renditionsOf(rendition: Rendition): Renditions {
   const any = async () => rendition;
-  return { pdf: any, markdown: any, parts: any, html: any, epub: any };
+  return { pdf: any, markdown: any, parts: any, html: any, article: any, epub: any };
 }

@@ -11,7 +11,13 @@ const small = () => htmlJob('# A\n\n[b](b.md#c) ![p](pictures/pull.svg) ![gone](
 const long = () => htmlJob('- a *b* `c` [d](e)\n'.repeat(300_000));
 
 function htmlJob(body: string): HtmlJob {
-  return { kind: 'html', content, targets: { 'b.md': '/read/b' }, document: documentOf('a', body) };
+  return {
+    kind: 'html',
+    form: 'page',
+    content,
+    targets: { 'b.md': '/read/b' },
+    document: documentOf('a', body),
+  };
 }
 
 function rendererFor(t: Test, options: Partial<RendererOptions> = {}) {

@@ -14,7 +14,7 @@ import { createRenderer, type Renderer } from '../../docs-service/formats/render
 import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
 import { createRenditions } from '../../docs-service/formats/renditions.ts';
-import { documentAddress } from '../../docs-service/http/documentView.ts';
+import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
 import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
@@ -75,7 +75,7 @@ export async function openTestApp(
     }),
     version: 'test',
     fonts: { folders: [join(parts, 'fonts')], fingerprint: 'test' },
-    addressOf: (slug, format) => `${documentAddress(origin, slug)}.${format}`,
+    addressOf: (slug, format) => linkAddress(origin, slug, format),
     onNote: (note) => log.push(note),
   });
   const app = await buildApp({

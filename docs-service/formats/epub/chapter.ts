@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
+import { languageOf } from '../language.ts';
 import { idsOf, markdownToHtml } from '../markdown/html.ts';
 import { resolveLink } from '../markdown/links.ts';
-import { type Heading, type MarkdownDocument, parseMarkdown } from '../markdown/markdown.ts';
+import { type Heading, parseMarkdown, startsWithTitle } from '../markdown/markdown.ts';
 import { createReferences } from '../markdown/references.ts';
 import { escapeXml, visibleText } from '../markdown/xmlText.ts';
 import type { BookPictures } from './bookPictures.ts';
-import { languageOf } from './language.ts';
 import { type XhtmlPage, xhtmlPage } from './xhtmlPage.ts';
 
 export interface Chapter {
@@ -115,13 +115,6 @@ interface PlaceLink {
 function fileOf(slug: string): string {
   const isPlain = /^[a-z0-9][a-z0-9._-]*$/.test(slug) && !['toc', 'cover'].includes(slug);
   return `${isPlain ? slug : `chapter-${createHash('sha256').update(slug).digest('hex').slice(0, 16)}`}.xhtml`;
-}
-
-/** Whether the document begins with a heading of the first level, which then is its title. */
-function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boolean {
-  const first = tokens.find(({ type }) => !['space', 'def', 'footnoteDefinition'].includes(type));
-  const heading = first && headingOf.get(first);
-  return heading?.depth === 1 && heading === headings[0] && heading.text !== '';
 }
 
 function page({ title, language, body }: XhtmlPage): string {

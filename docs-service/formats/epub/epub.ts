@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
+import { languageOf } from '../language.ts';
 import { visibleText } from '../markdown/xmlText.ts';
 import { type EpubJob, type Rendered, Unrenderable } from '../renderJob.ts';
 import { Book } from './book.ts';
 import { BookPictures } from './bookPictures.ts';
 import { type Chapter, ChapterWriter } from './chapter.ts';
 import { createCover } from './cover.ts';
-import { languageOf } from './language.ts';
 
 /** What the parts of a book have in common. */
 export interface BookDescription {

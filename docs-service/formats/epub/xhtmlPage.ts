@@ -1,5 +1,5 @@
+import { languageAttributes } from '../language.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
-import { languageAttributes } from './language.ts';
 
 export interface XhtmlPage {
   readonly title: string;

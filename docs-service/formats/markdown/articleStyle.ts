@@ -8,7 +8,7 @@ export const articleStyle = `
   --paper: #fcfbf8; --raised: #fff; --soft: #f3f1eb; --line: #dfdbd1; --edge: #8b867a;
   --ink: #22252a; --quiet: #5b5f66; --accent: #0b6360; --accent-soft: #e2efec; --found: #fbe7a1;
   --warn: #8a3b12; --warn-soft: #fbeee3;
-  --measure: 60ch;
+  --measure: 56ch;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace;
 }
@@ -31,7 +31,6 @@ h2 { font-size: 1.45rem; }
 h3 { font-size: 1.17rem; margin-top: 1.9em; }
 h4, h5, h6 { font-size: 1rem; margin-top: 1.7em; }
 h1 + h2, h2 + h3, h3 + h4 { margin-top: 1em; }
-:target { scroll-margin-top: 1.5rem; }
 p, ul, ol, dl, pre, blockquote, details, .table { margin: 0 0 1.15em; }
 p, li { text-wrap: pretty; }
 ul, ol { padding-inline-start: 1.5em; }
@@ -59,11 +58,12 @@ img { max-width: 100%; height: auto; border-radius: 6px; }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2.5em auto; width: 40%; }
 mark { background: var(--found); color: inherit; border-radius: 3px; padding: 0 .1em; }
 sup, sub { font-size: .75em; line-height: 0; }
-sup a { padding: .2em .25em; text-decoration: none; }
+sup a { padding: .3em .1em; text-decoration: none; }
 summary { font-weight: 600; cursor: pointer; }
 .footnotes { margin-top: 3em; padding-top: 1.2em; border-top: 1px solid var(--line); font-size: .92em; }
 article { max-width: var(--measure); }
 article > header { margin-bottom: 2.2em; }
+.text > :first-child { margin-top: 0; }
 article > header .about { color: var(--ink); font-size: 1.15em; line-height: 1.5; margin: 0 0 .8em; }
 .byline { color: var(--quiet); font-size: .94em; margin: 0 0 .8em; }
 .chips { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; padding: 0; margin: 0 0 .8em; font-size: .86em; }
@@ -71,12 +71,12 @@ article > header .about { color: var(--ink); font-size: 1.15em; line-height: 1.5
 .chip { display: inline-block; background: var(--accent-soft); color: var(--accent); border-radius: 999px; padding: .12em .75em; text-decoration: none; max-width: 100%; overflow-wrap: anywhere; }
 a.chip:hover { text-decoration: underline; }
 .badge { display: inline-block; background: var(--warn-soft); color: var(--warn); border: 1px solid; border-radius: 4px; font-size: .72rem; font-weight: 650; letter-spacing: .05em; text-transform: uppercase; line-height: 1.4; padding: .1em .5em; margin: 0; vertical-align: .15em; }
-@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
   :root { --paper: #fff; --raised: #fff; --soft: #f5f5f5; --line: #bbb; --edge: #666; --ink: #000; --quiet: #333; --accent: #000; --accent-soft: #fff; --found: #fff; --warn: #000; --warn-soft: #fff; color-scheme: light; }
   @page { margin: 2cm; }
   body { font-size: 10.5pt; line-height: 1.5; }
   article { max-width: none; }
+  code { background: none; padding: 0; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   pre, table, .table { overflow: visible; }
   pre, blockquote, tr, img { break-inside: avoid; }

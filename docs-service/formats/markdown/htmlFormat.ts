@@ -1,14 +1,19 @@
+import type { Document } from '../../content/document.ts';
+import { languageOf } from '../language.ts';
 import type { HtmlJob, Rendered } from '../renderJob.ts';
+import { plainArticle, readingArticle } from './article.ts';
+import { articleStyle } from './articleStyle.ts';
 import { readAsset } from './assets.ts';
 import { idsOf, markdownToHtml } from './html.ts';
 import { parseMarkdown } from './markdown.ts';
 import { createReferences, type ShownPicture } from './references.ts';
+import { escapeXml, visibleText } from './xmlText.ts';
 
 /**
- * A document as a fragment of XHTML. Its pictures are in it as `data:` addresses, so that a page needs no further
- * request, and no address of a picture that would have to be authorised.
+ * A document as HTML. Its pictures are in it as `data:` addresses, so that a page needs no further request, and no
+ * address of a picture that would have to be authorised.
  */
-export function createHtml({ content, targets, document }: HtmlJob): Rendered {
+export function createHtml({ content, targets, document, form }: HtmlJob): Rendered {
   const markdown = parseMarkdown(document.body);
   const pictures = new DataPictures(content);
   const references = createReferences({
@@ -22,8 +27,31 @@ export function createHtml({ content, targets, document }: HtmlJob): Rendered {
     onForeignPicture: (href) =>
       pictures.note(`A picture of another place is left out: ${href.slice(0, 200)}`),
   });
-  const bytes = new TextEncoder().encode(markdownToHtml(markdown, { references }));
-  return { bytes, notes: pictures.notes };
+  const article = { document, markdown, html: markdownToHtml(markdown, { references }) };
+  const html = form === 'page' ? htmlPage(document, plainArticle(article)) : readingArticle(article);
+  return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
+}
+
+/** A page that is complete without the service: it loads nothing, and nothing in it runs. */
+function htmlPage({ title, slug, lang, authors, description }: Document, body: string): string {
+  const meta = (name: string, content: string) =>
+    `<meta name="${name}" content="${escapeXml(visibleText(content))}">\n`;
+  return `<!doctype html>
+<html lang="${languageOf(lang)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeXml(visibleText(title) || slug)}</title>
+${authors.map((author) => meta('author', author)).join('')}${description === null ? '' : meta('description', description)}<style>${articleStyle}
+body { padding: clamp(1.5rem, 5vw, 4rem) 1.25rem; }
+article { margin: 0 auto; }
+</style>
+</head>
+<body>
+${body}</body>
+</html>
+`;
 }
 
 class DataPictures {

@@ -51,6 +51,13 @@ export function parseMarkdown(source: string): MarkdownDocument {
   return new Survey(definitions, 2 * source.length + 1_000_000).of(tokens);
 }
 
+/** Whether the document begins with a heading of the first level, which then is its title. */
+export function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boolean {
+  const first = tokens.find(({ type }) => !['space', 'def', 'footnoteDefinition'].includes(type));
+  const heading = first && headingOf.get(first);
+  return heading?.depth === 1 && heading === headings[0] && heading.text !== '';
+}
+
 export function lexWithFootnotes(source: string) {
   const definitions = new Map<string, FootnoteDefinition>();
   const extensions = footnoteExtensions(definitions);

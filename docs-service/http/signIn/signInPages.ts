@@ -19,10 +19,15 @@ export function signInPage({ csrf, to, error, hasPassword, me, dataHint }: SignI
   const who = me === null ? '' : `<p>This library belongs to ${foreign(me)}.</p>\n`;
   const problem = error === undefined ? '' : notice(error, 'error');
   const described = error === undefined ? '' : ' aria-invalid="true" aria-describedby="error"';
+  // Without a name it is not sent: it tells a password manager whose password this is.
+  const account =
+    me === null
+      ? ''
+      : `<input type="text" autocomplete="username" value="${escapeHtml(me)}" readonly hidden>\n`;
   const form = `${problem}<form method="post" action="/sign-in">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 <input type="hidden" name="to" value="${escapeHtml(to)}">
-<div class="field">
+${account}<div class="field">
 <label for="password">Password</label>
 <input id="password" type="password" name="password" autocomplete="current-password" required maxlength="1024" autofocus${described}>
 </div>
@@ -56,6 +61,20 @@ ${commandLine(command)}\n`;
     `<h1>${foreign(title)}</h1>
 <p>${foreign(sentence)}</p>
 ${solution}<p class="soft">Nothing was allowed. You can close this page.</p>`,
+  );
+}
+
+/** Asks before it ends the session, as no link may end one. */
+export function signOutPage({ csrf }: { readonly csrf: string }): string {
+  return card(
+    'Sign out',
+    `<h1>Sign out?</h1>
+<p>Then this browser can no longer read the library.</p>
+<form method="post" action="/sign-out">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+<div class="actions"><button class="main">Sign out</button></div>
+</form>
+<p><a href="/read">Go back to the library</a></p>`,
   );
 }
 

@@ -8,7 +8,7 @@ import { callerOf } from '../rateLimiter.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, sendPage } from './pageErrors.ts';
-import { signedOutPage, signInPage } from './signInPages.ts';
+import { signedOutPage, signInPage, signOutPage } from './signInPages.ts';
 import { meOf } from './tokenRoutes.ts';
 
 export interface SignInRoutesOptions {
@@ -49,6 +49,9 @@ export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginA
       await sessions.signIn(reply);
       return reply.header('cache-control', 'no-store').redirect(to, 303);
     });
+    app.get('/sign-out', hidden, async (_request, reply) =>
+      sendPage(reply, signOutPage({ csrf: reply.generateCsrf() })),
+    );
     app.post('/sign-out', guarded, async (request: FastifyRequest, reply) => {
       await sessions.signOut(request, reply);
       return sendPage(reply, signedOutPage());

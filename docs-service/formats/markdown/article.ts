@@ -1,0 +1,110 @@
+import type { Document, Tag } from '../../content/document.ts';
+import { htmlLanguage } from '../language.ts';
+import { dateElement } from './dateElement.ts';
+import { type Heading, type MarkdownDocument, startsWithTitle } from './markdown.ts';
+import { escapeXml, visibleText } from './xmlText.ts';
+
+export interface Article {
+  readonly document: Document;
+  readonly markdown: MarkdownDocument;
+  /** The text as HTML. */
+  readonly html: string;
+}
+
+/** A document for a browser: its title, what is known of it, and its text. */
+export function plainArticle(article: Article): string {
+  const { document } = article;
+  const { title, text } = partsOf(article);
+  return `<article ${htmlLanguage(document.lang)}>
+<header>
+${title}${byline(document)}</header>
+<div class="text">
+${text}</div>
+</article>
+`;
+}
+
+/** The same among the reading pages: tags and formats are links, and a long text has a list of contents. */
+export function readingArticle(article: Article): string {
+  const { document } = article;
+  const { title, text, headings } = partsOf(article);
+  return `<article ${htmlLanguage(document.lang)}>
+<header>
+${title}${about(document)}${byline(document)}${terms(document)}${formats(document)}</header>
+${contents(headings)}<div class="text">
+${text}</div>
+</article>
+`;
+}
+
+/** A text that begins with a heading of the first level has its title there; another one gets that of its metadata. */
+function partsOf({ document, markdown, html }: Article) {
+  const scrolling = html
+    // Whoever has no mouse scrolls what stands in the focus. No text looks like a tag, as it is escaped.
+    .replaceAll('<pre>', '<pre tabindex="0">')
+    .replaceAll('<div class="table">', '<div class="table" tabindex="0" role="group" aria-label="Table">');
+  const end = startsWithTitle(markdown) ? scrolling.indexOf(headingEnd) + headingEnd.length : 0;
+  const title = end > 0 ? scrolling.slice(0, end) : `<h1>${escapeXml(titleOf(document))}</h1>\n`;
+  return { title, text: scrolling.slice(end), headings: markdown.headings.slice(end > 0 ? 1 : 0) };
+}
+
+const headingEnd = '</h1>\n';
+
+function titleOf({ title, slug }: Document): string {
+  return visibleText(title) || slug;
+}
+
+function about({ description }: Document): string {
+  const text = visibleText(description ?? '');
+  return text === '' ? '' : `<p class="about">${escapeXml(text)}</p>\n`;
+}
+
+function byline({ draft, date, updated, authors }: Document): string {
+  const parts = [
+    draft ? '<span class="badge" lang="en">Draft</span>' : '',
+    authors.map((author) => `<bdi>${escapeXml(visibleText(author))}</bdi>`).join(', '),
+    date === null ? '' : dateElement(date),
+    updated === null || updated === date
+      ? ''
+      : `<span lang="en" dir="ltr">updated ${dateElement(updated)}</span>`,
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : `<p class="byline">${parts.join(' · ')}</p>\n`;
+}
+
+function terms({ type, tags }: Document): string {
+  const items = [
+    ...(type === null ? [] : [chip('type', { slug: type, title: type })]),
+    ...tags.map((tag) => chip('tag', tag)),
+  ];
+  return items.length === 0
+    ? ''
+    : `<ul class="chips" aria-label="Type and tags">${items.map((item) => `<li>${item}</li>`).join('')}</ul>\n`;
+}
+
+function chip(kind: 'type' | 'tag', { slug, title }: Tag): string {
+  const text = escapeXml(visibleText(title) || slug);
+  return `<a class="chip" href="/read?${kind}=${encodeURIComponent(slug)}"><bdi>${text}</bdi></a>`;
+}
+
+function formats({ slug }: Document): string {
+  const address = `/read/${encodeURIComponent(slug)}`;
+  return `<ul class="formats" lang="en" aria-label="Other formats"><li><a href="${address}.pdf">PDF</a></li><li><a href="${address}.md">Markdown</a></li></ul>\n`;
+}
+
+function contents(headings: readonly Heading[]): string {
+  const shown = headings.filter(({ depth, text }) => depth <= 3 && text !== '').slice(0, mostEntries);
+  if (shown.length < fewestEntries) return '';
+  const top = Math.min(...shown.map(({ depth }) => depth));
+  const items = shown.map(
+    ({ depth, text, id }) =>
+      `<li${depth > top ? ' class="deep"' : ''}><a href="#${escapeXml(id)}">${escapeXml(text)}</a></li>`,
+  );
+  return `<nav class="contents" aria-label="Contents"><details open><summary lang="en">Contents</summary>
+<ol>
+${items.join('\n')}
+</ol></details></nav>
+`;
+}
+
+const fewestEntries = 4;
+const mostEntries = 300;

@@ -1,0 +1,65 @@
+import type { Document, DocumentMetadata } from '../content/document.ts';
+import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
+import { isSlug } from '../content/slug.ts';
+import type { DocumentIndex } from '../index/documentIndex.ts';
+import { unavailable } from './errors.ts';
+import { HttpProblem } from './problem.ts';
+
+/** What an address names, for every route that has it. What is not there is a problem with a hint. */
+export interface Lookups {
+  document(slug: string, drafts: boolean): Promise<Document>;
+  metadata(slug: string, drafts: boolean): Promise<DocumentMetadata>;
+  collection(name: string): Promise<LibraryCollection>;
+}
+
+/** There is no such document. */
+export class DocumentMissing extends HttpProblem {
+  readonly slug: string;
+  /** Slugs that resemble the wrong one, the nearest first. */
+  readonly near: readonly string[];
+
+  constructor(slug: string, near: readonly string[]) {
+    const hint = near.length === 0 ? '' : ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`;
+    super(404, `There is no document "${slug}".${hint}`);
+    this.slug = slug;
+    this.near = near;
+  }
+}
+
+export function createLookups(index: DocumentIndex): Lookups {
+  return {
+    async document(slug, drafts) {
+      const document = isSlug(slug) ? await index.read(slug) : undefined;
+      return visible(slug, document, drafts);
+    },
+    async metadata(slug, drafts) {
+      const [document] = isSlug(slug) ? await index.metadataOf([slug]) : [];
+      return visible(slug, document, drafts);
+    },
+    async collection(name) {
+      const collection = isSlug(name) ? await findCollection(index, name) : undefined;
+      if (collection !== undefined) return collection;
+      await refuseUntilWhole();
+      const names = (await index.collections()).slice(0, 10).map((one) => `"${one.name}"`);
+      const hint = names.length === 0 ? ' The library has none.' : ` There are ${names.join(', ')}.`;
+      throw new HttpProblem(404, `There is no collection "${name.slice(0, 100)}".${hint}`);
+    },
+  };
+
+  async function visible<Found extends DocumentMetadata>(
+    slug: string,
+    document: Found | undefined,
+    drafts: boolean,
+  ): Promise<Found> {
+    if (document !== undefined && (!document.draft || drafts)) return document;
+    await refuseUntilWhole();
+    const near = slug === '' ? [] : await index.nearSlugs(slug.slice(0, 100), 3);
+    throw new DocumentMissing(slug.slice(0, 100), near);
+  }
+
+  /** What is not found may be in a file that was not read yet. */
+  async function refuseUntilWhole(): Promise<void> {
+    const { whole } = await index.summary();
+    if (!whole) throw unavailable('The library is being read for the first time. Try again in a moment.');
+  }
+}

@@ -1,0 +1,35 @@
+import type { LibraryCollection } from '../../content/libraryCollections.ts';
+import { count } from '../../count.ts';
+import { escapeHtml, page } from '../pages.ts';
+import { documentItem } from './documentItem.ts';
+import { pager } from './pager.ts';
+
+export interface CollectionView {
+  readonly collection: LibraryCollection;
+  /** Counted from 1. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** A collection in its order. Its drafts are in no book, so they are not here either. */
+export function collectionPage({ collection, page: number, pageSize }: CollectionView): string {
+  const { definition, documents } = collection;
+  const { name, title, description, author } = definition;
+  const address = `/read/collections/${encodeURIComponent(name)}`;
+  const shown = documents.slice((number - 1) * pageSize, number * pageSize);
+  const items = shown.map((document) => documentItem(document, { collection: name }));
+  return page({
+    title: `${title} · runner-docs`,
+    hasSearch: true,
+    isOwners: true,
+    body: `<div class="shelf"><div>
+<nav class="path" aria-label="Where this is"><p class="meta"><a href="/read">Library</a> › Collection</p></nav>
+<h1 dir="auto">${escapeHtml(title)}</h1>
+${description === null ? '' : `<p class="lead" dir="auto">${escapeHtml(description)}</p>\n`}<p class="byline">${author === null ? '' : `<bdi>${escapeHtml(author)}</bdi> · `}${count(documents.length, 'document')}</p>
+${documents.length === 0 ? '' : `<ul class="formats" aria-label="Formats"><li><a href="${address}.epub">EPUB</a></li></ul>\n`}<ol class="results">
+${items.join('\n')}
+</ol>
+${pager({ page: number, pageSize, total: documents.length, addressOf: (to) => `${address}?page=${to}` })}
+</div></div>`,
+  });
+}

@@ -1,0 +1,49 @@
+import type { CollectionDefinition } from '../../content/collection.ts';
+import type { DocumentMetadata } from '../../content/document.ts';
+import { readingPath } from '../documentView.ts';
+import { escapeHtml, pageAround } from '../pages.ts';
+
+/** The collection that a reader came from. */
+export interface Surroundings {
+  readonly definition: CollectionDefinition;
+  /** Of the document in the collection, from 1. */
+  readonly place: number;
+  readonly size: number;
+  readonly previous: DocumentMetadata | undefined;
+  readonly next: DocumentMetadata | undefined;
+}
+
+/** What stands before and after the `<article>` of a document. */
+export function documentPage(
+  document: DocumentMetadata,
+  surroundings: Surroundings | undefined,
+): { readonly before: string; readonly after: string } {
+  const { before, after } = pageAround({
+    title: `${document.title} · runner-docs`,
+    hasSearch: true,
+    isOwners: true,
+  });
+  return {
+    before: `${before}<div class="reader">\n${path(surroundings)}`,
+    after: `${surroundings === undefined ? '' : neighbours(surroundings)}</div>${after}`,
+  };
+}
+
+function path(surroundings: Surroundings | undefined): string {
+  const steps = ['<a href="/read">Library</a>'];
+  if (surroundings !== undefined) {
+    const { definition, place, size } = surroundings;
+    const address = `/read/collections/${encodeURIComponent(definition.name)}`;
+    steps.push(`<a href="${address}"><bdi>${escapeHtml(definition.title)}</bdi></a>`, `${place} of ${size}`);
+  }
+  return `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>\n`;
+}
+
+function neighbours({ definition, previous, next }: Surroundings): string {
+  const link = (document: DocumentMetadata | undefined, rel: 'prev' | 'next', text: string) =>
+    document === undefined
+      ? ''
+      : `<a class="${rel}" rel="${rel}" href="${readingPath(document.slug)}?in=${encodeURIComponent(definition.name)}"><span>${text}</span><bdi>${escapeHtml(document.title)}</bdi></a>`;
+  const links = `${link(previous, 'prev', '← Previous')}${link(next, 'next', 'Next →')}`;
+  return links === '' ? '' : `<nav class="around" aria-label="Within the collection">${links}</nav>\n`;
+}

@@ -1,0 +1,142 @@
+import type { CollectionDefinition } from '../../content/collection.ts';
+import type { DocumentMetadata } from '../../content/document.ts';
+import { count } from '../../count.ts';
+import type { SearchHit } from '../../index/documentIndex.ts';
+import { parseQuery } from '../../index/query.ts';
+import { escapeHtml, page } from '../pages.ts';
+import { documentItem } from './documentItem.ts';
+import { markFound, snippetToHtml } from './foundText.ts';
+import { pager } from './pager.ts';
+import { type LibraryPlace, libraryAddress } from './readingAddress.ts';
+
+interface View {
+  readonly filter: { readonly type?: string; readonly tag?: string };
+  /** Counted from 1. */
+  readonly page: number;
+  readonly pageSize: number;
+  /** Of all pages. */
+  readonly total: number;
+}
+
+export interface LibraryView extends View {
+  readonly items: readonly DocumentMetadata[];
+  readonly collections: readonly CollectionDefinition[];
+  /** False while the library is read for the first time. */
+  readonly whole: boolean;
+}
+
+export interface ResultsView extends View {
+  readonly text: string;
+  readonly items: readonly SearchHit[];
+  readonly approximate: boolean;
+}
+
+/** All documents, or those of one type or tag, the newest first; and the collections. */
+export function libraryPage(view: LibraryView): string {
+  const { items, collections, total, filter, whole } = view;
+  const isAll = filter.type === undefined && filter.tag === undefined;
+  const making = whole
+    ? ''
+    : '<div class="notice" role="status"><p>The library is being read for the first time. Load this page again in a moment to see all of it.</p></div>\n';
+  const books = collections.length === 0 ? '' : bookShelf(collections);
+  return page({
+    title: 'Library · runner-docs',
+    place: 'library',
+    isOwners: true,
+    body: `<div class="shelf${books && ' two'}"><div>
+<h1>Library</h1>
+${searchForm('', filter)}${making}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
+${list(items.map((document) => documentItem(document)))}${pages(view, {})}
+</div>
+${books}</div>`,
+  });
+}
+
+/** What a search found, the best first, with the words that it was found by. */
+export function resultsPage(view: ResultsView): string {
+  const { items, text, total, approximate, filter } = view;
+  const query = parseQuery(text);
+  const found = approximate ? `More than ${total.toLocaleString('en')} documents` : count(total, 'document');
+  const entries = items.map(({ document, snippet }) =>
+    documentItem(document, {
+      title: markFound(document.title, query),
+      text: snippet === '' ? '' : snippetToHtml(snippet, query),
+      q: text,
+    }),
+  );
+  return page({
+    title: `${text.slice(0, 100)} · Search · runner-docs`,
+    place: 'library',
+    isOwners: true,
+    body: `<div class="shelf"><div>
+<h1>Search</h1>
+${searchForm(text, filter)}${filters(
+  view,
+  items.map(({ document }) => document),
+  text,
+)}<p class="count" role="status">${found} for “<bdi class="foreign">${escapeHtml(text)}</bdi>”</p>
+${total === 0 ? advice : list(entries)}${pages(view, { q: text })}
+</div></div>`,
+  });
+}
+
+const advice = `<p>Try fewer or other words. A document is found if it has all of them.</p>
+<ul>
+<li><code>"first steps"</code> finds words next to each other.</li>
+<li><code>config*</code> finds words that begin like this.</li>
+<li><code>-windows</code> leaves out documents with a word.</li>
+</ul>
+`;
+
+function searchForm(text: string, { type, tag }: View['filter']): string {
+  const kept = Object.entries({ type, tag }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escapeHtml(value)}">`],
+  );
+  return `<form class="search" role="search" action="/read"><div>
+<label class="hidden" for="page:q">Search the library</label>
+<input id="page:q" type="search" name="q" value="${escapeHtml(text)}" placeholder="Search the library" maxlength="1000" autocomplete="off">${kept.join('')}
+</div><button class="main">Search</button></form>
+`;
+}
+
+/** Each filter with a link that takes it away. */
+function filters({ filter }: View, items: readonly DocumentMetadata[], q?: string): string {
+  const { type, tag } = filter;
+  const title = items.flatMap(({ tags }) => tags).find(({ slug }) => slug === tag)?.title ?? tag;
+  const chips = [
+    ...(type === undefined ? [] : [remover('type', type, libraryAddress({ q, tag }))]),
+    ...(tag === undefined ? [] : [remover('tag', title ?? '', libraryAddress({ q, type }))]),
+  ];
+  return chips.length === 0 ? '' : `<ul class="filters" aria-label="Filters">${chips.join('')}</ul>\n`;
+}
+
+function remover(kind: string, text: string, address: string): string {
+  return `<li><a class="chip" href="${escapeHtml(address)}"><span class="hidden">Remove the filter </span>${kind}: <bdi>${escapeHtml(text)}</bdi> <span aria-hidden="true">✕</span></a></li>`;
+}
+
+function list(items: readonly string[]): string {
+  return items.length === 0
+    ? '<p>There is nothing here.</p>\n'
+    : `<ol class="results">\n${items.join('\n')}\n</ol>\n`;
+}
+
+function pages({ filter, ...view }: View, more: LibraryPlace): string {
+  return pager({ ...view, addressOf: (to) => libraryAddress({ ...filter, ...more, page: to }) });
+}
+
+/** More would be a list of their own. */
+const mostBooks = 100;
+
+function bookShelf(collections: readonly CollectionDefinition[]): string {
+  const books = collections.slice(0, mostBooks).map(({ name, title, description, lang }) => {
+    const address = `/read/collections/${encodeURIComponent(name)}`;
+    const text = escapeHtml(title);
+    const about = description === null ? '' : `<p class="meta" dir="auto">${escapeHtml(description)}</p>`;
+    return `<li><a class="title" dir="auto"${lang === null ? '' : ` lang="${escapeHtml(lang)}"`} href="${address}">${text}</a>${about}<p><a href="${address}.epub">EPUB<span class="hidden"> of ${text}</span></a></p></li>`;
+  });
+  return `<aside class="books" aria-labelledby="page:books"><h2 id="page:books">Collections</h2>
+<ul>
+${books.join('\n')}
+</ul></aside>
+`;
+}

@@ -1,0 +1,186 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { findCollection } from '../../content/libraryCollections.ts';
+import { isSlug } from '../../content/slug.ts';
+import type { Renditions } from '../../formats/renditions.ts';
+import type { DocumentIndex } from '../../index/documentIndex.ts';
+import type { Authorization } from '../authorization.ts';
+import { createEtag, isNotModified, setValidators } from '../conditional.ts';
+import { answerError, loggedProblemOf } from '../errors.ts';
+import { createLookups } from '../lookups.ts';
+import type { OwnerSession } from '../ownerSession.ts';
+import { pageHeaders } from '../pages.ts';
+import { HttpProblem } from '../problem.ts';
+import { renditionBytes, sendRendition } from '../renditionReply.ts';
+import { nameParameter, slugParameter } from '../schemas.ts';
+import { collectionPage } from './collectionPage.ts';
+import { documentPage, type Surroundings } from './documentPage.ts';
+import { errorPage } from './errorPage.ts';
+import { libraryPage, resultsPage } from './libraryPage.ts';
+
+export interface ReadingServices {
+  readonly index: DocumentIndex;
+  readonly renditions: Renditions;
+  readonly authorization: Authorization;
+  readonly owner: OwnerSession;
+}
+
+/** Documents on a page of the library. */
+const pageSize = 20;
+/** Documents on a page of a collection, which is a list of contents. */
+const collectionPageSize = 200;
+
+const pageNumber = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }));
+const place = Type.Optional(Type.String({ maxLength: 100 }));
+const libraryQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 1_000 })),
+  type: place,
+  tag: place,
+  page: pageNumber,
+});
+
+/**
+ * What stands under `/read`: pages for the owner, who is signed in and sees drafts too. What the API needs a token for,
+ * a session gets here alone, so that no page of another site can use the cookie to read the API.
+ */
+export function createReadingRoutes(services: ReadingServices): FastifyPluginAsyncTypebox {
+  const { index, renditions, authorization, owner } = services;
+  const lookups = createLookups(index);
+  const document = (slug: string) => lookups.document(slug, true);
+  const countRender = (request: FastifyRequest, reply: FastifyReply) => () =>
+    authorization.countRender(request, reply);
+  return async (app) => {
+    app.addHook('onRequest', async (request, reply) => {
+      await owner.requireOwner(request, reply);
+      if (!reply.sent) authorization.countOwnerRequest(reply);
+    });
+    app.addHook('onSend', async (_request, reply) => {
+      reply.header('vary', 'Cookie, Origin');
+    });
+    app.setErrorHandler(answerWithPage);
+    app.setNotFoundHandler((request, reply) =>
+      answerWithPage(new HttpProblem(404, 'There is no page at this address.'), request, reply),
+    );
+
+    app.get('', { schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
+      // A form sends fields that were left empty.
+      const { q, type, tag } = withoutEmpty(request.query);
+      const { page = 1 } = request.query;
+      const filter = { ...(type === undefined ? {} : { type }), ...(tag === undefined ? {} : { tag }) };
+      const asked = { ...filter, drafts: true, limit: pageSize, offset: (page - 1) * pageSize };
+      const view = { filter, page, pageSize };
+      if (q === undefined) {
+        const found = await index.list(asked);
+        const isFront = page === 1 && Object.keys(filter).length === 0;
+        const collections = isFront ? await index.collections() : [];
+        const { whole } = await index.summary();
+        return sendPage(request, reply, libraryPage({ ...view, ...found, collections, whole }));
+      }
+      const found = await index.search({ ...asked, text: q });
+      return sendPage(request, reply, resultsPage({ ...view, ...found, text: q }));
+    });
+
+    app.get(
+      '/:slug',
+      {
+        schema: {
+          hide: true,
+          params: slugParameter,
+          querystring: Type.Object({ in: place, page: pageNumber }),
+        },
+      },
+      async (request, reply) => {
+        const { slug } = request.params;
+        if (slug === '') return reply.redirect('/read', 303);
+        const found = await document(slug);
+        const article = await renditions.article(found);
+        const around = await surroundingsOf(slug, request.query.in);
+        const { before, after } = documentPage(found, around);
+        const etag = createEtag(before, after, article.etag);
+        setValidators(reply, etag).headers(pageHeaders());
+        if (isNotModified(request, etag)) return reply.code(304).send();
+        const bytes = await renditionBytes(request, article);
+        reply.type('text/html; charset=utf-8');
+        return reply.send(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]));
+      },
+    );
+
+    app.get('/:slug.pdf', { schema: { hide: true, params: slugParameter } }, async (request, reply) => {
+      const found = await document(request.params.slug);
+      return sendRendition(request, reply, await renditions.pdf(found), {
+        countRender: countRender(request, reply),
+        fileName: `${found.slug}.pdf`,
+      });
+    });
+
+    app.get('/:slug.md', { schema: { hide: true, params: slugParameter } }, async (request, reply) =>
+      sendRendition(request, reply, await renditions.markdown(await document(request.params.slug))),
+    );
+
+    app.get(
+      '/collections/:name',
+      { schema: { hide: true, params: nameParameter, querystring: Type.Object({ page: pageNumber }) } },
+      async (request, reply) => {
+        const collection = await lookups.collection(request.params.name);
+        const { page = 1 } = request.query;
+        const view = { collection, page, pageSize: collectionPageSize };
+        return sendPage(request, reply, collectionPage(view));
+      },
+    );
+
+    app.get(
+      '/collections/:name.epub',
+      { schema: { hide: true, params: nameParameter } },
+      async (request, reply) => {
+        const collection = await lookups.collection(request.params.name);
+        return sendRendition(request, reply, await renditions.epub(collection), {
+          countRender: countRender(request, reply),
+          fileName: `${collection.definition.name}.epub`,
+        });
+      },
+    );
+  };
+
+  /** The documents before and after, for who came from a collection. */
+  async function surroundingsOf(slug: string, name: string | undefined): Promise<Surroundings | undefined> {
+    const collection = name !== undefined && isSlug(name) ? await findCollection(index, name) : undefined;
+    const at = collection?.documents.findIndex((one) => one.slug === slug) ?? -1;
+    if (collection === undefined || at < 0) return undefined;
+    const { definition, documents } = collection;
+    return {
+      definition,
+      place: at + 1,
+      size: documents.length,
+      previous: documents[at - 1],
+      next: documents[at + 1],
+    };
+  }
+}
+
+function withoutEmpty<Query extends Readonly<Record<string, unknown>>>(query: Query): Partial<Query> {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')) as Partial<Query>;
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): FastifyReply {
+  const etag = createEtag(html);
+  setValidators(reply, etag).headers(pageHeaders());
+  if (isNotModified(request, etag)) return reply.code(304).send();
+  return reply.type('text/html; charset=utf-8').send(html);
+}
+
+/** A browser is answered with a page, and a program with a problem. */
+function answerWithPage(
+  error: FastifyError | HttpProblem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (!request.headers.accept?.includes('text/html')) return answerError(error, request, reply);
+  const problem = loggedProblemOf(error, request);
+  for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
+  return reply
+    .code(problem.status)
+    .headers({ ...pageHeaders(), 'cache-control': 'no-store', ...problem.headers })
+    .type('text/html; charset=utf-8')
+    .send(errorPage(problem));
+}

@@ -1,0 +1,467 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import type { InjectOptions } from 'fastify';
+import t from 'tap';
+import { linkAddress } from '../../docs-service/http/documentView.ts';
+import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
+import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
+import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
+import { parseQuery } from '../../docs-service/index/query.ts';
+import { openTestApp } from '../support/docsApp.ts';
+import { dangersOf, parseHtml } from '../support/htmlPage.ts';
+import {
+  consent,
+  everyPage,
+  openSession,
+  ownPages,
+  readingLibrary,
+  serveSamples,
+  signInSamples,
+} from '../support/readingLibrary.ts';
+
+type Setup = Parameters<typeof openTestApp>;
+
+/** The service with a stand-in for the sign-in, and what asks it as the owner's browser does. */
+async function openReader(t: Setup[0], files: Setup[1] = readingLibrary, overrides: Setup[2] = {}) {
+  const opened = await openTestApp(t, files, overrides);
+  const { name, value } = await openSession(opened.access.owners);
+  serveSamples(opened.app);
+  const browse = (url: string, more: Partial<InjectOptions> = {}) =>
+    opened.app.inject({
+      url,
+      ...more,
+      headers: {
+        host: '127.0.0.1:4000',
+        ...{ cookie: `${name}=${value}`, accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+        ...more.headers,
+      },
+    });
+  return { ...opened, browse };
+}
+
+t.test('every page is valid, loads nothing and runs nothing', async (t) => {
+  const { browse } = await openReader(t, ownPages());
+  for (const path of everyPage) {
+    const { body, headers } = await browse(path);
+    const parsed = parseHtml(body);
+    t.match(headers['content-type'], /^text\/html/, path);
+    t.same(parsed.errors, [], `${path} is valid`);
+    t.same(dangersOf(parsed), [], `${path} is harmless`);
+    t.equal(new Set(parsed.ids).size, parsed.ids.length, `no id of ${path} stands twice`);
+    const named = parsed.elements.flatMap(({ attributes }) =>
+      ['for', 'aria-describedby', 'aria-labelledby'].flatMap((name) => attributes[name]?.split(' ') ?? []),
+    );
+    t.same(
+      named.filter((id) => !parsed.ids.includes(id)),
+      [],
+      `${path} names only ids that it has`,
+    );
+    const [style = ''] = /(?<=<style>)[^<]*/.exec(body) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    const policy = String(headers['content-security-policy']);
+    t.match(policy, `default-src 'none'; style-src 'sha256-${hash}'; img-src data:;`, path);
+    t.match(policy, /frame-ancestors 'none'/, path);
+    t.equal(headers['referrer-policy'], 'same-origin', path);
+    const h1 = parsed.elements.filter(({ name }) => name === 'h1');
+    t.equal(h1.length, 1, `${path} has one title`);
+  }
+});
+
+t.test('every link leads somewhere', async (t) => {
+  const { browse } = await openReader(t, ownPages());
+  const seen = new Map<string, number>();
+  const broken = new Set<string>();
+  const waiting = everyPage.map((path) => ({ path, from: '' }));
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { path, from } = next;
+    if (seen.has(path) || /short-\d+\.pdf$/.test(path)) continue;
+    const { statusCode, body, headers } = await browse(path);
+    seen.set(path, statusCode);
+    if (statusCode !== 200 && from !== '') broken.add(`${from} -> ${path}: ${statusCode}`);
+    if (!String(headers['content-type']).startsWith('text/html')) continue;
+    const { elements, ids } = parseHtml(body);
+    for (const { name, attributes } of elements) {
+      const href = attributes['href'];
+      if (name !== 'a' || href === undefined) continue;
+      const { origin, pathname, search, hash } = new URL(href, `http://127.0.0.1:4000${path}`);
+      if (href.startsWith('#')) {
+        if (!ids.includes(decodeURIComponent(hash.slice(1)))) broken.add(`${path} -> ${href}`);
+      } else if (origin === 'http://127.0.0.1:4000') waiting.push({ path: pathname + search, from: path });
+    }
+  }
+  t.same(
+    [...broken].filter((one) => !one.endsWith('/read/collections/empty.epub: 422')),
+    [],
+  );
+  t.ok(seen.size > 80, `it went to ${seen.size} addresses`);
+  for (const path of ['/read/guide.pdf', '/read/guide.md', '/read/collections/handbook.epub'])
+    t.equal(seen.get(path), 200, path);
+});
+
+t.test('only a session opens the pages, and only a token the API', async (t) => {
+  const { browse, createToken, app } = await openReader(t);
+  const token = await createToken();
+  const paths = ['/read', '/read/guide', '/read/guide.pdf', '/read/guide.md', '/read/none', '/read/a/b'];
+  for (const path of [
+    ...paths,
+    '/read/collections/handbook',
+    '/read/collections/handbook.epub',
+    '/read?q=a&page=2',
+  ]) {
+    const answer = await browse(path, { headers: { cookie: '', authorization: `Bearer ${token}` } });
+    t.equal(answer.statusCode, 303, path);
+    t.equal(answer.headers['location'], `/sign-in?to=${encodeURIComponent(path)}`);
+    t.equal(answer.body, '', 'and nothing else');
+  }
+  for (const path of ['/api/v1/docs', '/api/v1/docs/guide.html', '/api/v1/collections/handbook.epub'])
+    t.equal((await browse(path)).statusCode, 401, path);
+  const foreignPage = await browse('/read', { headers: { origin: 'https://evil.example' } });
+  t.equal(foreignPage.statusCode, 403);
+  t.notMatch(foreignPage.body, /Choosing/);
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/read', headers: { host: '127.0.0.1:4000' } })).statusCode,
+    405,
+  );
+});
+
+t.test('the library and the search', async (t) => {
+  const { browse } = await openReader(t, ownPages());
+  const textOf = async (path: string) => parseHtml((await browse(path)).body).text.replace(/\s+/g, ' ');
+  const cases: readonly { name: string; path: string; want: readonly (string | RegExp)[]; not?: RegExp }[] = [
+    {
+      name: 'the newest first, drafts marked, collections beside',
+      path: '/read',
+      want: [
+        /A plan for models Draft · 21 November 2026.*Choosing a local model/,
+        'The handbook of models',
+        'Page 1 of 2',
+      ],
+    },
+    {
+      name: 'an empty search is the library',
+      path: '/read?q=&type=&tag=',
+      want: ['37 documents', 'Collections'],
+    },
+    { name: 'the next page', path: '/read?page=2', want: ['Page 2 of 2', 'untitled'], not: /Collections/ },
+    { name: 'a page behind the last', path: '/read?page=99', want: ['There is nothing here.', '← Previous'] },
+    {
+      name: 'a type',
+      path: '/read?type=guide',
+      want: ['1 document with this filter', 'type: guide'],
+      not: /Short/,
+    },
+    { name: 'a tag, by its title', path: '/read?tag=start', want: ['tag: Getting started'] },
+    {
+      name: 'a search',
+      path: '/read?q=memory',
+      want: [/documents for “memory”/, 'Notes on memory', /fits into memory, as/],
+    },
+    { name: 'a search in a tag', path: '/read?q=memory&tag=start', want: ['1 document for'], not: /Notes/ },
+    { name: 'nothing found', path: '/read?q=zebra', want: ['0 documents', 'finds words next to each other'] },
+    { name: 'no word', path: '/read?q=%3F%3F', want: ['0 documents for “??”'] },
+    { name: 'a draft', path: '/read?q=plan', want: ['A plan for models Draft'] },
+  ];
+  for (const { name, path, want, not } of cases) {
+    const text = await textOf(path);
+    for (const one of want) t.match(text, one, name);
+    if (not) t.notMatch(text, not, name);
+  }
+  const { body } = await browse('/read?q=memory&tag=models');
+  t.match(body, '<h2><a href="/read/long" dir="auto">Notes on <mark>memory</mark></a></h2>');
+  t.match(body, '<input type="hidden" name="tag" value="models">', 'the next search keeps the filter');
+  t.match(body, 'href="/read?q=memory"', 'and a link takes it away');
+  t.match(body, 'href="/read?q=memory&#38;tag=start"', 'tags of results narrow the search');
+});
+
+t.test('a document', async (t) => {
+  const { browse, rendered, createToken } = await openReader(t);
+  const { body } = await browse('/read/guide?in=handbook');
+  t.match(body, /<title>Choosing a local model · runner-docs<\/title>/);
+  t.match(
+    body,
+    '<h1 id="choosing-a-local-model">Choosing a <em>local</em> model</h1>',
+    'as the author wrote it',
+  );
+  t.match(body, '<article lang="en" dir="ltr">');
+  t.match(body, '<time datetime="2026-11-02" lang="en" dir="ltr">2 November 2026</time>');
+  t.match(body, '<a class="chip" href="/read?tag=start"><bdi>Getting started</bdi></a>');
+  t.match(body, '<a href="#sizes">Sizes</a>', 'contents');
+  t.match(body, '<a href="/read/long#part-2">the notes</a>');
+  t.match(body, /<img src="data:image\/svg\+xml;base64,[^"]+" alt="A chart of three bars"/);
+  t.match(body, '<span class="missing-picture">gone</span>');
+  t.match(body, '<li id="fn:1">');
+  t.equal(body.match(/<pre tabindex="0">/g)?.length, 2, 'code can be scrolled without a mouse');
+  t.match(body, '<div class="table" tabindex="0" role="group" aria-label="Table">');
+  t.match(body, '<a class="next" rel="next" href="/read/long?in=handbook">');
+  t.match(body, '1 of 3');
+  const others: readonly { name: string; path: string; want: string | RegExp; not?: RegExp }[] = [
+    { name: 'no collection', path: '/read/guide', want: 'href="/read/guide.pdf"', not: /class="around"/ },
+    {
+      name: 'a collection without it',
+      path: '/read/draft?in=handbook',
+      want: 'A plan',
+      not: /class="around"/,
+    },
+    { name: 'no such collection', path: '/read/guide?in=none', want: 'Choosing', not: /class="around"/ },
+    { name: 'a draft says so', path: '/read/draft', want: '<span class="badge" lang="en">Draft</span>' },
+    { name: 'from right to left', path: '/read/hebrew', want: '<article lang="he" dir="rtl">' },
+    { name: 'no title', path: '/read/untitled', want: '<h1>untitled</h1>', not: /class="contents"/ },
+  ];
+  for (const { name, path, want, not } of others) {
+    const page = (await browse(path)).body;
+    t.match(page, want, name);
+    if (not) t.notMatch(page, not, name);
+  }
+  const first = await browse('/read/guide');
+  const headers = { 'if-none-match': String(first.headers['etag']) };
+  const again = await browse('/read/guide', { headers });
+  t.same([again.statusCode, again.body], [304, '']);
+  t.equal(first.headers['cache-control'], 'private, no-cache');
+  t.equal(first.headers['vary'], 'Cookie, Origin');
+  t.equal((await browse('/read/guide', { method: 'HEAD' })).body, '');
+  t.equal(rendered.filter((kind) => kind === 'html').length, 4, 'each document is rendered once');
+  const token = await createToken(['read']);
+  const hidden = await browse('/api/v1/docs?q=plan', { headers: { authorization: `Bearer ${token}` } });
+  t.equal(hidden.json().total, 0, 'a draft is in no total of others');
+});
+
+t.test('what goes wrong is a page for a browser, and a problem for a program', async (t) => {
+  const { browse } = await openReader(t);
+  const cases: readonly { path: string; status: number; want: RegExp }[] = [
+    { path: '/read/gudie', status: 404, want: /Did you mean one of these\?\s+guide/ },
+    { path: '/read/%3Cscript%3E', status: 404, want: /There is no document “<script>”/ },
+    { path: '/read/a/b', status: 404, want: /There is no page at this address/ },
+    { path: '/read/collections/none', status: 404, want: /There is no collection "none"/ },
+    { path: '/read/collections/empty.epub', status: 422, want: /has no documents that are published/ },
+    { path: '/read?page=0', status: 400, want: /page must be at least 1/ },
+    { path: '/read?page=x', status: 400, want: /page must be one whole number/ },
+    { path: '/read?q=a&q=b', status: 400, want: /q must be given once/ },
+    { path: `/read?q=${'a'.repeat(1_001)}`, status: 400, want: /at most 1000 characters/ },
+    {
+      path: `/read?q=${Array.from({ length: 65 }, (_, at) => `w${at}`).join('+')}`,
+      status: 400,
+      want: /more than 64 words/,
+    },
+    { path: `/read/${'a'.repeat(2_100)}`, status: 414, want: /at most 2048 characters/ },
+  ];
+  for (const { path, status, want } of cases) {
+    const { statusCode, body, headers } = await browse(path);
+    t.equal(statusCode, status, path);
+    t.match(parseHtml(body).text, want, path);
+    t.equal(headers['cache-control'], 'no-store', path);
+    const problem = await browse(path, { headers: { accept: '*/*' } });
+    t.equal(problem.headers['content-type'], 'application/problem+json; charset=utf-8', path);
+    t.equal(problem.statusCode, status, path);
+  }
+  t.equal((await browse('/read/')).headers['location'], '/read');
+});
+
+t.test('the owner has the limits of a token', async (t) => {
+  const limits = { requests: 6, renders: 1, authFailures: 10 };
+  const { browse } = await openReader(t, readingLibrary, { limits, now: () => 1_800_000_000_000 });
+  t.equal((await browse('/read/guide.pdf')).statusCode, 200);
+  t.equal((await browse('/read/guide.pdf')).statusCode, 200, 'what is in the cache is no render');
+  const render = await browse('/read/long.pdf');
+  t.equal(render.statusCode, 429);
+  t.match(render.body, /More than 1 renders a minute/);
+  for (const _ of [1, 2]) await browse('/read/guide', { headers: { cookie: '' } });
+  for (const _ of [1, 2, 3]) t.equal((await browse('/read/guide')).statusCode, 200, 'pages are no renders');
+  const request = await browse('/read');
+  t.equal(request.statusCode, 429);
+  t.match(request.headers['retry-after'], /^\d+$/);
+});
+
+t.test('HTML for programs is a page that stands alone', async (t) => {
+  const { get } = await openReader(t);
+  for (const slug of ['guide', 'hebrew', 'hostile', 'untitled', 'long']) {
+    const { body, headers, statusCode } = await get(`/api/v1/docs/${slug}.html`);
+    const parsed = parseHtml(body);
+    t.same([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8'], slug);
+    t.same(parsed.errors, [], slug);
+    t.same(dangersOf(parsed), [], slug);
+    t.match(body, /^<!doctype html>\n<html lang="\w+">/, slug);
+    t.match(body, `content="default-src 'none'; img-src data:; style-src 'unsafe-inline'`);
+    const head = await get(`/api/v1/docs/${slug}.html`, { method: 'HEAD' });
+    t.same([head.statusCode, head.body, head.headers['etag']], [200, '', headers['etag']]);
+    const etag = String(headers['etag']);
+    t.equal((await get(`/api/v1/docs/${slug}.html`, { headers: { 'if-none-match': etag } })).statusCode, 304);
+  }
+  t.match(
+    (await get('/api/v1/docs/guide.html')).body,
+    'href="http://127.0.0.1:4000/api/v1/docs/long.html#part-2"',
+  );
+  const leads = (format: 'pdf' | 'html' | 'article') => linkAddress('https://docs.example', 'é', format);
+  t.equal(leads('pdf'), 'https://docs.example/read/%C3%A9', 'who reads a PDF comes to a page');
+  t.equal(leads('html'), 'https://docs.example/api/v1/docs/%C3%A9.html');
+  t.equal(leads('article'), '/read/%C3%A9');
+});
+
+t.test('found words are marked, and nothing is lost or becomes HTML', async (t) => {
+  const mark = (text: string, query: string) => markFound(text, parseQuery(query));
+  const cases: readonly { name: string; text: string; query: string; want: string }[] = [
+    { name: 'a word', text: 'Local models', query: 'MODELS', want: 'Local <mark>models</mark>' },
+    { name: 'a prefix', text: 'models', query: 'mod*', want: '<mark>models</mark>' },
+    { name: 'a phrase', text: 'a b a', query: '"a b"', want: '<mark>a b</mark> a' },
+    { name: 'what overlaps', text: 'a b c', query: '"a b" "b c" b', want: '<mark>a b c</mark>' },
+    { name: 'not what is left out', text: 'a b', query: 'a -b', want: '<mark>a</mark> b' },
+    { name: 'accents', text: 'Zürich', query: 'zurich', want: '<mark>Zürich</mark>' },
+    {
+      name: 'HTML',
+      text: '<b>b</b>',
+      query: 'b',
+      want: '&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;',
+    },
+  ];
+  for (const { name, text, query, want } of cases) t.equal(mark(text, query), want, name);
+  const snippets: readonly { name: string; text: string; want: string }[] = [
+    {
+      name: 'code stays code',
+      text: '```js\na <\n b\n```',
+      want: '<pre class="snippet" tabindex="0"><code><mark>a</mark> &#60;\n b</code></pre>',
+    },
+    {
+      name: 'marks go',
+      text: '## A **b**\n\n- [c](d.md)\n- `e`[^1]',
+      want: '<p class="snippet" dir="auto"><mark>A</mark> b — c · e</p>',
+    },
+    {
+      name: 'tables are words',
+      text: '| a | b |\n|---|---|\n| c | d |',
+      want: '<p class="snippet" dir="auto"><mark>a</mark> · b · c · d</p>',
+    },
+    { name: 'raw HTML is none', text: '<script>x</script> a', want: '<p class="snippet" dir="auto">' },
+  ];
+  for (const { name, text, want } of snippets) t.match(snippetToHtml(text, parseQuery('a')), want, name);
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ maxLength: 20 }),
+      (text, query) => {
+        const html = mark(text, query);
+        const [marked, snippet] = [parseHtml(html), parseHtml(snippetToHtml(text, parseQuery(query)))];
+        const names = [...marked.elements, ...snippet.elements].map(({ name }) => name);
+        const rest = names.filter(
+          (name) => !['html', 'head', 'body', 'mark', 'p', 'pre', 'code'].includes(name),
+        );
+        return rest.length === 0 && html.replace(/<\/?mark>/g, '') === mark(text, '');
+      },
+    ),
+  );
+});
+
+t.test('the sign-in says who asks, and what is not sure of it', async (t) => {
+  const textOf = (html: string) => parseHtml(html).text.replace(/\s+/g, ' ');
+  const sample = (name: string) => signInSamples[name] ?? '';
+  const boxes = (html: string) =>
+    parseHtml(html).elements.filter(({ attributes }) => attributes['type'] === 'checkbox');
+  const cases: readonly { name: string; html: string; want: readonly (string | RegExp)[]; not?: RegExp }[] = [
+    {
+      name: 'a password',
+      html: sample('sign-in'),
+      want: ['Sign in', 'https://ada.example/'],
+      not: /set-password/,
+    },
+    { name: 'a wrong one', html: sample('sign-in-error'), want: ['This is not the password.'] },
+    {
+      name: 'none yet',
+      html: sample('sign-in-unset'),
+      want: ['runner-docs owner set-password --data /srv/docs/data', 'standard input'],
+    },
+    {
+      name: 'an app on this computer',
+      html: consentPage(consent),
+      want: [
+        'Allow agent.example to use',
+        '“Agent”Nobody has checked this name',
+        'https://agent.example/oauth/client.json',
+        'a program on the computer that you sit at (127.0.0.1:33418)',
+        'You answer as https://ada.example/',
+      ],
+      not: /another site/,
+    },
+    {
+      name: 'one that leads elsewhere',
+      html: consentPage({
+        ...consent,
+        isLocal: false,
+        redirectHost: 'other.example',
+        client: { ...consent.client, uri: 'https://home.example' },
+      }),
+      want: [
+        'other.exampleThis is another site than that of the app.',
+        'https://home.exampleThis is another site than agent.example.',
+      ],
+    },
+    {
+      name: 'one that you added',
+      html: consentPage({ ...consent, client: { ...consent.client, source: 'operator' } }),
+      want: ['Whoever runs this service gave it this name.'],
+    },
+    {
+      name: 'one without an address',
+      html: sample('consent-registered'),
+      want: ['Allow an app to use', 'c_8f2e1b7a90'],
+    },
+    {
+      name: 'a problem',
+      html: sample('client-problem'),
+      want: ['This app cannot be checked', /runner-docs client add --client-id/],
+    },
+    { name: 'the end', html: signedOut(), want: ['You are signed out'] },
+  ];
+  for (const { name, html, want, not } of cases) {
+    for (const one of want) t.match(textOf(html), one, name);
+    if (not) t.notMatch(textOf(html), not, name);
+  }
+  t.same(
+    boxes(consentPage(consent)).map(({ attributes }) => [attributes['value'], 'checked' in attributes]),
+    [
+      ['read', true],
+      ['draft', false],
+      ['profile', true],
+      ['email', true],
+    ],
+  );
+  t.equal(parseHtml(sample('sign-in-unset')).elements.filter(({ name }) => name === 'form').length, 0);
+  t.match(sample('sign-in'), 'autocomplete="current-password"');
+  t.match(sample('sign-in'), '<input type="hidden" name="to" value="/read/guide?in=handbook">');
+  const targets: readonly { redirect: string | undefined; want: string }[] = [
+    { redirect: undefined, want: "form-action 'self';" },
+    { redirect: 'https://app.example:8443/back?a=b', want: "form-action 'self' https://app.example:8443;" },
+    { redirect: 'http://[::1]:4711/callback', want: "form-action 'self' http:;" },
+    { redirect: 'cursor://anysphere.cursor-mcp/oauth/callback', want: "form-action 'self' cursor:;" },
+  ];
+  for (const { redirect, want } of targets) {
+    const headers = signInHeaders(redirect);
+    t.match(headers['content-security-policy'], want);
+    t.equal(headers['cache-control'], 'no-store');
+  }
+});
+
+function signedOut(): string {
+  return signInSamples['signed-out'] ?? '';
+}
+
+t.test('what others have named cannot pretend to be the page', async (t) => {
+  const cases: readonly { name: string; text: string; want: string }[] = [
+    { name: 'a usual name', text: ' An  Editor ', want: 'An Editor' },
+    { name: 'other scripts', text: '編集者 עורך', want: '編集者 עורך' },
+    { name: 'a turn of direction', text: 'a\u202eb\u2066c\u200f', want: 'abc' },
+    { name: 'what cannot be seen', text: 'a\u200b\u3164\u00ad\u{e0061}b', want: 'ab' },
+    { name: 'lines', text: 'a\n\n\n\tb\u2028c', want: 'a b c' },
+    { name: 'a tower of marks', text: `a${'\u0301'.repeat(50)}`, want: 'a\u0301\u0301\u0301' },
+    { name: 'HTML', text: '"><b>', want: '&#34;&#62;&#60;b&#62;' },
+    { name: 'too much', text: '𝒜'.repeat(20), want: `${'𝒜'.repeat(9)}…` },
+  ];
+  const bare = (text: string) => foreign(text, 10).replace(/^<bdi class="foreign">|<\/bdi>$/g, '');
+  for (const { name, text, want } of cases) t.equal(bare(text), want, name);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      const parsed = parseHtml(foreign(text, 10));
+      const names = parsed.elements.map(({ name }) => name).join(' ');
+      return (
+        names === 'html head body bdi' && [...parsed.text].length <= 10 && !/\p{Cc}|\p{Cf}/u.test(parsed.text)
+      );
+    }),
+  );
+});

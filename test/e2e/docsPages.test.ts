@@ -1,0 +1,195 @@
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import t from 'tap';
+import { openTestApp } from '../support/docsApp.ts';
+import { everyPage, openSession, ownPages, serveSamples } from '../support/readingLibrary.ts';
+import { poll } from '../support/waiting.ts';
+
+const executablePath = '/usr/bin/chromium';
+const desk = { width: 1280, height: 900 };
+
+/** Every way in which a page is looked at; each page must be good in all of them. */
+const looks: readonly { name: string; options: BrowserContextOptions }[] = [
+  { name: 'light', options: { viewport: desk } },
+  { name: 'dark', options: { viewport: desk, colorScheme: 'dark' } },
+  { name: 'a phone in the dark', options: { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } },
+  { name: 'enlarged four times', options: { viewport: { width: 320, height: 640 } } },
+];
+
+t.test('the pages in a browser', { skip: !existsSync(executablePath) && 'install chromium' }, async (t) => {
+  const { app, access } = await openTestApp(t, ownPages());
+  const cookie = await openSession(access.owners);
+  serveSamples(app);
+  const base = await app.listen({ host: '127.0.0.1', port: 0 });
+  const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+  t.teardown(() => browser.close());
+
+  for (const { name, options } of looks)
+    t.test(`${name}: nothing is cut off, and whoever cannot see reads all of it`, async (t) => {
+      const page = await openPage(t, browser, { base, cookie, options });
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        if (/Content Security Policy|Refused/.test(message.text())) complaints.push(message.text());
+      });
+      page.on('dialog', (dialog) => void complaints.push(dialog.message()));
+      for (const path of everyPage) {
+        await page.goto(base + path);
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        t.equal(overflow, 0, `${path} is as wide as the window`);
+        if (isTiny(options)) continue;
+        await page.evaluate(axe.source);
+        const { violations, passes } = await page.evaluate(() =>
+          (globalThis as unknown as Axe).axe.run({ rules: { 'target-size': { enabled: true } } }),
+        );
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+        t.same(found, [], `${path} is accessible`);
+        t.ok(
+          ['color-contrast', 'region', 'target-size'].every((rule) => passes.some(({ id }) => id === rule)),
+          `${path} was looked at`,
+        );
+      }
+      t.same(complaints, [], 'nothing was refused, and nothing ran');
+    });
+
+  t.test('without JavaScript and without a mouse', async (t) => {
+    const page = await openPage(t, browser, {
+      base,
+      cookie,
+      options: { javaScriptEnabled: false, viewport: desk },
+    });
+    const press = async (key: string, times = 1) => {
+      for (let time = 0; time < times; time++) await page.keyboard.press(key);
+    };
+    const focused = () => page.locator(':focus');
+    await page.goto(`${base}/read`);
+    await press('Tab');
+    t.equal(await focused().textContent(), 'Skip to the content');
+    t.ok((await focused().boundingBox())?.x ?? -1 >= 0, 'it shows when it has the focus');
+    await press('Enter');
+    await press('Tab');
+    t.equal(await focused().getAttribute('name'), 'q', 'and leads past the navigation');
+    await page.keyboard.type('memory');
+    await Promise.all([page.waitForURL(/q=memory/), press('Enter')]);
+    await page.getByRole('link', { name: 'Notes on memory' }).focus();
+    await Promise.all([page.waitForURL('**/read/long'), press('Enter')]);
+    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Notes on memory');
+    await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Part 7' }).focus();
+    const outline = await focused().evaluate((element) => getComputedStyle(element).outlineStyle);
+    t.equal(outline, 'solid', 'the focus shows');
+    await press('Enter');
+    const heading = page.locator('#part-7');
+    await poll(
+      async () => (await heading.boundingBox())?.y ?? desk.height,
+      (y) => y < 200,
+      5_000,
+    );
+    t.match(page.url(), /#part-7$/, 'it scrolls there');
+    await page.goto(`${base}/read/guide`);
+    const code = page.locator('pre').first();
+    await code.focus();
+    await press('ArrowRight', 5);
+    await poll(
+      () => code.evaluate(({ scrollLeft }) => scrollLeft),
+      (left) => left > 0,
+      5_000,
+    );
+    t.pass('long code scrolls by keys');
+  });
+
+  t.test('the consent by keys alone', async (t) => {
+    const page = await openPage(t, browser, {
+      base,
+      cookie,
+      options: { javaScriptEnabled: false, viewport: desk },
+    });
+    let sent: string | null = '';
+    await page.route('**/authorize/decision', async (route) => {
+      sent = route.request().postData();
+      await route.fulfill({ contentType: 'text/plain', body: 'decided' });
+    });
+    await page.goto(`${base}/samples/consent`);
+    const box = (name: string) => page.getByRole('checkbox', { name });
+    t.equal(await box('Read drafts').isChecked(), false);
+    await box('See your email address').focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Allow' }).focus();
+    await Promise.all([page.waitForURL('**/authorize/decision'), page.keyboard.press('Enter')]);
+    t.equal(sent, 'request=request-1&csrf=csrf-1&scope=read&scope=profile&decision=allow');
+  });
+
+  t.test('on paper', async (t) => {
+    const page = await openPage(t, browser, { base, cookie, options: { viewport: desk } });
+    await page.goto(`${base}/read/guide?in=handbook`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    for (const hidden of ['.top', '.contents', '.around', '.formats', '.path'])
+      t.equal(await page.locator(hidden).isVisible(), false, `${hidden} is not printed`);
+    const look = await page.evaluate(() => {
+      const { color, backgroundColor } = getComputedStyle(document.body);
+      const link = document.querySelector('article a[href^="https:"]') ?? document.body;
+      return { color, backgroundColor, link: getComputedStyle(link, '::after').content };
+    });
+    t.equal(look.color, 'rgb(0, 0, 0)', 'black on white, also at night');
+    t.equal(look.backgroundColor, 'rgb(255, 255, 255)');
+    t.match(look.link, /attr\(href\)|example\.org/, 'a link says where it leads');
+    const pdf = await page.pdf({ format: 'A4' });
+    t.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+    const shown = await page
+      .locator('pre')
+      .first()
+      .evaluate((pre) => pre.scrollWidth - pre.clientWidth);
+    t.equal(shown, 0, 'long lines of code are broken');
+  });
+
+  t.test('a line has about 68 characters', async (t) => {
+    const page = await openPage(t, browser, { base, cookie, options: { viewport: desk } });
+    await page.goto(`${base}/read/long`);
+    const length = await page
+      .locator('article .text p')
+      .first()
+      .evaluate((paragraph) => {
+        const lines = paragraph.getClientRects()[0]?.height ?? 1;
+        const lineHeight = Number.parseFloat(getComputedStyle(paragraph).lineHeight);
+        return (paragraph.textContent?.length ?? 0) / (lines / lineHeight);
+      });
+    t.ok(length > 58 && length < 76, `${length} characters`);
+  });
+});
+
+/** The same text in a window that is too narrow to be looked at again for anything but its width. */
+function isTiny({ viewport }: BrowserContextOptions): boolean {
+  return (viewport?.width ?? 0) < 390;
+}
+
+/** As much of axe-core as runs in the page. */
+interface Axe {
+  readonly axe: {
+    run(options: object): Promise<{
+      readonly violations: readonly {
+        readonly id: string;
+        readonly nodes: readonly { readonly html: string }[];
+      }[];
+      readonly passes: readonly { readonly id: string }[];
+    }>;
+  };
+}
+
+interface Visit {
+  readonly base: string;
+  readonly cookie: { readonly name: string; readonly value: string };
+  readonly options: BrowserContextOptions;
+}
+
+/** A browser of the owner. */
+async function openPage(
+  t: { teardown(work: () => unknown): void },
+  browser: Browser,
+  { base, cookie, options }: Visit,
+): Promise<Page> {
+  const context = await browser.newContext(options);
+  t.teardown(() => context.close());
+  await context.addCookies([{ ...cookie, url: base }]);
+  return context.newPage();
+}
