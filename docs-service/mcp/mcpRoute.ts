@@ -1,4 +1,4 @@
-import type { McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
+import type { LegacyHttpHandler, McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authorization } from '../http/authorization.ts';
 import { HttpProblem } from '../http/problem.ts';
@@ -11,6 +11,11 @@ export interface McpRouteOptions {
   readonly createServer: (request: McpRequest) => ReturnType<McpServerFactory>;
   /** Calls when something in the library has changed: clients of the revision 2026-07-28 may listen for it. */
   readonly onDidChange: (listener: () => void) => { dispose(): void };
+  /**
+   * Answers clients of 2025-11-25 and before, for a server that asks its clients questions: those revisions need
+   * sessions for that. Without it, each of their requests has a server of its own.
+   */
+  readonly serveOlder?: LegacyHttpHandler;
   /** Aborted when the service is to end, which clients that listen would hold up. */
   readonly ending: AbortSignal | undefined;
 }
@@ -73,10 +78,15 @@ async function createHandler(app: FastifyInstance, options: McpRouteOptions): Pr
       options.createServer({ protocol, era, drafts: authInfo?.scopes.includes('draft') ?? false }),
     { maxSubscriptions: mostListeners, onerror: (error) => app.log.debug({ err: error }, 'MCP') },
   );
+  const { serveOlder } = options;
   const teller = createChangeTeller(() => handler.notify.resourcesChanged());
   const subscription = options.onDidChange(teller.onDidChange);
   return {
     ...handler,
+    fetch: async (request, given) =>
+      serveOlder !== undefined && (await protocol.isLegacyRequest(request, given?.parsedBody))
+        ? serveOlder(request, given)
+        : handler.fetch(request, given),
     async close() {
       subscription.dispose();
       teller.dispose();

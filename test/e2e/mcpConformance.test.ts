@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fastify from 'fastify';
+import t from 'tap';
+import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { answerErrors } from '../../docs-service/http/errors.ts';
+import { checkHosts } from '../../docs-service/http/hostCheck.ts';
+import { mountMcp } from '../../docs-service/mcp/mcpRoute.ts';
+import { createFixtureServer, createSessions } from '../support/conformanceFixture.ts';
+import { openTestApp } from '../support/docsApp.ts';
+import { listenForMcp } from '../support/mcpClients.ts';
+import { mcpModules, runConformance, serveWithToken, skipWithoutMcpTools } from '../support/mcpTools.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+t.test(
+  'all that the suite requires, by fixtures at the mounted route',
+  { skip: skipWithoutMcpTools },
+  async (t) => {
+    const app = fastify();
+    t.teardown(() => app.close());
+    app.decorateRequest('grant', null);
+    answerErrors(app);
+    checkHosts(app, parseBaseUrl('http://127.0.0.1:4000'), []);
+    mountMcp(app, {
+      authorization: { requireReader: async () => undefined },
+      createServer: createFixtureServer,
+      serveOlder: createSessions(),
+      onDidChange: () => ({ dispose: () => undefined }),
+      ending: undefined,
+    });
+    const url = String(await listenForMcp(app));
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      const results = await temporaryFolder(t);
+      const { code, output } = await runConformance([
+        ...['server', '--url', url, '--requirements', revision, '-o', results],
+      ]);
+      t.comment(`${revision}\n${output.slice(output.lastIndexOf('SUMMARY') - 20)}`);
+      t.equal(code, 0, `nothing fails unexpectedly in ${revision}`);
+      const required = requiredScenarios(
+        await readFile(
+          join(mcpModules, `@modelcontextprotocol/conformance/requirements/${revision}.yaml`),
+          'utf8',
+        ),
+      );
+      t.ok(required.length >= 30);
+      const missing = required.filter((name) => !new RegExp(`✓ ${name}:`).test(output));
+      t.strictSame(missing, [], `all ${required.length} required scenarios of ${revision} pass`);
+    }
+  },
+);
+
+/** The names under `server:`. */
+function requiredScenarios(yaml: string): readonly string[] {
+  const [, list = ''] = /^server:\n((?: +- .*\n)+)/m.exec(yaml) ?? [];
+  return [...list.matchAll(/- (\S+)/g)].map(([, name = '']) => name);
+}
+
+t.test('the library itself, in what needs no fixtures', { skip: skipWithoutMcpTools }, async (t) => {
+  const { app, createToken } = await openTestApp(t, {
+    'one.md': '# One\n',
+    'collections/c.yaml': 'docs: [one]',
+  });
+  const url = String(await serveWithToken(t, await listenForMcp(app), await createToken()));
+  const scenarios = {
+    '2025-11-25': [
+      ...['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list', 'completion-complete'],
+      ...['dns-rebinding-protection', 'server-sse-multiple-streams'],
+    ],
+    '2026-07-28': [
+      ...['tools-list', 'resources-list', 'prompts-list', 'sep-2164-resource-not-found', 'caching'],
+      ...['dns-rebinding-protection', 'http-header-validation', 'server-sse-multiple-streams'],
+    ],
+  };
+  for (const [revision, names] of Object.entries(scenarios)) {
+    for (const scenario of names) {
+      const { code, output } = await runConformance([
+        ...['server', '--url', url, '--spec-version', revision, '--scenario', scenario],
+        ...['-o', await temporaryFolder(t)],
+      ]);
+      t.equal(code, 0, `${scenario} in ${revision}`);
+      if (code !== 0) t.comment(output);
+    }
+  }
+});

