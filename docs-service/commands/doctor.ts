@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Owner } from '../auth/ownerStore.ts';
 import { parseBaseUrl } from '../baseUrl.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { count } from '../count.ts';
 import { isOpenToOthers } from '../dataFolder.ts';
 import { type Finding, followDiscovery } from '../discovery/discovery.ts';
+import { metadataPath } from '../http/signIn/metadataRoutes.ts';
 import type { IndexSummary } from '../index/documentIndex.ts';
 import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
@@ -19,12 +21,15 @@ export const doctorCommand = defineCommand({
   options: { ...placeOptions, 'base-url': connectCommand.options['base-url'], fonts: serveOptions.fonts },
   async run({ values }, surroundings) {
     const places = parsePlaces(values, surroundings.env);
+    const named = values['base-url'];
+    const { origin } = parseBaseUrl(named ?? usualOrigin);
     const findings = [
       fine(`runner-docs ${surroundings.version} on Node ${process.versions.node}, ${engineOf(places)}`),
       ...(await findInContent(places)),
-      ...(await findInData(places, surroundings)),
+      ...(await findInData(places, { surroundings, origin })),
       ...(await findFonts(values.fonts, surroundings)),
-      ...(await findInService(values['base-url'], surroundings)),
+      // That nothing serves is no problem.
+      ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: surroundings.now })),
     ];
     for (const { isFine, text } of findings)
       surroundings.print(`${isFine ? 'ok     ' : 'PROBLEM'}  ${text}\n`);
@@ -46,7 +51,7 @@ async function findInContent({ content }: Places): Promise<readonly Finding[]> {
   }
 }
 
-async function findInData(places: Places, surroundings: Surroundings): Promise<readonly Finding[]> {
+async function findInData(places: Places, examined: Examined): Promise<readonly Finding[]> {
   const { data, database } = places;
   const found = await stat(data).catch(() => undefined);
   if (found === undefined && database === undefined)
@@ -60,14 +65,18 @@ async function findInData(places: Places, surroundings: Surroundings): Promise<r
   const isIndexed =
     database !== undefined || (await stat(join(data, 'index.db')).catch(() => undefined)) !== undefined;
   if (!isIndexed) return [access, wrong('There is no index yet. Run "runner-docs index" or "serve".')];
-  return [access, ...(await findInIndex(places, surroundings))];
+  return [access, ...(await findInIndex(places, examined))];
 }
 
-async function findInIndex(places: Places, surroundings: Surroundings): Promise<readonly Finding[]> {
+async function findInIndex(places: Places, { surroundings, origin }: Examined): Promise<readonly Finding[]> {
   let stores: Stores | undefined;
   try {
     stores = await openStores({ places, parts: surroundings.parts, log: surroundings.note });
-    return findingsOf(await stores.index.summary(), (await stores.access.tokens.list()).length);
+    const { tokens, owners } = stores.access;
+    return [
+      ...findingsOf(await stores.index.summary()),
+      ...findReaders((await tokens.list()).length, await owners.read(), origin),
+    ];
   } catch (error) {
     return [wrong((error as Error).message)];
   } finally {
@@ -75,22 +84,34 @@ async function findInIndex(places: Places, surroundings: Surroundings): Promise<
   }
 }
 
-function findingsOf({ documents, problems, whole }: IndexSummary, tokens: number): readonly Finding[] {
+function findingsOf({ documents, problems, whole }: IndexSummary): readonly Finding[] {
   return [
     whole
       ? fine(`${count(documents, 'document')} can be read.`)
       : wrong('The index is not whole yet. Wait for "serve", or run "runner-docs index".'),
-    tokens > 0
-      ? fine(`${count(tokens, 'token')} given out.`)
-      : wrong('Nobody can read yet. Run "runner-docs token create".'),
     ...problems.map(({ path, message }) => wrong(`${path}: ${message}`)),
   ];
 }
 
-/** The sign-in, as a client sees it that knows only the address. That nothing serves is no problem. */
-function findInService(baseUrl: string | undefined, { now }: Surroundings): Promise<readonly Finding[]> {
-  const { origin } = parseBaseUrl(baseUrl ?? usualOrigin);
-  return followDiscovery({ origin, isNamed: baseUrl !== undefined, fetch, now });
+function findReaders(tokens: number, { me, password }: Owner, origin: string): readonly Finding[] {
+  if (tokens === 0 && password === null)
+    return [
+      wrong(
+        'Nobody can read yet. Run "runner-docs owner set-password" to sign in, or "runner-docs token create".',
+      ),
+    ];
+  const signIn = password === null ? 'Without a password nobody can sign in' : 'The owner can sign in';
+  const given = fine(`${signIn}; ${count(tokens, 'token')} given out.`);
+  if (password === null || me === null || new URL(me).origin === origin) return [given];
+  const link = `<link rel="indieauth-metadata" href="${origin}${metadataPath}">`;
+  return [given, fine(`The owner is ${me}. For IndieAuth, the head of that page needs this line: ${link}`)];
+}
+
+/** What the parts of an examination share. */
+interface Examined {
+  readonly surroundings: Surroundings;
+  /** Where the service answers. */
+  readonly origin: string;
 }
 
 /** A library that has no such text needs no such font, so nothing here is a problem. */

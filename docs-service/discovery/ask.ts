@@ -12,11 +12,15 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 const limit = 5_000;
 const mostBytes = 65_536;
 
-/** Follows no redirect, and reads no more than 64 KB. */
-export async function ask(url: string, fetch: Fetch): Promise<Answer> {
+/** Posts the message where there is one. Follows no redirect, and reads no more than 64 KB. */
+export async function ask(url: string, fetch: Fetch, message?: object): Promise<Answer> {
+  const accept = 'application/json, text/event-stream';
+  const json = { accept, 'content-type': 'application/json' };
   try {
     const response = await fetch(url, {
-      headers: { accept: 'application/json, text/event-stream' },
+      ...(message === undefined
+        ? { headers: { accept } }
+        : { method: 'POST', headers: json, body: JSON.stringify(message) }),
       redirect: 'manual',
       signal: AbortSignal.timeout(limit),
     });

@@ -24,7 +24,7 @@ export interface DiscoveryOptions {
  */
 export async function followDiscovery(options: DiscoveryOptions): Promise<readonly Finding[]> {
   const { origin, isNamed, fetch, now } = options;
-  const first = await ask(`${origin}/mcp`, fetch);
+  const first = await ask(`${origin}/mcp`, fetch, firstMessage);
   const missing = findMissing(first, options);
   if (missing !== undefined) return [isNamed ? missing : { ...missing, isFine: true }];
   if (first.kind !== 'answer') return [];
@@ -41,6 +41,18 @@ export async function followDiscovery(options: DiscoveryOptions): Promise<readon
   if (originOf(metadataUrl) !== origin) return [...clock, wrong(namesAnother(origin, metadataUrl))];
   return [...clock, ...(await followResource(metadataUrl, options))];
 }
+
+/** What a client sends before it has a token. */
+const firstMessage = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'runner-docs doctor', version: '1' },
+  },
+};
 
 /** Why there is no challenge; undefined where there is one. */
 function findMissing(answer: Answer, { origin, isNamed }: DiscoveryOptions): Finding | undefined {

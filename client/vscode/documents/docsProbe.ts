@@ -4,11 +4,17 @@ export type DocsAnswer = 'refused' | 'other';
 /** Milliseconds. Whoever waits is about to use the service anyway, and is then told why it does not answer. */
 const limit = 5_000;
 
-/** Asks as cheaply as can be: to a token that is good, a GET of this address is a wrong method. */
+/** Asks as cheaply as can be. */
 export async function probeDocs(origin: string, token: string): Promise<DocsAnswer> {
   try {
     const response = await fetch(`${origin}/mcp`, {
-      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
       // A redirect would take the token to wherever the answer says.
       redirect: 'manual',
       signal: AbortSignal.timeout(limit),
