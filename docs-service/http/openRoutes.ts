@@ -28,9 +28,6 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-const ownerEntry = `<li><a href="/read">Open the library</a>, if it is yours: you sign in with your password.</li>
-`;
-
 const frontPage = (hasLibrary: boolean) =>
   page({
     hasLibrary,
