@@ -67,9 +67,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
   const refuse = refuseOtherMethods(app);
   await describeRoutes(app, { origin, version });
-  const authorization = await authorizeBearers(app, options);
   const { signIn, limits, now } = options;
   const issuer = 'issuer' in signIn ? signIn.issuer : origin;
+  const authorization = await authorizeBearers(app, { ...options, issuer });
   await app.register(createResourceMetadata({ baseUrl, issuer }));
   const { renditions } = options;
   if (!('issuer' in signIn)) {
@@ -84,7 +84,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(api, { prefix: '/api/v1' });
   mountLibrary(app, { ...options, authorization });
   await app.register(createStatusRoutes(index));
-  await app.register(createOpenRoutes(origin, !('issuer' in signIn)));
+  await app.register(createOpenRoutes(origin, issuer));
   refuse();
   return app;
 }

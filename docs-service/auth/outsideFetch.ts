@@ -1,7 +1,7 @@
-import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { readBoundedBody } from './boundedBody.ts';
+import { createDnsLookup, type LookUpAddresses } from './dnsAddresses.ts';
 import { FetchQueue } from './fetchQueue.ts';
 import { OutsideError } from './outsideError.ts';
 import { outsideHostProblem } from './outsideHost.ts';
@@ -19,8 +19,7 @@ export type OutsideFetch = (address: URL) => Promise<OutsideDocument>;
 
 /** Everything here is for tests alone, which have no public network. */
 export interface OutsideFetchOptions {
-  /** All IP addresses of a host name. */
-  readonly resolve?: (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
+  readonly resolve?: LookUpAddresses;
   /** Where a checked IP address is really reached. */
   readonly reach?: (address: string) => string;
   /** Certificates to trust, as PEM. */
@@ -35,7 +34,7 @@ const largest = 64 * 1024;
 const usualDeadline = 5_000;
 
 export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFetch {
-  const { resolve = resolveByDns, deadline = usualDeadline } = options;
+  const { resolve = createDnsLookup(), deadline = usualDeadline } = options;
   const queue = new FetchQueue({ lanes: 8, length: 32 });
   return async (address) => {
     const problem = outsideHostProblem(address);
@@ -57,16 +56,6 @@ export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFe
       throw error instanceof OutsideError ? error : unreachable(address.hostname, error, signal);
     }
   };
-}
-
-/** Of this machine's own files and names nothing counts: only what the DNS says. */
-async function resolveByDns(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  const cancel = () => resolver.cancel();
-  signal.addEventListener('abort', cancel, { once: true });
-  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  signal.removeEventListener('abort', cancel);
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }
 
 /** One address that is not public is enough: whoever named the host may have more such answers ready. */

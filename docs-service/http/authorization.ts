@@ -19,6 +19,8 @@ declare module 'fastify' {
 
 export interface AuthorizationOptions {
   readonly baseUrl: BaseUrl;
+  /** Whom the challenge leads to: this service, or another server, which alone gives tokens out then. */
+  readonly issuer: string;
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly limits: Limits;
   readonly now: () => number;
@@ -74,8 +76,7 @@ export async function authorizeBearers(
   };
   const requireBearer = async (request: FastifyRequest, reply: FastifyReply) => {
     // Another scheme is no token at all, and no guess at one.
-    if (!/^bearer +\S/i.test(request.headers.authorization ?? ''))
-      throw tokenIsMissing(request, options.baseUrl);
+    if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options);
     await verify(request, reply).catch((error: FastifyErrorLike) => {
       if (error instanceof ForeignProfile) throw new HttpProblem(403, error.message);
       if (!isRefusal(error)) throw tokensUnavailable(error);
@@ -136,12 +137,14 @@ function challenge(
   };
 }
 
-function tokenIsMissing(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {
-  return new HttpProblem(
-    401,
-    'This needs a token, as "Authorization: Bearer TOKEN". `runner-docs token create` makes one.',
-    { headers: challenge(request, baseUrl) },
-  );
+function tokenIsMissing(
+  request: FastifyRequest,
+  { baseUrl, issuer }: Pick<AuthorizationOptions, 'baseUrl' | 'issuer'>,
+): HttpProblem {
+  const source = issuer === baseUrl.origin ? '`runner-docs token create` makes one.' : `${issuer} gives one.`;
+  return new HttpProblem(401, `This needs a token, as "Authorization: Bearer TOKEN". ${source}`, {
+    headers: challenge(request, baseUrl),
+  });
 }
 
 function tokenIsWrong(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {

@@ -7,7 +7,8 @@ import { metadataPath } from './signIn/metadataRoutes.ts';
  * Pages that are open to all and show nothing of the library. Where the service is the authorization server, its
  * address stands for the owner, so the front page says where clients sign in (IndieAuth, 4.1).
  */
-export function createOpenRoutes(origin: string, isServer: boolean): FastifyPluginAsync {
+export function createOpenRoutes(origin: string, issuer: string): FastifyPluginAsync {
+  const isServer = issuer === origin;
   const link = `<${origin}${metadataPath}>; rel="indieauth-metadata"`;
   return async (app) => {
     let reference: string | undefined;
@@ -15,7 +16,7 @@ export function createOpenRoutes(origin: string, isServer: boolean): FastifyPlug
       sendPage(isServer ? reply.header('link', link) : reply, frontPage(isServer)),
     );
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-      reference ??= createReferencePage(app.swagger(), { origin, hasLibrary: isServer });
+      reference ??= createReferencePage(app.swagger(), { origin, issuer });
       return sendPage(reply, reference);
     });
   };

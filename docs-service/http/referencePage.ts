@@ -36,7 +36,7 @@ interface Schema {
 /** The reference that people read, made of the same description as `openapi.json`. It shows no data. */
 export function createReferencePage(
   description: object,
-  { origin, hasLibrary }: { readonly origin: string; readonly hasLibrary: boolean },
+  { origin, issuer }: { readonly origin: string; readonly issuer: string },
 ): string {
   // @fastify/swagger made it of the schemas of this service.
   const { info, paths = {}, components } = description as OpenApi;
@@ -51,10 +51,10 @@ export function createReferencePage(
   return page({
     title: 'Reference · runner-docs',
     place: 'reference',
-    hasLibrary,
+    hasLibrary: issuer === origin,
     body: `<div class="ruled"><h1>Reference</h1>
 <p>Version ${escapeHtml(info.version)}. Every address under <code>/api/v1</code> needs a token, which
-<code>runner-docs token create</code> makes. Every error is a problem: a JSON object with a sentence in
+${issuer === origin ? '<code>runner-docs token create</code> makes' : `${escapeHtml(issuer)} gives`}. Every error is a problem: a JSON object with a sentence in
 <code>detail</code>. <code>HEAD</code> works wherever <code>GET</code> does, and answers have an <code>ETag</code>.</p>
 <pre tabindex="0"><code>curl -H "Authorization: Bearer $TOKEN" ${escapeHtml(origin)}/api/v1/docs</code></pre>
 <p>For programs: <code>/api/v1/openapi.json</code>.</p>

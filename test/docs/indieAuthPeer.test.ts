@@ -124,6 +124,13 @@ t.test('the service with another server behind it', async (t) => {
   t.match(elsewhere.headers.get('www-authenticate'), /invalid_token/);
   server.says('{"active":');
   t.equal((await service.get('/api/v1/docs', 'three')).status, 503);
+  const bare = await fetch(`${service.origin}/api/v1/docs`);
+  t.match(
+    (await bare.json()).detail,
+    'https://auth.example.org/ gives one',
+    'who has no token learns where to get one',
+  );
+  t.match(await (await fetch(`${service.origin}/docs`)).text(), 'https://auth.example.org/ gives');
   for (const path of ['/authorize', '/token', '/register', '/.well-known/oauth-authorization-server'])
     t.equal((await fetch(service.origin + path)).status, 404, `${path} is the other server's`);
 

@@ -1,9 +1,12 @@
+import { createSocket } from 'node:dgram';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import ipaddr from 'ipaddr.js';
 import t, { type Test } from 'tap';
 import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
+import { createDnsLookup } from '../../docs-service/auth/dnsAddresses.ts';
 import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
 import { isPublicAddress } from '../../docs-service/auth/publicAddress.ts';
 import { type Certificate, createCertificate } from '../support/certificates.ts';
@@ -168,6 +171,70 @@ t.test('names that lead where nothing is asked', async (t) => {
     );
   }
   t.equal(requests.length, 0, 'nobody was asked');
+});
+
+t.test('names are looked up in the DNS, and nowhere else', async (t) => {
+  const asked: string[] = [];
+  /** Answers of a name server by name and type, as bytes; what is not here does not exist. */
+  const records: Readonly<Record<string, readonly string[]>> = {
+    'both.example.org 1': [publicAddress, secondAddress],
+    'both.example.org 28': ['2606:4700::1'],
+    'four.example.org 1': [publicAddress],
+    'mixed.example.org 1': [publicAddress],
+    'mixed.example.org 28': ['::1'],
+  };
+  const server = createSocket('udp4', (message, { port, address }) => {
+    const labels: string[] = [];
+    let at = 12;
+    for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+      labels.push(message.toString('latin1', at + 1, at + 1 + length));
+      at += length + 1;
+    }
+    const type = message.readUInt16BE(at + 1);
+    const question = message.subarray(12, at + 5);
+    const key = `${labels.join('.')} ${type}`;
+    asked.push(key);
+    const found = records[key] ?? [];
+    const head = Buffer.alloc(12);
+    message.copy(head, 0, 0, 2);
+    head.writeUInt16BE(found.length === 0 ? 0x8183 : 0x8180, 2);
+    head.writeUInt16BE(1, 4);
+    head.writeUInt16BE(found.length, 6);
+    const answers = found.map((text) => {
+      const bytes = Buffer.from(ipaddr.parse(text).toByteArray());
+      const meta = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length]);
+      return Buffer.concat([meta, bytes]);
+    });
+    server.send(Buffer.concat([head, question, ...answers]), port, address);
+  });
+  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const lookUp = createDnsLookup([`127.0.0.1:${server.address().port}`]);
+  const ever = new AbortController().signal;
+  t.strictSame([...(await lookUp('both.example.org', ever))].sort(), [
+    '2606:4700::1',
+    publicAddress,
+    secondAddress,
+  ]);
+  t.strictSame(await lookUp('four.example.org', ever), [publicAddress], 'one kind is enough');
+  t.strictSame(await lookUp('none.example.org', ever), []);
+  asked.length = 0;
+  t.strictSame(await lookUp('localhost.example.org', ever), []);
+  t.ok(
+    asked.every((key) => key.startsWith('localhost.example.org ')),
+    'no search domain is tried',
+  );
+  const fetch = createOutsideFetch({ resolve: lookUp });
+  const mixed = fetch(new URL('https://mixed.example.org/'));
+  await t.rejects(
+    mixed,
+    failsWith({ kind: 'refused' }),
+    'one private address of either kind is enough to refuse',
+  );
+  await t.rejects(
+    fetch(new URL('https://none.example.org/')),
+    failsWith({ message: /no server by the name/ }),
+  );
 });
 
 t.test('a name that leads elsewhere the second time is asked where it was checked', async (t) => {
