@@ -63,7 +63,7 @@ t.test('the library itself, in what needs no fixtures', { skip: skipWithoutMcpTo
   const url = String(await serveWithToken(t, await listenForMcp(app), await createToken()));
   const scenarios = {
     '2025-11-25': [
-      ...['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list', 'completion-complete'],
+      ...['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list'],
       ...['dns-rebinding-protection', 'server-sse-multiple-streams'],
     ],
     '2026-07-28': [

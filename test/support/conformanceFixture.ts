@@ -51,7 +51,8 @@ export function createFixtureServer(): Server {
   server.setRequestHandler('prompts/list', () => ({
     prompts: Object.entries(promptArguments).map(([name, names]) => ({
       name,
-      arguments: names.map((one) => ({ name: one, required: true })),
+      description: `Fixture ${name}.`,
+      arguments: names.map((one) => ({ name: one, description: `Fixture ${one}.`, required: true })),
     })),
   }));
   server.setRequestHandler('prompts/get', ({ params }, context) =>
@@ -180,11 +181,15 @@ const tools: Readonly<Record<string, Fixture>> = {
     return text('Done.');
   },
   test_sampling: async ({ args, context }) => {
-    const { content } = await context.mcpReq.requestSampling({
-      messages: [{ role: 'user', content: { type: 'text', text: String(args['prompt']) } }],
-      maxTokens: 100,
-    });
-    return text(`LLM response: ${'text' in content ? content.text : ''}`);
+    const { method, params } = sampling(String(args['prompt']), 100);
+    // With the request that it belongs to, as there is no other stream.
+    const { content } = (await context.mcpReq.send({
+      method: method as 'sampling/createMessage',
+      params,
+    })) as {
+      readonly content: { readonly text?: string };
+    };
+    return text(`LLM response: ${content.text}`);
   },
   test_elicitation: ({ args, context }) =>
     elicit(context, String(args['message']), {
@@ -270,8 +275,10 @@ function titled(value: string, title: string) {
 
 async function elicit(context: ServerContext, message: string, properties: Record<string, unknown>) {
   const requestedSchema = { type: 'object', properties, required: Object.keys(properties) };
-  const asked = { message, requestedSchema } as unknown as Parameters<typeof context.mcpReq.elicitInput>[0];
-  const { action, content } = await context.mcpReq.elicitInput(asked);
+  const { action, content } = await context.mcpReq.send({
+    method: 'elicitation/create',
+    params: { message, requestedSchema },
+  });
   const prefix = 'username' in properties ? 'User response: ' : 'Elicitation completed: ';
   return text(`${prefix}action=${action}, content=${JSON.stringify(content)}`);
 }

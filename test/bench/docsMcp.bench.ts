@@ -1,0 +1,146 @@
+// Searches a second by MCP beside the same searches by REST, and what 200 agents at once cost, against the built
+// service in a process of its own. Each agent is the SDK's client; a bare message shows what the SDK's client costs.
+// Usage: node .tap-build/docsMcp.bench.mjs [--documents N]
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { runDocs, serveDocs } from '../support/docsProcess.ts';
+
+const { values } = parseArgs({ options: { documents: { type: 'string', default: '2000' } } });
+const documents = Number(values.documents);
+/** Milliseconds of each measurement. */
+const span = 2_000;
+const connections = 16;
+const agents = 200;
+const callsOfAgent = 5;
+
+const folder = await mkdtemp(join(tmpdir(), 'runner-docs-bench-'));
+await mkdir(join(folder, 'content'));
+for (let at = 0; at < documents; at++) await writeFile(join(folder, 'content', `n${at}.md`), documentOf(at));
+const data = join(folder, 'data');
+const service = await serveDocs([
+  ...['--content', join(folder, 'content'), '--data', data, '--limit-requests', '1000000'],
+]);
+await service.whenReady();
+const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
+const authorization = `Bearer ${token}`;
+const url = new URL('/mcp', service.origin);
+console.log(`${documents} documents, ${connections} askers, each search another`);
+
+let asked = 0;
+const word = () => `word${(asked += 7) % 5_000}`;
+const ways: readonly { name: string; ask: () => Promise<unknown> }[] = [
+  {
+    name: 'REST, the first time',
+    ask: () => service.get(`/api/v1/docs?limit=10&q=${word()}+-x${asked}`, token).then((one) => one.text()),
+  },
+  { name: 'MCP 2026-07-28, a bare message', ask: () => post(newerCall(), newerHeaders) },
+  { name: 'MCP 2025-11-25, a bare message', ask: () => post(call(), {}) },
+];
+for (const { name, ask } of ways) {
+  await rate(ask, 500);
+  console.log(`  ${name.padEnd(34)} ${(await rate(ask, span)).toFixed(0).padStart(6)} a second`);
+}
+const client = await connect();
+const withClient = () => client.callTool({ name: 'search_docs', arguments: { query: word() } });
+await rate(withClient, 500);
+console.log(
+  `  ${"MCP 2025-11-25, the SDK's client".padEnd(34)} ${(await rate(withClient, span)).toFixed(0).padStart(6)} a second`,
+);
+await client.close();
+
+console.log(`${agents} agents at once, each connects and searches ${callsOfAgent} times`);
+const before = await memory();
+const connecting: number[] = [];
+const searching: number[] = [];
+const begun = performance.now();
+await Promise.all(
+  Array.from({ length: agents }, async () => {
+    const agent = await timed(connecting, connect);
+    for (let at = 0; at < callsOfAgent; at++)
+      await timed(searching, () => agent.callTool({ name: 'search_docs', arguments: { query: word() } }));
+    await agent.close();
+  }),
+);
+const seconds = (performance.now() - begun) / 1_000;
+console.log(`  all done after ${seconds.toFixed(1)} s`);
+for (const [name, times] of Object.entries({ connecting, searching }))
+  console.log(`  ${name.padEnd(12)} p50 ${quantile(times, 0.5)} ms, p99 ${quantile(times, 0.99)} ms`);
+console.log(`  memory of the service: ${before} MB before, ${await memory()} MB after`);
+await service.stop();
+await rm(folder, { recursive: true });
+
+async function connect(): Promise<Client> {
+  const one = new Client({ name: 'bench', version: '1.0.0' });
+  await one.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization } } }));
+  return one;
+}
+
+function call(meta = {}): string {
+  const params = { name: 'search_docs', arguments: { query: word() }, ...meta };
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+}
+
+function newerCall(): string {
+  return call({
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+    },
+  });
+}
+
+const newerHeaders = {
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': 'search_docs',
+};
+
+async function post(body: string, headers: Record<string, string>): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization, ...headers },
+    body,
+  });
+  const text = await answer.text();
+  if (!text.includes('total')) throw new Error(`${answer.status}: ${text.slice(0, 300)}`);
+}
+
+async function rate(ask: () => Promise<unknown>, milliseconds: number): Promise<number> {
+  const end = performance.now() + milliseconds;
+  let done = 0;
+  const work = async () => {
+    while (performance.now() < end) {
+      await ask();
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  return (done * 1_000) / milliseconds;
+}
+
+async function timed<Result>(times: number[], work: () => Promise<Result>): Promise<Result> {
+  const from = performance.now();
+  const result = await work();
+  times.push(performance.now() - from);
+  return result;
+}
+
+async function memory(): Promise<number> {
+  const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024);
+}
+
+function quantile(times: readonly number[], part: number): string {
+  const sorted = times.toSorted((one, other) => one - other);
+  return (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(0);
+}
+
+function documentOf(at: number): string {
+  const words = Array.from({ length: 380 }, (_, place) => `word${(at * 31 + place * 17) % 5_000}`);
+  return `---\ntitle: Document ${at}\ntype: note\n---\n# Document ${at}\n\n${words.join(' ')}\n`;
+}
