@@ -80,7 +80,7 @@ export function documentMarks(
   ];
 }
 
-export function documentFacets({ slug, type, tags, draft }: FacetedDocument): string[] {
+function documentFacets({ slug, type, tags, draft }: FacetedDocument): string[] {
   const typed = type === null ? [] : [typeFacet(type)];
   const parts = [...new Set(analyse(slug))].map((part) => slugMark + part);
   return [anyFacet, ...(draft ? [draftFacet] : []), ...typed, ...tags.map(tagFacet), ...parts];

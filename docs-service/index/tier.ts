@@ -5,7 +5,7 @@ import type { Query } from './query.ts';
 export type Tier = 'title' | 'heading' | 'text';
 
 /** Above this number of candidates nothing is counted or ranked. */
-export const mostCandidates = 2_000;
+const mostCandidates = 2_000;
 
 /** As many are asked for at once: one more than are kept, to see whether there are more. */
 export const mostFound = mostCandidates + 1;
