@@ -74,8 +74,20 @@ function* pairsOf(run: string, start: number): Generator<AnalysedWord> {
 function* lettersOf(run: string, start: number): Generator<AnalysedWord> {
   for (const { 0: part, index } of run.matchAll(foldedTogether)) {
     const place = { start: start + index, end: start + index + part.length };
-    for (const [token] of folded(part).matchAll(letters)) yield { ...place, token };
+    if (isPlain(part)) yield { ...place, token: part };
+    else for (const [token] of folded(part).matchAll(letters)) yield { ...place, token };
   }
+}
+
+/** Most letters of Japanese and Chinese: one unit each, with no other form. */
+function isPlain(letter: string): boolean {
+  const code = letter.charCodeAt(0);
+  return (
+    letter.length === 1 &&
+    ((code >= 0x4e00 && code <= 0x9fff) ||
+      (code >= 0x3041 && code <= 0x3096) ||
+      (code >= 0x30a1 && code <= 0x30fa))
+  );
 }
 
 function* tokensOf(word: string, start: number): Generator<AnalysedWord> {
