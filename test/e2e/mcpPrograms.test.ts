@@ -182,22 +182,34 @@ t.test('the command line of the inspector', { skip: skipWithoutMcpTools }, async
     ...['--method', 'tools/call', '--tool-name', name],
     ...given.flatMap((one) => ['--tool-arg', one]),
   ];
-  const cases: readonly { name: string; args: readonly string[]; want: RegExp }[] = [
-    { name: 'tools', args: ['--method', 'tools/list'], want: /search_docs[\s\S]*list_collections/ },
+  const servers = { http: overHttp, stdio: overStdio };
+  const both = ['http', 'stdio'] as const;
+  const cases: readonly {
+    readonly name: string;
+    readonly args: readonly string[];
+    readonly want: RegExp;
+    readonly transports?: readonly (keyof typeof servers)[];
+  }[] = [
+    {
+      name: 'tools',
+      args: ['--method', 'tools/list'],
+      want: /search_docs[\s\S]*list_collections/,
+      transports: both,
+    },
     { name: 'a search', args: call('search_docs', 'query=words', 'limit=5'), want: /"slug": ?\\?"one/ },
-    { name: 'a document', args: call('get_doc_markdown', 'slug=one'), want: /Some words/ },
+    { name: 'a document', args: call('get_doc_markdown', 'slug=one'), want: /Some words/, transports: both },
     { name: 'resources', args: ['--method', 'resources/list'], want: /docs:\/\/collection\/book/ },
     {
       name: 'a resource',
       args: ['--method', 'resources/read', '--uri', 'docs://doc/one'],
       want: /Some words/,
     },
-    { name: 'templates', args: ['--method', 'resources/templates/list'], want: /docs:\/\/doc\/\{slug\}/ },
     { name: 'prompts', args: ['--method', 'prompts/list'], want: /answer_from_docs/ },
   ];
-  for (const [transport, server] of Object.entries({ http: overHttp, stdio: overStdio })) {
-    for (const { name, args: asked, want } of cases) {
-      const { code, output } = await runInspector([...server, ...asked]);
+  // Each run starts a Node of its own and, over stdio, the program too.
+  for (const { name, args: asked, want, transports = ['http' as const] } of cases) {
+    for (const transport of transports) {
+      const { code, output } = await runInspector([...servers[transport], ...asked]);
       t.equal(code, 0, `${name} over ${transport}`);
       t.match(output, want, `${name} over ${transport}`);
     }

@@ -354,6 +354,10 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     t.strictSame(await index.nearSlugs('completely-different', 3), []);
     t.strictSame(await index.nearSlugs('\0\ud800', 3), []);
     t.strictSame(await index.nearSlugs(`${'faq-'.repeat(30_000)}`, 3), []);
+    t.strictSame(await index.slugsFrom('inst', 3), ['installation'], 'no draft is found by its beginning');
+    t.strictSame(await index.slugsFrom('grö', 3), ['größe']);
+    t.equal((await index.slugsFrom('', 3)).length, 3);
+    t.strictSame(await index.slugsFrom('\0\ud800', 3), []);
   });
 
   on('a text of any size is found by how it begins', async (t, index) => {
