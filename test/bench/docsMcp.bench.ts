@@ -30,6 +30,12 @@ const authorization = `Bearer ${token}`;
 const url = new URL('/mcp', service.origin);
 console.log(`${documents} documents, ${connections} askers, each search another`);
 
+const newerHeaders = {
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': 'search_docs',
+};
+
 let asked = 0;
 const word = () => `word${(asked += 7) % 5_000}`;
 const ways: readonly { name: string; ask: () => Promise<unknown> }[] = [
@@ -93,12 +99,6 @@ function newerCall(): string {
     },
   });
 }
-
-const newerHeaders = {
-  'mcp-protocol-version': '2026-07-28',
-  'mcp-method': 'tools/call',
-  'mcp-name': 'search_docs',
-};
 
 async function post(body: string, headers: Record<string, string>): Promise<void> {
   const answer = await fetch(url, {
