@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   readonly wait?: number;
   /** With `wal`, the default, others read while somebody writes. */
   readonly journal?: 'wal' | 'delete';
+  /** For a file that holds much: pages of 8 KiB, and pages that are no longer used can be given back. */
+  readonly isLarge?: boolean;
 }
 
 /**
@@ -31,11 +33,13 @@ export interface DatabaseOptions {
  */
 export async function openDatabase(
   file: string,
-  { wait = 5_000, journal = 'wal' }: DatabaseOptions = {},
+  { wait = 5_000, journal = 'wal', isLarge = false }: DatabaseOptions = {},
 ): Promise<Database> {
   const engine = isBuiltIn() ? openBuiltIn(file) : await openLibsql(file);
   try {
     engine.exec(`PRAGMA busy_timeout = ${wait}`);
+    // Both are for a file that has no table yet.
+    if (isLarge) engine.exec('PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL');
     if (journal === 'wal') engine.exec('PRAGMA journal_mode = WAL');
     engine.exec('PRAGMA synchronous = NORMAL');
     engine.exec('PRAGMA foreign_keys = ON');

@@ -11,9 +11,12 @@ export function documentFigures({ title, text }: ScoredTokens): string {
   const counts = new Map<string, number>();
   for (const tokens of [title, text])
     for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
-  const repeated = [...counts].filter(([, count]) => count > 1).sort(([, one], [, other]) => other - one);
-  const written = repeated.slice(0, mostRepeated).map(([token, count]) => wordKey(token) + countMark(count));
-  return `${(title.length + text.length).toString(36)} ${written.join('')}`;
+  const repeated: (readonly [token: string, count: number])[] = [];
+  for (const entry of counts) if (entry[1] > 1) repeated.push(entry);
+  if (repeated.length > mostRepeated) repeated.sort(([, one], [, other]) => other - one);
+  let written = `${(title.length + text.length).toString(36)} `;
+  for (const [token, count] of repeated.slice(0, mostRepeated)) written += wordKey(token) + countMark(count);
+  return written;
 }
 
 interface ScoredTokens {
@@ -22,7 +25,7 @@ interface ScoredTokens {
 }
 
 /** One document of so many is counted for how common words are. */
-const sampledOf = 8;
+const sampledOf = 16;
 
 /** Whether this document counts for how common words are: few do, so that a change of one costs little. */
 export function isSampled(slug: string): boolean {

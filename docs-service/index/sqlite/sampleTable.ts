@@ -33,7 +33,7 @@ export function createSampleWriter(database: Database) {
       for (const word of new Set([...tokens.title, ...tokens.text].map(wordHash))) change(word, by);
     },
     write: () => {
-      for (const [word, by] of changes) {
+      for (const [word, by] of [...changes].sort(([one], [other]) => one - other)) {
         if (by !== 0) add.run(word, by);
         if (by < 0) clean.run(word);
       }

@@ -9,11 +9,11 @@ import { analyserRules } from '../analyser.ts';
  */
 export async function openIndex(file: string): Promise<Database> {
   try {
-    return withSchema(await openDatabase(file));
+    return withSchema(await openDatabase(file, { isLarge: true }));
   } catch (error) {
     if (!isCorruption(error)) throw error;
     removeDatabase(file);
-    return withSchema(await openDatabase(file));
+    return withSchema(await openDatabase(file, { isLarge: true }));
   }
 }
 

@@ -66,6 +66,13 @@ function createParts(database: Database) {
     database.exec(`INSERT INTO words (words, rank) VALUES ('${what}', ${value})`);
   const changes = database.prepare<{ count: number }>('SELECT total_changes() AS count');
   const total = () => changes.get()?.count ?? 0;
+  const unused = database.prepare<{ freelist_count: number }>('PRAGMA freelist_count');
+  /** Gives some pages back. Not every file can, such as one of an older version. */
+  const isShrinking = () => {
+    const before = unused.get()?.freelist_count ?? 0;
+    database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
+    return (unused.get()?.freelist_count ?? 0) < before;
+  };
   let isPrepared = false;
   return {
     /** Before the first change: whoever only reads writes nothing. */
@@ -85,6 +92,8 @@ function createParts(database: Database) {
         set('merge', pages);
         if (total() - before < 2) break;
       }
+      // Both the parts and the whole took room for a moment.
+      while ((unused.get()?.freelist_count ?? 0) > 0 && isShrinking());
     },
   };
 }
