@@ -41,7 +41,7 @@ t.test('PostgreSQL', { skip }, async (t) => {
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     const worker = resolve('dist/docs-service/indexWorker.cjs');
     const sqlite = createSqliteIndex({ file: join(folder, 'index.db'), worker, log: ignore });
-    const word = fc.constantFrom('apple', 'pear', 'plum', 'Äpfel', 'ap', '検索', 'pearl');
+    const word = fc.constantFrom('apple', 'pear', 'plum', 'Äpfel', 'ap', '検索', '索検', '検', 'pearl');
     const separator = fc.constantFrom(' ', ' ', '-', '\n\n', '\n# ', ', ');
     const text = fc.array(fc.tuple(word, separator), { maxLength: 16 }).map((words) => words.flat().join(''));
     const facet = fc.constantFrom('x', 'y');
@@ -207,11 +207,11 @@ interface Question {
   readonly tag?: string;
 }
 
-/** What must be the same on both engines: all but the order of what one tier has. */
+/** What must be the same on both engines. */
 async function ask(index: WritableIndex, { text, ...filter }: Question) {
   const paging = { ...filter, limit: 100, offset: 0 };
   const search = await index.search({ ...paging, text });
-  const hits = search.items.map(({ document, snippet }) => `${document.slug}: ${snippet}`).toSorted();
+  const hits = search.items.map(({ document, snippet }) => `${document.slug}: ${snippet}`);
   const list = await index.list(paging);
   return {
     search: { ...search, items: hits },

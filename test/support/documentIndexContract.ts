@@ -160,6 +160,14 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       ['strasse', []],
       ['検索', ['zurich']],
       ['検*', ['zurich']],
+      ['索', ['zurich']],
+      ['文検', ['zurich']],
+      ['全文検索エンジンを作る', ['zurich']],
+      ['"検索エンジン" 作る', ['zurich']],
+      ['検索する', []],
+      ['文全', []],
+      ['全索', []],
+      ['install -検索', ['install', 'getting-started']],
       ['-install', ['split', 'zurich']],
       ['-install -zurich', ['split']],
       ['-"run it" -z* -split -three', ['install']],
@@ -215,6 +223,48 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     t.strictSame(await found(index, '"apples apple"'), [], 'a title and a text make no phrase');
     const page = await index.search({ text: 'apple pear', drafts: false, limit: 2, offset: 1 });
     t.strictSame([page.items.map(({ document }) => document.slug).toSorted(), page.total], [['c', 'e'], 5]);
+  });
+
+  on('within a tier the words come more often first, and in shorter documents', async (t, index) => {
+    const filler = (words: number) => 'filler '.repeat(words);
+    await index.apply({
+      put: [
+        documentOf('a-once', { title: 'x', body: `apple ${filler(60)}` }),
+        documentOf('b-twice', { title: 'x', body: `apple apple ${filler(60)}` }),
+        documentOf('c-often', { title: 'x', body: `${'apple '.repeat(8)}${filler(60)}` }),
+        documentOf('d-short', { title: 'x', body: `plum ${filler(5)}` }),
+        documentOf('e-long', { title: 'x', body: `plum ${filler(500)}` }),
+        documentOf('f-phrases', { title: 'x', body: `${'red pear '.repeat(4)}${filler(60)}` }),
+        documentOf('e-phrase', { title: 'x', body: `red pear red plane pear ${filler(63)}` }),
+        documentOf('g-tie', { title: 'x', body: `apple ${filler(60)}` }),
+        documentOf('h-title', { title: 'Apple', body: filler(500) }),
+      ],
+    });
+    t.strictSame(await found(index, 'apple'), ['h-title', 'c-often', 'b-twice', 'a-once', 'g-tie']);
+    t.strictSame(await found(index, 'plum'), ['d-short', 'e-long']);
+    t.strictSame(await found(index, '"red pear"'), ['f-phrases', 'e-phrase']);
+    t.strictSame(await found(index, '東京'), []);
+    const pages = [0, 1, 2, 3, 4].map((offset) => found(index, 'apple', { limit: 1, offset }));
+    t.strictSame((await Promise.all(pages)).flat(), await found(index, 'apple'), 'pages make the whole');
+  });
+
+  on('a rare word weighs more than a common one', async (t, index) => {
+    const common = Array.from({ length: 200 }, (_, number) =>
+      documentOf(`other-${number}`, { title: 'x', body: 'common words of others, in some number' }),
+    );
+    const filler = 'some '.repeat(40);
+    await index.apply({
+      put: [
+        ...common,
+        documentOf('much-common', { title: 'x', body: `rare ${'common '.repeat(9)}${filler}` }),
+        documentOf('much-rare', { title: 'x', body: `common ${'rare '.repeat(9)}${filler}` }),
+      ],
+    });
+    t.strictSame(await found(index, 'common rare'), ['much-rare', 'much-common']);
+    // The counts go with the documents.
+    await index.apply({ remove: common.map(({ slug }) => slug) });
+    await index.apply({ put: common.map((document) => ({ ...document, body: 'rare words of others' })) });
+    t.strictSame(await found(index, 'common rare'), ['much-common', 'much-rare']);
   });
 
   on('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {

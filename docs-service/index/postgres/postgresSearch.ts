@@ -2,10 +2,10 @@ import type pg from 'pg';
 import type { SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
 import { parseMetadata } from '../documentRecord.ts';
 import { isEmptyQuery, parseQuery, type Query } from '../query.ts';
-import { createScore, type Sample, scoredWords } from '../relevance.ts';
+import { createScore, type Sample } from '../relevance.ts';
+import { rowsToSample, sampleRowsOf } from '../sampleCounts.ts';
 import { snippet } from '../snippet.ts';
 import { askTiers, type FoundTiers, mostFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
-import { documentsRow, lengthRow } from './sampleTable.ts';
 import { searchCondition } from './tsQuery.ts';
 
 type Client = pg.ClientBase;
@@ -103,12 +103,12 @@ function ranked(query: Query, { found, figures, sample }: Ranking): readonly str
 }
 
 async function readSample(client: Client, query: Query): Promise<Sample> {
-  const { rows } = await client.query<{ word: number; count: number }>(
+  const { rows } = await client.query<{ word: number; count: string }>(
     'SELECT word, count FROM docs_sample WHERE word = ANY ($1)',
-    [[documentsRow, lengthRow, ...scoredWords(query)]],
+    [sampleRowsOf(query)],
   );
-  const having = new Map(rows.map(({ word, count }) => [word, Number(count)]));
-  return { documents: having.get(documentsRow) ?? 0, length: having.get(lengthRow) ?? 0, having };
+  // This engine's long numbers come as text.
+  return rowsToSample(rows.map(({ word, count }) => ({ word, count: Number(count) })));
 }
 
 async function hitsOf(client: Client, slugs: readonly string[], query: Query): Promise<readonly SearchHit[]> {

@@ -4,9 +4,9 @@ import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother 
 import { parseMetadata, storable } from '../documentRecord.ts';
 import { documentTokens } from '../documentTokens.ts';
 import { isSampled } from '../relevance.ts';
+import { createSampleChanges, type SampleChanges } from '../sampleCounts.ts';
 import { documentColumns, documentToRow } from './documentRow.ts';
 import { createListingChanges, type ListingChanges } from './listing.ts';
-import { createSampleChanges, type SampleChanges } from './sampleTable.ts';
 import { locks } from './schema.ts';
 
 type Client = pg.ClientBase;
@@ -99,8 +99,18 @@ async function changeDocuments(
   const hasRemoved = await takeDocuments(client, slugs, beside);
   for (const batch of batches(latest)) await insert(client, batch, beside);
   await beside.listing.write(client);
-  await beside.sample.write(client);
+  await writeSample(client, beside.sample);
   return hasRemoved || latest.length > 0;
+}
+
+async function writeSample(client: Client, sample: SampleChanges): Promise<void> {
+  const rows = sample.rows();
+  if (rows.length === 0) return;
+  await client.query(
+    `INSERT INTO docs_sample SELECT * FROM unnest($1::int[], $2::bigint[])
+     ON CONFLICT (word) DO UPDATE SET count = docs_sample.count + excluded.count`,
+    [rows.map(({ word }) => word), rows.map(({ count }) => count)],
+  );
 }
 
 async function takeDocuments(

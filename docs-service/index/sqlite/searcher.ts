@@ -3,10 +3,10 @@ import type { SearchPage, SearchQuery } from '../documentIndex.ts';
 import { parseMetadata } from '../documentRecord.ts';
 import { isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore } from '../relevance.ts';
+import { rowsToSample, type SampleRow, sampleRowsOf } from '../sampleCounts.ts';
 import { snippet } from '../snippet.ts';
 import { askTiers, type FoundTiers, mostFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
 import { ftsQuery } from './ftsQuery.ts';
-import { createSampleReader } from './sampleTable.ts';
 
 /**
  * Searches in bounded time. FTS5 finds at most `mostFound` documents of a tier; only a tier that the page reaches into
@@ -65,9 +65,11 @@ function createRanking(database: Database) {
     `SELECT group_concat(label || ' ' || figures, char(10)) AS rows FROM figures
      WHERE label IN (SELECT value FROM json_each(?))`,
   );
-  const sample = createSampleReader(database);
+  const sampled = database.prepare<SampleRow>(
+    'SELECT word, count FROM sample WHERE word IN (SELECT value FROM json_each(?))',
+  );
   return (query: Query, labels: readonly number[]): readonly number[] => {
-    const score = createScore(query, sample(query));
+    const score = createScore(query, rowsToSample(sampled.all(JSON.stringify(sampleRowsOf(query)))));
     const scores = new Map<number, number>();
     for (const row of (figures.get(JSON.stringify(labels))?.rows ?? '').split('\n')) {
       const space = row.indexOf(' ');

@@ -2,12 +2,13 @@ import type { ContentProblem, DocumentMetadata } from '../../content/document.ts
 import type { Database, Statement } from '../../sqliteDatabase.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
-import { type DocumentTokens, documentMarks, documentTokens } from '../documentTokens.ts';
 import { reversed } from '../nearSlugs.ts';
-import { documentFigures, isSampled } from '../relevance.ts';
+import { isSampled } from '../relevance.ts';
+import { createSampleChanges } from '../sampleCounts.ts';
 import { scopeNames } from '../scopes.ts';
-import { createSampleWriter } from './sampleTable.ts';
-import { compareSlugs, type Labelling, labelSlugs } from './slugLabels.ts';
+import { compareSlugs, labelSlugs } from './slugLabels.ts';
+import { createWordParts } from './wordParts.ts';
+import { createWords, tokensOf } from './wordTables.ts';
 
 /** What changes the index. Every call is one transaction. */
 export interface SqliteWriter {
@@ -17,7 +18,7 @@ export interface SqliteWriter {
 }
 
 export function createSqliteWriter(database: Database): SqliteWriter {
-  const parts = createParts(database);
+  const parts = createWordParts(database);
   const documents = createDocumentTables(database);
   const files = createFileTable(database);
   const meta = createMeta(database);
@@ -59,50 +60,6 @@ export function createSqliteWriter(database: Database): SqliteWriter {
   };
 }
 
-/** FTS5 writes parts and joins them later. The fewer there are, the faster a search is. */
-function createParts(database: Database) {
-  // FTS5 refuses the numbers of a statement's parameters, which may be no integers.
-  const set = (what: string, value: number) =>
-    database.exec(`INSERT INTO words (words, rank) VALUES ('${what}', ${value})`);
-  const changes = database.prepare<{ count: number }>('SELECT total_changes() AS count');
-  const total = () => changes.get()?.count ?? 0;
-  const unused = database.prepare<{ freelist_count: number }>('PRAGMA freelist_count');
-  /** Gives some pages back. Not every file can, such as one of an older version. */
-  const isShrinking = () => {
-    const before = unused.get()?.freelist_count ?? 0;
-    database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
-    return (unused.get()?.freelist_count ?? 0) < before;
-  };
-  let isPrepared = false;
-  return {
-    /** Before the first change: whoever only reads writes nothing. */
-    prepare: (isWhole: boolean) => {
-      if (isPrepared) return;
-      isPrepared = true;
-      // A piece of some hundred documents becomes one part of the index.
-      set('hashsize', 16_000_000);
-      // While the index is made, parts are left alone for longer, because they are joined in the end.
-      set('automerge', isWhole ? usualParts : mostParts);
-    },
-    /** All parts into one, in transactions of a moment each, so that readers go on. */
-    join: () => {
-      set('automerge', usualParts);
-      // The first step takes all parts for one level, and later ones go on with it; one that had nothing to do counts itself.
-      for (let pages = -joinedPages, before = total(); ; pages = joinedPages, before = total()) {
-        set('merge', pages);
-        if (total() - before < 2) break;
-      }
-      // Both the parts and the whole took room for a moment.
-      while ((unused.get()?.freelist_count ?? 0) > 0 && isShrinking());
-    },
-  };
-}
-
-/** Of one level, before they are joined by themselves. */
-const usualParts = 4;
-const mostParts = 16;
-const joinedPages = 2_000;
-
 interface StoredDocument {
   readonly key: number;
   readonly label: number;
@@ -114,7 +71,7 @@ function createDocumentTables(database: Database) {
   const find = database.prepare<StoredDocument>('SELECT key, label, metadata FROM documents WHERE slug = ?');
   const words = createWords(database);
   const listing = createListing(database);
-  const sample = createSampleWriter(database);
+  const sample = createSampleTable(database);
   const remove = removal(database);
   const insert = database.prepare(
     'INSERT INTO documents (key, label, slug, reversed, path, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -188,57 +145,6 @@ function removal(database: Database): (key: number) => void {
   };
 }
 
-/** What is found and what it is ranked by, by label. */
-function createWords(database: Database) {
-  const insert = database.prepare('INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)');
-  const insertFigures = database.prepare('INSERT INTO figures VALUES (?, ?)');
-  const removals = [
-    database.prepare('DELETE FROM words WHERE rowid = ?'),
-    database.prepare('DELETE FROM figures WHERE label = ?'),
-  ];
-  const relabel = database.prepare('UPDATE documents SET label = ? WHERE key = ?');
-  const stored = database.prepare<{ metadata: string; body: string }>(
-    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
-  );
-  const add = (label: number, record: WordSource, tokens: DocumentTokens) => {
-    const marks = documentMarks(tokens, record);
-    insert.run(label, tokens.title.join(' '), tokens.text.join(' '), marks.join(' '));
-    insertFigures.run(label, documentFigures(tokens));
-  };
-  const remove = (label: number) => {
-    for (const statement of removals) statement.run(label);
-  };
-  return {
-    add,
-    remove,
-    tokensOf: (key: number): DocumentTokens => {
-      const row = stored.get(key);
-      return row ? tokensOf(row) : { title: [], headings: [], text: [] };
-    },
-    move: (moved: Labelling['moved']) => {
-      for (const { key, from } of moved) {
-        remove(from);
-        relabel.run(null, key);
-      }
-      for (const { key, to } of moved) {
-        const row = stored.get(key);
-        relabel.run(to, key);
-        if (row) add(to, wordSource(row), tokensOf(row));
-      }
-    },
-  };
-}
-
-function tokensOf({ metadata, body }: Pick<DocumentRecord, 'metadata' | 'body'>): DocumentTokens {
-  return documentTokens(parseMetadata(metadata).title, body);
-}
-
-type WordSource = Pick<DocumentRecord, 'slug' | 'type' | 'tags' | 'draft'>;
-
-function wordSource({ metadata, body }: { readonly metadata: string; readonly body: string }): WordSource {
-  return documentToRecord({ ...parseMetadata(metadata), path: '', body });
-}
-
 /** What lists are read from, with the number of documents in each. */
 function createListing(database: Database) {
   const scopes = createScopes(database);
@@ -256,6 +162,26 @@ function createListing(database: Database) {
     },
     write: scopes.write,
     forget: scopes.forget,
+  };
+}
+
+/** How common words are, by the documents of the sample. */
+function createSampleTable(database: Database) {
+  const add = database.prepare(
+    'INSERT INTO sample VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count',
+  );
+  const clean = database.prepare('DELETE FROM sample WHERE word = ? AND count = 0');
+  const { count, rows, clear } = createSampleChanges();
+  return {
+    count,
+    write: () => {
+      for (const { word, count } of rows()) {
+        add.run(word, count);
+        if (count < 0) clean.run(word);
+      }
+      clear();
+    },
+    forget: clear,
   };
 }
 

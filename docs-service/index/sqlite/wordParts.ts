@@ -1,0 +1,45 @@
+import type { Database } from '../../sqliteDatabase.ts';
+
+/** FTS5 writes parts and joins them later. The fewer there are, the faster a search is. */
+export function createWordParts(database: Database) {
+  // FTS5 refuses the numbers of a statement's parameters, which may be no integers.
+  const set = (what: string, value: number) =>
+    database.exec(`INSERT INTO words (words, rank) VALUES ('${what}', ${value})`);
+  const changes = database.prepare<{ count: number }>('SELECT total_changes() AS count');
+  const total = () => changes.get()?.count ?? 0;
+  const unused = database.prepare<{ freelist_count: number }>('PRAGMA freelist_count');
+  /** Gives some pages back. Not every file can, such as one of an older version. */
+  const isShrinking = () => {
+    const before = unused.get()?.freelist_count ?? 0;
+    database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
+    return (unused.get()?.freelist_count ?? 0) < before;
+  };
+  let isPrepared = false;
+  return {
+    /** Before the first change: whoever only reads writes nothing. */
+    prepare: (isWhole: boolean) => {
+      if (isPrepared) return;
+      isPrepared = true;
+      // A piece of some hundred documents becomes one part of the index.
+      set('hashsize', 16_000_000);
+      // While the index is made, parts are left alone for longer, because they are joined in the end.
+      set('automerge', isWhole ? usualParts : mostParts);
+    },
+    /** All parts into one, in transactions of a moment each, so that readers go on. */
+    join: () => {
+      set('automerge', usualParts);
+      // The first step takes all parts for one level, and later ones go on with it; one that had nothing to do counts itself.
+      for (let pages = -joinedPages, before = total(); ; pages = joinedPages, before = total()) {
+        set('merge', pages);
+        if (total() - before < 2) break;
+      }
+      // Both the parts and the whole took room for a moment.
+      while ((unused.get()?.freelist_count ?? 0) > 0 && isShrinking());
+    },
+  };
+}
+
+/** Of one level, before they are joined by themselves. */
+const usualParts = 4;
+const mostParts = 16;
+const joinedPages = 2_000;
