@@ -8,11 +8,14 @@ export function createWordParts(database: Database) {
   const changes = database.prepare<{ count: number }>('SELECT total_changes() AS count');
   const total = () => changes.get()?.count ?? 0;
   const unused = database.prepare<{ freelist_count: number }>('PRAGMA freelist_count');
-  /** Gives some pages back. Not every file can, such as one of an older version. */
-  const isShrinking = () => {
-    const before = unused.get()?.freelist_count ?? 0;
-    database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
-    return (unused.get()?.freelist_count ?? 0) < before;
+  /** Gives pages back as long as there are any. Not every file can, such as one that an older version made. */
+  const shrink = () => {
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      const left = unused.get()?.freelist_count ?? 0;
+      if (left === 0 || left >= before) return;
+      before = left;
+      database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
+    }
   };
   let isPrepared = false;
   return {
@@ -28,13 +31,13 @@ export function createWordParts(database: Database) {
     /** All parts into one, in transactions of a moment each, so that readers go on. */
     join: () => {
       set('automerge', usualParts);
-      // The first step takes all parts for one level, and later ones go on with it; one that had nothing to do counts itself.
+      // The first step takes all parts for one level; later ones go on with it. One with nothing to do counts itself.
       for (let pages = -joinedPages, before = total(); ; pages = joinedPages, before = total()) {
         set('merge', pages);
         if (total() - before < 2) break;
       }
       // Both the parts and the whole took room for a moment.
-      while ((unused.get()?.freelist_count ?? 0) > 0 && isShrinking());
+      shrink();
     },
   };
 }
