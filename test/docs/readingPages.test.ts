@@ -124,6 +124,32 @@ t.test('only a session opens the pages, and only a token the API', async (t) => 
   );
 });
 
+t.test('signing out ends the session', async (t) => {
+  const { browse, access } = await openReader(t);
+  const { name, value } = await openSession(access.owners);
+  const session = `${name}=${value}`;
+  t.equal((await browse('/read', { headers: { cookie: session } })).statusCode, 200);
+  const page = await browse('/sign-out', { headers: { cookie: session } });
+  const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(page.body) ?? [];
+  const [form = ''] = String(page.headers['set-cookie']).split(';', 1);
+  const post = (body: string) =>
+    browse('/sign-out', {
+      method: 'POST',
+      payload: body,
+      headers: { cookie: `${session}; ${form}`, 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  t.equal((await post('csrf=guess')).statusCode, 403, 'a form of another site ends nothing');
+  t.equal((await browse('/read', { headers: { cookie: session } })).statusCode, 200);
+  t.match((await post(`csrf=${encodeURIComponent(csrf)}`)).body, 'You are signed out');
+  t.equal((await browse('/read', { headers: { cookie: session } })).statusCode, 303);
+});
+
+t.test('where another server signs people in, there are no pages for the owner', async (t) => {
+  const { get } = await openTestApp(t, readingLibrary, { signIn: { issuer: 'https://auth.example' } });
+  t.equal((await get('/read')).statusCode, 404);
+  for (const path of ['/', '/docs']) t.notMatch((await get(path)).body, 'href="/read"', path);
+});
+
 t.test('the library and the search', async (t) => {
   const { browse } = await openReader(t, ownPages());
   const textOf = async (path: string) => parseHtml((await browse(path)).body).text.replace(/\s+/g, ' ');
@@ -257,8 +283,9 @@ t.test('what goes wrong is a page for a browser, and a problem for a program', a
 });
 
 t.test('the owner has the limits of a token', async (t) => {
+  const start = Date.now();
   const limits = { requests: 6, renders: 1, authFailures: 10 };
-  const { browse } = await openReader(t, readingLibrary, { limits, now: () => 1_800_000_000_000 });
+  const { browse } = await openReader(t, readingLibrary, { limits, now: () => start });
   t.equal((await browse('/read/guide.pdf')).statusCode, 200);
   t.equal((await browse('/read/guide.pdf')).statusCode, 200, 'what is in the cache is no render');
   const render = await browse('/read/long.pdf');
