@@ -151,7 +151,11 @@ function signInOptions(
   { access, baseUrl, now }: { access: AccessStores; baseUrl: BaseUrl; now: () => number },
 ): SignInOptions {
   const { isLoopback } = baseUrl;
-  const documents = createClientDocuments({ fetch: createOutsideFetch(), now, isLoopback });
+  const fetch = {
+    owner: createOutsideFetch(),
+    stranger: createOutsideFetch({ bounds: { lanes: 4, length: 8 } }),
+  };
+  const documents = createClientDocuments({ fetch, now, isLoopback });
   // Where strangers read the page, the folders of this machine are none of their business.
   const dataHint = isLoopback ? `--data ${quoteForShell(data)}` : '';
   return { access, documents, takesRegistrations, dataHint };

@@ -1,6 +1,7 @@
 /**
  * The tables, as SQLite writes them. Each entry leads from one version to the next; an entry that has been released
- * stays as it is. Times are milliseconds since 1970. A hash is that of a secret, which is kept nowhere.
+ * stays as it is. Times are milliseconds since 1970. A hash is that of a secret, which is kept nowhere. The
+ * owner's epoch grows with each new password; sessions, codes and refresh tokens count in the epoch that they are of.
  */
 export const accessMigrations: readonly string[] = [
   `CREATE TABLE docs_tokens (
@@ -19,7 +20,8 @@ export const accessMigrations: readonly string[] = [
     me TEXT,
     created INTEGER NOT NULL,
     expires INTEGER NOT NULL,
-    last_used INTEGER
+    last_used INTEGER,
+    epoch INTEGER
   ) STRICT;
   CREATE TABLE docs_access_tokens (
     hash TEXT PRIMARY KEY,
@@ -28,7 +30,7 @@ export const accessMigrations: readonly string[] = [
     created INTEGER NOT NULL,
     expires INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO docs_grants SELECT id, NULL, scopes, me, created, expires, last_used FROM docs_tokens;
+  INSERT INTO docs_grants SELECT id, NULL, scopes, me, created, expires, last_used, NULL FROM docs_tokens;
   INSERT INTO docs_access_tokens SELECT hash, id, scopes, created, expires FROM docs_tokens;
   DROP TABLE docs_tokens;
   CREATE TABLE docs_refresh_tokens (
@@ -45,6 +47,7 @@ export const accessMigrations: readonly string[] = [
     challenge TEXT NOT NULL,
     scopes TEXT NOT NULL,
     expires INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
     used INTEGER
   ) STRICT;
   CREATE TABLE docs_clients (
@@ -60,11 +63,13 @@ export const accessMigrations: readonly string[] = [
     one INTEGER PRIMARY KEY CHECK (one = 1),
     me TEXT,
     password TEXT,
-    profile TEXT NOT NULL
+    profile TEXT NOT NULL,
+    epoch INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE TABLE docs_sessions (
     hash TEXT PRIMARY KEY,
-    expires INTEGER NOT NULL
+    expires INTEGER NOT NULL,
+    epoch INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE docs_password_attempts (
     id TEXT PRIMARY KEY,

@@ -43,6 +43,9 @@ function parseScopes(text: string | undefined, hasResource: boolean): readonly S
   if (!words.has('profile')) words.delete('email');
   const known = [...words].filter(isScope);
   if (known.length === 0)
-    throw new OAuthError('invalid_scope', 'No scope of these is known; there is read, draft and profile.');
+    throw new OAuthError(
+      'invalid_scope',
+      'No scope of these is known; there is read, draft, profile and email.',
+    );
   return known;
 }

@@ -1,5 +1,5 @@
-import { RateLimiter } from '../http/rateLimiter.ts';
 import { LruCache } from '../lruCache.ts';
+import { RateLimiter } from '../rateLimiter.ts';
 import { parseClientDocument } from './clientDocument.ts';
 import { parseClientId } from './clientId.ts';
 import type { OAuthClient } from './oauthClient.ts';
@@ -9,11 +9,14 @@ import type { OutsideFetch } from './outsideFetch.ts';
 /** The clients that say what they are in a document at the address that is their identifier. */
 export interface ClientDocuments {
   /** Throws OutsideError, with a sentence for the page that a person sees. */
-  find(clientId: string): Promise<OAuthClient>;
+  find(clientId: string, asker: Asker): Promise<OAuthClient>;
 }
 
+/** For whom something is fetched. What strangers have fetched takes nothing from the owner. */
+export type Asker = 'owner' | 'stranger';
+
 export interface ClientDocumentsOptions {
-  readonly fetch: OutsideFetch;
+  readonly fetch: Readonly<Record<Asker, OutsideFetch>>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** The service is for this machine alone, so clients on it need no document. */
@@ -24,7 +27,7 @@ export interface ClientDocumentsOptions {
 const bounds = { least: 5 * 60_000, most: 24 * 3_600_000 };
 /** Clients that are remembered. */
 const capacity = 1_000;
-/** What anyone can make this service ask of one host in a minute. */
+/** What the owner, or all strangers, can make this service ask of one host in a minute. */
 const perMinute = 20;
 
 interface Known {
@@ -38,30 +41,31 @@ export function createClientDocuments({ fetch, now, isLoopback }: ClientDocument
   const known = new LruCache<Known>(capacity);
   const underWay = new Map<string, Promise<OAuthClient>>();
   const asked = new RateLimiter(perMinute, now);
-  const ask = async (id: string, url: URL): Promise<OAuthClient> => {
-    if (!asked.take(url.hostname).isAllowed)
+  const ask = async (id: string, url: URL, asker: Asker): Promise<OAuthClient> => {
+    if (!asked.take(`${asker} ${url.hostname}`).isAllowed)
       throw new OutsideError('busy', `${url.hostname} was asked too often. Try again in a minute.`);
-    const { content, cacheControl } = await fetch(url);
+    const { content, cacheControl } = await fetch[asker](url);
     const client = parseClientDocument(id, content);
     const from = now();
     known.set(id, { client, from, until: from + lifetimeOf(cacheControl) }, 1);
     return client;
   };
   return {
-    async find(clientId) {
+    async find(clientId, asker) {
       const id = parseClientId(clientId);
       if (id.isLoopback) return findLocal(clientId, isLoopback);
       const entry = known.get(clientId);
       // A clock that is set back must not keep an old document alive.
       if (entry !== undefined && entry.from <= now() && now() < entry.until) return entry.client;
-      const pending = underWay.get(clientId);
+      const key = `${asker} ${clientId}`;
+      const pending = underWay.get(key);
       if (pending !== undefined) return pending;
-      const own = ask(clientId, id.url);
-      underWay.set(clientId, own);
+      const own = ask(clientId, id.url, asker);
+      underWay.set(key, own);
       try {
         return await own;
       } finally {
-        underWay.delete(clientId);
+        underWay.delete(key);
       }
     },
   };

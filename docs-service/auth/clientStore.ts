@@ -1,4 +1,4 @@
-import type { AccessDatabase } from './accessDatabase.ts';
+import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
 import type { OAuthClient } from './oauthClient.ts';
 
 /** The clients that registered themselves, and those that the owner added. */
@@ -6,6 +6,8 @@ export interface ClientStore {
   find(id: string): Promise<OAuthClient | undefined>;
   /** Puts it in the place of one with the same id. */
   add(client: OAuthClient, now: number): Promise<void>;
+  /** False where there is no room, because so many have registered within minutes. */
+  register(client: OAuthClient, now: number): Promise<boolean>;
   /** The owner has said yes to it, so it stays. */
   noteGrant(id: string, now: number): Promise<void>;
   list(): Promise<readonly OAuthClient[]>;
@@ -15,6 +17,8 @@ export interface ClientStore {
 
 /** Registrations that are kept at once; those that nobody granted anything make room first. */
 const capacity = 1_000;
+/** Milliseconds for which a registration is safe, because somebody may be signing in with it. */
+const safeTime = 600_000;
 /** Milliseconds after which a registration that was never granted anything goes. */
 const patience = 86_400_000;
 
@@ -24,24 +28,28 @@ export function createClientStore(database: AccessDatabase): ClientStore {
       const [row] = await database.rows<ClientRow>('SELECT * FROM docs_clients WHERE id = ?', id);
       return row === undefined ? undefined : rowToClient(row);
     },
-    add: ({ id, name, uri, redirectUris, source }, now) =>
-      database.batch([
+    add: (client, now) => database.batch(replaceClient(client, now)),
+    async register(client, now) {
+      const [row] = await database.rows<{ readonly young: number }>(
+        "SELECT count(*) AS young FROM docs_clients WHERE source = 'registration' AND (granted IS NOT NULL OR created > ?)",
+        now - safeTime,
+      );
+      if ((row?.young ?? 0) >= capacity) return false;
+      await database.batch([
         [
           "DELETE FROM docs_clients WHERE source = 'registration' AND granted IS NULL AND created < ?",
           now - patience,
         ],
         [
-          `DELETE FROM docs_clients WHERE source = 'registration' AND id IN (
+          `DELETE FROM docs_clients WHERE source = 'registration' AND granted IS NULL AND id IN (
              SELECT id FROM docs_clients WHERE source = 'registration'
              ORDER BY granted IS NULL, coalesce(granted, created) DESC LIMIT 1000000 OFFSET ?)`,
           capacity - 1,
         ],
-        ['DELETE FROM docs_clients WHERE id = ?', id],
-        [
-          'INSERT INTO docs_clients (id, name, uri, redirect_uris, source, created) VALUES (?, ?, ?, ?, ?, ?)',
-          ...[id, name, uri, JSON.stringify(redirectUris), source, now],
-        ],
-      ]),
+        ...replaceClient(client, now),
+      ]);
+      return true;
+    },
     async noteGrant(id, now) {
       await database.rows('UPDATE docs_clients SET granted = ? WHERE id = ?', now, id);
     },
@@ -55,6 +63,16 @@ export function createClientStore(database: AccessDatabase): ClientStore {
       return removed.length + ended.length > 0;
     },
   };
+}
+
+function replaceClient({ id, name, uri, redirectUris, source }: OAuthClient, now: number): AccessStatement[] {
+  return [
+    ['DELETE FROM docs_clients WHERE id = ?', id],
+    [
+      'INSERT INTO docs_clients (id, name, uri, redirect_uris, source, created) VALUES (?, ?, ?, ?, ?, ?)',
+      ...[id, name, uri, JSON.stringify(redirectUris), source, now],
+    ],
+  ];
 }
 
 interface ClientRow {

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { readBoundedBody } from './boundedBody.ts';
 import { createDnsLookup, type LookUpAddresses } from './dnsAddresses.ts';
-import { FetchQueue } from './fetchQueue.ts';
+import { FetchQueue, type FetchQueueOptions } from './fetchQueue.ts';
 import { OutsideError } from './outsideError.ts';
 import { outsideHostProblem } from './outsideHost.ts';
 import { isPublicAddress } from './publicAddress.ts';
@@ -17,8 +17,10 @@ export interface OutsideDocument {
 /** Fetches a JSON document from an address that somebody else has named. Throws OutsideError. */
 export type OutsideFetch = (address: URL) => Promise<OutsideDocument>;
 
-/** Everything here is for tests alone, which have no public network. */
 export interface OutsideFetchOptions {
+  /** How many may be under way at once, and how many may wait. */
+  readonly bounds?: FetchQueueOptions;
+  // What follows is for tests alone, which have no public network.
   readonly resolve?: LookUpAddresses;
   /** Where a checked IP address is really reached. */
   readonly reach?: (address: string) => string;
@@ -32,10 +34,11 @@ export interface OutsideFetchOptions {
 const largest = 64 * 1024;
 /** In milliseconds. */
 const usualDeadline = 5_000;
+const usualBounds = { lanes: 8, length: 32 };
 
 export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFetch {
-  const { resolve = createDnsLookup(), deadline = usualDeadline } = options;
-  const queue = new FetchQueue({ lanes: 8, length: 32 });
+  const { resolve = createDnsLookup(), deadline = usualDeadline, bounds = usualBounds } = options;
+  const queue = new FetchQueue(bounds);
   return async (address) => {
     const problem = outsideHostProblem(address);
     if (problem !== undefined) throw new OutsideError('refused', problem);

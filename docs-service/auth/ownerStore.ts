@@ -7,6 +7,8 @@ export interface Owner {
   /** The hash of the password; null until there is one. */
   readonly password: string | null;
   readonly profile: Profile;
+  /** Grows with each new password. */
+  readonly epoch: number;
 }
 
 /** What clients with the scope `profile` learn, and, with `email`, the address too (IndieAuth 5.3.4). */
@@ -23,13 +25,20 @@ export interface OwnerStore {
   /** Ends all sessions, and all refresh tokens and codes of clients. */
   setPassword(owner: { readonly password: string; readonly me?: string }): Promise<void>;
   setProfile(profile: Profile): Promise<void>;
-  addSession(hash: string, expires: number, now: number): Promise<void>;
+  addSession(session: NewSession, now: number): Promise<void>;
   hasSession(hash: string, now: number): Promise<boolean>;
   removeSession(hash: string): Promise<void>;
   /** Notes an attempt and returns how many there were from the address since a time, this one included. */
   noteAttempt(attempt: PasswordAttempt, since: number): Promise<number>;
   /** The attempt was none to guess. */
   forgetAttempt(id: string): Promise<void>;
+}
+
+export interface NewSession {
+  readonly hash: string;
+  readonly expires: number;
+  /** Of the owner as it was when the password was checked. */
+  readonly epoch: number;
 }
 
 export interface PasswordAttempt {
@@ -41,8 +50,8 @@ export interface PasswordAttempt {
 export function createOwnerStore(database: AccessDatabase): OwnerStore {
   return {
     async read() {
-      const [row] = await database.rows<OwnerRow>('SELECT me, password, profile FROM docs_owner');
-      if (row === undefined) return { me: null, password: null, profile: {} };
+      const [row] = await database.rows<OwnerRow>('SELECT me, password, profile, epoch FROM docs_owner');
+      if (row === undefined) return { me: null, password: null, profile: {}, epoch: 0 };
       // Only this program writes the column.
       return { ...row, profile: JSON.parse(row.profile) as Profile };
     },
@@ -50,12 +59,12 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
       database.batch([
         [
           `INSERT INTO docs_owner (one, me, password, profile) VALUES (1, ?, ?, '{}')
-           ON CONFLICT (one) DO UPDATE SET password = excluded.password, me = coalesce(excluded.me, docs_owner.me)`,
+           ON CONFLICT (one) DO UPDATE SET password = excluded.password, me = coalesce(excluded.me, docs_owner.me),
+             epoch = docs_owner.epoch + 1`,
           ...[me ?? null, password],
         ],
         ['DELETE FROM docs_sessions'],
         ['DELETE FROM docs_refresh_tokens'],
-        ['UPDATE docs_codes SET expires = 0'],
       ]),
     async setProfile(profile) {
       await database.rows(
@@ -64,14 +73,15 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
         JSON.stringify(profile),
       );
     },
-    addSession: (hash, expires, now) =>
+    addSession: ({ hash, expires, epoch }, now) =>
       database.batch([
         ['DELETE FROM docs_sessions WHERE expires < ?', now],
-        ['INSERT INTO docs_sessions (hash, expires) VALUES (?, ?)', hash, expires],
+        ['INSERT INTO docs_sessions (hash, expires, epoch) VALUES (?, ?, ?)', hash, expires, epoch],
       ]),
     async hasSession(hash, now) {
       const rows = await database.rows(
-        'SELECT 1 AS found FROM docs_sessions WHERE hash = ? AND expires > ?',
+        `SELECT 1 AS found FROM docs_sessions
+         WHERE hash = ? AND expires > ? AND epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
         ...[hash, now],
       );
       return rows.length > 0;
@@ -81,7 +91,8 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
     },
     async noteAttempt({ id, address, made }, since) {
       await database.batch([
-        ['DELETE FROM docs_password_attempts WHERE made < ?', since],
+        // Those of the future are of a clock that was set back.
+        ['DELETE FROM docs_password_attempts WHERE made < ? OR made > ?', since, made],
         ['INSERT INTO docs_password_attempts (id, address, made) VALUES (?, ?, ?)', id, address, made],
       ]);
       const [row] = await database.rows<{ readonly attempts: number }>(
@@ -101,4 +112,5 @@ interface OwnerRow {
   readonly password: string | null;
   /** As JSON. */
   readonly profile: string;
+  readonly epoch: number;
 }

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { RateLimiter } from '../rateLimiter.ts';
 import type { OwnerStore } from './ownerStore.ts';
 import { isPassword } from './passwordHash.ts';
 
-export type PasswordAnswer = 'right' | 'wrong' | 'tooMany' | 'busy';
+export type PasswordAnswer =
+  /** With the owner's epoch at that time. */
+  { readonly kind: 'right'; readonly epoch: number } | { readonly kind: 'wrong' | 'tooMany' | 'busy' };
 
 export interface PasswordCheckOptions {
   readonly owners: OwnerStore;
@@ -20,39 +23,54 @@ const longestQueue = 8;
 /** Checks passwords, a few at once and a few a minute for each address, over all instances. */
 export class PasswordCheck {
   readonly #options: PasswordCheckOptions;
+  /** What is far too much is refused before the database is asked. */
+  readonly #tries: RateLimiter;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   constructor(options: PasswordCheckOptions) {
     this.#options = options;
+    this.#tries = new RateLimiter(4 * options.limit, options.now);
   }
 
   /** Without an owner's password every one is wrong. */
   async check(password: string, address: string): Promise<PasswordAnswer> {
-    if (this.#waiting.length >= longestQueue) return 'busy';
+    if (!this.#tries.take(address).isAllowed) return { kind: 'tooMany' };
     const { owners, now, limit } = this.#options;
     // Noted before it is checked, so that a hundred guesses at once are a hundred.
     const attempt = { id: randomBytes(9).toString('base64url'), address, made: now() };
     const attempts = await owners.noteAttempt(attempt, now() - minute);
-    if (attempts > limit) {
-      await owners.forgetAttempt(attempt.id);
-      return 'tooMany';
-    }
-    const { password: hash } = await owners.read();
-    const isRight = hash !== null && (await this.#inTurn(() => isPassword(password, hash)));
-    if (!isRight) return 'wrong';
-    await owners.forgetAttempt(attempt.id);
-    return 'right';
+    const answer: PasswordAnswer = attempts > limit ? { kind: 'tooMany' } : await this.#compare(password);
+    if (answer.kind !== 'wrong') await owners.forgetAttempt(attempt.id);
+    return answer;
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#running += 1;
+  async #compare(password: string): Promise<PasswordAnswer> {
+    const { password: hash, epoch } = await this.#options.owners.read();
+    if (hash === null) return { kind: 'wrong' };
+    if (!(await this.#begin())) return { kind: 'busy' };
     try {
-      return await work();
+      return (await isPassword(password, hash)) ? { kind: 'right', epoch } : { kind: 'wrong' };
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      this.#end();
     }
+  }
+
+  /** Waits for a turn; false where too many wait. */
+  async #begin(): Promise<boolean> {
+    if (this.#running < most) {
+      this.#running += 1;
+      return true;
+    }
+    if (this.#waiting.length >= longestQueue) return false;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return true;
+  }
+
+  /** Whoever waits takes the turn over. */
+  #end(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running -= 1;
+    else next();
   }
 }

@@ -14,7 +14,7 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 /** Throws UsageError for a password that is too short or too long. */
 export function checkPassword(password: string): void {
-  const { length } = [...password];
+  const { length } = [...password.trim()];
   if (length < shortest)
     throw new UsageError(`the password needs at least ${shortest} characters, and has ${length}.`);
   if (length > longest) throw new UsageError(`the password may have at most ${longest} characters.`);
@@ -33,8 +33,13 @@ export async function isPassword(password: string, hash: string): Promise<boolea
   if (kind !== 'scrypt' || password.length > 4 * longest) return false;
   const expected = Buffer.from(key, 'base64url');
   const options = optionsOf({ N: Number(N), r: Number(r), p: Number(p) });
-  const found = await derive(normalize(password), Buffer.from(salt, 'base64url'), expected.length, options);
-  return timingSafeEqual(found, expected);
+  try {
+    const found = await derive(normalize(password), Buffer.from(salt, 'base64url'), expected.length, options);
+    return timingSafeEqual(found, expected);
+  } catch {
+    // The hash is damaged, so no password is right.
+    return false;
+  }
 }
 
 function optionsOf({ N, r, p }: typeof costs): ScryptOptions {

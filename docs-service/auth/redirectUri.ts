@@ -25,6 +25,9 @@ export function redirectUriProblem(text: string): string | undefined {
   if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?]*@/.test(text))
     return 'A redirect address has no user name and no password.';
   if (url.href !== text && url.href !== `${text}/`) return `Write the redirect address as "${url.href}".`;
+  const taken = [...url.searchParams.keys()].find((name) => answerNames.has(name));
+  if (taken !== undefined)
+    return `A redirect address has no parameter "${taken}" of its own: the answer has one by that name.`;
   return schemeProblem(url);
 }
 
@@ -36,9 +39,12 @@ export function isLoopbackName(hostname: string): boolean {
 /** In characters. */
 const longest = 2_048;
 
+/** What the answer adds. */
+const answerNames = new Set(['code', 'error', 'error_description', 'iss', 'state']);
+
 /** Schemes that run something, read something here, or lead to another kind of server. */
 const refusedSchemes =
-  /^(about|blob|chrome|content|data|devtools|edge|feed|file|filesystem|ftp|gopher|intent|jar|javascript|livescript|mailto|ms-[a-z-]+|resource|search-ms|sms|ssh|tel|vbscript|view-source|wss?|x-javascript):$/;
+  /^(about|blob|chrome|content|data|devtools|edge|facetime|feed|file|filesystem|ftp|gopher|intent|itms-[a-z-]+|jar|javascript|ldaps?|livescript|mailto|market|ms-[a-z-]+|resource|search|search-ms|shell|sip|skype|smb|sms|ssh|tel|telnet|vbscript|view-source|wss?|x-javascript):$/;
 
 function schemeProblem(url: URL): string | undefined {
   if (url.protocol === 'https:') return undefined;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { tryClientName } from './clientName.ts';
 import type { OAuthClient } from './oauthClient.ts';
 import { OAuthError } from './oauthError.ts';
 import { redirectUriProblem } from './redirectUri.ts';
 
-/** Of one client, and in characters. */
+/** Of one client. */
 const mostRedirects = 20;
-const longestName = 200;
 
 /**
  * Reads what a client says of itself when it registers (RFC 7591, section 2). Only public clients are taken, so what
@@ -17,7 +17,7 @@ export function parseRegistration(body: unknown): OAuthClient {
   const { redirect_uris, client_name, client_uri } = body as Readonly<Record<string, unknown>>;
   return {
     id: `rdocs_client_${randomBytes(16).toString('base64url')}`,
-    name: tryText(client_name),
+    name: tryClientName(client_name),
     uri: tryPage(client_uri),
     redirectUris: parseRedirects(redirect_uris),
     source: 'registration',
@@ -33,16 +33,6 @@ function parseRedirects(value: unknown): readonly string[] {
       throw new OAuthError('invalid_redirect_uri', (problem ?? '').replaceAll('"', "'"));
     return uri;
   });
-}
-
-/** What is no name is left out: nobody needs one. */
-function tryText(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const text = value
-    .slice(0, 4 * longestName)
-    .replace(/[\p{Cc}\p{Cf}]/gu, '')
-    .trim();
-  return text === '' ? null : [...text].slice(0, longestName).join('');
 }
 
 function tryPage(value: unknown): string | null {

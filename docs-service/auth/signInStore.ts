@@ -24,6 +24,8 @@ export interface Code {
   readonly challenge: string;
   readonly scopes: readonly Scope[];
   readonly expires: number;
+  /** Of the owner as it was when it was asked whether the owner is signed in. */
+  readonly epoch: number;
   readonly isUsed: boolean;
 }
 
@@ -54,18 +56,21 @@ const memory = 86_400_000;
 
 export function createSignInStore(database: AccessDatabase): SignInStore {
   return {
-    addCode: ({ hash, grant, client, redirectUri, challenge, scopes, expires }, now) =>
+    addCode: ({ hash, grant, client, redirectUri, challenge, scopes, expires, epoch }, now) =>
       database.batch([
         ...forgetOld(now),
-        ...(grant === undefined ? [] : [insertGrant(grant)]),
+        ...(grant === undefined ? [] : [insertGrant(grant, epoch)]),
         [
-          `INSERT INTO docs_codes (hash, grant_id, client, redirect_uri, challenge, scopes, expires)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          ...[hash, grant?.id ?? null, client, redirectUri, challenge, scopes.join(' '), expires],
+          `INSERT INTO docs_codes (hash, grant_id, client, redirect_uri, challenge, scopes, expires, epoch)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...[hash, grant?.id ?? null, client, redirectUri, challenge, scopes.join(' '), expires, epoch],
         ],
       ]),
     async findCode(hash) {
-      const [row] = await database.rows<CodeRow>('SELECT * FROM docs_codes WHERE hash = ?', hash);
+      const [row] = await database.rows<CodeRow>(
+        `SELECT * FROM docs_codes WHERE hash = ? AND epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
+        hash,
+      );
       return row === undefined ? undefined : rowToCode(row);
     },
     async useCode(hash, now) {
@@ -80,7 +85,7 @@ export function createSignInStore(database: AccessDatabase): SignInStore {
         `SELECT docs_grants.id, client, scopes, me, created, last_used,
            docs_refresh_tokens.expires, docs_refresh_tokens.rotated
          FROM docs_refresh_tokens JOIN docs_grants ON docs_grants.id = docs_refresh_tokens.grant_id
-         WHERE docs_refresh_tokens.hash = ?`,
+         WHERE docs_refresh_tokens.hash = ? AND docs_grants.epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
         hash,
       );
       return row === undefined ? undefined : rowToRefreshToken(row);
@@ -104,13 +109,14 @@ function forgetOld(now: number): readonly AccessStatement[] {
     ],
     ['DELETE FROM docs_codes WHERE expires < ?', now - memory],
     ['DELETE FROM docs_refresh_tokens WHERE expires < ?', now],
+    ['DELETE FROM docs_grants WHERE client IS NOT NULL AND expires < ?', now - 30 * memory],
   ];
 }
 
-function insertGrant({ id, client, scopes, me, created, expires }: Grant): AccessStatement {
+function insertGrant({ id, client, scopes, me, created, expires }: Grant, epoch: number): AccessStatement {
   return [
-    'INSERT INTO docs_grants (id, client, scopes, me, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
-    ...[id, client, scopes.join(' '), me, created, expires],
+    'INSERT INTO docs_grants (id, client, scopes, me, created, expires, epoch) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ...[id, client, scopes.join(' '), me, created, expires, epoch],
   ];
 }
 
@@ -137,8 +143,21 @@ async function addTokens(
        SELECT CAST(? AS TEXT), id, CAST(? AS BIGINT) FROM docs_grants WHERE id = ?`,
       ...[refresh.hash, refresh.expires, grant],
     ],
+    keepNewest('docs_access_tokens', grant),
+    keepNewest('docs_refresh_tokens', grant),
   ]);
   return true;
+}
+
+/** Tokens of one grant that are kept: a client that refreshes without end fills nothing. */
+const mostTokens = 1_000;
+
+function keepNewest(table: 'docs_access_tokens' | 'docs_refresh_tokens', grant: string): AccessStatement {
+  return [
+    `DELETE FROM ${table} WHERE hash IN
+       (SELECT hash FROM ${table} WHERE grant_id = ? ORDER BY expires DESC LIMIT 1000000 OFFSET ${mostTokens})`,
+    grant,
+  ];
 }
 
 interface CodeRow {
@@ -148,12 +167,14 @@ interface CodeRow {
   readonly challenge: string;
   readonly scopes: string;
   readonly expires: number;
+  readonly epoch: number;
   readonly used: number | null;
 }
 
-function rowToCode({ grant_id, redirect_uri, scopes, used, client, challenge, expires }: CodeRow): Code {
+function rowToCode({ grant_id, redirect_uri, scopes, used, ...row }: CodeRow): Code {
+  const { client, challenge, expires, epoch } = row;
   return {
-    ...{ client, challenge, expires },
+    ...{ client, challenge, expires, epoch },
     grant: grant_id,
     redirectUri: redirect_uri,
     scopes: scopes.split(' ').filter(isScope),

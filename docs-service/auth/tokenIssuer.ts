@@ -20,6 +20,8 @@ export interface Consent {
   /** Empty where the client only learns who the owner is. */
   readonly scopes: readonly Scope[];
   readonly me: string;
+  /** Of the owner, read before it was asked whether the owner is signed in. */
+  readonly epoch: number;
 }
 
 /** What a client brings for its tokens. */
@@ -54,20 +56,23 @@ export class TokenIssuer {
   }
 
   /** A code for one use within a minute. */
-  async createCode({ client, redirectUri, challenge, scopes, me }: Consent): Promise<string> {
+  async createCode({ client, redirectUri, challenge, scopes, me, epoch }: Consent): Promise<string> {
     const now = this.#options.now();
     const expires = now + codeLifetime;
     const { text, hash } = createSecret('rdocs_code');
     const times = { created: now, expires, lastUsed: null };
     const grant = scopes.length === 0 ? undefined : { id: createGrantId(), scopes, me, client, ...times };
-    const code = { hash, client, redirectUri, challenge, scopes, expires };
+    const code = { hash, client, redirectUri, challenge, scopes, expires, epoch };
     await this.#options.signIns.addCode({ ...code, grant }, now);
     return text;
   }
 
   /** Uses up a code that only tells who the owner is, or tells it before any token. Throws OAuthError. */
   async redeem(redemption: Redemption): Promise<readonly Scope[]> {
-    return (await this.#use(redemption)).scopes;
+    const { grant, scopes } = await this.#use(redemption);
+    // There will be no token.
+    if (grant !== null) await this.#options.tokens.revoke(grant);
+    return scopes;
   }
 
   /** Throws OAuthError. A code that comes again ends the tokens that it gave. */
@@ -94,7 +99,8 @@ export class TokenIssuer {
         'invalid_grant',
         'The refresh token is unknown, has expired or is of another client.',
       );
-    if (found.rotated !== null && found.rotated + grace <= now()) {
+    // The clocks of instances differ a little.
+    if (found.rotated !== null && Math.abs(now() - found.rotated) >= grace) {
       // Two have it, and one of them is a thief.
       await tokens.revoke(found.grant.id);
       throw new OAuthError('invalid_grant', 'The refresh token was used before. Sign in again.');

@@ -1,4 +1,6 @@
+import { isDocumentAddress } from '../auth/clientFinder.ts';
 import { parseClientId } from '../auth/clientId.ts';
+import type { ClientStore } from '../auth/clientStore.ts';
 import type { OAuthClient } from '../auth/oauthClient.ts';
 import { OutsideError } from '../auth/outsideError.ts';
 import { redirectUriProblem } from '../auth/redirectUri.ts';
@@ -29,7 +31,7 @@ export const clientAddCommand = defineCommand({
   async run({ values }, { env, now, note }) {
     const client = parseClient(values);
     const places = parsePlaces({ ...values, content: undefined }, env);
-    await withAccess(places, ({ clients }) => clients.add(client, now()));
+    await withAccess(places, ({ clients }) => addTo(clients, client, now()));
     note(`${client.id} is known now. Sign in from it once more.\n`);
     return 0;
   },
@@ -67,6 +69,13 @@ export const clientRemoveCommand = defineCommand({
   },
 });
 
+/** What was added before stays: a client may have several addresses. */
+async function addTo(clients: ClientStore, client: OAuthClient, now: number): Promise<void> {
+  const known = await clients.find(client.id);
+  const redirectUris = [...new Set([...(known?.redirectUris ?? []), ...client.redirectUris])];
+  await clients.add({ ...client, redirectUris, name: client.name ?? known?.name ?? null }, now);
+}
+
 interface ClientFlags {
   readonly 'client-id': string | undefined;
   readonly 'redirect-uri': readonly string[];
@@ -83,6 +92,8 @@ function parseClient({ 'client-id': id, 'redirect-uri': redirectUris, name }: Cl
 }
 
 function checkId(id: string): void {
+  if (!isDocumentAddress(id))
+    throw new UsageError('--client-id must be an address that begins with https://.');
   try {
     parseClientId(id);
   } catch (error) {

@@ -20,13 +20,15 @@ export const ownerSetPasswordCommand = defineCommand({
   async run({ values }, { env, note, readLine }) {
     const places = parsePlaces({ ...values, content: undefined }, env);
     const me = values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) };
-    const password = await readLine('Password (at least 12 characters): ');
+    // Some editors and shells put a byte order mark in front.
+    const password = (await readLine('Password (at least 12 characters): '))?.replace(/^\ufeff/, '');
     if (password === undefined || password === '')
       throw new UsageError('the password is read from standard input, and there was none.');
     checkPassword(password);
     const hash = await hashPassword(password);
     await withAccess(places, ({ owners }) => owners.setPassword({ password: hash, ...me }));
-    note('The password is set. Browsers and clients that were signed in must sign in again.\n');
+    const place = places.database === undefined ? places.data : 'the database';
+    note(`The password is set in ${place}. Browsers and apps that were signed in must sign in again.\n`);
     return 0;
   },
 });

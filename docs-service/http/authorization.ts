@@ -4,10 +4,10 @@ import type { Grant } from '../auth/accessToken.ts';
 import { ForeignProfile } from '../auth/foreignProfile.ts';
 import type { Scope } from '../auth/scope.ts';
 import type { BaseUrl } from '../baseUrl.ts';
+import { type Allowance, callerOf, RateLimiter } from '../rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
 import { pathOf, unavailable } from './errors.ts';
 import { HttpProblem } from './problem.ts';
-import { type Allowance, callerOf, RateLimiter } from './rateLimiter.ts';
 import { originOf } from './resourceOrigin.ts';
 
 declare module 'fastify' {
@@ -35,8 +35,8 @@ export interface Authorization {
   countOwnerRequest(reply: FastifyReply): void;
   /** Counts a render. Throws HttpProblem where there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void;
-  /** Counts what a client without a token asks for. Throws HttpProblem where there was too much of it. */
-  countSignIn(address: string): void;
+  /** Counts what a client without a token asks for, each kind by itself. Throws HttpProblem where it is too much. */
+  countSignIn(what: 'authorize' | 'token' | 'revoke', address: string): void;
   /** Looks up a token that somebody else brings. One that is unknown counts as a guess. Throws HttpProblem. */
   findToken(token: string, request: FastifyRequest): Promise<Grant | undefined>;
   scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem;
@@ -98,8 +98,8 @@ export async function authorizeBearers(
     countOwnerRequest: (reply) => count(requests, { caller: owner, what: 'requests', reply }),
     countRender: (request, reply) =>
       count(renders, { caller: request.grant?.id ?? owner, what: 'renders', reply }),
-    countSignIn(address) {
-      const { isAllowed, resetAfter } = signIns.take(callerOf(address));
+    countSignIn(what, address) {
+      const { isAllowed, resetAfter } = signIns.take(`${what} ${callerOf(address)}`);
       if (!isAllowed) throw tooMany(`More than ${signIns.limit} requests a minute.`, resetAfter);
     },
     async findToken(token, request) {

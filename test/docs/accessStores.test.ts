@@ -164,10 +164,11 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
   });
 
   t.test('the owner, and the sessions that a new password ends', async (t) => {
-    t.same(await one.owners.read(), { me: null, password: null, profile: {} });
+    t.same(await one.owners.read(), { me: null, password: null, profile: {}, epoch: 0 });
     await one.owners.setProfile({ name: 'Ada' });
     await one.owners.setPassword({ password: 'hash', me: 'https://ada.example/' });
-    await other.owners.addSession('s', now + 10, now);
+    const session = { hash: 's', expires: now + 10, epoch: (await one.owners.read()).epoch };
+    await other.owners.addSession(session, now);
     t.ok(await one.owners.hasSession('s', now));
     t.notOk(await one.owners.hasSession('s', now + 10));
     await one.owners.setPassword({ password: 'hash2' });
@@ -175,8 +176,41 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
       me: 'https://ada.example/',
       password: 'hash2',
       profile: { name: 'Ada' },
+      epoch: 2,
     });
     t.notOk(await other.owners.hasSession('s', now));
+    await other.owners.addSession(session, now);
+    t.notOk(await one.owners.hasSession('s', now), 'nor one whose password was checked before');
+  });
+
+  t.test('what was under way while the password changed ends with it', async (t) => {
+    const { epoch } = await one.owners.read();
+    const used = { ...codeOf('c5'), epoch };
+    await one.signIns.addCode(used, now);
+    await one.signIns.useCode('c5', now);
+    await other.owners.setPassword({ password: 'hash3' });
+    await one.signIns.addTokens(tokensOf(used.grant?.id ?? '', 'late'));
+    t.equal(await one.signIns.findRefreshToken('late-refresh'), undefined, 'tokens that came later');
+    await one.signIns.addCode({ ...codeOf('c6'), epoch }, now);
+    t.equal(await other.signIns.findCode('c6'), undefined, 'a code that came later');
+  });
+
+  t.test('a client that refreshes without end fills nothing', async (t) => {
+    const { epoch } = await one.owners.read();
+    const code = { ...codeOf('c7'), epoch };
+    await one.signIns.addCode(code, now);
+    await one.signIns.useCode('c7', now);
+    const grant = code.grant?.id ?? '';
+    for (let at = 0; at < 1_010; at += 1)
+      await one.signIns.addTokens({
+        ...{ grant, scopes: ['read'], now },
+        access: { hash: `many-${at}`, expires: now + 1_000 + at },
+        refresh: { hash: `more-${at}`, expires: now + 1_000 + at },
+      });
+    t.equal(await one.tokens.find('many-0'), undefined);
+    t.equal(await one.signIns.findRefreshToken('more-9'), undefined);
+    t.ok(await one.tokens.find('many-10'));
+    t.ok(await one.signIns.findRefreshToken('more-1009'));
   });
 
   t.test('wrong passwords are counted over all instances', async (t) => {
@@ -186,6 +220,11 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     await one.owners.forgetAttempt('1');
     t.equal(await one.owners.noteAttempt({ ...attempt('3'), address: '192.0.2.2' }, now - 10), 1);
     t.equal(await one.owners.noteAttempt({ ...attempt('4'), made: now + 20 }, now + 10), 1);
+    t.equal(
+      await one.owners.noteAttempt(attempt('5'), now - 10),
+      1,
+      'a clock that is set back locks nobody out',
+    );
   });
 }
 
@@ -203,6 +242,7 @@ function codeOf(hash: string, created = now): NewCode {
     redirectUri: 'https://c.example/',
     challenge: 'x',
     scopes: ['read'] as const,
+    epoch: 0,
   };
   return { hash, grant, ...request, expires: times.expires };
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
-import { RateLimiter } from '../../docs-service/http/rateLimiter.ts';
 import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
+import { RateLimiter } from '../../docs-service/rateLimiter.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import t, { type Test } from 'tap';
-import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
+import { type Asker, createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
 import { createDnsLookup } from '../../docs-service/auth/dnsAddresses.ts';
 import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
 import { isPublicAddress } from '../../docs-service/auth/publicAddress.ts';
@@ -493,15 +493,13 @@ function documentsOf(
   { cacheControl = '', isLoopback = false, now = (): number => 0 } = {},
 ) {
   const asked: string[] = [];
-  const documents = createClientDocuments({
-    fetch: async (address) => {
-      asked.push(address.href);
-      return { content: answers[address.href], cacheControl };
-    },
-    now,
-    isLoopback,
-  });
-  return { ...documents, asked };
+  const fetch = async (address: URL) => {
+    asked.push(address.href);
+    return { content: answers[address.href], cacheControl };
+  };
+  const documents = createClientDocuments({ fetch: { owner: fetch, stranger: fetch }, now, isLoopback });
+  const find = (id: string, asker: Asker = 'stranger') => documents.find(id, asker);
+  return { find, asked };
 }
 
 t.test('a client by its document', async (t) => {
@@ -694,4 +692,6 @@ t.test('many who ask for one client', async (t) => {
   );
   t.equal(others.asked.length, 20, 'one host is asked so often in a minute');
   t.equal(kinds.filter((kind) => kind === 'busy').length, 10, 'and who comes then is told to come later');
+  await others.find(`${clientId}?own`, 'owner').catch(() => undefined);
+  t.equal(others.asked.length, 21, 'what strangers have asked takes nothing from the owner');
 });

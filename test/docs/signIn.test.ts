@@ -1,4 +1,5 @@
 import t from 'tap';
+import { PasswordCheck } from '../../docs-service/auth/passwordCheck.ts';
 import {
   answerOf,
   challenge,
@@ -49,6 +50,7 @@ t.test('what a request for access must have', async (t) => {
   const pages = [
     { name: 'no client', changes: { client_id: undefined } },
     { name: 'an unknown client', changes: { client_id: 'rdocs_client_nobody' } },
+    { name: 'a client that no text can name', changes: { client_id: '\0' } },
     { name: 'a client on a private network', changes: { client_id: 'https://10.0.0.1/client.json' } },
     { name: 'no redirect', changes: { redirect_uri: undefined } },
     { name: 'another redirect', changes: { redirect_uri: 'https://evil.example/callback' } },
@@ -287,10 +289,9 @@ t.test('scopes', async (t) => {
   });
   t.test('and cannot be made to allow more', async (t) => {
     await signIn(browser, app.authorizeUrl({ scope: 'read' }));
-    t.equal(
-      answerOf(await browser.submit({ decision: 'allow', scope: 'draft' })).get('error'),
-      'access_denied',
-    );
+    const page = await browser.submit({ decision: 'allow', scope: 'draft' });
+    t.match(page.body, 'Nothing is ticked');
+    t.equal(answerOf(await browser.submit({ decision: 'cancel' })).get('error'), 'access_denied');
   });
   t.test('no', async (t) => {
     await signIn(browser, app.authorizeUrl());
@@ -502,6 +503,67 @@ t.test('forged forms and cookies', async (t) => {
   t.match((await browser.submit({ decision: 'allow' })).body, 'type="password"', 'the session has ended');
 });
 
+t.test('a page at another port of this machine cannot say yes for the owner', async (t) => {
+  const app = await openSignInApp(t);
+  const browser = app.openBrowser();
+  await signIn(browser, app.authorizeUrl());
+  // That page can set cookies for this host, and knows the form token that goes with its own.
+  const page = app.openBrowser();
+  await page.open('/sign-in');
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page.page.body)?.[1] ?? '';
+  const [session = ''] = [...browser.cookies]
+    .filter(([name]) => name.includes('session'))
+    .map((one) => one.join('='));
+  const planted = [...page.cookies].map((one) => one.join('=')).join('; ');
+  const decide = (headers: Record<string, string>) =>
+    app.app.inject({
+      ...{ method: 'POST', url: '/authorize/decision' },
+      headers: {
+        ...{ host: '127.0.0.1:4000', cookie: `${session}; ${planted}` },
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      },
+      payload: new URLSearchParams({
+        ...{
+          csrf,
+          decision: 'allow',
+          scope: 'read',
+          request: app.authorizeUrl().slice('/authorize?'.length),
+        },
+      }).toString(),
+    });
+  for (const headers of [
+    { origin: 'http://127.0.0.1:4399' },
+    { origin: 'http://localhost:4000' },
+    { origin, 'sec-fetch-site': 'same-site' },
+    { origin },
+    {},
+  ]) {
+    const { statusCode, headers: answered } = await decide(headers);
+    t.equal(statusCode, 403, JSON.stringify(headers));
+    t.equal(answered.location, undefined);
+  }
+});
+
+t.test(
+  'many passwords at once are hashed a few at a time, and no more wait than can be served',
+  async (t) => {
+    const app = await openSignInApp(t);
+    const check = new PasswordCheck({ owners: app.access.owners, now: app.now, limit: 10 });
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => check.check('wrong wrong wrong', `192.0.2.${at}`)),
+    );
+    const kinds = answers.map(({ kind }) => kind);
+    t.equal(kinds.filter((kind) => kind === 'wrong').length, 10, 'two at once, and eight that wait');
+    t.equal(kinds.filter((kind) => kind === 'busy').length, 20);
+    t.match(
+      await check.check(ownerPassword, '192.0.2.99'),
+      { kind: 'right' },
+      'and then there is room again',
+    );
+  },
+);
+
 t.test('registration', async (t) => {
   const app = await openSignInApp(t);
   const register = (payload: unknown, more = {}) =>
@@ -559,11 +621,14 @@ t.test('registration', async (t) => {
     const { clients } = app.access;
     const make = (id: string) =>
       ({ id, name: null, uri: null, redirectUris: [redirectUri], source: 'registration' }) as const;
-    for (let at = 0; at < 1_005; at += 1) await clients.add(make(`c${at}`), app.now() + at);
+    for (let at = 0; at < 999; at += 1) await clients.register(make(`c${at}`), app.now() + at);
+    t.equal(await clients.register(make('early'), app.now() + 1_000), false, 'who is signing in stays');
+    t.equal((await clients.list()).length, 1_000);
+    t.equal(await clients.register(make('later'), app.now() + 600_500), true);
     t.equal((await clients.list()).length, 1_000);
     t.ok(await clients.find(app.client));
-    t.notOk(await clients.find('c0'));
-    await clients.add(make('late'), app.now() + 86_401_100);
+    t.notOk(await clients.find('c0'), 'the oldest makes room');
+    await clients.register(make('late'), app.now() + 88_000_000);
     t.same((await clients.list()).map(({ id }) => id).sort(), ['late', app.client].sort(), 'a day later');
   });
 });
@@ -578,10 +643,21 @@ t.test('a client that the owner added', async (t) => {
   t.equal(first.statusCode, 400);
   t.match(first.body, 'runner-docs client add');
   t.match(first.body, id);
+  const elsewhere = await app.app.inject({
+    url: app.authorizeUrl({ client_id: id, redirect_uri: 'https://evil.example/cb' }),
+    headers: { host: '127.0.0.1:4000' },
+  });
+  t.equal(elsewhere.statusCode, 400);
   await app.access.clients.add(
     { id, name: 'Mine', uri: null, redirectUris: ['http://localhost/callback'], source: 'operator' },
     app.now(),
   );
+  const mismatch = await app.app.inject({
+    url: app.authorizeUrl({ client_id: id, redirect_uri: 'https://evil.example/cb' }),
+    headers: { host: '127.0.0.1:4000' },
+  });
+  t.equal(mismatch.statusCode, 400);
+  t.notMatch(mismatch.body, 'client add', 'nobody is shown how to let a stranger in under its name');
   const code = await app.allow({ client_id: id, redirect_uri: 'http://localhost:33418/callback' });
   const redeemed = await app.redeem(code.get('code') ?? '', {
     ...{ client_id: id, redirect_uri: 'http://localhost:33418/callback' },

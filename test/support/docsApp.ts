@@ -86,7 +86,7 @@ export async function openTestApp(
     signIn: {
       ...{ access, takesRegistrations: true, dataHint: '' },
       documents: createClientDocuments({
-        fetch: () => Promise.reject(new OutsideError('refused', 'Nothing is fetched in this test.')),
+        fetch: { owner: fetchNothing, stranger: fetchNothing },
         ...{ now, isLoopback: true },
       }),
     },
@@ -115,6 +115,10 @@ export async function openTestApp(
         headers: { host: '127.0.0.1:4000', authorization: `Bearer ${usual}`, ...more.headers },
       }),
   };
+}
+
+function fetchNothing(): Promise<never> {
+  return Promise.reject(new OutsideError('refused', 'Nothing is fetched in this test.'));
 }
 
 function noting(renderer: Renderer, rendered: string[]): Renderer {

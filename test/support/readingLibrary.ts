@@ -115,7 +115,8 @@ export async function openSession(
   owners: OwnerStore,
 ): Promise<{ readonly name: string; readonly value: string }> {
   const { text, hash } = createSecret('rdocs_session');
-  await owners.addSession(hash, Date.now() + 86_400_000, Date.now());
+  const { epoch } = await owners.read();
+  await owners.addSession({ hash, expires: Date.now() + 86_400_000, epoch }, Date.now());
   return { name: 'docs_session_4000', value: text };
 }
 

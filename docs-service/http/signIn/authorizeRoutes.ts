@@ -44,43 +44,62 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
     readForms(app);
     answerPageErrors(app);
     app.get(signInPaths.authorization, hidden, async (request, reply) => {
-      authorization.countSignIn(request.ip);
+      authorization.countSignIn('authorize', request.ip);
       const query = queryOf(request);
-      const asked = await readRequest(query, options);
+      const isOwner = await sessions.isSignedIn(request);
+      const asked = await readRequest(query, { ...options, isOwner });
       if (asked.kind === 'refused') return sendBack(reply.code(302), asked.location);
+      if (asked.kind === 'asked' && isOwner) return sendConsent(reply, asked, query);
       await sessions.requireOwner(request, reply);
-      return reply.sent ? reply : sendConsent(reply, asked, query);
+      return reply;
     });
 
-    app.post(decisionPath, { ...hidden, preHandler: app.csrfProtection }, async (request, reply) => {
+    app.post(decisionPath, { ...hidden, preHandler: [...sessions.formGuards] }, async (request, reply) => {
       const form = formOf(request.body);
       const query = form.get('request');
-      const asked = await readRequest(query, options);
-      if (asked.kind === 'refused') return sendBack(reply.code(303), asked.location);
+      // Read before the session is looked at: with a new password both end.
+      const { epoch } = await owners.read();
       if (!(await sessions.isSignedIn(request))) return askAgain(reply, query);
-      const answer = await answerOf(form, asked);
+      const asked = await readRequest(query, { ...options, isOwner: true });
+      if (asked.kind === 'refused') return sendBack(reply.code(303), asked.location);
+      if (asked.kind === 'unknown') return askAgain(reply, query);
+      const scopes = tickedScopes(form, asked);
+      const isAllowed = form.tryGet('decision') === 'allow';
+      if (isAllowed && scopes.length === 0 && asked.scopes.length > 0)
+        return sendConsent(reply, asked, query, nothingTicked);
+      const answer = isAllowed ? { code: await allow({ ...asked, scopes }, epoch) } : refusal;
       return sendBack(reply.code(303), locationOf(asked, baseUrl, answer));
     });
   };
 
-  async function sendConsent(reply: FastifyReply, asked: Asked, request: string): Promise<FastifyReply> {
-    const csrf = reply.generateCsrf();
+  async function sendConsent(
+    reply: FastifyReply,
+    asked: Asked,
+    request: string,
+    problem?: string,
+  ): Promise<FastifyReply> {
+    const csrf = sessions.formToken(reply);
     const me = meOf(await owners.read(), baseUrl);
-    const page = consentPage({ ...describe(asked), action: decisionPath, request, csrf, me });
+    const page = consentPage({ ...describe(asked), action: decisionPath, request, csrf, me, problem });
     return sendPage(reply, page, asked.redirectUri);
   }
 
-  /** What the owner has ticked, of what was asked for, as a code; or that the owner said no. */
-  async function answerOf(form: Parameters, asked: Asked): Promise<Answer> {
-    const ticked = form.getAll('scope');
-    const scopes = asked.scopes.filter((scope) => ticked.includes(scope));
-    if (form.tryGet('decision') !== 'allow' || (scopes.length === 0 && asked.scopes.length > 0))
-      return { error: 'access_denied', error_description: 'The owner has not allowed it.' };
-    const { client, redirectUri, challenge } = asked;
+  /** A code for what the owner has ticked. */
+  async function allow({ client, redirectUri, challenge, scopes }: Asked, epoch: number): Promise<string> {
     await clients.noteGrant(client.id, now());
     const me = meOf(await owners.read(), baseUrl);
-    return { code: await issuer.createCode({ client: client.id, redirectUri, challenge, scopes, me }) };
+    return issuer.createCode({ client: client.id, redirectUri, challenge, scopes, me, epoch });
   }
+}
+
+const refusal = { error: 'access_denied', error_description: 'The owner has not allowed it.' };
+const nothingTicked = 'Nothing is ticked. Tick what the app may do, or choose Cancel.';
+
+/** What the owner has ticked, of what was asked for. An address of mail is a part of the profile. */
+function tickedScopes(form: Parameters, asked: Asked): readonly Scope[] {
+  const ticked = form.getAll('scope');
+  const scopes = asked.scopes.filter((scope) => ticked.includes(scope));
+  return scopes.includes('profile') ? scopes : scopes.filter((scope) => scope !== 'email');
 }
 
 /** The session has ended while the page was open. */
@@ -101,10 +120,22 @@ interface Refused {
   readonly location: string;
 }
 
+/** The client could not be looked up for somebody who is not signed in. */
+interface Unknown {
+  readonly kind: 'unknown';
+}
+
+interface ReadOptions extends AuthorizeRoutesOptions {
+  /** Whether the owner asks, for whom more is fetched than for strangers. */
+  readonly isOwner: boolean;
+}
+
 /** Throws PageError where the request may come from somebody else than the client that it names. */
-async function readRequest(query: string, options: AuthorizeRoutesOptions): Promise<Asked | Refused> {
-  const parameters = new Parameters(query);
-  const { client, redirectUri } = await readClient(parameters, options);
+async function readRequest(query: string, options: ReadOptions): Promise<Asked | Refused | Unknown> {
+  const parameters = new Parameters(query, { longest: 8_192 });
+  const found = await readClient(parameters, options);
+  if (found === undefined) return { kind: 'unknown' };
+  const { client, redirectUri } = found;
   try {
     return { kind: 'asked', client, redirectUri, ...parseAuthorizationRequest(parameters, options.baseUrl) };
   } catch (error) {
@@ -115,31 +146,38 @@ async function readRequest(query: string, options: AuthorizeRoutesOptions): Prom
   }
 }
 
-async function readClient(parameters: Parameters, options: AuthorizeRoutesOptions) {
+async function readClient(parameters: Parameters, options: ReadOptions) {
   const id = parameters.get('client_id');
   const redirectUri = parameters.get('redirect_uri');
   const problem = redirectUriProblem(redirectUri);
   if (problem !== undefined)
     throw new PageError('The app sent a redirect address that cannot be used', problem);
   const commandLine = addCommand({ id, redirectUri, hint: options.dataHint });
-  const client = await findClient(id, { finder: options.finder, commandLine });
-  if (isRedirectAllowed(client, redirectUri)) return { client, redirectUri };
+  const client = await findClient(id, { ...options, commandLine });
+  if (client === undefined || isRedirectAllowed(client, redirectUri))
+    return client && { client, redirectUri };
+  // A line that is there to be copied must not let in somebody who only uses the name of an app.
+  const isLocal = isLoopbackName(new URL(redirectUri).hostname);
   throw new PageError(
     'The app wants its answer at an address that is not its own',
     `${redirectUri} is none of the addresses that ${id} has named.`,
-    client.source === 'registration' ? {} : { commandLine },
+    isLocal && client.source !== 'registration' ? { commandLine } : {},
   );
 }
 
+/** Undefined where a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
-  { finder, commandLine }: { readonly finder: ClientFinder; readonly commandLine: string },
-): Promise<OAuthClient> {
-  const found = await finder.find(id).catch((cause: unknown) => {
+  { finder, commandLine, isOwner }: ReadOptions & { readonly commandLine: string },
+): Promise<OAuthClient | undefined> {
+  try {
+    const found = await finder.find(id, isOwner ? 'owner' : 'stranger');
+    if (found !== undefined) return found;
+  } catch (cause) {
     if (!(cause instanceof OutsideError)) throw cause;
+    if (cause.kind === 'busy' && !isOwner) return undefined;
     throw new PageError('The app cannot be looked up', cause.message, { commandLine, cause });
-  });
-  if (found !== undefined) return found;
+  }
   throw new PageError(
     'The app is not known here',
     'It is not registered here, or is no longer. Remove this server in the app, add it again, and sign in once more.',
@@ -159,7 +197,7 @@ function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string
   return ['runner-docs client add', ...(hint === '' ? [] : [hint]), ...parts].join(' ');
 }
 
-type Answer = { readonly code: string } | { readonly error: string; readonly error_description: string };
+type Answer = { readonly code: string } | typeof refusal;
 
 /** RFC 6749, 4.1.2, and `iss`, by which a client knows who answers (RFC 9207). */
 function locationOf(
@@ -167,11 +205,9 @@ function locationOf(
   { origin }: BaseUrl,
   answer: Answer,
 ): string {
-  const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries(answer)) url.searchParams.append(name, value);
-  if (state !== undefined) url.searchParams.append('state', state);
-  url.searchParams.append('iss', origin);
-  return url.href;
+  const all = { ...answer, ...(state === undefined ? {} : { state }), iss: origin };
+  // What the address has of its own stays as the client wrote it.
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(all)}`;
 }
 
 function sendBack(reply: FastifyReply, location: string): FastifyReply {
@@ -191,9 +227,8 @@ function describe({
   const redirect = new URL(redirectUri);
   const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
   const isLocal = redirect.protocol === 'http:' && isLoopbackName(redirect.hostname);
-  const redirectHost = /^https?:$/.test(redirect.protocol)
-    ? redirect.host
-    : `${redirect.protocol}//${redirect.host}`;
+  // An address with a scheme of its own may have no host.
+  const redirectHost = /^https?:$/.test(redirect.protocol) ? redirect.host : redirectUri;
   return {
     ...{ client, clientHost, redirectHost, isLocal },
     isRedirectElsewhere: clientHost !== '' && redirectHost !== clientHost,

@@ -76,7 +76,9 @@ function appName({ clientHost }: ConsentPage): string {
 function facts(options: ConsentPage): string {
   const { client, clientHost } = options;
   const rows = [
-    fact('The app calls itself', `“${foreign(client.name ?? 'nothing', longestName)}”`, nameNote(client)),
+    client.name === null
+      ? fact('The app', 'gives no name')
+      : fact('The app calls itself', `“${foreign(client.name, longestName)}”`, nameNote(client)),
     fact(
       clientHost === '' ? 'Its identifier here' : 'Its address',
       `<code>${foreign(client.id, 2_048)}</code>`,

@@ -19,7 +19,9 @@ function sendOAuthError(error: FastifyError, request: FastifyRequest, reply: Fas
 
 /** What the other routes answer as a problem. */
 function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
-  const { status, message, headers } = problemOf(error);
+  const { status: answered, message, headers } = problemOf(error);
+  // RFC 6749, 5.2: what is wrong with the request itself is a 400.
+  const status = answered === 413 || answered === 415 ? 400 : answered;
   if (status === 500) request.log.error({ err: error }, 'a defect');
   const named = /error="(\w+)"/.exec(headers['www-authenticate'] ?? '')?.[1];
   const code = named === 'insufficient_scope' ? named : (codes[status] ?? 'invalid_request');

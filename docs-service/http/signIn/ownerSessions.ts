@@ -1,11 +1,13 @@
 import cookie from '@fastify/cookie';
 import csrf from '@fastify/csrf-protection';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { createSecret, hashSecret } from '../../auth/accessToken.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import { Parameters } from '../../auth/parameters.ts';
 import type { BaseUrl } from '../../baseUrl.ts';
 import type { OwnerSession } from '../ownerSession.ts';
+import { HttpProblem } from '../problem.ts';
+import { originOf } from '../resourceOrigin.ts';
 
 export interface OwnerSessionsOptions {
   readonly baseUrl: BaseUrl;
@@ -17,7 +19,12 @@ export interface OwnerSessionsOptions {
 /** The browsers in which the owner is signed in. */
 export interface OwnerSessions extends OwnerSession {
   isSignedIn(request: FastifyRequest): Promise<boolean>;
-  signIn(reply: FastifyReply): Promise<void>;
+  /** @param epoch of the owner whose password was right */
+  signIn(reply: FastifyReply, epoch: number): Promise<void>;
+  /** What a form must pass before it counts. */
+  readonly formGuards: readonly preHandlerHookHandler[];
+  /** The token that a form of the answer carries along, for this browser and this session alone. */
+  formToken(reply: FastifyReply): string;
   signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
@@ -26,7 +33,8 @@ const lifetime = 7 * 86_400_000;
 
 /**
  * Cookies that no script reads, no other site sends along but by a link, and, with https, no other host can set
- * (RFC 6265bis, `__Host-`). Forms carry a token of their own besides: the library's, in the field `csrf`.
+ * (RFC 6265bis, `__Host-`). A cookie does not know ports, so on loopback every program is the same site: forms carry a
+ * token besides, in the field `csrf`, which depends on the session's secret.
  */
 export async function openOwnerSessions(
   app: FastifyInstance,
@@ -34,11 +42,15 @@ export async function openOwnerSessions(
 ): Promise<OwnerSessions> {
   const { name, options } = cookiesOf(baseUrl);
   const cookieName = name('session');
+  const sessionOf = ({ cookies }: FastifyRequest) => hashSecret(cookies[cookieName] ?? '');
   await app.register(cookie);
   await app.register(csrf, {
     cookieKey: name('form'),
     cookieOpts: options,
     logLevel: 'debug',
+    // What makes a token unknown to others is the session, which stands in the place of a secret key.
+    csrfOpts: { hmacKey: 'runner-docs' },
+    getUserInfo: sessionOf,
     getToken: ({ body }) => (body instanceof Parameters ? body.tryGet('csrf') : undefined),
   });
   const isSignedIn = async ({ cookies }: FastifyRequest) => {
@@ -47,14 +59,16 @@ export async function openOwnerSessions(
   };
   return {
     isSignedIn,
+    formGuards: [async (request) => checkSource(request, baseUrl), app.csrfProtection],
     async requireOwner(request, reply) {
       if (await isSignedIn(request)) return;
       const to = encodeURIComponent(request.url);
       await reply.header('cache-control', 'no-store').redirect(`/sign-in?to=${to}`, 303);
     },
-    async signIn(reply) {
+    formToken: (reply) => reply.generateCsrf({ userInfo: sessionOf(reply.request) }),
+    async signIn(reply, epoch) {
       const { text, hash } = createSecret('rdocs_session');
-      await owners.addSession(hash, now() + lifetime, now());
+      await owners.addSession({ hash, expires: now() + lifetime, epoch }, now());
       reply.setCookie(cookieName, text, { ...options, maxAge: lifetime / 1_000 });
     },
     async signOut({ cookies }, reply) {
@@ -63,6 +77,14 @@ export async function openOwnerSessions(
       reply.clearCookie(cookieName, options);
     },
   };
+}
+
+/** A form of this service is posted from the address that it was opened at, whatever else is on this machine. */
+function checkSource(request: FastifyRequest, baseUrl: BaseUrl): void {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  const isForeign = origin !== undefined && origin !== originOf(request, baseUrl);
+  if (isForeign || (site !== undefined && site !== 'same-origin'))
+    throw new HttpProblem(403, 'This form was sent by another page. Open the page here, and try again.');
 }
 
 function cookiesOf({ host, origin }: BaseUrl) {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ClientStore } from '../../auth/clientStore.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { parseRegistration } from '../../auth/registration.ts';
-import { callerOf, RateLimiter } from '../rateLimiter.ts';
+import { callerOf, RateLimiter } from '../../rateLimiter.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './oauthErrors.ts';
 
@@ -12,26 +12,37 @@ export interface RegisterRouteOptions {
   readonly now: () => number;
 }
 
-/** A minute, for an address. */
+/** A minute: for an address, and for all of them. */
 const limit = 10;
+const limitOfAll = 100;
 
 /** Clients register themselves (RFC 7591). What they get is a name without rights: the owner still has to say yes. */
 export function createRegisterRoute({ clients, now }: RegisterRouteOptions): FastifyPluginAsync {
   const registrations = new RateLimiter(limit, now);
+  const all = new RateLimiter(limitOfAll, now);
   return async (app) => {
     answerOAuthErrors(app);
     app.post(
       signInPaths.registration,
       { schema: { hide: true }, bodyLimit: 65_536 },
       async (request, reply) => {
-        const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
+        const own = registrations.take(callerOf(request.ip));
+        const { isAllowed, resetAfter } = own.isAllowed ? all.take('') : own;
         if (!isAllowed)
-          throw new OAuthError('temporarily_unavailable', `At most ${limit} registrations a minute.`, {
+          throw new OAuthError('temporarily_unavailable', 'Too many registrations. Try again in a minute.', {
             status: 429,
             headers: { 'retry-after': String(resetAfter) },
           });
         const client = parseRegistration(request.body);
-        await clients.add(client, now());
+        if (!(await clients.register(client, now())))
+          throw new OAuthError(
+            'temporarily_unavailable',
+            'Too many clients have registered. Try again in ten minutes.',
+            {
+              status: 503,
+              headers: { 'retry-after': '600' },
+            },
+          );
         return reply
           .code(201)
           .header('cache-control', 'no-store')

@@ -4,7 +4,7 @@ import type { OwnerStore } from '../../auth/ownerStore.ts';
 import { Parameters } from '../../auth/parameters.ts';
 import type { PasswordAnswer, PasswordCheck } from '../../auth/passwordCheck.ts';
 import type { BaseUrl } from '../../baseUrl.ts';
-import { callerOf } from '../rateLimiter.ts';
+import { callerOf } from '../../rateLimiter.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, sendPage } from './pageErrors.ts';
@@ -28,7 +28,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginA
   const sendForm = async (reply: FastifyReply, to: string, error?: string) => {
     const owner = await owners.read();
     const hasPassword = owner.password !== null;
-    const csrf = reply.generateCsrf();
+    const csrf = sessions.formToken(reply);
     return sendPage(reply, signInPage({ csrf, to, error, hasPassword, me: meOf(owner, baseUrl), dataHint }));
   };
 
@@ -40,17 +40,17 @@ export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginA
       if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
       return sendForm(reply, to);
     });
-    const guarded = { ...hidden, preHandler: app.csrfProtection };
+    const guarded = { ...hidden, preHandler: [...sessions.formGuards] };
     app.post('/sign-in', guarded, async (request, reply) => {
       const form = formOf(request.body);
       const to = localPath(form.tryGet('to'), baseUrl);
       const answer = await passwords.check(form.tryGet('password') ?? '', callerOf(request.ip));
-      if (answer !== 'right') return sendForm(refuse(reply, answer), to, sentences[answer]);
-      await sessions.signIn(reply);
+      if (answer.kind !== 'right') return sendForm(refuse(reply, answer.kind), to, sentences[answer.kind]);
+      await sessions.signIn(reply, answer.epoch);
       return reply.header('cache-control', 'no-store').redirect(to, 303);
     });
     app.get('/sign-out', hidden, async (_request, reply) =>
-      sendPage(reply, signOutPage({ csrf: reply.generateCsrf() })),
+      sendPage(reply, signOutPage({ csrf: sessions.formToken(reply) })),
     );
     app.post('/sign-out', guarded, async (request: FastifyRequest, reply) => {
       await sessions.signOut(request, reply);
@@ -59,13 +59,15 @@ export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginA
   };
 }
 
-const sentences: Readonly<Record<Exclude<PasswordAnswer, 'right'>, string>> = {
+type Refusal = Exclude<PasswordAnswer['kind'], 'right'>;
+
+const sentences: Readonly<Record<Refusal, string>> = {
   wrong: 'This is not the password.',
   tooMany: 'Too many wrong passwords came from your address. Wait a minute, and try again.',
   busy: 'Too many people sign in right now. Try again in a moment.',
 };
 
-function refuse(reply: FastifyReply, answer: Exclude<PasswordAnswer, 'right'>): FastifyReply {
+function refuse(reply: FastifyReply, answer: Refusal): FastifyReply {
   if (answer === 'wrong') return reply.code(403);
   return reply.code(answer === 'busy' ? 503 : 429).header('retry-after', answer === 'busy' ? '5' : '60');
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { checkResources } from '../../auth/authorizationRequest.ts';
-import { isDocumentAddress } from '../../auth/clientFinder.ts';
+import { isClientId, isDocumentAddress } from '../../auth/clientFinder.ts';
 import type { ClientStore } from '../../auth/clientStore.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
@@ -33,20 +33,20 @@ export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsy
 
     app.post(signInPaths.token, hidden, async ({ body, ip }) => {
       const form = formOf(body);
-      authorization.countSignIn(ip);
+      authorization.countSignIn('token', ip);
       const tokens = await issueTokens(form, options);
       return { ...tokenAnswer(tokens), ...(await identityOf(owners, baseUrl, tokens.scopes)) };
     });
     // A client that only wants to know who the owner is comes here with its code (IndieAuth, 5.3.1).
     app.post(signInPaths.authorization, hidden, async ({ body, ip }) => {
       const form = formOf(body);
-      authorization.countSignIn(ip);
+      authorization.countSignIn('token', ip);
       const grantType = form.tryGet('grant_type') ?? 'authorization_code';
       if (grantType !== 'authorization_code') throw unknownGrantType();
       return identityOf(owners, baseUrl, await issuer.redeem(readRedemption(form)));
     });
     app.post(signInPaths.revocation, hidden, async ({ body, ip }) => {
-      authorization.countSignIn(ip);
+      authorization.countSignIn('revoke', ip);
       await issuer.revoke(formOf(body).get('token'));
       return {};
     });
@@ -84,7 +84,9 @@ async function issueTokens(form: Parameters, options: TokenRoutesOptions): Promi
   if (grantType !== 'authorization_code' && grantType !== 'refresh_token') throw unknownGrantType();
   const client = form.get('client_id');
   // Who hears this registers anew; to any other error clients only sign in again, as one that is unknown.
-  if (!isDocumentAddress(client) && (await options.clients.find(client)) === undefined)
+  const isKnown =
+    isDocumentAddress(client) || (isClientId(client) && (await options.clients.find(client)) !== undefined);
+  if (!isKnown)
     throw new OAuthError('invalid_client', 'This client is not registered here any more.', { status: 401 });
   if (grantType === 'authorization_code') return options.issuer.exchange(readRedemption(form));
   const scopes = (form.tryGet('scope') ?? '').split(' ').filter(Boolean);
