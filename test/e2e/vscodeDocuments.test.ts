@@ -1,6 +1,7 @@
 import t from 'tap';
 import { answerBox, type Editor, type Host, skipWithoutEditor, startEditor } from '../support/editor.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
+import { openOwnedDocs } from '../support/ownedDocs.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -131,6 +132,56 @@ t.test('a workspace that is not trusted cannot redirect agents', { skip }, async
   t.strictSame(await editor.evaluate(offered), [{ uri: 'http://127.0.0.1:4000/mcp', headers: {} }]);
 });
 
+t.test('the real service', { skip }, async (t) => {
+  const [runner, docs] = await Promise.all([startStandIn(), openOwnedDocs(t)]);
+  const editor = await startEditor({ machine: { 'runner.host': runner.url, 'runner.docsUrl': docs.origin } });
+  t.teardown(() => Promise.all([editor.close(), runner.close()]));
+  await editor.until(({ seen }) => seen.documents !== undefined);
+  const search = async (names: readonly string[]) => {
+    const name = names.find((one) => one.endsWith('search_docs'));
+    return editor.evaluate(callTool, name ?? '');
+  };
+
+  await t.test('with a token', async (t) => {
+    void run(editor, 'runner.setDocsToken');
+    await answerBox(editor.page, await docs.createToken());
+    await editor.until(storedToken, { argument: docs.origin });
+    t.match(await search(await toolsOf(editor)), /How to install it/);
+  });
+
+  await t.test("without one, by the editor's own sign-in", async (t) => {
+    await run(editor, 'runner.clearDocsToken');
+    const context = editor.page.context();
+    const opening = context.waitForEvent('page', { timeout: 60_000 });
+    void restart(editor).catch(() => undefined);
+    const dialog = editor.page.locator('.monaco-dialog-box');
+    await dialog.getByText(/'Runner Documents' wants to authenticate to runner-docs/).waitFor();
+    await dialog.getByText('Allow', { exact: true }).click();
+    const page = await opening;
+    await page.waitForLoadState();
+    // The editor of the tests opens addresses of this machine by a proxy of its own, under another path.
+    const request = page.url().includes('to=')
+      ? (new URL(page.url()).searchParams.get('to') ?? '')
+      : new URL(page.url()).pathname + new URL(page.url()).search;
+    const asked = new URL(request, docs.origin);
+    t.equal(asked.searchParams.get('scope'), 'read');
+    asked.searchParams.set('resource', `${docs.origin}/mcp`);
+    const { to, answer } = await docs.allow(asked.href);
+    t.equal(to.origin + to.pathname, 'https://vscode.dev/redirect');
+    // What that page does: it hands the code to the editor that the state names.
+    const back = new URL(decodeURIComponent(answer.get('state') ?? ''));
+    back.searchParams.set('code', answer.get('code') ?? '');
+    await page.goto(back.href);
+    const names = await poll(
+      () => editor.evaluate(docsTools),
+      (found) => found.length > 0,
+      40_000,
+    );
+    t.match(await search(names), /How to install it/);
+    t.equal(await editor.evaluate(storedToken, docs.origin), undefined);
+  });
+});
+
 /** Run in the host: the servers as the editor gets them, before it starts one. */
 async function offered({ vscode, seen }: Host<undefined>): Promise<readonly object[]> {
   const { token: cancellation } = new vscode.CancellationTokenSource();
@@ -145,7 +196,7 @@ function docsTools({ vscode }: Host<undefined>): readonly string[] {
 
 /** Run in the host. */
 async function callTool({ vscode, argument }: Host<string>): Promise<string> {
-  const input = { query: 'anything' };
+  const input = { query: 'install' };
   const result = await vscode.lm.invokeTool(argument, { input, toolInvocationToken: undefined });
   return JSON.stringify(result.content);
 }
