@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import * as oauth from 'oauth4webapi';
 import t from 'tap';
@@ -189,18 +191,55 @@ t.test('what each client sends', async (t) => {
 t.test('the official SDK, which knows only the address', async (t) => {
   const docs = await openOwnedDocs(t);
   const client = createSdkClient();
-  const serverUrl = `${docs.origin}/mcp`;
-  t.equal(await auth(client.provider, { serverUrl }), 'REDIRECT');
+  const address = new URL('/mcp', docs.origin);
+  const connect = async () => {
+    const transport = new StreamableHTTPClientTransport(address, { authProvider: client.provider });
+    const peer = new Client({ name: 'a client of the SDK', version: '1.0.0' });
+    t.teardown(() => peer.close());
+    return { transport, peer, connected: peer.connect(transport) };
+  };
+  const first = await connect();
+  await t.rejects(first.connected, { message: 'Unauthorized' }, 'it is sent to the browser');
   const { answer } = await docs.allow(client.sentTo().href);
   t.equal(answer.get('state'), client.state);
-  const authorizationCode = answer.get('code') ?? '';
-  t.equal(await auth(client.provider, { serverUrl, authorizationCode }), 'AUTHORIZED');
-  const first = client.tokens();
-  t.equal((await docs.service.get('/api/v1/docs', first.access_token)).status, 200, 'it reads REST too');
-  t.equal(await auth(client.provider, { serverUrl }), 'AUTHORIZED', 'it refreshes');
-  const second = client.tokens();
-  t.not(second.access_token, first.access_token);
-  t.equal((await docs.service.get('/api/v1/docs', second.access_token)).status, 200);
+  await first.transport.finishAuth(answer.get('code') ?? '');
+
+  const { peer, connected } = await connect();
+  await connected;
+  const { tools } = await peer.listTools();
+  t.strictSame(tools.map(({ name }) => name).sort(), ['get_doc_markdown', 'list_collections', 'search_docs']);
+  const found = await peer.callTool({ name: 'search_docs', arguments: { query: 'linux' } });
+  t.match(found.structuredContent, { total: 1, results: [{ slug: 'install' }] });
+  const read = await peer.callTool({ name: 'get_doc_markdown', arguments: { slug: 'install' } });
+  t.match(read.structuredContent, { markdown: /How to install it on Linux/ });
+  const listed = await peer.callTool({ name: 'list_collections', arguments: {} });
+  t.match(listed.structuredContent, { collections: [{ name: 'book', documents: 1 }] });
+
+  const tokens = client.tokens();
+  const rest = (token: string) => docs.service.get('/api/v1/docs', token);
+  t.equal((await rest(tokens.access_token)).status, 200, 'the same token reads REST');
+  client.provider.saveTokens({ ...tokens, access_token: 'rdocs_one-that-has-expired' });
+  await peer.callTool({ name: 'list_collections', arguments: {} });
+  const renewed = client.tokens().access_token;
+  t.notOk([tokens.access_token, 'rdocs_one-that-has-expired'].includes(renewed), 'it renews by itself');
+
+  const data = docs.places.slice(docs.places.indexOf('--data'));
+  const table = (await runDocs(['token', 'list', ...data])).stdout.trim().split('\n').slice(1);
+  t.ok(table.length > 0);
+  for (const line of table) await runDocs(['token', 'revoke', line.split(' ', 1)[0] ?? '', ...data]);
+  t.equal(
+    await poll(
+      async () => (await rest(renewed)).status,
+      (status) => status === 401,
+      5_000,
+    ),
+    401,
+  );
+  await t.rejects(
+    peer.callTool({ name: 'list_collections', arguments: {} }),
+    { name: 'InvalidGrantError' },
+    'revoking ends both, and nothing is left to renew them with',
+  );
 });
 
 t.test('an OAuth library that others wrote', async (t) => {
@@ -314,7 +353,10 @@ interface Server {
 
 /** As a client that knows only the address. */
 async function discover(origin: string): Promise<Server> {
-  const resource = await (await fetch(`${origin}/.well-known/oauth-protected-resource/mcp`)).json();
+  const refused = await fetch(`${origin}/mcp`, { method: 'POST' });
+  const [, url = ''] =
+    /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
+  const resource = await (await fetch(url)).json();
   const [issuer] = resource.authorization_servers;
   return (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json();
 }
