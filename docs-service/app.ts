@@ -8,6 +8,7 @@ import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
 import { answerError, answerErrors } from './http/errors.ts';
 import { checkHosts } from './http/hostCheck.ts';
+import { mountLibrary } from './http/mcp/mountLibrary.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { readNumbers } from './http/numbers.ts';
 import { describeRoutes } from './http/openapi.ts';
@@ -17,7 +18,6 @@ import { addAuthorizationServer, type SignInOptions } from './http/signIn/author
 import { createResourceMetadata } from './http/signIn/metadataRoutes.ts';
 import { createStatusRoutes } from './http/statusRoutes.ts';
 import type { DocumentIndex } from './index/documentIndex.ts';
-import { mountLibrary } from './mcp/mountLibrary.ts';
 import type { Limits } from './serveConfig.ts';
 
 export interface AppOptions {

@@ -34,8 +34,10 @@ export function isLoopbackHost(hostname: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
+const highestPort = 65_535;
+
 /** The host name of a Host header, in lower case and without its port; undefined where it is no such header. */
 export function tryHostname(header: string): string | undefined {
-  const [, hostname] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(header) ?? [];
-  return hostname?.toLowerCase();
+  const [, hostname, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(header) ?? [];
+  return Number(port ?? 0) > highestPort ? undefined : hostname?.toLowerCase();
 }

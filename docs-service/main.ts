@@ -33,6 +33,7 @@ async function main(): Promise<void> {
     print: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),
     readLine,
+    protocolStreams: () => ({ input: process.stdin, output: process.stdout }),
     isTerminal: process.stderr.isTTY ?? false,
     ending: ending.signal,
   });

@@ -1,3 +1,5 @@
+import type { Readable, Writable } from 'node:stream';
+
 /** What the program finds around it; handed in, so that tests can be its surroundings too. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,6 +21,8 @@ export interface Surroundings {
    * does not see what is typed.
    */
   readonly readLine: (question: string) => Promise<string | undefined>;
+  /** Standard input and output, for a command that speaks a protocol there and prints nothing. */
+  readonly protocolStreams: () => { readonly input: Readable; readonly output: Writable };
   /** Whether a person reads the notes. */
   readonly isTerminal: boolean;
   /** Aborted when the program is to end. */

@@ -10,7 +10,7 @@ export const mcpCommand = defineCommand({
   options: placeOptions,
   async run({ values }, surroundings) {
     const places = parsePlaces(values, surroundings.env);
-    await serveStdioLibrary(places, { surroundings, input: process.stdin, output: process.stdout });
+    await serveStdioLibrary(places, { surroundings, ...surroundings.protocolStreams() });
     return 0;
   },
 });

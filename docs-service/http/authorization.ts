@@ -31,6 +31,8 @@ export interface Authorization {
   requireBearer(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Lets a request pass that has a token with the scope `read`, and counts it. Throws HttpProblem. */
   requireReader(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Whether the token that a request was let in with is still good for reading; it counts for nothing. */
+  stillReads(request: FastifyRequest): Promise<boolean>;
   /** Counts a request of the owner, who reads in a browser. Throws HttpProblem where there were too many. */
   countOwnerRequest(reply: FastifyReply): void;
   /** Counts a render. Throws HttpProblem where there were too many. */
@@ -95,6 +97,15 @@ export async function authorizeBearers(
       await requireBearer(request, reply);
       if (!request.grant?.scopes.includes('read')) throw scopeIsMissing('read', request);
     },
+    async stillReads({ grant, headers }) {
+      if (grant === null || grant.expires <= options.now()) return false;
+      const [, token = ''] = /^bearer +(\S+)/i.exec(headers.authorization ?? '') ?? [];
+      // While tokens cannot be checked, what was true a second ago is the best there is.
+      const current = await options
+        .verify(token)
+        .catch((error: Error) => (error instanceof ForeignProfile ? undefined : grant));
+      return current?.scopes.includes('read') ?? false;
+    },
     countOwnerRequest: (reply) => count(requests, { caller: owner, what: 'requests', reply }),
     countRender: (request, reply) =>
       count(renders, { caller: request.grant?.id ?? owner, what: 'renders', reply }),
@@ -129,7 +140,7 @@ function challenge(
   baseUrl: BaseUrl,
   { error, scope = 'read' }: { readonly error?: string; readonly scope?: Scope } = {},
 ): Record<string, string> {
-  const path = pathOf(request) === '/mcp' ? '/mcp' : '';
+  const path = /^\/mcp\/?$/.test(pathOf(request)) ? '/mcp' : '';
   const metadata = `${originOf(request, baseUrl)}/.well-known/oauth-protected-resource${path}`;
   const reason = error === undefined ? '' : `, error="${error}"`;
   return {

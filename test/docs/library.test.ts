@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { findCollection } from '../../docs-service/content/libraryCollections.ts';
@@ -457,6 +458,7 @@ t.test('"index" waits for files that are being written, and names what is missin
     print: (text: string) => (printed += text),
     note: (text: string) => (noted += text),
     readLine: async () => undefined,
+    protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
   };
   const run = () => {
     [printed, noted] = ['', ''];

@@ -362,12 +362,113 @@ t.test('what is wrong before a message is read is a problem', async (t) => {
     t.match(await answer.json(), { status: want, detail: /\w/, instance: '/mcp' }, name);
     if (want === 401) t.match(answer.headers.get('www-authenticate'), /^Bearer /);
   }
-  for (const method of ['GET', 'DELETE', 'PUT']) {
-    const answer = await fetch(url, { method, headers: { authorization: `Bearer ${token}` } });
-    t.equal(answer.status, 405, method);
-    t.equal(answer.headers.get('allow'), 'POST');
-  }
 });
+
+t.test('other methods find the sign-in first, also at the address with a slash', async (t) => {
+  const { url, createToken } = await openMcp(t);
+  const good = await createToken();
+  const withSlash = new URL('/mcp/', url);
+  for (const address of [url, withSlash])
+    for (const method of ['GET', 'HEAD', 'DELETE', 'PUT']) {
+      for (const token of ['', 'rdocs_wrong']) {
+        const answer = await fetch(address, { method, headers: { authorization: `Bearer ${token}` } });
+        const name = `${method} ${address.pathname} with the token "${token}"`;
+        t.equal(answer.status, 401, name);
+        const metadata = `resource_metadata="${url.origin}/.well-known/oauth-protected-resource/mcp"`;
+        t.ok(answer.headers.get('www-authenticate')?.includes(metadata), name);
+      }
+      const answer = await fetch(address, { method, headers: { authorization: `Bearer ${good}` } });
+      t.equal(answer.status, 405, method);
+      t.equal(answer.headers.get('allow'), 'POST');
+    }
+  t.equal((await post(withSlash, undefined, list)).status, 401);
+  const client = await connectClient(t, withSlash, good);
+  t.equal((await client.listTools()).tools.length, 3);
+});
+
+t.test('whatever is said of the host, nothing fails', async (t) => {
+  const { app, url, createToken, log } = await openMcp(t, { trustProxy: ['127.0.0.1'] });
+  const token = await createToken();
+  const cases: readonly { name: string; headers: Record<string, string>; want: number }[] = [
+    { name: 'a port that cannot be', headers: { host: 'localhost:99999' }, want: 403 },
+    { name: 'no name', headers: { host: 'a b' }, want: 403 },
+    { name: 'another port', headers: { host: 'localhost:65535' }, want: 200 },
+    { name: 'a forwarded name that is none', headers: { 'x-forwarded-host': 'a b' }, want: 200 },
+    { name: 'a forwarded port that cannot be', headers: { 'x-forwarded-host': 'a:99999' }, want: 200 },
+    {
+      name: 'a forwarded address',
+      headers: { 'x-forwarded-host': '[:::]', 'x-forwarded-proto': '%' },
+      want: 200,
+    },
+  ];
+  for (const { name, headers, want } of cases) {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: {
+        host: url.host,
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      payload: JSON.stringify(list),
+    });
+    t.equal(answer.statusCode, want, name);
+  }
+  t.notMatch(log.join(), /a defect/);
+});
+
+t.test('streams end with their token, and one token has only some of them', async (t) => {
+  const { url, createToken, access } = await openMcp(t);
+  const open = async (token: string) => post(url, token, listen, newerHeaders);
+  const [token, short] = [await createToken(), await createToken(['read'], 2_000)];
+  const streams = await Promise.all(Array.from({ length: 8 }, () => open(token)));
+  for (const { status, headers } of streams) {
+    t.equal(status, 200);
+    t.match(headers.get('content-type'), /event-stream/);
+  }
+  const ninth = await open(token);
+  t.equal(ninth.status, 429);
+  t.match(await ninth.json(), { detail: /at most 8 times/ });
+  const other = await open(short);
+  t.equal(other.status, 200, 'another token has its own');
+  await streams[0]?.body?.cancel();
+  await until(async () => {
+    const again = await open(token);
+    if (again.status === 200) streams[0] = again;
+    else await again.body?.cancel();
+    return again.status === 200;
+  });
+  await ended(other);
+  t.equal((await open(short)).status, 401, 'the stream ended as the token had expired');
+  for (const { id } of await access.tokens.list()) await access.tokens.revoke(id);
+  await Promise.all(streams.map(ended));
+  t.pass('all streams of a token that was revoked have ended');
+});
+
+const listen = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'subscriptions/listen',
+  params: {
+    notifications: { resourcesListChanged: true },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+    },
+  },
+};
+const newerHeaders = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+
+/** Reads to the end, however it comes. */
+async function ended(answer: Response): Promise<void> {
+  await answer.text().catch(() => undefined);
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+}
 
 t.test('messages that are no good', async (t) => {
   const { url, createToken, log } = await openMcp(t);

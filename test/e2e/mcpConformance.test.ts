@@ -5,7 +5,7 @@ import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
 import { answerErrors } from '../../docs-service/http/errors.ts';
 import { checkHosts } from '../../docs-service/http/hostCheck.ts';
-import { mountMcp } from '../../docs-service/mcp/mcpRoute.ts';
+import { mountMcp } from '../../docs-service/http/mcp/mcpRoute.ts';
 import { createFixtureServer, createSessions } from '../support/conformanceFixture.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { listenForMcp } from '../support/mcpClients.ts';
@@ -22,7 +22,8 @@ t.test(
     answerErrors(app);
     checkHosts(app, parseBaseUrl('http://127.0.0.1:4000'), []);
     mountMcp(app, {
-      authorization: { requireReader: async () => undefined },
+      authorization: { requireReader: async () => undefined, stillReads: async () => true },
+      origin: 'http://127.0.0.1:4000',
       createServer: createFixtureServer,
       serveOlder: createSessions(),
       onDidChange: () => ({ dispose: () => undefined }),

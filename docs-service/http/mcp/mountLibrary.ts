@@ -1,15 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import type { Renditions } from '../formats/renditions.ts';
-import type { Authorization } from '../http/authorization.ts';
-import type { DocumentIndex } from '../index/documentIndex.ts';
-import { createMcpLibrary } from './mcpLibrary.ts';
+import type { BaseUrl } from '../../baseUrl.ts';
+import type { Renditions } from '../../formats/renditions.ts';
+import type { DocumentIndex } from '../../index/documentIndex.ts';
+import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
+import { createMcpServer } from '../../mcp/mcpServer.ts';
+import type { Authorization } from '../authorization.ts';
 import { mountMcp } from './mcpRoute.ts';
-import { createMcpServer } from './mcpServer.ts';
 
 export interface MountedLibraryOptions {
   readonly index: DocumentIndex;
   readonly renditions: Pick<Renditions, 'parts'>;
-  readonly authorization: Pick<Authorization, 'requireReader'>;
+  readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
+  readonly baseUrl: BaseUrl;
   readonly version: string;
   readonly ending?: AbortSignal;
 }
@@ -21,6 +23,7 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
   const onDefect = (error: Error) => app.log.error({ err: error }, 'a defect');
   mountMcp(app, {
     authorization,
+    origin: options.baseUrl.origin,
     ending,
     onDidChange: (listener) => index.onDidChange(listener),
     createServer: ({ protocol, era, drafts }) =>

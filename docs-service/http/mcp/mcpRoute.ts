@@ -1,12 +1,15 @@
 import type { LegacyHttpHandler, McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Authorization } from '../http/authorization.ts';
-import { HttpProblem } from '../http/problem.ts';
-import { createChangeTeller } from './changeTeller.ts';
-import type { McpProtocol } from './mcpServer.ts';
+import { createChangeTeller } from '../../mcp/changeTeller.ts';
+import type { McpProtocol } from '../../mcp/mcpServer.ts';
+import type { Authorization } from '../authorization.ts';
+import { HttpProblem } from '../problem.ts';
+import { ListenerCount, listens } from './listenerCount.ts';
 
 export interface McpRouteOptions {
-  readonly authorization: Pick<Authorization, 'requireReader'>;
+  readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
+  /** Of the service; what a request says of its host decides nothing. */
+  readonly origin: string;
   /** A server for one request. */
   readonly createServer: (request: McpRequest) => ReturnType<McpServerFactory>;
   /** Calls when something in the library has changed: clients of the revision 2026-07-28 may listen for it. */
@@ -33,6 +36,8 @@ const mostRequests = 512;
 const mostListeners = 128;
 /** Milliseconds after which a client that listens must ask again, with a token that is still good. */
 const longestAnswer = 600_000;
+/** Milliseconds between two looks at the token of a client that listens. */
+const lookAtToken = 1_000;
 
 /**
  * MCP by Streamable HTTP at `/mcp`, without sessions, so that any instance can answer any request. What is wrong before
@@ -41,6 +46,7 @@ const longestAnswer = 600_000;
 export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   const { authorization, ending } = options;
   let handler: Promise<McpHttpHandler> | undefined;
+  const listeners = new ListenerCount();
   let open = 0;
   const end = async () => (await handler)?.close();
   ending?.addEventListener('abort', end, { once: true });
@@ -49,30 +55,41 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
     await end();
   });
 
-  app.post(
-    '/mcp',
-    { schema: { hide: true }, onRequest: [authorization.requireReader, refuseOtherMedia] },
-    async (request, reply) => {
-      if (Array.isArray(request.body)) throw noBatches();
-      if (open >= mostRequests || ending?.aborted) throw tooMany();
-      handler ??= createHandler(app, options);
-      const { fetch } = await handler;
-      open += 1;
-      const gone = whenGone(reply);
-      gone.addEventListener('abort', () => void (open -= 1), { once: true });
-      if (gone.aborted) open -= 1;
-      const answer = await fetch(requestOf(request, gone), {
-        parsedBody: request.body,
-        authInfo: authInfoOf(request),
-      });
-      return sendAnswer(reply, answer);
-    },
-  );
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (Array.isArray(request.body)) throw noBatches();
+    if (open >= mostRequests || ending?.aborted) throw tooMany();
+    handler ??= createHandler(app, options);
+    const { fetch } = await handler;
+    const gone = whenGone(reply);
+    open += 1;
+    whenAborted(gone, () => void (open -= 1));
+    if (listens(request.body)) {
+      whenAborted(gone, listeners.add(request.grant?.id ?? ''));
+      endWithToken(gone, () => authorization.stillReads(request));
+    }
+    const answered = await fetch(requestOf(request, options.origin, gone.signal), {
+      parsedBody: request.body,
+      authInfo: authInfoOf(request),
+    });
+    return sendAnswer(reply, answered);
+  };
+  // Both name the same resource.
+  for (const path of ['/mcp', '/mcp/'])
+    app.post(
+      path,
+      {
+        schema: { hide: true },
+        // Programs find the sign-in by a GET too.
+        config: { guard: authorization.requireReader },
+        onRequest: [authorization.requireReader, refuseOtherMedia],
+      },
+      answer,
+    );
 }
 
 /** The SDK is loaded with the first request. */
 async function createHandler(app: FastifyInstance, options: McpRouteOptions): Promise<McpHttpHandler> {
-  const protocol = await import('./mcpProtocol.ts');
+  const protocol = await import('../../mcp/mcpProtocol.ts');
   const handler = protocol.createMcpHandler(
     ({ era, authInfo }) =>
       options.createServer({ protocol, era, drafts: authInfo?.scopes.includes('draft') ?? false }),
@@ -96,7 +113,7 @@ async function createHandler(app: FastifyInstance, options: McpRouteOptions): Pr
 }
 
 /** Aborts when the answer is out, or has no reader any more, or took too long. */
-function whenGone({ raw }: FastifyReply): AbortSignal {
+function whenGone({ raw }: FastifyReply): AbortController {
   const gone = new AbortController();
   const overdue = setTimeout(() => gone.abort(), longestAnswer);
   const end = () => {
@@ -105,16 +122,29 @@ function whenGone({ raw }: FastifyReply): AbortSignal {
   };
   if (raw.destroyed) end();
   else raw.once('close', end);
-  return gone.signal;
+  return gone;
+}
+
+function whenAborted({ signal }: AbortController, work: () => void): void {
+  if (signal.aborted) work();
+  else signal.addEventListener('abort', work, { once: true });
+}
+
+/** Ends what a client listens to soon after its token has ended. */
+function endWithToken(gone: AbortController, stillReads: () => Promise<boolean>): void {
+  const timer = setInterval(async () => {
+    if (!(await stillReads())) gone.abort();
+  }, lookAtToken);
+  whenAborted(gone, () => clearInterval(timer));
 }
 
 /** The body was read already, and what asked for the token's scopes is not the SDK's business. */
-function requestOf({ url, headers, host }: FastifyRequest, signal: AbortSignal): Request {
+function requestOf({ headers }: FastifyRequest, origin: string, signal: AbortSignal): Request {
   const fields = Object.entries(headers).flatMap(([name, value]) =>
     name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
   // The SDK takes no `*/*`, which is what programs send that do not mind.
-  return new Request(new URL(url, `http://${host}`), {
+  return new Request(new URL('/mcp', origin), {
     method: 'POST',
     headers: [...fields.filter(([name]) => name !== 'accept'), ['accept', accepted.join(', ')]],
     signal,
