@@ -2,8 +2,9 @@ import type { Server } from '@modelcontextprotocol/server';
 import { McpFailures } from './mcpFailures.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import { answerPrompts } from './prompts.ts';
-import { sendOlderResourceErrors } from './resourceErrors.ts';
+
 import { answerResources } from './resourceHandlers.ts';
+import { mendSentErrors } from './sentErrors.ts';
 import { answerTools } from './toolHandlers.ts';
 
 export type McpProtocol = typeof import('./mcpProtocol.ts');
@@ -44,7 +45,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       cacheHints,
     },
   );
-  if (options.era === 'legacy') sendOlderResourceErrors(server);
+  mendSentErrors(server, options.era);
   const context: McpContext = { server, library, failures: new McpFailures(options) };
   answerTools(context);
   answerResources(context);

@@ -418,6 +418,67 @@ t.test('whatever is said of the host, nothing fails', async (t) => {
   t.notMatch(log.join(), /a defect/);
 });
 
+t.test('parameters of a wrong type are told in sentences, in both revisions', async (t) => {
+  const { url, createToken, log } = await openMcp(t);
+  const token = await createToken();
+  const cases: readonly { method: string; params: Record<string, unknown>; want: RegExp }[] = [
+    { method: 'resources/read', params: { uri: 5 }, want: /^The parameter "uri" must be a text\.$/ },
+    { method: 'resources/read', params: {}, want: /^The parameter "uri" is missing\.$/ },
+    { method: 'resources/list', params: { cursor: 5 }, want: /"cursor" must be a text/ },
+    { method: 'resources/templates/list', params: { cursor: [] }, want: /"cursor" must be a text/ },
+    { method: 'tools/list', params: { cursor: {} }, want: /"cursor" must be a text/ },
+    { method: 'tools/call', params: {}, want: /"name" is missing/ },
+    { method: 'tools/call', params: { name: 5 }, want: /"name" must be a text/ },
+    {
+      method: 'tools/call',
+      params: { name: 'search_docs', arguments: 5 },
+      want: /"arguments" must be an obj/,
+    },
+    { method: 'prompts/list', params: { cursor: 1 }, want: /"cursor" must be a text/ },
+    { method: 'prompts/get', params: { name: [] }, want: /"name" must be a text/ },
+    {
+      method: 'prompts/get',
+      params: { name: 'answer_from_docs', arguments: { question: 5 } },
+      want: /"arguments\.question" must be a text/,
+    },
+    {
+      method: 'completion/complete',
+      params: { ref: 5, argument: 1 },
+      want: /"ref" is not valid.*"argument" must be/,
+    },
+    { method: 'completion/complete', params: {}, want: /"argument" is missing/ },
+  ];
+  const older = {
+    method: 'initialize',
+    params: { protocolVersion: 5 },
+    want: /"protocolVersion" must be a text/,
+  };
+  for (const { method, params, want } of [...cases, older]) {
+    const answer = await post(url, token, { jsonrpc: '2.0', id: 1, method, params });
+    t.match(errorIn(await answer.text()), { code: -32_602, message: want }, `${method} in 2025-11-25`);
+  }
+  for (const { method, params, want } of cases) {
+    const { name, uri } = params;
+    const answer = await post(
+      url,
+      token,
+      { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: listen.params._meta } },
+      {
+        ...newerHeaders,
+        'mcp-method': method,
+        ...(name === undefined && uri === undefined ? {} : { 'mcp-name': String(name ?? uri) }),
+      },
+    );
+    t.match(errorIn(await answer.text()), { code: -32_602, message: want }, `${method} in 2026-07-28`);
+  }
+  t.notMatch(log.join(), /a defect/);
+});
+
+/** Of an answer that is JSON, or one event. */
+function errorIn(answer: string): unknown {
+  return JSON.parse(answer.replace(/^event: message\ndata: /, '')).error;
+}
+
 t.test('streams end with their token, and one token has only some of them', async (t) => {
   const { url, createToken, access } = await openMcp(t);
   const open = async (token: string) => post(url, token, listen, newerHeaders);
