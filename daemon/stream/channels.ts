@@ -1,7 +1,7 @@
 import { isBlank, less } from './characters.ts';
 import { isRecord } from './coerce.ts';
+import { tryParseValue } from './forms/values.ts';
 import { HeldText } from './heldText.ts';
-import { tryParseJson } from './jsonRepair.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /** The tags of the harmony format, in which a reply is a sequence of messages, each with a header and a channel. */
@@ -34,15 +34,19 @@ export class Channels implements Mode {
   /** The whole message of a call, and where its arguments begin. */
   #source = new HeldText();
   #argumentsStart = 0;
+  /** The header of the message was shown, so that its end is too. */
+  #isShownWhole = false;
 
   constructor(scan: Scan) {
     this.#scan = scan;
   }
 
   begin(header: string): void {
+    const isWhole = header.endsWith('<|message|>');
     this.#tag = '';
-    this.#header = header;
-    this.#body = undefined;
+    this.#header = isWhole ? undefined : header;
+    this.#body = isWhole ? 'text' : undefined;
+    if (isWhole) this.#scan.sink.markup(header);
   }
 
   read(text: string, from: number): number {
@@ -88,7 +92,8 @@ export class Channels implements Mode {
   }
 
   #takeTag(tag: string): void {
-    if (this.#header !== undefined) this.#inHeader(tag);
+    if (this.#header !== undefined && isEnd(tag)) this.#showHeader(tag);
+    else if (this.#header !== undefined) this.#inHeader(tag);
     else if (tag === '<|start|>' || tag === '<|channel|>') {
       this.#end('');
       this.#header = tag;
@@ -103,11 +108,40 @@ export class Channels implements Mode {
     const header = (this.#header ?? '') + tag;
     this.#header = tag === '<|message|>' ? undefined : header;
     if (tag !== '<|message|>') return;
-    this.#body = bodyOf(header, (name) => this.#scan.tools.find(name)?.name);
+    this.#body = this.#bodyOf(header);
+    if (this.#body === undefined) return;
     if (typeof this.#body === 'object') {
       this.#source = new HeldText(header);
       this.#argumentsStart = header.length;
     } else this.#scan.sink.markup(header);
+  }
+
+  /** What a header leads to; one that holds words, or calls a tool that nobody offered, is text like what follows it. */
+  #bodyOf(header: string): Body | undefined {
+    const recipient = recipientOf(header);
+    const tool = recipient === undefined ? undefined : this.#scan.tools.find(recipient)?.name;
+    if (tool !== undefined) return { tool };
+    if (headerPattern.test(header) && (recipient === undefined || isRole(recipient)))
+      return /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
+    if (recipient !== undefined) this.#warnOfUnknown(recipient);
+    this.#body = 'text';
+    this.#isShownWhole = true;
+    this.#show(header);
+    return undefined;
+  }
+
+  /** A header that ends without a message was none. */
+  #showHeader(tag: string): void {
+    const header = this.#header ?? '';
+    this.#header = undefined;
+    this.#body = 'text';
+    this.#show(header);
+    this.#end(tag);
+  }
+
+  #warnOfUnknown(name: string): void {
+    const message = `The model called ${JSON.stringify(name)}, a tool that was not offered; it is shown as text.`;
+    this.#scan.sink.add({ type: 'warning', code: 'unknown-tool', message });
   }
 
   /** Text where it stands: in a header, in a message, or between two. */
@@ -115,9 +149,14 @@ export class Channels implements Mode {
     if (text === '') return;
     if (this.#header !== undefined) this.#header += text;
     else if (typeof this.#body === 'object') this.#source.add(text);
-    else if (this.#body === 'thinking') this.#scan.sink.thinking(text);
+    else if (this.#body === 'thinking') this.#think(text);
     else if (this.#body === 'text') this.#show(text);
     else this.#putBetween(text);
+  }
+
+  #think(text: string): void {
+    this.#scan.sink.thinking(text);
+    if (this.#scan.tools.offered) this.#scan.thoughts.read(text);
   }
 
   /** White space between messages means nothing; a message without a header is the answer. */
@@ -137,16 +176,19 @@ export class Channels implements Mode {
 
   #end(tag: string): void {
     if (typeof this.#body === 'object') this.#endCall(this.#body.tool, tag);
+    else if (this.#isShownWhole) this.#show(tag);
     else this.#scan.sink.markup(tag);
+    this.#isShownWhole = false;
     this.#scan.thought ||= this.#body === 'thinking';
     this.#body = undefined;
   }
 
   #endCall(name: string, tag: string): void {
     const source = this.#source.toString();
-    const given = tryParseJson(source.slice(this.#argumentsStart).trim() || '{}');
+    const given = tryParseValue(source.slice(this.#argumentsStart).trim() || '{}');
     if (isRecord(given)) {
       this.#scan.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
+      this.#scan.called = true;
       return;
     }
     const message = 'The model wrote a tool call that cannot be read; it is shown as text.';
@@ -162,10 +204,19 @@ export class Channels implements Mode {
   }
 }
 
-/** What a message is, by its header: a channel, and perhaps a recipient (`to=functions.get_weather`). */
-function bodyOf(header: string, toolNamed: (name: string) => string | undefined): Body {
-  const recipient = /\bto=([^\s<]+)/.exec(header)?.[1];
-  const tool = recipient === undefined ? undefined : toolNamed(recipient);
-  if (tool !== undefined) return { tool };
-  return /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
+/** A role, a recipient, a channel and the type of the content, and no other words. */
+const headerPattern =
+  /^(?:<\|start\|>\s*[\w.:-]*\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
+
+function recipientOf(header: string): string | undefined {
+  return /\bto=([^\s<]+)/.exec(header)?.[1];
+}
+
+/** A message may go to those who take part. */
+function isRole(name: string): boolean {
+  return /^(?:user|assistant|all|self)$/.test(name);
+}
+
+function isEnd(tag: string): boolean {
+  return tag === '<|end|>' || tag === '<|call|>' || tag === '<|return|>';
 }

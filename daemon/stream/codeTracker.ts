@@ -1,4 +1,4 @@
-import { backslash, isBlank, newline, tick, tilde } from './characters.ts';
+import { backslash, greater, isBlank, newline, tick, tilde } from './characters.ts';
 
 /**
  * How far the beginning of a line has been read: its blanks, the digits of a list marker, the marker, the blanks
@@ -33,6 +33,8 @@ export class CodeTracker {
   #opening = 0;
   #fenceMark = 0;
   #closing = false;
+  #isCodeLine = false;
+  #isQuote = false;
 
   get inside(): boolean {
     return this.#fence > 0 || this.#opening > 0 || this.#inline > 0;
@@ -41,6 +43,16 @@ export class CodeTracker {
   /** Whether a block could begin here: four or more columns would make it indented code. */
   get beginsLine(): boolean {
     return this.#phase === inIndent && this.#column <= 3;
+  }
+
+  /** Whether this line is code because of its indentation, counted from the text of its list item. */
+  get isCodeLine(): boolean {
+    return this.#phase === inIndent ? this.#column >= this.#margin + 4 : this.#isCodeLine;
+  }
+
+  /** Whether this line is quoted. */
+  get isQuote(): boolean {
+    return this.#isQuote;
   }
 
   /** Whether nothing but blanks has come of this line, and some have. */
@@ -70,10 +82,18 @@ export class CodeTracker {
   }
 
   #beginStep(code: number): void {
-    if (!isBlank(code)) this.#phase = this.#nextPhase(code);
-    else if (this.#phase === afterMarker) this.#phase = inItem;
+    if (!isBlank(code)) {
+      if (this.#phase === inIndent) this.#beginVisible(code);
+      this.#phase = this.#nextPhase(code);
+    } else if (this.#phase === afterMarker) this.#phase = inItem;
     else if (this.#phase === inDigits) this.#phase = inBody;
     this.#column += code === 9 ? 4 : 1;
+  }
+
+  /** At the first visible character of a line. */
+  #beginVisible(code: number): void {
+    this.#isCodeLine = this.#column >= this.#margin + 4;
+    this.#isQuote = code === greater;
   }
 
   /** At a visible character near the beginning of a line. */
@@ -104,6 +124,7 @@ export class CodeTracker {
       return;
     }
     const isFirst = this.#phase === inIndent || this.#phase === inItem;
+    if (this.#phase === inIndent) this.#beginVisible(code);
     if (isFirst) this.#beginText();
     this.#runBeganLine = isFirst && this.#column <= this.#margin + 3;
     this.#mark = code;
@@ -152,6 +173,7 @@ export class CodeTracker {
     }
     this.#phase = inIndent;
     this.#column = 0;
+    this.#isCodeLine = this.#isQuote = false;
     this.#closing = this.#escaped = false;
   }
 }

@@ -1,4 +1,4 @@
-import { tryParseJson } from './jsonRepair.ts';
+import { tryParseValue } from './forms/values.ts';
 
 type Parser = (text: string) => unknown;
 
@@ -8,27 +8,30 @@ const parsers: Record<string, Parser> = {
   number: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
   boolean: (text) => ({ true: true, false: false })[text.toLowerCase()],
   null: (text) => (/^(?:null|none)$/i.test(text) ? null : undefined),
-  array: (text) => arrayOf(tryParseJson(text)),
-  object: (text) => (isRecord(tryParseJson(text)) ? tryParseJson(text) : undefined),
+  array: (text) => arrayOf(tryParseValue(text)),
+  object: (text) => (isRecord(tryParseValue(text)) ? tryParseValue(text) : undefined),
 };
 
 /** Wider types last: `"5"` for integer or string is a number. */
 const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
 
 /**
- * Gives the words of a call that has only text (XML parameters) the types of the tool's schema. A word that is
- * no value of its type stays text: the tool says better than we can what is wrong with it.
+ * Gives the arguments that are bare words (values of elements) the types of the tool's schema. A word that is no value
+ * of its type stays text: the tool says better than we can what is wrong with it.
  */
 export function coerceArguments(
-  words: Record<string, unknown>,
+  given: Readonly<Record<string, unknown>>,
+  words: ReadonlySet<string>,
   inputSchema: unknown,
 ): Record<string, unknown> {
   const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
-  if (!isRecord(properties)) return words;
+  if (!isRecord(properties)) return { ...given };
   return Object.fromEntries(
-    Object.entries(words).map(([key, word]) => [
+    Object.entries(given).map(([key, word]) => [
       key,
-      typeof word === 'string' && Object.hasOwn(properties, key) ? coerce(word, properties[key]) : word,
+      typeof word === 'string' && words.has(key) && Object.hasOwn(properties, key)
+        ? coerce(word, properties[key])
+        : word,
     ]),
   );
 }

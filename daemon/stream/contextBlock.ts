@@ -1,6 +1,7 @@
 import { BlockReader } from './blockReader.ts';
 import { HeldText } from './heldText.ts';
-import { endedBy, type Mode, type Scan } from './scan.ts';
+import { MarkReader } from './markReader.ts';
+import { endedBy, type Mode, type OpenBlock, type Scan } from './scan.ts';
 
 /** Withholds an echoed context block until it closes; one that never closes is given back whole, as text. */
 export class ContextBlock implements Mode {
@@ -8,17 +9,17 @@ export class ContextBlock implements Mode {
   #name = '';
   #lead = '';
   #held = new HeldText();
-  #reader = new BlockReader('');
+  #reader: BlockReader | MarkReader = new BlockReader('');
 
   constructor(scan: Scan) {
     this.#scan = scan;
   }
 
-  begin(name: string, lead: string, source: string): void {
+  begin({ name, close, lead, source }: OpenBlock): void {
     this.#name = name;
     this.#lead = lead;
     this.#held = new HeldText(source);
-    this.#reader = new BlockReader(name);
+    this.#reader = close === undefined ? new BlockReader(name) : new MarkReader(close);
   }
 
   read(text: string, from: number): number {
@@ -38,7 +39,7 @@ export class ContextBlock implements Mode {
     this.#scan.sink.add({
       type: 'warning',
       code: 'unclosed-context',
-      message: `${endedBy(reason)} inside <${this.#name}>, which never closed; it is shown as text.`,
+      message: `${endedBy(reason)} inside ${this.#name.startsWith('<') || this.#name.startsWith('[') ? this.#name : `<${this.#name}>`}, which never closed; it is shown as text.`,
     });
     // Nothing follows, so it need not be known whether it would be in code.
     this.#scan.sink.text(this.#lead + this.#held.toString());

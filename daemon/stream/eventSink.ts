@@ -8,8 +8,11 @@ export class EventSink {
   /** The event that may still grow. */
   #kind: RunningKind = 'text';
   #running = '';
+  /** The last character of the text that was given, as its code. */
+  last = 0;
 
   text(text: string): void {
+    if (text !== '') this.last = text.charCodeAt(text.length - 1);
     this.#add('text', text);
   }
 

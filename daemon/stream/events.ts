@@ -37,6 +37,8 @@ export interface ToolCallEvent {
   readonly type: 'toolCall';
   readonly call: ToolCall;
   readonly text: string;
+  /** It stands in what the model thought, which was told before: it counts where the runner told no other call. */
+  readonly fromThinking?: true;
 }
 
 /** A call whose tool was offered and whose arguments parsed. */

@@ -5,13 +5,20 @@ const pageLength = 4096;
 export class HeldText {
   #pages: string[] = [];
   #page = '';
+  #length: number;
 
   constructor(text = '') {
     this.#page = text;
+    this.#length = text.length;
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   add(piece: string): void {
     this.#page += piece;
+    this.#length += piece.length;
     if (this.#page.length < pageLength) return;
     // Reading one character makes the engine join the pieces and let go of them.
     this.#page.charCodeAt(0);

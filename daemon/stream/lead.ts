@@ -1,4 +1,4 @@
-import { less, openBrace, openBracket, skipBlanks, tick } from './characters.ts';
+import { openBrace, openBracket, skipBlanks, tick } from './characters.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /**
@@ -39,17 +39,38 @@ export class Lead implements Mode {
   #leave(text: string, at: number): void {
     const scan = this.#scan;
     const code = text.charCodeAt(at);
-    if (code === less && scan.openings.match(text, at, true) !== 'none') {
-      scan.toTag(this.#blanks, true);
-    } else if (!scan.shown && scan.tools.offered && mayBeginCall(code)) {
-      scan.toBareCall(this.#blanks);
-    } else {
+    const isCode = !this.#afterCall && indentation(this.#blanks) >= codeIndent;
+    const beginsLine = !this.#afterCall || this.#blanks.includes('\n');
+    if (!isCode && scan.openings.match(text, at, true) !== 'none')
+      scan.toTag(this.#blanks, { beginsLine: beginsLine || !scan.shown, afterCall: this.#afterCall });
+    else if (!isCode && !scan.shown && this.#mayBeCall(code, text.charAt(at))) this.#toBareCall();
+    else {
       scan.giveBack(this.#blanks);
       scan.toProse();
     }
   }
+
+  #toBareCall(): void {
+    this.#scan.toCall({
+      lead: this.#blanks,
+      opening: '',
+      close: '',
+      start: { wrapped: false, proof: 'alone', beginsLine: true },
+    });
+  }
+
+  /** Braces and fences may begin a reply that is nothing but calls, and so may the name of a tool. */
+  #mayBeCall(code: number, character: string): boolean {
+    const { tools, profile } = this.#scan;
+    if (!tools.offered || !profile.bareCalls) return false;
+    return code === openBrace || code === openBracket || code === tick || tools.mayBecome(character);
+  }
 }
 
-function mayBeginCall(code: number): boolean {
-  return code === openBrace || code === openBracket || code === tick;
+/** So many columns make a line code. */
+const codeIndent = 4;
+
+function indentation(blanks: string): number {
+  const line = blanks.slice(blanks.lastIndexOf('\n') + 1);
+  return line.includes('\t') ? codeIndent : line.length;
 }

@@ -10,13 +10,16 @@ export class OfferedTools {
   readonly #byName = new Map<string, ToolShape>();
   /** Undefined marks a spelling that two tools share: it means neither. */
   readonly #bySpelling = new Map<string, ToolShape | undefined>();
+  readonly #byFoldedSpelling = new Map<string, ToolShape | undefined>();
 
   constructor(tools: readonly ToolShape[]) {
     this.offered = tools.length > 0;
     for (const tool of tools) {
       this.#byName.set(tool.name, tool);
       const spelling = spellingOf(tool.name);
+      const folded = spelling.toLowerCase();
       this.#bySpelling.set(spelling, this.#bySpelling.has(spelling) ? undefined : tool);
+      this.#byFoldedSpelling.set(folded, this.#byFoldedSpelling.has(folded) ? undefined : tool);
     }
   }
 
@@ -26,14 +29,18 @@ export class OfferedTools {
    */
   find(name: string): ToolShape | undefined {
     const bare = name.trim().replace(/^(["'`])(.*)\1$/s, '$2');
-    return this.#byName.get(bare) ?? this.#bySpelling.get(spellingOf(bare));
+    const known = this.#byName.get(bare);
+    if (known !== undefined || bare === '') return known;
+    const spelling = spellingOf(bare);
+    return this.#bySpelling.get(spelling) ?? this.#byFoldedSpelling.get(spelling.toLowerCase());
   }
 
   /** Whether a name that is still being written can become a tool's. */
   mayBecome(word: string): boolean {
     if (word.length > 256) return false;
-    for (const name of this.#byName.keys()) if (name.startsWith(word)) return true;
-    return 'functions.'.startsWith(word) || word.startsWith('functions.');
+    const spelling = spellingOf(word).toLowerCase();
+    for (const known of this.#byFoldedSpelling.keys()) if (known.startsWith(spelling)) return true;
+    return 'functions.'.startsWith(word) || /^functions?[.:/]$/.test(word);
   }
 }
 

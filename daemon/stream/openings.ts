@@ -1,15 +1,21 @@
-import { greater, isBlank, slash } from './characters.ts';
-import type { CallTag, StreamProfile } from './profile.ts';
+import { greater, isBlank, less, slash } from './characters.ts';
+import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './families.ts';
+import type { StreamProfile } from './profile.ts';
 
 /** The beginning of a tag that means something: all of it, or its name where attributes may follow. */
 export type Opening =
-  | {
-      readonly kind: 'thinking' | 'thinkingClose' | 'context';
-      readonly literal: string;
-      readonly name: string;
-    }
-  | { readonly kind: 'channel'; readonly literal: string }
-  | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag };
+  | { readonly kind: 'thinking' | 'thinkingClose'; readonly literal: string; readonly name: string }
+  | { readonly kind: 'context'; readonly literal: string; readonly name: string; readonly close?: string }
+  | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
+  | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
+  | { readonly kind: 'answer'; readonly literal: string; readonly marks: AnswerMarks }
+  | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel'; readonly literal: string }
+  | CallOpening;
+
+/** What calls begin with: a tag around them, or the tag of the first one. */
+export type CallOpening =
+  | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }
+  | { readonly kind: 'element'; readonly literal: string; readonly form: ElementForm };
 
 /** What the characters at one place are: an opening, the beginning of one, or neither. */
 export type Match = Opening | 'more' | 'none';
@@ -20,21 +26,26 @@ export interface OpeningNames {
   readonly withCalls: boolean;
 }
 
-/** The openings of one stream, found by the character after the `<`. */
+/** What may begin at a character: nothing (0), an opening anywhere, or one where a line begins. */
+export const anywhere = 1;
+const lineStart = 2;
+
+/** The openings of one stream, found by their first character, and those with a `<` by the one after it. */
 export class Openings {
   /** No opening, with the character that ends its name, is longer. */
   readonly longest: number;
+  /** What may begin, by character code, for those below 128 but the `<`. */
+  readonly begins = new Uint8Array(128);
   /** By character code; the names of elements may go beyond ASCII, so the list may have holes. */
   readonly #bySecond: (Opening[] | undefined)[] = [];
+  readonly #byFirst: (Opening[] | undefined)[] = [];
 
   constructor(names: OpeningNames) {
     const all = openingsOf(names);
     this.longest = Math.max(0, ...all.map((opening) => opening.literal.length)) + 1;
-    for (const opening of all) {
-      for (const code of secondCodes(opening)) {
-        this.#bySecond[code] = [...(this.#bySecond[code] ?? []), opening];
-      }
-    }
+    for (const opening of all) this.#add(opening);
+    // A call whose open tag is lost begins a line with its brace.
+    if (names.withCalls) this.begins[123] = lineStart;
   }
 
   /** Whether any opening goes on with this character after its `<`. */
@@ -42,20 +53,40 @@ export class Openings {
     return this.#bySecond[code] !== undefined;
   }
 
-  /** Reads the tag that may begin at `at`, where a `<` is. Context blocks count only where a line begins. */
+  /** Reads the opening that may begin at `at`. Context blocks and words count only where a line begins. */
   match(text: string, at: number, beginsLine: boolean): Match {
-    if (at + 1 >= text.length) return 'more';
-    const candidates = this.#bySecond[text.charCodeAt(at + 1)];
+    const first = text.charCodeAt(at);
+    if (first === less && at + 1 >= text.length) return 'more';
+    const candidates = first === less ? this.#bySecond[text.charCodeAt(at + 1)] : this.#byFirst[first];
     if (candidates === undefined) return 'none';
     let answer: Match = 'none';
     for (const opening of candidates) {
-      if (opening.kind === 'context' && !beginsLine) continue;
+      if (!beginsLine && isLineStart(opening)) continue;
       const match = matchOne(text, at, opening);
       if (match === 'whole') return opening;
       if (match === 'part') answer = 'more';
     }
     return answer;
   }
+
+  #add(opening: Opening): void {
+    const first = opening.literal.charCodeAt(0);
+    const list = first === less ? this.#bySecond : this.#byFirst;
+    for (const code of first === less ? secondCodes(opening) : [first]) {
+      list[code] = [...(list[code] ?? []), opening];
+    }
+    if (first === less || first >= 128) return;
+    if (isLineStart(opening)) this.begins[first] ||= lineStart;
+    else this.begins[first] = anywhere;
+  }
+}
+
+function isLineStart(opening: Opening): boolean {
+  if (opening.kind === 'context' && opening.close === undefined) return true;
+  if (opening.kind === 'call') return opening.tag.lineStart === true;
+  return (
+    (opening.kind === 'thinkingMark' || opening.kind === 'thinkingMarkClose') && /^\w/.test(opening.literal)
+  );
 }
 
 function openingsOf({ profile, contextTags, withCalls }: OpeningNames): Opening[] {
@@ -64,9 +95,33 @@ function openingsOf({ profile, contextTags, withCalls }: OpeningNames): Opening[
   return [
     ...thinking.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
     ...thinking.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
+    ...profile.thinkingMarks.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
+    ...profile.thinkingMarks.map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
     ...[...blocks].map((name) => ({ kind: 'context' as const, literal: `<${name}`, name })),
+    ...profile.resultMarks.map(({ open, close }) => ({
+      kind: 'context' as const,
+      literal: open,
+      name: open,
+      close,
+    })),
+    ...profile.answerMarks.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
+    ...profile.answerMarks.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
     ...(profile.channels ? channelOpenings : []),
-    ...(withCalls ? profile.callTags : []).map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
+    ...(withCalls ? callOpenings(profile) : []),
+    ...profile.ends.map((literal) => ({ kind: 'end' as const, literal })),
+  ];
+}
+
+function callOpenings({ callTags, elements }: StreamProfile): Opening[] {
+  const closes = new Set([
+    ...callTags.map(({ close }) => close),
+    ...elements.map(({ callClose }) => callClose),
+  ]);
+  closes.delete('');
+  return [
+    ...callTags.map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
+    ...elements.map((form) => ({ kind: 'element' as const, literal: form.call, form })),
+    ...[...closes].map((literal) => ({ kind: 'callClose' as const, literal })),
   ];
 }
 
@@ -74,6 +129,7 @@ function openingsOf({ profile, contextTags, withCalls }: OpeningNames): Opening[
 const channelOpenings: readonly Opening[] = [
   { kind: 'channel', literal: '<|channel|>' },
   { kind: 'channel', literal: '<|start|>' },
+  { kind: 'channel', literal: '<|message|>' },
 ];
 
 /** Names come from requests: one that could not be an element would match what is not a tag. */
@@ -91,15 +147,21 @@ function secondCodes(opening: Opening): Set<number> {
 function matchOne(text: string, at: number, opening: Opening): 'whole' | 'part' | 'none' {
   const { literal } = opening;
   const fold = ignoresCase(opening);
-  for (let index = 1; index < literal.length; index++) {
+  for (let index = 0; index < literal.length; index++) {
     if (at + index >= text.length) return 'part';
     const code = text.charCodeAt(at + index);
     if (code !== literal.charCodeAt(index) && !(fold && lower(code) === literal.charCodeAt(index)))
       return 'none';
   }
-  if (opening.kind === 'call' || opening.kind === 'channel') return 'whole';
+  if (!hasAttributes(opening)) return 'whole';
   if (at + literal.length >= text.length) return 'part';
   return endsName(text.charCodeAt(at + literal.length)) ? 'whole' : 'none';
+}
+
+/** Whether the opening is the name of an element, after which its attributes may follow. */
+function hasAttributes(opening: Opening): boolean {
+  if (opening.kind === 'context') return opening.close === undefined;
+  return opening.kind === 'thinking' || opening.kind === 'thinkingClose';
 }
 
 /** Whether a character after a tag's name ends the name. */

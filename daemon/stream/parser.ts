@@ -1,19 +1,22 @@
 import { Blanks, LineRest } from './afterTag.ts';
-import { BareCall } from './bareCall.ts';
+import { type CallToken, createCallMarks } from './callMarks.ts';
+import { CallMode, type CallStart } from './callMode.ts';
 import { Channels } from './channels.ts';
 import { CodeTracker } from './codeTracker.ts';
 import { ContextBlock } from './contextBlock.ts';
+import { EndToken } from './endToken.ts';
 import { EventSink } from './eventSink.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
 import { Lead } from './lead.ts';
+import type { Marks } from './marks.ts';
 import { OfferedTools, type ToolShape } from './offeredTools.ts';
-import { type Opening, Openings } from './openings.ts';
+import { Openings } from './openings.ts';
 import { defaultProfile, type StreamProfile } from './profile.ts';
 import { Prose } from './prose.ts';
-import type { Mode, Scan } from './scan.ts';
+import type { Mode, OpenBlock, Scan, TagPlace, ThinkingEnd } from './scan.ts';
 import { Tag } from './tag.ts';
-import { TaggedCall } from './taggedCall.ts';
 import { Thinking } from './thinking.ts';
+import { Thoughts } from './thoughts.ts';
 
 /**
  * Reads one reply while it comes, in pieces of any size. The events are the same for every way to cut the input,
@@ -22,6 +25,8 @@ import { Thinking } from './thinking.ts';
  */
 export interface StreamParser {
   push(chunk: string): StreamEvent[];
+  /** A piece of thinking that the runner has told apart itself; calls that end it are told when all is over. */
+  pushThinking(chunk: string): StreamEvent[];
   /** The reply is over: gives back what was withheld, and says what was left open. Nothing may be pushed after it. */
   finish(reason?: StreamEnd): StreamEvent[];
   /** Characters looked at so far, for tests of linearity. */
@@ -47,9 +52,14 @@ class Parser implements StreamParser, Scan {
   readonly profile: StreamProfile;
   readonly tools: OfferedTools;
   shown = false;
+  called = false;
   thought = false;
   mentions = 0;
+  answerClose = '';
+  readonly thoughts: Thoughts;
+  #callMarks: Marks<CallToken> | undefined;
   steps = 0;
+  #replayed = false;
   readonly #lead = new Lead(this);
   readonly #prose = new Prose(this);
   readonly #tag = new Tag(this);
@@ -57,8 +67,8 @@ class Parser implements StreamParser, Scan {
   readonly #blanks = new Blanks(this);
   readonly #lineRest = new LineRest(this);
   readonly #block = new ContextBlock(this);
-  readonly #taggedCall = new TaggedCall(this);
-  readonly #bareCall = new BareCall(this);
+  readonly #call = new CallMode(this);
+  readonly #endToken = new EndToken(this);
   readonly #channels = new Channels(this);
   #mode: Mode = this.#lead;
 
@@ -66,7 +76,14 @@ class Parser implements StreamParser, Scan {
     this.profile = profile;
     this.tools = new OfferedTools(tools);
     this.openings = new Openings({ profile, contextTags, withCalls: this.tools.offered });
-    if (profile.prefilled) this.toThinking(profile.thinkingTags.map((name) => name.toLowerCase()));
+    this.thoughts = new Thoughts(() => createStreamParser({ tools, profile: thoughtProfile(profile) }));
+    if (profile.prefilled) this.toThinking({ names: profile.thinkingTags.map((name) => name.toLowerCase()) });
+  }
+
+  /** Made when the first calls come: most replies have none. */
+  get callMarks(): Marks<CallToken> {
+    this.#callMarks ??= createCallMarks(this.profile);
+    return this.#callMarks;
   }
 
   push(chunk: string): StreamEvent[] {
@@ -74,15 +91,43 @@ class Parser implements StreamParser, Scan {
     if (this.#mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
     if (this.#mode === this.#thinking && this.#thinking.isPlain(chunk))
       return [{ type: 'thinking', text: chunk }];
-    let at = 0;
-    while (at < chunk.length) at = this.#mode.read(chunk, at);
+    this.#read(chunk);
     return this.sink.take();
+  }
+
+  pushThinking(chunk: string): StreamEvent[] {
+    if (chunk === '') return [];
+    if (this.tools.offered) this.thoughts.read(chunk);
+    return [{ type: 'thinking', text: chunk }];
   }
 
   /** What one mode gives back at the end may leave another open: the last one has nothing left to give. */
   finish(reason: StreamEnd = 'stop'): StreamEvent[] {
-    this.#mode.finish(reason);
+    let mode: Mode;
+    do {
+      mode = this.#mode;
+      this.#replayed = false;
+      mode.finish(reason);
+    } while (this.#mode !== mode || this.#replayed);
+    this.#recover();
     return this.sink.take();
+  }
+
+  /** Calls that ended the thoughts count where nothing else was said. */
+  #recover(): void {
+    if (this.shown || this.called) return;
+    for (const call of this.thoughts.finish())
+      this.sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+  }
+
+  #read(text: string): void {
+    let at = 0;
+    while (at < text.length) at = this.#mode.read(text, at);
+  }
+
+  replay(text: string): void {
+    this.#replayed = true;
+    this.#read(text);
   }
 
   giveBack(text: string): void {
@@ -98,17 +143,18 @@ class Parser implements StreamParser, Scan {
   }
 
   toLead(afterCall: boolean): void {
+    this.called ||= afterCall;
     this.#lead.begin(afterCall);
     this.#mode = this.#lead;
   }
 
-  toTag(lead: string, beginsLine: boolean): void {
-    this.#tag.begin(lead, beginsLine);
+  toTag(lead: string, place: TagPlace): void {
+    this.#tag.begin(lead, place);
     this.#mode = this.#tag;
   }
 
-  toThinking(names: readonly string[]): void {
-    this.#thinking.begin(names);
+  toThinking(end: ThinkingEnd): void {
+    this.#thinking.begin(end);
     this.#mode = this.#thinking;
   }
 
@@ -123,23 +169,39 @@ class Parser implements StreamParser, Scan {
     this.#mode = this.#lineRest;
   }
 
-  toBlock(name: string, lead: string, source: string): void {
-    this.#block.begin(name, lead, source);
+  toBlock(block: OpenBlock): void {
+    this.#block.begin(block);
     this.#mode = this.#block;
   }
 
-  toCall(opening: Opening & { readonly kind: 'call' }, lead: string): void {
-    this.#taggedCall.begin(opening, lead);
-    this.#mode = this.#taggedCall;
+  toCall(start: CallStart): void {
+    this.#call.begin(start);
+    this.#mode = this.#call;
+  }
+
+  toEnd(token: string): void {
+    this.#endToken.begin(token);
+    this.#mode = this.#endToken;
   }
 
   toChannels(header: string): void {
     this.#channels.begin(header);
     this.#mode = this.#channels;
   }
+}
 
-  toBareCall(lead: string): void {
-    this.#bareCall.begin(lead);
-    this.#mode = this.#bareCall;
-  }
+/** In thoughts only calls in their tags count, and nothing else is told apart. */
+function thoughtProfile(profile: StreamProfile): StreamProfile {
+  return {
+    ...profile,
+    name: 'thoughts',
+    thinkingTags: [],
+    thinkingMarks: [],
+    prefilled: false,
+    channels: false,
+    bareCalls: false,
+    answerMarks: [],
+    resultTags: [],
+    resultMarks: [],
+  };
 }

@@ -1,11 +1,22 @@
+import {
+  type AnswerMarks,
+  type CallTag,
+  type ElementForm,
+  type Family,
+  families,
+  type ThinkingMarks,
+} from './families.ts';
+
 /**
- * What the family of a model writes into its text: which tags mean thinking, where thinking may open, and
- * which forms a tool call takes. One table per family; the default serves every model that nobody knows.
+ * What one model writes into its text: which marks mean thinking, where thinking may open, and what stands around
+ * its answer and its tool calls. All of it comes from the table of families.
  */
 export interface StreamProfile {
   readonly name: string;
   /** Element names that mean thinking; letters of either case match. */
   readonly thinkingTags: readonly string[];
+  /** Other marks around thinking. */
+  readonly thinkingMarks: readonly ThinkingMarks[];
   /**
    * Where thinking may open: `beforeText`, while nothing of the answer has been shown; `lineStart`, at the beginning of
    * any line outside code as well.
@@ -20,43 +31,20 @@ export interface StreamProfile {
   readonly prefilled: boolean;
   /** A reply may come in the channels of the harmony format. */
   readonly channels: boolean;
-  /** Tags around tool calls. */
   readonly callTags: readonly CallTag[];
+  readonly elements: readonly ElementForm[];
+  /** A reply may be nothing but calls, with no tag around them. */
+  readonly bareCalls: boolean;
+  readonly answerMarks: readonly AnswerMarks[];
   /** Elements that hold a tool's result: never shown when the model echoes one, like a context block. */
   readonly resultTags: readonly string[];
+  readonly resultMarks: readonly AnswerMarks[];
+  /** Special tokens that end a turn: not shown after a call or at the end of the answer. */
+  readonly ends: readonly string[];
 }
 
-/** How a tool call is opened and closed. `close` is empty where the call lasts until the end of the reply. */
-export interface CallTag {
-  readonly open: string;
-  readonly close: string;
-  /** `any`: objects, XML parameters or a name with argument pairs; `xml`: the open tag goes on with a name. */
-  readonly body: 'any' | 'xml' | 'rest';
-}
-
-const callTags: readonly CallTag[] = [
-  { open: '<tool_call>', close: '</tool_call>', body: 'any' },
-  { open: '<function_call>', close: '</function_call>', body: 'any' },
-  { open: '<tool_calls>', close: '</tool_calls>', body: 'any' },
-  { open: '<function_calls>', close: '</function_calls>', body: 'any' },
-  { open: '<|tool_call|>', close: '<|/tool_call|>', body: 'any' },
-  { open: '<|tool_call_start|>', close: '<|tool_call_end|>', body: 'any' },
-  { open: '<function=', close: '</function>', body: 'xml' },
-  { open: '<invoke name=', close: '</invoke>', body: 'xml' },
-  { open: '<|python_tag|>', close: '', body: 'rest' },
-];
-
-/** Serves every model: four thinking tags, thinking only before the answer, all forms of calls. */
-export const defaultProfile: StreamProfile = {
-  name: 'default',
-  thinkingTags: ['think', 'thinking', 'thought', 'reasoning'],
-  thinkingOpens: 'beforeText',
-  thinkingReopens: 'beforeText',
-  prefilled: false,
-  channels: true,
-  callTags,
-  resultTags: ['tool_response', 'tool_output', 'tool_outputs'],
-};
+/** Serves every model whose name says nothing of its family. */
+export const defaultProfile: StreamProfile = profileOf('default', '');
 
 /** For templates that end with an open thinking tag, so that the reply begins inside it. */
 export const prefilledProfile: StreamProfile = { ...defaultProfile, name: 'prefilled', prefilled: true };
@@ -69,6 +57,7 @@ export const interleavedProfile: StreamProfile = {
 };
 
 const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
+const limited = families.filter(({ models }) => models !== undefined);
 
 /**
  * The profile for a model's name, and whether the model is known to think: what begins a line of its answer with a
@@ -76,6 +65,31 @@ const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
  * picks that.
  */
 export function profileForModel(name: string, thinks: boolean): StreamProfile {
-  const profile = interleavedFamilies.test(name) ? interleavedProfile : defaultProfile;
+  const own = limited.some(({ models }) => models?.test(name)) ? profileOf('family', name) : defaultProfile;
+  const profile = interleavedFamilies.test(name)
+    ? { ...own, name: 'interleaved', thinkingReopens: 'lineStart' as const }
+    : own;
   return thinks ? { ...profile, name: `${profile.name}, thinks`, thinkingOpens: 'lineStart' } : profile;
+}
+
+function profileOf(name: string, model: string): StreamProfile {
+  const rows = families.filter(({ models }) => models === undefined || models.test(model));
+  const all = <Item>(pick: (family: Family) => readonly Item[] | undefined): Item[] =>
+    rows.flatMap((row) => pick(row) ?? []);
+  return {
+    name,
+    thinkingTags: all((row) => row.thinkingTags),
+    thinkingMarks: all((row) => row.thinking),
+    thinkingOpens: 'beforeText',
+    thinkingReopens: 'beforeText',
+    prefilled: false,
+    channels: true,
+    callTags: all((row) => row.calls),
+    elements: all((row) => row.elements),
+    bareCalls: true,
+    answerMarks: all((row) => row.answer),
+    resultTags: ['tool_response', 'tool_output', 'tool_outputs'],
+    resultMarks: all((row) => row.results),
+    ends: all((row) => row.ends),
+  };
 }

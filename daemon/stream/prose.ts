@@ -1,4 +1,5 @@
-import { backslash, less, newline, tick } from './characters.ts';
+import { backslash, less, newline, openBrace, tick } from './characters.ts';
+import { anywhere } from './openings.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /** The answer itself: all of it streams at once, up to a `<` outside code that may begin a tag. */
@@ -13,36 +14,63 @@ export class Prose implements Mode {
   isPlain(chunk: string): boolean {
     const scan = this.#scan;
     if (scan.code.busy) return false;
+    const { begins } = scan.openings;
     for (let at = 0; at < chunk.length; at++) {
       const character = chunk.charCodeAt(at);
       if (character > tick) continue;
       if (character === less || character === newline || character === tick || character === backslash)
         return false;
+      if (begins[character] === anywhere) return false;
     }
+    scan.sink.last = chunk.charCodeAt(chunk.length - 1);
     scan.steps += chunk.length;
     return true;
   }
 
   read(text: string, from: number): number {
-    const { code, sink } = this.#scan;
+    const { code, sink, openings } = this.#scan;
+    const { begins } = openings;
     const { length } = text;
     let busy = code.busy;
     let at = from;
     for (; at < length; at++) {
       const character = text.charCodeAt(at);
       if (character === less && this.#mayBeTag(text, at)) break;
+      const begin = begins[character];
+      if (begin && (busy || begin === anywhere) && this.#mayBegin(character, text, at)) break;
       if (!busy && character !== newline && character !== tick && character !== backslash) continue;
       code.step(character);
       busy = code.busy;
     }
     this.#scan.steps += at - from;
     sink.text(from === 0 && at === length ? text : text.slice(from, at));
-    if (at < length) this.#scan.toTag('', code.beginsLine);
+    if (at < length) this.#leave(text.charCodeAt(at));
     return at;
   }
 
   finish(): void {
     // Nothing is ever withheld here.
+  }
+
+  /** A brace begins no tag: a call may begin a line with it whose open tag is lost. */
+  #leave(character: number): void {
+    const { beginsLine } = this.#scan.code;
+    if (character !== openBrace) return this.#scan.toTag('', { beginsLine });
+    this.#scan.toCall({
+      lead: '',
+      opening: '',
+      close: '',
+      start: { wrapped: false, proof: 'close', beginsLine },
+    });
+  }
+
+  #mayBegin(character: number, text: string, at: number): boolean {
+    const { code, openings, profile } = this.#scan;
+    code.settle();
+    if (code.inside || code.isQuote || code.isCodeLine) return false;
+    if (character === openBrace) return profile.bareCalls && code.beginsLine;
+    this.#scan.steps += openings.longest;
+    return openings.match(text, at, code.beginsLine) !== 'none';
   }
 
   #mayBeTag(text: string, at: number): boolean {

@@ -1,8 +1,12 @@
+import type { CallToken } from './callMarks.ts';
+import type { CallStart } from './callMode.ts';
 import type { CodeTracker } from './codeTracker.ts';
 import type { EventSink } from './eventSink.ts';
+import type { Marks } from './marks.ts';
 import type { OfferedTools } from './offeredTools.ts';
-import type { Opening, Openings } from './openings.ts';
+import type { Openings } from './openings.ts';
 import type { StreamProfile } from './profile.ts';
+import type { Thoughts } from './thoughts.ts';
 
 /**
  * One state of the parser. A mode reads every character once, and what it withholds it keeps itself; so the
@@ -22,8 +26,15 @@ export interface Scan {
   readonly openings: Openings;
   readonly profile: StreamProfile;
   readonly tools: OfferedTools;
+  readonly callMarks: Marks<CallToken>;
+  /** The mark that closes the answer, where one has opened it. */
+  answerClose: string;
   /** Something of the answer was shown. */
   shown: boolean;
+  /** A call was told. */
+  called: boolean;
+  /** What the model thinks is looked through for calls. */
+  readonly thoughts: Thoughts;
   /** A thinking block was completed. */
   thought: boolean;
   /** Thinking tags that were opened in prose and are prose, so that their close tags are prose too. */
@@ -33,22 +44,50 @@ export interface Scan {
 
   /** The withheld `text` is plain text after all. */
   giveBack(text: string): void;
+  /** `text` was read too far: it is read again, from the mode that is now. */
+  replay(text: string): void;
   toProse(): void;
   /** Before the answer, or (`afterCall`) right after a tool call: blanks are withheld until what follows is known. */
   toLead(afterCall: boolean): void;
-  /** At a `<` that may begin a tag; `lead` is the blanks that are withheld before it. */
-  toTag(lead: string, beginsLine: boolean): void;
-  toThinking(names: readonly string[]): void;
+  /** At a character that may begin a tag; `lead` is the blanks that are withheld before it. */
+  toTag(lead: string, place: TagPlace): void;
+  /** Inside of thinking, which one of these closes. */
+  toThinking(end: ThinkingEnd): void;
   /** After a tag: its white space goes with it. */
   toBlanks(): void;
   /** After such a block: if nothing else is on its line, the line goes with it. */
   toLineRest(after: 'thinking' | 'context'): void;
-  toBlock(name: string, lead: string, source: string): void;
-  toCall(opening: Opening & { readonly kind: 'call' }, lead: string): void;
+  toBlock(block: OpenBlock): void;
+  /** At what may be tool calls. */
+  toCall(start: CallStart): void;
+  /** At a token that ends a turn, if nothing follows it. */
+  toEnd(token: string): void;
   /** The reply is in channels; `header` is how it began. */
   toChannels(header: string): void;
-  /** At a character that may begin a reply that is nothing but tool calls. */
-  toBareCall(lead: string): void;
+}
+
+/** Where a tag stands. */
+export interface TagPlace {
+  readonly beginsLine: boolean;
+  /** Right after a tool call. */
+  readonly afterCall?: boolean;
+}
+
+/** What closes thinking: an element of one of these names, or a mark. */
+export interface ThinkingEnd {
+  readonly names: readonly string[];
+  readonly mark?: string;
+  /** A word that may stand on the first line, and is no thought. */
+  readonly label?: string;
+}
+
+/** A context block whose open tag was read. */
+export interface OpenBlock {
+  readonly name: string;
+  /** What closes it, where it is no element. */
+  readonly close?: string;
+  readonly lead: string;
+  readonly source: string;
 }
 
 /** How a warning tells the reader why a stream ended. */

@@ -1,6 +1,7 @@
-import { greater, isBlank, newline } from './characters.ts';
-import type { Opening } from './openings.ts';
-import type { Mode, Scan } from './scan.ts';
+import { greater, isBlank, less, newline } from './characters.ts';
+import type { ThinkingMarks } from './families.ts';
+import type { CallOpening, Opening } from './openings.ts';
+import type { Mode, Scan, TagPlace } from './scan.ts';
 import { TagEnd } from './tagEnd.ts';
 
 /** `</think` and its blanks may be this long before it is prose. */
@@ -12,6 +13,7 @@ export class Tag implements Mode {
   #lead = '';
   #held = '';
   #beginsLine = false;
+  #afterCall = false;
   #opening: Opening | undefined;
   #end = new TagEnd();
   #closed = false;
@@ -20,17 +22,19 @@ export class Tag implements Mode {
     this.#scan = scan;
   }
 
-  begin(lead: string, beginsLine: boolean): void {
+  begin(lead: string, { beginsLine, afterCall = false }: TagPlace): void {
     this.#lead = lead;
     this.#held = '';
     this.#beginsLine = beginsLine;
+    this.#afterCall = afterCall;
     this.#opening = undefined;
     this.#closed = false;
   }
 
   read(text: string, from: number): number {
     if (this.#opening === undefined) return this.#readName(text, from);
-    if (this.#opening.kind === 'thinkingClose') return this.#readClose(text, from);
+    const { kind } = this.#opening;
+    if (kind === 'thinkingClose' || kind === 'thinkingMarkClose') return this.#readClose(text, from);
     return this.#readAttributes(text, from);
   }
 
@@ -42,7 +46,7 @@ export class Tag implements Mode {
   #readName(text: string, from: number): number {
     const { openings } = this.#scan;
     if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuse(from);
-    if (this.#held === '' && from === text.length - 1) {
+    if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
       this.#scan.steps++;
@@ -62,19 +66,117 @@ export class Tag implements Mode {
     return next;
   }
 
+  /** What a whole opening leads to; of an element the attributes have to come. */
   #take(opening: Opening): void {
-    if (opening.kind === 'call') {
-      this.#scan.toCall(opening, this.#lead);
-    } else if (opening.kind === 'channel') {
-      if (this.#scan.shown) this.#refuse(0);
-      else this.#scan.toChannels(this.#lead + opening.literal);
-    } else if (opening.kind === 'thinking' && !this.#mayThink()) {
-      this.#scan.mentions++;
-      this.#refuse(0);
-    } else {
-      this.#opening = opening;
-      this.#end = new TagEnd();
+    switch (opening.kind) {
+      case 'call':
+      case 'element':
+        return this.#takeCall(opening);
+      case 'channel':
+        return this.#scan.shown ? this.#refuseAll() : this.#scan.toChannels(this.#lead + opening.literal);
+      case 'answer':
+        return this.#takeAnswer(opening.marks.close);
+      case 'answerClose':
+        return opening.literal === this.#scan.answerClose ? this.#drop() : this.#refuseAll();
+      case 'callClose':
+        return this.#afterCall ? this.#takeAfterCall() : this.#refuseAll();
+      case 'end':
+        return this.#takeEnd();
+      case 'thinkingMarkClose':
+        return this.#takeMarkClose(opening);
+      case 'context':
+        return opening.close === undefined
+          ? this.#wait(opening)
+          : this.#takeBlock(opening.name, opening.close);
+      case 'thinking':
+        return this.#mayThink() ? this.#wait(opening) : this.#takeMention();
+      case 'thinkingMark':
+        return this.#mayThink() ? this.#takeThinking(opening.marks) : this.#takeMention();
+      case 'thinkingClose':
+        return this.#wait(opening);
     }
+  }
+
+  /** Prose that opens a tag closes it too. */
+  #takeMention(): void {
+    this.#scan.mentions++;
+    this.#refuseAll();
+  }
+
+  #wait(opening: Opening): void {
+    this.#opening = opening;
+    this.#end = new TagEnd();
+  }
+
+  #takeCall(opening: CallOpening): void {
+    const { code, shown } = this.#scan;
+    if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
+    const isTag = opening.kind === 'call';
+    this.#scan.toCall({
+      lead: this.#lead,
+      opening: opening.literal,
+      close: isTag ? opening.tag.close : opening.form.callClose,
+      start: {
+        wrapped: isTag,
+        proof: 'tag',
+        beginsLine: this.#beginsLine,
+        ...(isTag ? {} : { form: opening.form }),
+      },
+    });
+  }
+
+  /** Marks around the answer go where nothing of it came before them. */
+  #takeAnswer(close: string): void {
+    if (this.#scan.shown || this.#afterCall) return this.#refuseAll();
+    this.#scan.answerClose = close;
+    this.#scan.sink.markup(this.#lead + this.#held);
+    this.#scan.toBlanks();
+  }
+
+  #drop(): void {
+    this.#scan.giveBack(this.#lead);
+    this.#scan.sink.markup(this.#held);
+    this.#scan.answerClose = '';
+    this.#scan.toProse();
+  }
+
+  /** A close tag too many, or the end of a turn, right after a call. */
+  #takeAfterCall(): void {
+    this.#scan.sink.markup(this.#lead + this.#held);
+    this.#scan.toLead(true);
+  }
+
+  #takeEnd(): void {
+    if (this.#afterCall) return this.#takeAfterCall();
+    const { lead, last } = { lead: this.#lead, last: this.#scan.sink.last };
+    // After a blank in its line it is a word of a sentence.
+    if (this.#scan.shown && !this.#beginsLine && isBlank(last)) return this.#refuseAll();
+    this.#scan.toEnd(lead + this.#held);
+  }
+
+  #takeBlock(name: string, close: string): void {
+    this.#scan.toBlock({ name, close, lead: this.#lead, source: this.#held });
+  }
+
+  #takeThinking({ close, label }: ThinkingMarks): void {
+    if (this.#scan.shown) this.#scan.giveBack(this.#lead);
+    else this.#scan.sink.markup(this.#lead);
+    this.#scan.sink.markup(this.#held);
+    this.#scan.toThinking({ names: [], mark: close, ...(label === undefined ? {} : { label }) });
+  }
+
+  #takeMarkClose(opening: Opening): void {
+    this.#opening = opening;
+    if (this.#scan.mentions > 0) {
+      this.#scan.mentions--;
+      return this.#refuseAll();
+    }
+    if (this.#beginsLine) this.#acceptClose();
+    else this.#closed = true;
+  }
+
+  #refuseAll(): void {
+    this.#refuse(0);
   }
 
   /** Before the answer; in a line of it, or after a completed block, only where the profile has it. */
@@ -100,7 +202,8 @@ export class Tag implements Mode {
     const { sink } = this.#scan;
     const opening = this.#opening;
     if (opening?.kind === 'context') {
-      if (!this.#end.selfClosing) return this.#scan.toBlock(opening.name, this.#lead, this.#held);
+      if (!this.#end.selfClosing)
+        return this.#scan.toBlock({ name: opening.name, lead: this.#lead, source: this.#held });
       sink.markup(this.#lead);
       sink.add({ type: 'context', name: opening.name, text: this.#held });
       return this.#scan.toLineRest('context');
@@ -110,7 +213,7 @@ export class Tag implements Mode {
     else sink.markup(this.#lead);
     sink.markup(this.#held);
     if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#scan.toLineRest('thinking');
-    this.#scan.toThinking([opening.name]);
+    this.#scan.toThinking({ names: [opening.name] });
   }
 
   /**

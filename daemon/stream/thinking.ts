@@ -1,5 +1,15 @@
-import { greater, isBlank, less, skipBlanks, slash, tick } from './characters.ts';
-import { endedBy, type Mode, type Scan } from './scan.ts';
+import {
+  closeBracket,
+  greater,
+  isBlank,
+  less,
+  newline,
+  openBracket,
+  skipBlanks,
+  slash,
+  tick,
+} from './characters.ts';
+import { endedBy, type Mode, type Scan, type ThinkingEnd } from './scan.ts';
 
 /** A close tag with more blanks than this fits is thinking. */
 const longestClose = 64;
@@ -11,7 +21,9 @@ const longestClose = 64;
  */
 export class Thinking implements Mode {
   readonly #scan: Scan;
-  #names: readonly string[] = [];
+  #end: ThinkingEnd = { names: [] };
+  /** The character that a close tag begins with. */
+  #first = '<';
   #held = '';
   #atStart = true;
   #afterTick = false;
@@ -20,8 +32,9 @@ export class Thinking implements Mode {
     this.#scan = scan;
   }
 
-  begin(names: readonly string[]): void {
-    this.#names = names;
+  begin(end: ThinkingEnd): void {
+    this.#end = end;
+    this.#first = end.mark?.charAt(0) ?? '<';
     this.#held = '';
     this.#atStart = true;
     this.#afterTick = false;
@@ -29,30 +42,35 @@ export class Thinking implements Mode {
 
   /** Whether a chunk is thinking and changes nothing, so that it needs no more reading. */
   isPlain(chunk: string): boolean {
-    if (this.#held !== '' || this.#atStart) return false;
-    for (let at = 0; at < chunk.length; at++) if (chunk.charCodeAt(at) === less) return false;
+    if (this.#held !== '' || this.#atStart || this.#scan.thoughts.isReading) return false;
+    const first = this.#first.charCodeAt(0);
+    for (let at = 0; at < chunk.length; at++) {
+      const code = chunk.charCodeAt(at);
+      if (code === less || code === openBracket || code === closeBracket || code === first) return false;
+    }
     this.#afterTick = chunk.charCodeAt(chunk.length - 1) === tick;
     this.#scan.steps += chunk.length;
     return true;
   }
 
   read(text: string, from: number): number {
-    if (this.#held !== '') return this.#readTag(text, from);
     if (this.#atStart) return this.#readStart(text, from);
-    const found = text.indexOf('<', from);
+    if (this.#held !== '') return this.#readTag(text, from);
+    const found = text.indexOf(this.#first, from);
     const at = found < 0 ? text.length : found;
     this.#scan.steps += at - from + 1;
     if (at > from) this.#afterTick = text.charCodeAt(at - 1) === tick;
-    this.#scan.sink.thinking(from === 0 && found < 0 ? text : text.slice(from, at));
+    this.#think(from === 0 && found < 0 ? text : text.slice(from, at));
     if (found < 0) return at;
-    this.#held = '<';
+    this.#held = this.#first;
     return at + 1;
   }
 
   finish(reason: string): void {
-    const whole = this.#held !== '' && closeLength(this.#held, this.#names) === this.#held.length;
+    const whole = this.#held !== '' && closeLength(this.#held, this.#end) === this.#held.length;
     if (whole) return this.#close();
-    this.#scan.sink.thinking(this.#held);
+    this.#think(this.#held);
+    this.#held = '';
     this.#scan.sink.add({
       type: 'warning',
       code: 'unclosed-thinking',
@@ -60,31 +78,71 @@ export class Thinking implements Mode {
     });
   }
 
-  #readStart(text: string, from: number): number {
-    const at = skipBlanks(text, from);
-    this.#scan.steps += at - from;
-    this.#scan.sink.markup(text.slice(from, at));
-    this.#atStart = at === text.length;
-    return at;
+  #think(text: string): void {
+    this.#scan.sink.thinking(text);
+    const { thoughts, tools } = this.#scan;
+    if (!tools.offered) return;
+    const before = thoughts.steps;
+    thoughts.read(text);
+    this.#scan.steps += thoughts.steps - before;
   }
 
-  /** The held text begins with `<` and has at most a tag's length, so that reading it again is cheap. */
+  /** Blanks go with the tag, and so does the name of a channel on a line of its own. */
+  #readStart(text: string, from: number): number {
+    if (this.#held !== '') return this.#readLabel(text, from);
+    const at = skipBlanks(text, from);
+    this.#scan.steps += at - from + 1;
+    this.#scan.sink.markup(text.slice(from, at));
+    if (at === text.length) return at;
+    if (this.#end.label?.startsWith(text.charAt(at)) !== true) {
+      this.#atStart = false;
+      return at;
+    }
+    this.#held = text.charAt(at);
+    return at + 1;
+  }
+
+  #readLabel(text: string, from: number): number {
+    const { label = '' } = this.#end;
+    this.#scan.steps++;
+    const longer = this.#held + text.charAt(from);
+    if (label.startsWith(longer)) {
+      this.#held = longer;
+      return from + 1;
+    }
+    const code = text.charCodeAt(from);
+    if (this.#held === label && (code === newline || text.charAt(from) === this.#first)) {
+      this.#scan.sink.markup(this.#held);
+      this.#held = '';
+      return from;
+    }
+    this.#atStart = false;
+    this.#think(this.#held);
+    this.#held = '';
+    return from;
+  }
+
+  /** The held text has at most a tag's length, so that reading it again is cheap. */
   #readTag(text: string, from: number): number {
     let at = from;
     while (at < text.length) {
       const code = text.charCodeAt(at);
-      const length = closeLength(this.#held, this.#names);
+      const length = closeLength(this.#held, this.#end);
       this.#scan.steps += this.#held.length;
       if (length > 0) return this.#decide(code, at);
-      if (length < 0 || code === less) return this.#refuse(at);
+      if (length < 0 || text.charAt(at) === this.#first) return this.#refuse(at);
       this.#held += text[at++];
-      if (!this.#afterTick && code === greater && closeLength(this.#held, this.#names) > 0) {
+      if (!this.#afterTick && this.#mayClose(code) && closeLength(this.#held, this.#end) > 0) {
         this.#close();
         return at;
       }
     }
-    if (closeLength(this.#held, this.#names) < 0) return this.#refuse(at);
+    if (closeLength(this.#held, this.#end) < 0) return this.#refuse(at);
     return at;
+  }
+
+  #mayClose(code: number): boolean {
+    return this.#end.mark === undefined ? code === greater : this.#held.length === this.#end.mark.length;
   }
 
   /** A whole close tag after a tick: one more tick makes it a mention. */
@@ -95,7 +153,7 @@ export class Thinking implements Mode {
   }
 
   #refuse(next: number): number {
-    this.#scan.sink.thinking(this.#held);
+    this.#think(this.#held);
     this.#afterTick = false;
     this.#held = '';
     return next;
@@ -110,7 +168,8 @@ export class Thinking implements Mode {
 }
 
 /** The length of the close tag that `text` is, 0 when it may become one, -1 when it cannot. */
-function closeLength(text: string, names: readonly string[]): number {
+function closeLength(text: string, { names, mark }: ThinkingEnd): number {
+  if (mark !== undefined) return text === mark ? text.length : mark.startsWith(text) ? 0 : -1;
   if (text.length === 1) return 0;
   if (text.charCodeAt(1) !== slash || text.length > longestClose) return -1;
   const closed = text.charCodeAt(text.length - 1) === greater;

@@ -1,0 +1,255 @@
+import {
+  closeBrace,
+  closeBracket,
+  isBlank,
+  less,
+  newline,
+  openBrace,
+  openBracket,
+  tick,
+} from './characters.ts';
+import { missingArguments } from './coerce.ts';
+import type { ElementForm } from './families.ts';
+import type { CallContext, FoundMark, WrittenCall } from './forms/call.ts';
+import { readCallMark } from './forms/callMark.ts';
+import { readElementCall } from './forms/elementCall.ts';
+import { readNamedCall } from './forms/namedCall.ts';
+import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
+import { readPythonList } from './forms/pythonCall.ts';
+import {
+  over,
+  peek,
+  type Reading,
+  Refusal,
+  type Source,
+  skipBlanks,
+  takeBlanks,
+  takeWord,
+} from './source.ts';
+
+/** How a block of calls begins, and what has to follow it. */
+export interface BlockStart {
+  /** A tag was opened, or a mark was read that needs no close tag. */
+  readonly wrapped: boolean;
+  /** The form whose open tag began the block. */
+  readonly form?: ElementForm;
+  /**
+   * What makes it certain that the calls were meant: `tag`, how they began; `alone`, that nothing else is in the reply;
+   * `close`, a close tag after them.
+   */
+  readonly proof: 'tag' | 'alone' | 'close';
+  /** No text stands before the block on its line. */
+  readonly beginsLine: boolean;
+}
+
+/** Calls, and where the text of the block ends: what was read beyond it belongs to what follows. */
+export interface Block {
+  readonly calls: readonly WrittenCall[];
+  readonly end: number;
+}
+
+const comma = 44;
+const semicolon = 59;
+/** What a fence around calls may be called. */
+const fenceNames = /^(?:json|jsonc|xml|python|py|text|plaintext|tool_?calls?|tool_?code|function_?calls?)?$/i;
+/** In these fences a call without a tag is meant as one. */
+const callFences = /^tool_?(?:calls?|code)$/i;
+const longestFence = 40;
+
+/** Reads calls and what stands around and between them, in any form, up to the end of the tag that holds them. */
+export function* readBlock(source: Source, context: CallContext, start: BlockStart): Reading<Block> {
+  const block = new BlockReader(source, context, start);
+  const { form } = start;
+  if (form !== undefined) yield* block.readCall(() => readElementCall(source, context, form));
+  while (!block.isOver) yield* block.readNext();
+  return yield* block.finish();
+}
+
+class BlockReader {
+  readonly #source: Source;
+  readonly #context: CallContext;
+  readonly #start: BlockStart;
+  readonly #calls: WrittenCall[] = [];
+  /** Tags that are open. */
+  #depth: number;
+  /** Where the text ends that surely belongs to the calls. */
+  #end = 0;
+  #fence = 0;
+  #isFenced = false;
+  #isClosed = false;
+  isOver = false;
+
+  constructor(source: Source, context: CallContext, start: BlockStart) {
+    this.#source = source;
+    this.#context = context;
+    this.#start = start;
+    this.#depth = start.wrapped ? 1 : 0;
+  }
+
+  *readCall(read: () => Reading<WrittenCall | WrittenCall[]>): Reading<void> {
+    const call = yield* read();
+    this.#calls.push(...[call].flat());
+    const { endAt } = this.#context;
+    this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;
+    this.#source.settle();
+    if (endAt !== undefined) this.isOver = true;
+    else if (this.#start.form !== undefined && this.#depth === 0 && this.#context.pending === undefined)
+      this.isOver = true;
+  }
+
+  *readNext(): Reading<void> {
+    const { pending } = this.#context;
+    this.#context.pending = undefined;
+    if (pending !== undefined) return yield* this.#takeMark(pending);
+    const code = yield* skipBlanks(this.#source);
+    const source = this.#source;
+    const context = this.#context;
+    if (code === over) this.isOver = true;
+    else if (code === less || code === openBracket || code === closeBracket) yield* this.#readMark(code);
+    else if (code === openBrace) yield* this.readCall(() => readObjectCall(source, context));
+    else if (code === tick) yield* this.#readFence();
+    else if (code === closeBrace && this.#calls.length > 0) this.#extend(1);
+    else if ((code === comma || code === semicolon) && this.#calls.length > 0) source.at++;
+    else if (this.#calls.length > 0) yield* this.#readLater();
+    else yield* this.#readFirst();
+  }
+
+  /** The calls are read: whether they were meant, and where they end. */
+  *finish(): Reading<Block> {
+    if (this.#calls.length === 0) throw new Refusal(this.#source.code === over ? 'cut' : 'mention');
+    if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new Refusal('mention');
+    if (this.#start.proof === 'close' && !this.#isClosed) throw new Refusal('mention');
+    const bare = this.#calls.filter(({ isArgumentFree }) => isArgumentFree);
+    if (!bare.every((call) => this.#isMeant(call))) throw new Refusal('mention');
+    if (bare.length > 0) yield* this.#expectLineEnd();
+    return { calls: this.#calls, end: this.#end };
+  }
+
+  /** An untagged call is one only if nothing else is in the reply; so is whatever stands in a fence. */
+  get #mustBeAlone(): boolean {
+    if (this.#start.proof !== 'alone') return false;
+    return this.#isFenced || (!this.#isClosed && !this.#context.isTagged);
+  }
+
+  *#readMark(code: number): Reading<void> {
+    const { token, text, offset, isStray } = yield* readCallMark(this.#source, this.#context);
+    if (isStray && this.#calls.length === 0) throw new Refusal('mention');
+    if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
+    if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
+    if (isStray && text === '') return;
+    if (code !== openBracket || this.#calls.length > 0) return this.#stop();
+    yield* this.readCall(() => this.#readList(text.slice(1)));
+  }
+
+  /** A list of objects or of Python calls, of whose first name `begun` was read as a mark that was none. */
+  *#readList(begun: string): Reading<WrittenCall[]> {
+    const code = begun === '' ? yield* skipBlanks(this.#source) : yield* peek(this.#source);
+    if (begun === '' && code === openBrace) return yield* readRestOfList(this.#source, this.#context);
+    return yield* readPythonList(this.#source, this.#context, begun);
+  }
+
+  *#takeMark(mark: FoundMark): Reading<void> {
+    const { token } = mark;
+    const { form } = this.#start;
+    switch (token.kind) {
+      case 'open':
+        if (this.#start.proof === 'alone' && this.#depth === 0) this.#context.isTagged = true;
+        this.#depth++;
+        return;
+      case 'close':
+        return this.#close();
+      case 'callClose':
+      case 'end':
+        if (this.#calls.length === 0) return this.#stop();
+        this.#end = this.#source.offset;
+        // A tool's call stands for itself where nothing was opened around it.
+        if (form !== undefined && this.#depth === 0) this.isOver = true;
+        return;
+      case 'call':
+        if (form !== undefined && this.#depth === 0 && this.#calls.length > 0) return this.#stop();
+        if (this.#start.proof === 'alone') this.#context.isTagged = true;
+        return yield* this.readCall(() => readElementCall(this.#source, this.#context, token.form));
+      default:
+        return this.#stop();
+    }
+  }
+
+  #close(): void {
+    if (this.#calls.length === 0) throw new Refusal('mention');
+    this.#end = this.#source.offset;
+    this.#isClosed = true;
+    this.#depth--;
+    // In a fence the reply goes on up to its end.
+    if (this.#depth <= 0 && this.#fence === 0) this.isOver = true;
+  }
+
+  #extend(length: number): void {
+    this.#source.at += length;
+    this.#end = this.#source.offset;
+  }
+
+  /** What stands here is no part of the calls. */
+  #stop(): void {
+    if (this.#calls.length === 0) throw new Refusal('mention');
+    if (this.#mustBeAlone) throw new Refusal('mention');
+    this.isOver = true;
+  }
+
+  *#readFirst(): Reading<void> {
+    yield* this.readCall(() => readNamedCall(this.#source, this.#context));
+  }
+
+  /** A name after calls is another call, or the text that follows them. */
+  *#readLater(): Reading<void> {
+    if (this.#start.form !== undefined && this.#depth === 0) return this.#stop();
+    const before = this.#end;
+    try {
+      yield* this.readCall(() => readNamedCall(this.#source, this.#context));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#context.pending = this.#context.endAt = undefined;
+      this.#end = before;
+      this.#stop();
+    }
+  }
+
+  *#readFence(): Reading<void> {
+    const source = this.#source;
+    const ticks = (yield* takeWord(source, (code) => code !== tick, longestFence)).length;
+    if (this.#fence > 0) {
+      if (this.#calls.length === 0 || ticks < this.#fence) throw new Refusal('mention');
+      this.#fence = 0;
+      this.#end = source.offset;
+      return;
+    }
+    if (this.#calls.length > 0) return this.#stop();
+    const name = yield* takeWord(
+      source,
+      (code) => code === newline || code === openBrace || code === less,
+      longestFence,
+    );
+    if (ticks < 3 || !fenceNames.test(name.trim())) throw new Refusal('mention');
+    if (callFences.test(name.trim())) this.#context.isTagged = true;
+    this.#isFenced = true;
+    this.#fence = ticks;
+  }
+
+  /** A mere name is a call where no argument is needed. */
+  #isMeant({ name }: WrittenCall): boolean {
+    const tool = this.#context.tools.find(name);
+    return tool !== undefined && missingArguments({}, tool.inputSchema).length === 0;
+  }
+
+  /** A mere name in its tag is a mention where it stands in a sentence. */
+  *#expectLineEnd(): Reading<void> {
+    if (!this.#start.beginsLine) throw new Refusal('mention');
+    if (this.#end < this.#source.offset) return;
+    const blanks = yield* takeBlanks(this.#source);
+    if (this.#source.code === over || blanks.includes('\n') || !isBlankless(this.#source.code)) return;
+    throw new Refusal('mention');
+  }
+}
+
+function isBlankless(code: number): boolean {
+  return !isBlank(code) && code !== less && code !== openBracket;
+}

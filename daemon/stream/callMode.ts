@@ -1,0 +1,98 @@
+import type { BlockStart } from './callBlock.ts';
+import { judgeCalls } from './callJudge.ts';
+import { type BlockResult, CallReader } from './callReader.ts';
+import { HeldText } from './heldText.ts';
+import type { Mode, Scan } from './scan.ts';
+
+/** What may be calls, and what came before them. */
+export interface CallStart {
+  /** Blanks that were withheld before it. */
+  readonly lead: string;
+  /** The tag or mark that it began with. */
+  readonly opening: string;
+  readonly close: string;
+  readonly start: BlockStart;
+}
+
+/** Withholds what may be tool calls until that is decided; what turns out to be none is given back, as text. */
+export class CallMode implements Mode {
+  readonly #scan: Scan;
+  #start: CallStart | undefined;
+  #reader: CallReader | undefined;
+  /** What came after the opening in earlier pieces. */
+  #held = new HeldText();
+
+  constructor(scan: Scan) {
+    this.#scan = scan;
+  }
+
+  begin(start: CallStart): void {
+    this.#start = start;
+    this.#held = new HeldText();
+    const { tools, callMarks } = this.#scan;
+    this.#reader = new CallReader({ tools, marks: callMarks, close: start.close, start: start.start });
+  }
+
+  read(text: string, from: number): number {
+    const result = this.#reader?.read(text, from);
+    if (result === undefined) {
+      this.#scan.steps += text.length - from;
+      this.#held.add(text.slice(from));
+      return text.length;
+    }
+    const before = this.#held.length;
+    this.#scan.steps += Math.abs(result.end - before) + 1;
+    const next = from + Math.max(0, result.end - before);
+    this.#held.add(text.slice(from, next));
+    this.#take(result);
+    return next;
+  }
+
+  finish(): void {
+    const result = this.#reader?.finish();
+    if (result !== undefined) this.#take(result);
+  }
+
+  #take(result: BlockResult): void {
+    const text = this.#held.toString();
+    const [own, rest] = [text.slice(0, result.end), text.slice(result.end)];
+    this.#reader = undefined;
+    this.#held = new HeldText();
+    if (result.kind === 'calls') this.#report(result, own);
+    else this.#refuse(result, own);
+    if (rest !== '') this.#scan.replay(rest);
+  }
+
+  #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {
+    const { lead = '', opening = '' } = this.#start ?? {};
+    const { sink, tools } = this.#scan;
+    const { calls, missing } = judgeCalls(block.calls, tools);
+    sink.markup(lead);
+    for (const [index, call] of calls.entries())
+      sink.add({ type: 'toolCall', call, text: index === 0 ? opening + body : '' });
+    for (const name of missing) {
+      const message = `The model left out the argument ${name}, which the tool requires.`;
+      sink.add({ type: 'warning', code: 'missing-argument', message });
+    }
+    this.#scan.toLead(true);
+  }
+
+  #refuse({ reason, begun }: BlockResult & { readonly kind: 'refused' }, body: string): void {
+    const { lead = '', opening = '', start } = this.#start ?? {};
+    if (start?.proof === 'tag') this.#warnOfTagged(reason, begun);
+    else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
+    this.#scan.giveBack(lead + opening + body);
+    this.#scan.toProse();
+  }
+
+  #warnOfTagged(reason: string, begun: boolean): void {
+    if (reason === 'unknown') this.#warn('unknown-tool', 'is of a tool that was not offered');
+    else if (reason === 'cut' && begun) this.#warn('unclosed-tool-call', 'is cut off');
+    else if (reason === 'malformed' && begun) this.#warn('malformed-tool-call', 'cannot be read');
+  }
+
+  #warn(code: 'unknown-tool' | 'unclosed-tool-call' | 'malformed-tool-call', what: string): void {
+    const message = `The model wrote a tool call that ${what}; it is shown as text.`;
+    this.#scan.sink.add({ type: 'warning', code, message });
+  }
+}

@@ -1,0 +1,312 @@
+/** A tag around tool calls. What stands inside may be in any form. */
+export interface CallTag {
+  readonly open: string;
+  /** Empty where nothing closes it. */
+  readonly close: string;
+  /** It means something only where a line begins, because it is made of words. */
+  readonly lineStart?: true;
+}
+
+/** Calls and their arguments as elements, whose values are verbatim text. */
+export interface ElementForm {
+  readonly call: string;
+  readonly callClose: string;
+  readonly parameters: readonly ParameterForm[];
+  /** What ends the tag that has the name of a tool or a parameter. */
+  readonly tagEnd: string;
+  /** What stands between the name of a parameter and its value. */
+  readonly valueOpen?: string;
+}
+
+interface ParameterForm {
+  readonly open: string;
+  readonly close: string;
+}
+
+/** Literal marks around thinking; `label` is a word on the first line that names the channel. */
+export interface ThinkingMarks {
+  readonly open: string;
+  readonly close: string;
+  readonly label?: string;
+}
+
+/** Marks around the answer: they go where they open it. */
+export interface AnswerMarks {
+  readonly open: string;
+  readonly close: string;
+}
+
+/** What the models of a family write beside what all write; `models` limits marks that other models mean as text. */
+export interface Family {
+  readonly family: string;
+  /** Where it is written down: the runner's or an engine's own parser, or the model's template. */
+  readonly source: string;
+  readonly models?: RegExp;
+  readonly calls?: readonly CallTag[];
+  readonly elements?: readonly ElementForm[];
+  /** Element names that mean thinking; letters of either case match. */
+  readonly thinkingTags?: readonly string[];
+  readonly thinking?: readonly ThinkingMarks[];
+  readonly answer?: readonly AnswerMarks[];
+  /** Marks around a tool's result that a model echoes. */
+  readonly results?: readonly AnswerMarks[];
+  /** Special tokens that end a turn. */
+  readonly ends?: readonly string[];
+}
+
+/**
+ * One row for each family. Nobody can tell a family by the name of a model for sure, so that every model is read by
+ * all rows but those with `models`.
+ */
+export const families: readonly Family[] = [
+  {
+    family: 'hermes, qwen, granite4, glm, exaone',
+    source: 'ollama qwen3.go, glm46.go; vllm hermes_tool_parser.py',
+    calls: [{ open: '<tool_call>', close: '</tool_call>' }],
+    thinkingTags: ['think', 'thinking', 'thought', 'reasoning'],
+    ends: ['<|im_end|>', '<|endoftext|>', '<|user|>', '<|observation|>'],
+  },
+  {
+    family: 'qwen2.5-coder',
+    source: 'template of qwen2.5-coder; vllm qwen2_5_coder_tool_parser.py',
+    calls: [{ open: '<tools>', close: '</tools>' }],
+  },
+  {
+    family: 'qwen3-coder, nemotron3, mimo, step3.5, llama3.1',
+    source: 'ollama qwen3coder.go; llama.cpp qwen3-coder.cpp',
+    elements: [
+      {
+        call: '<function=',
+        callClose: '</function>',
+        parameters: [
+          { open: '<parameter=', close: '</parameter>' },
+          { open: '<parameter name=', close: '</parameter>' },
+        ],
+        tagEnd: '>',
+      },
+    ],
+  },
+  {
+    family: 'minicpm5',
+    source: 'vllm minicpm5xml_tool_parser.py',
+    elements: [
+      {
+        call: '<function name=',
+        callClose: '</function>',
+        parameters: [{ open: '<param name=', close: '</param>' }],
+        tagEnd: '>',
+      },
+    ],
+  },
+  {
+    family: 'minicpm3, minicpm4, lfm2',
+    source: 'vllm minicpm_tool_parser.py; ollama lfm2.go',
+    calls: [{ open: '<|tool_call_start|>', close: '<|tool_call_end|>' }],
+    thinking: [{ open: '<|thought_start|>', close: '<|thought_end|>' }],
+  },
+  {
+    family: 'claude style, olmo3, minimax-m1, hunyuan',
+    source: 'ollama olmo3.go; vllm olmo3_tool_parser.py, hunyuan_a13b_tool_parser.py',
+    calls: [
+      { open: '<function_calls>', close: '</function_calls>' },
+      { open: '<function_call>', close: '</function_call>' },
+      { open: '<tool_calls>', close: '</tool_calls>' },
+    ],
+    elements: [invokeForm('')],
+  },
+  {
+    family: 'hunyuan-a13b',
+    source: 'vllm hunyuan_a13b_reasoning_parser.py',
+    models: /hunyuan/i,
+    answer: [{ open: '<answer>', close: '</answer>' }],
+  },
+  {
+    family: 'granite3, phi4-mini',
+    source: 'vllm granite_tool_parser.py, phi4mini_tool_parser.py',
+    calls: [
+      { open: '<|tool_call|>', close: '<|/tool_call|>' },
+      { open: 'functools', close: '', lineStart: true },
+    ],
+    ends: ['<|end_of_text|>'],
+  },
+  {
+    family: 'granite3.2, granite3.3',
+    source: 'vllm granite_reasoning_parser.py; template of granite3.3',
+    models: /granite/i,
+    thinking: [
+      { open: 'Here is my thought process:', close: 'Here is my response:' },
+      { open: "Here's my thought process:", close: "Here's my response:" },
+    ],
+    answer: [{ open: '<response>', close: '</response>' }],
+  },
+  {
+    family: 'llama3, llama4',
+    source: 'templates of llama3.1 and llama4; vllm llama4_pythonic_tool_parser.py',
+    calls: [
+      { open: '<|python_tag|>', close: '' },
+      { open: '<|python_start|>', close: '<|python_end|>' },
+    ],
+    ends: ['<|eot_id|>', '<|eom_id|>', '<|eot|>', '<|eom|>'],
+  },
+  {
+    family: 'mistral, devstral, magistral',
+    source: 'ollama ministral.go; vllm mistral_tool_parser.py',
+    calls: [{ open: '[TOOL_CALLS]', close: '[/TOOL_CALLS]' }],
+    thinking: [{ open: '[THINK]', close: '[/THINK]' }],
+    results: [{ open: '[TOOL_RESULTS]', close: '[/TOOL_RESULTS]' }],
+    ends: ['</s>'],
+  },
+  {
+    family: 'gemma4, medgemma',
+    source: 'ollama gemma4.go',
+    calls: [{ open: '<|tool_call>', close: '<tool_call|>' }],
+    thinking: [
+      { open: '<|channel>', close: '<channel|>', label: 'thought' },
+      { open: '<unused94>', close: '<unused95>', label: 'thought' },
+    ],
+    ends: ['<|tool_response>', '<turn|>', '<end_of_turn>'],
+  },
+  {
+    family: 'functiongemma',
+    source: 'ollama functiongemma.go',
+    calls: [{ open: '<start_function_call>', close: '<end_function_call>' }],
+    ends: ['<start_function_response>'],
+  },
+  {
+    family: 'deepseek, cogito',
+    source: 'ollama deepseek3.go, cogito.go; vllm deepseekv32_tool_parser.py',
+    calls: [
+      { open: '<｜tool▁calls▁begin｜>', close: '<｜tool▁calls▁end｜>' },
+      { open: '<｜tool▁call▁begin｜>', close: '<｜tool▁call▁end｜>' },
+      { open: '<｜DSML｜function_calls>', close: '</｜DSML｜function_calls>' },
+      { open: '<｜DSML｜tool_calls>', close: '</｜DSML｜tool_calls>' },
+    ],
+    elements: [invokeForm('｜DSML｜')],
+    results: [
+      { open: '<｜tool▁outputs▁begin｜>', close: '<｜tool▁outputs▁end｜>' },
+      { open: '<｜tool▁output▁begin｜>', close: '<｜tool▁output▁end｜>' },
+    ],
+    ends: ['<｜end▁of▁sentence｜>'],
+  },
+  {
+    family: 'step3',
+    source: 'vllm step3_tool_parser.py',
+    calls: [
+      { open: '<｜tool_calls_begin｜>', close: '<｜tool_calls_end｜>' },
+      { open: '<｜tool_call_begin｜>', close: '<｜tool_call_end｜>' },
+    ],
+    elements: [invokeForm('steptml:')],
+  },
+  {
+    family: 'kimi-k2',
+    source: 'vllm kimi_k2_tool_parser.py; llama.cpp kimi-k2.cpp',
+    calls: [
+      { open: '<|tool_calls_section_begin|>', close: '<|tool_calls_section_end|>' },
+      { open: '<|tool_call_section_begin|>', close: '<|tool_call_section_end|>' },
+      { open: '<|tool_call_begin|>', close: '<|tool_call_end|>' },
+    ],
+  },
+  {
+    family: 'kimi-k3',
+    source: 'llama.cpp kimi-k3.cpp',
+    calls: [{ open: '<|open|>tools<|sep|>', close: '<|close|>tools<|sep|>' }],
+    elements: [
+      {
+        call: '<|open|>call tool=',
+        callClose: '<|close|>call<|sep|>',
+        parameters: [{ open: '<|open|>argument key=', close: '<|close|>argument<|sep|>' }],
+        tagEnd: '<|sep|>',
+      },
+    ],
+    thinking: [{ open: '<|open|>think<|sep|>', close: '<|close|>think<|sep|>' }],
+    answer: [{ open: '<|open|>response<|sep|>', close: '<|close|>response<|sep|>' }],
+    ends: ['<|close|>message<|sep|>', '<|end_of_msg|>'],
+  },
+  {
+    family: 'command-r, command-a',
+    source: 'ollama cohere.go; template of command-r',
+    calls: [
+      { open: '<|START_ACTION|>', close: '<|END_ACTION|>' },
+      { open: 'Action:', close: '', lineStart: true },
+    ],
+    thinking: [{ open: '<|START_THINKING|>', close: '<|END_THINKING|>' }],
+    answer: [
+      { open: '<|START_RESPONSE|>', close: '<|END_RESPONSE|>' },
+      { open: '<|START_TEXT|>', close: '<|END_TEXT|>' },
+    ],
+    ends: ['<|END_OF_TURN_TOKEN|>'],
+  },
+  {
+    family: 'apertus',
+    source: 'sglang apertus2509_detector.py; template of apertus',
+    calls: [{ open: '<|tools_prefix|>', close: '<|tools_suffix|>' }],
+    thinking: [{ open: '<|inner_prefix|>', close: '<|inner_suffix|>' }],
+    answer: [{ open: '<|answer_prefix|>', close: '<|answer_suffix|>' }],
+    ends: ['<|assistant_end|>'],
+  },
+  {
+    family: 'minimax-m2, minimax-m3',
+    source: 'vllm minimax_m2_tool_parser.py; llama.cpp minimax-m3.cpp',
+    calls: [
+      { open: '<minimax:tool_call>', close: '</minimax:tool_call>' },
+      { open: ']<]minimax[>[<tool_call>', close: '</tool_call>' },
+    ],
+    thinkingTags: ['mm:think'],
+    ends: ['[e~['],
+  },
+  {
+    family: 'seed-oss',
+    source: 'vllm seed_oss_tool_parser.py',
+    calls: [{ open: '<seed:tool_call>', close: '</seed:tool_call>' }],
+    thinkingTags: ['seed:think'],
+    ends: ['<seed:eos>'],
+  },
+  {
+    family: 'openthinker',
+    source: 'system prompt of openthinker',
+    thinking: [{ open: '<|begin_of_thought|>', close: '<|end_of_thought|>' }],
+    answer: [{ open: '<|begin_of_solution|>', close: '<|end_of_solution|>' }],
+  },
+  {
+    family: 'nemotron, internlm2, longcat, glimmer',
+    source:
+      'vllm nemotron_json_tool_parser.py, internlm2_tool_parser.py, longcat_tool_parser.py; ollama glimmer.go',
+    calls: [
+      { open: '<TOOLCALL>', close: '</TOOLCALL>' },
+      { open: '<|action_start|><|plugin|>', close: '<|action_end|>' },
+      { open: '<longcat_tool_call>', close: '</longcat_tool_call>' },
+      { open: '<atem:function_calls>', close: '</atem:function_calls>' },
+    ],
+    thinkingTags: ['longcat_think'],
+    elements: [invokeForm('atem:'), invokeForm('antml:')],
+  },
+  {
+    family: 'gpt-oss',
+    source: 'ollama harmonyparser.go',
+    ends: ['<|call|>', '<|return|>', '<|end|>'],
+  },
+];
+
+/** Between the name of a tool and its arguments. */
+export const separators = ['<｜tool▁sep｜>', '<｜tool_sep｜>', '<tool_sep>', '<|tool_call_argument_begin|>'];
+
+/** Arguments as pairs after the name of a tool: glm, and hunyuan after a separator. */
+export const pairForm: ElementForm = {
+  call: '',
+  callClose: '',
+  parameters: [{ open: '<arg_key>', close: '</arg_value>' }],
+  tagEnd: '</arg_key>',
+  valueOpen: '<arg_value>',
+};
+
+/** Before each tag that minimax-m3 means as one. */
+export const tagPrefix = ']<]minimax[>[';
+
+function invokeForm(namespace: string): ElementForm {
+  return {
+    call: `<${namespace}invoke name=`,
+    callClose: `</${namespace}invoke>`,
+    parameters: [{ open: `<${namespace}parameter name=`, close: `</${namespace}parameter>` }],
+    tagEnd: '>',
+  };
+}

@@ -1,0 +1,181 @@
+import { newline, openBrace } from '../characters.ts';
+import { isRecord } from '../coerce.ts';
+import type { ElementForm } from '../families.ts';
+import { readMark } from '../marks.ts';
+import { over, type Reading, Refusal, type Source, skipBlanks } from '../source.ts';
+import type { CallContext, FoundMark, WrittenCall } from './call.ts';
+import { readCallMark } from './callMark.ts';
+import { readElementValue } from './elementValue.ts';
+import { readTitle, titleOf } from './title.ts';
+import { jsonStyle, readObject } from './values.ts';
+import { readVerbatim } from './verbatim.ts';
+
+const longestName = 256;
+
+/** The rest of a call in elements, after `<function=` or its like. */
+export function* readElementCall(
+  source: Source,
+  context: CallContext,
+  form: ElementForm,
+): Reading<WrittenCall> {
+  const title = titleOf((yield* readTitle(source, form)).raw);
+  if (title === undefined) throw new Refusal('mention');
+  if (context.tools.find(title.name) === undefined) throw new Refusal('unknown');
+  context.begun = true;
+  if ((yield* skipBlanks(source)) === openBrace)
+    return yield* readBody(source, context, { name: title.name, form });
+  return yield* readParameters(source, context, { name: title.name, form });
+}
+
+interface Called {
+  readonly name: string;
+  readonly form: ElementForm;
+  /** The mark that the first parameter begins with, where it was read already. */
+  readonly first?: FoundMark;
+}
+
+/** `<function=name>{…}</function>` */
+function* readBody(source: Source, context: CallContext, { name, form }: Called): Reading<WrittenCall> {
+  const given = yield* readObject(source, jsonStyle);
+  source.settle();
+  yield* readCallClose(source, context, form);
+  return { name, arguments: given };
+}
+
+/** The close tag of a call, which may be missing; any other mark is left to whoever reads on. */
+function* readCallClose(source: Source, context: CallContext, form: ElementForm): Reading<void> {
+  const { offset } = source;
+  const code = yield* skipBlanks(source);
+  if (code === over) return;
+  const at = source.offset;
+  const { token, text } = yield* readMark(source, context.marks);
+  if (token?.kind === 'callClose' && text === form.callClose) return;
+  if (token === undefined) context.endAt = offset;
+  else context.pending = { token, text, offset: at };
+}
+
+/** Parameters until the call ends: at its close tag, at a mark that only stands after a call, or with the reply. */
+export function* readParameters(source: Source, context: CallContext, called: Called): Reading<WrittenCall> {
+  const { name, form } = called;
+  const given: Given = { values: new Map(), words: new Set() };
+  let mark = called.first;
+  for (;;) {
+    mark ??= yield* nextMark(source, context);
+    if (mark === undefined) {
+      if (given.values.size === 0) throw new Refusal('cut');
+      break;
+    }
+    if (mark.token.kind === 'callClose' && mark.text === form.callClose) break;
+    if (mark.token.kind !== 'parameter' && mark.token.kind !== 'element') {
+      if (!mayEndCall(mark)) throw new Refusal('malformed');
+      context.pending = mark;
+      break;
+    }
+    const next: Next = yield* mark.token.kind === 'element'
+      ? readElement(source, mark, given)
+      : readParameter(source, context, { mark, given, called });
+    if (next === 'over') break;
+    mark = next;
+  }
+  const isArgumentFree = given.values.size === 0 && form.call === '';
+  return {
+    name,
+    arguments: Object.fromEntries(given.values),
+    words: given.words,
+    ...(isArgumentFree ? { isArgumentFree } : {}),
+  };
+}
+
+interface Given {
+  readonly values: Map<string, unknown>;
+  readonly words: Set<string>;
+}
+
+/** The mark after a parameter, as far as it was read already; `over` where the call has ended. */
+type Next = FoundMark | undefined | 'over';
+
+function mayEndCall({ token }: FoundMark): boolean {
+  return token.kind === 'close' || token.kind === 'open' || token.kind === 'call' || token.kind === 'end';
+}
+
+interface Parameter {
+  readonly mark: FoundMark;
+  readonly given: Given;
+  readonly called: Called;
+}
+
+function* readParameter(
+  source: Source,
+  context: CallContext,
+  { mark, given, called }: Parameter,
+): Reading<Next> {
+  if (mark.token.kind !== 'parameter') throw new Refusal('malformed');
+  const { form, close } = mark.token;
+  const { values, words } = given;
+  const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
+  const title = titleOf(read.raw);
+  if (title === undefined || values.has(title.name)) throw new Refusal('malformed');
+  if (form.valueOpen !== undefined && !read.isOpen) yield* readLiteral(source, form.valueOpen);
+  const properties = propertiesOf(context.tools.find(called.name)?.inputSchema);
+  const isNext = (key: string) => key !== title.name && Object.hasOwn(properties, key) && !values.has(key);
+  const end = yield* readVerbatim(source, context, { form, close, isNext });
+  values.set(title.name, form.valueOpen === undefined ? withoutBreaks(end.value) : end.value);
+  if (title.isString !== true) words.add(title.name);
+  if (end.endAt !== undefined) context.endAt = end.endAt;
+  else source.settle();
+  return end.next ?? 'over';
+}
+
+/** A parameter that is an element of its own name. */
+function* readElement(source: Source, mark: FoundMark, { values, words }: Given): Reading<Next> {
+  if (values.has(mark.text)) throw new Refusal('malformed');
+  const value = yield* readElementValue(source, mark.text);
+  values.set(mark.text, value);
+  if (typeof value === 'string') words.add(mark.text);
+  source.settle();
+  return undefined;
+}
+
+function* nextMark(source: Source, context: CallContext): Reading<FoundMark | undefined> {
+  if ((yield* skipBlanks(source)) === over) return undefined;
+  const { token, text, offset, isStray } = yield* readCallMark(source, context);
+  if (isStray) throw new Refusal('malformed');
+  if (token !== undefined) return { token, text, offset };
+  return { token: { kind: 'element' }, text: yield* readElementName(source, text), offset };
+}
+
+/** `<city>`, of which `begun` was read: a parameter that is an element of its own. */
+function* readElementName(source: Source, begun: string): Reading<string> {
+  let tag = begun;
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over) throw new Refusal('cut');
+    tag += source.character;
+    source.at++;
+    if (tag.length > longestName || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
+      throw new Refusal('malformed');
+    if (tag.endsWith('>')) return tag.slice(1, -1);
+  }
+}
+
+function* readLiteral(source: Source, literal: string): Reading<void> {
+  yield* skipBlanks(source);
+  for (const character of literal) {
+    while (source.isDry) yield;
+    if (source.character !== character) throw new Refusal(source.code === over ? 'cut' : 'malformed');
+    source.at++;
+  }
+}
+
+function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
+  const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
+  return isRecord(properties) ? properties : {};
+}
+
+/** The template puts a line break after the open tag and before the close tag; further ones are the value's. */
+function withoutBreaks(value: string): string {
+  const start = value.startsWith('\r\n') ? 2 : value.charCodeAt(0) === newline ? 1 : 0;
+  const rest = value.slice(start);
+  if (rest.endsWith('\r\n')) return rest.slice(0, -2);
+  return rest.endsWith('\n') ? rest.slice(0, -1) : rest;
+}

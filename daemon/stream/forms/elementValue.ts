@@ -1,0 +1,76 @@
+import { less } from '../characters.ts';
+import { tagPrefix } from '../families.ts';
+import { HeldText } from '../heldText.ts';
+import { over, type Reading, Refusal, type Source } from '../source.ts';
+
+const longestTag = 256;
+
+/** The value of the element `<name>`, up to its close tag: text, or elements where their tags have the prefix. */
+export function* readElementValue(source: Source, name: string): Reading<unknown> {
+  const text = new HeldText();
+  const close = `</${name}>`;
+  let depth = 0;
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over) throw new Refusal('cut');
+    text.add(source.takeUntil((code) => code === less));
+    if (source.isDry || source.code === over) continue;
+    const tag = yield* readTag(source);
+    if (tag === close && depth-- === 0) return parsedValue(text.toString());
+    // Only a tag with the prefix opens another element of the name.
+    if (tag === `<${name}>` && text.toString().endsWith(tagPrefix)) depth++;
+    text.add(tag);
+  }
+}
+
+function* readTag(source: Source): Reading<string> {
+  let tag = '';
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over || (tag !== '' && source.code === less) || tag.length > longestTag) return tag;
+    tag += source.character;
+    source.at++;
+    if (tag.endsWith('>')) return tag;
+  }
+}
+
+interface Element {
+  readonly name: string;
+  readonly children: [string, unknown][];
+  text: string;
+}
+
+function parsedValue(text: string): unknown {
+  const body = text.endsWith(tagPrefix) ? text.slice(0, -tagPrefix.length) : text;
+  if (!body.includes(tagPrefix)) return body;
+  const top: Element = { name: '', children: [], text: '' };
+  const open: Element[] = [top];
+  for (const piece of body.split(tagPrefix)) take(piece, open);
+  if (open.length !== 1) throw new Refusal('malformed');
+  return finished(top);
+}
+
+/** A piece begins with the tag that the prefix stood before. */
+function take(piece: string, open: Element[]): void {
+  const tag = /^<(\/?)([^<>/\s]+)>/.exec(piece);
+  const last = open.at(-1);
+  if (last === undefined) throw new Refusal('malformed');
+  if (tag === null) last.text += piece;
+  else if (tag[1] === '') open.push({ name: tag[2] ?? '', children: [], text: piece.slice(tag[0].length) });
+  else {
+    const parent = open.at(-2);
+    if (last.name !== tag[2] || parent === undefined) throw new Refusal('malformed');
+    open.pop();
+    parent.children.push([last.name, finished(last)]);
+    parent.text += piece.slice(tag[0].length);
+  }
+}
+
+/** Items are a list, other elements an object; words beside them belong to nobody. */
+function finished({ children, text }: Element): unknown {
+  if (children.length === 0) return text;
+  if (text.trim() !== '') throw new Refusal('malformed');
+  if (children.every(([name]) => name === 'item')) return children.map(([, value]) => value);
+  if (new Set(children.map(([name]) => name)).size < children.length) throw new Refusal('malformed');
+  return Object.fromEntries(children);
+}

@@ -1,0 +1,153 @@
+import { isBlank, less, openBrace, openBracket, tick } from '../characters.ts';
+import { pairForm } from '../families.ts';
+import { readMark } from '../marks.ts';
+import { over, type Reading, Refusal, type Source, skipBlanks, takeWord } from '../source.ts';
+import type { CallContext, FoundMark, WrittenCall } from './call.ts';
+import { readElementCall, readParameters } from './elementCall.ts';
+import { readPythonCall } from './pythonCall.ts';
+import { colonStyle, jsonStyle, readObject } from './values.ts';
+
+const openParenthesis = 40;
+const longestName = 256;
+
+/**
+ * A call that begins with the name of its tool: `name{…}`, `name[ARGS]{…}`, `call:name{…}`, `name(…)`, a name and pairs,
+ * a name, a separator and an object, or a name alone.
+ */
+export function* readNamedCall(source: Source, context: CallContext): Reading<WrittenCall> {
+  const word = yield* takeWord(source, endsName, longestName);
+  const { code } = source;
+  if (word === '') throw new Refusal(code === over ? 'cut' : 'mention');
+  if (code === openParenthesis) return yield* readPythonCall(source, context, word);
+  if (code === openBrace && word.startsWith('call:'))
+    return yield* readColonCall(source, context, word.slice(5));
+  if (word === 'function' && context.isTagged && context.tools.find(word) === undefined)
+    return yield* readAfterKind(source, context);
+  const name = nameOf(word, context);
+  if (name === undefined && !context.isTagged) throw new Refusal('mention');
+  return yield* readAfterName(source, context, { name, isBroken: isBlank(code) });
+}
+
+function endsName(code: number): boolean {
+  return (
+    isBlank(code) || code === openParenthesis || code === openBrace || code === openBracket || code === less
+  );
+}
+
+/** Some families put an id after the name. */
+function nameOf(word: string, { tools }: CallContext): string | undefined {
+  return [word, word.replace(/:[\w-]{1,64}$/, '')].find((name) => tools.find(name) !== undefined);
+}
+
+/** `function`, a separator, and a call. */
+function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCall> {
+  const { token } = source.code === less ? yield* readMark(source, context.marks) : { token: undefined };
+  if (token?.kind !== 'separator') throw new Refusal('mention');
+  context.begun = true;
+  const code = yield* skipBlanks(source);
+  if (code !== less) {
+    const name = nameOf(yield* takeWord(source, endsName, longestName), context);
+    return yield* readAfterName(source, context, { name, isBroken: true });
+  }
+  const read = yield* readMark(source, context.marks);
+  if (read.token?.kind !== 'call') throw new Refusal('malformed');
+  return yield* readElementCall(source, context, read.token.form);
+}
+
+interface Named {
+  /** Undefined where no tool has the name: it is unknown if arguments follow, and a mention otherwise. */
+  readonly name: string | undefined;
+  /** A blank stands after the name. */
+  readonly isBroken: boolean;
+}
+
+function* readAfterName(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+  const code = yield* skipBlanks(source);
+  if (code === openBrace && (context.isTagged || !named.isBroken))
+    return yield* readArguments(source, context, named);
+  if (code === tick && context.isTagged) return yield* readFenced(source, context, named);
+  if (code === less || code === openBracket) return yield* readAfterMark(source, context, named);
+  return alone(named, code);
+}
+
+/** A name with nothing after it. */
+function alone({ name }: Named, code: number): WrittenCall {
+  if (name === undefined || code !== over) throw new Refusal('mention');
+  return { name, arguments: {}, isArgumentFree: true };
+}
+
+function* readAfterMark(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+  const { offset } = source;
+  const { token, text } = yield* readMark(source, context.marks);
+  if (token === undefined) throw new Refusal('mention');
+  const mark: FoundMark = { token, text, offset };
+  if (token.kind === 'parameter' && token.form === pairForm) {
+    begin(context, named);
+    return yield* readParameters(source, context, { name: known(named), form: pairForm, first: mark });
+  }
+  if (token.kind === 'callId') {
+    yield* takeWord(source, (code) => code === openBracket, longestName);
+    return yield* readAfterMark(source, context, named);
+  }
+  if (token.kind === 'arguments' || token.kind === 'separator') {
+    begin(context, named);
+    return yield* readAfterSeparator(source, context, known(named));
+  }
+  if (named.name === undefined || (token.kind !== 'close' && token.kind !== 'end'))
+    throw new Refusal('mention');
+  if (!context.isTagged) throw new Refusal('mention');
+  context.pending = mark;
+  return { name: named.name, arguments: {}, isArgumentFree: true };
+}
+
+function begin(context: CallContext, { name }: Named): void {
+  context.begun = true;
+  // A mark that only stands in calls says that one was meant.
+  context.isTagged = true;
+  if (name === undefined) throw new Refusal('unknown');
+}
+
+function known({ name }: Named): string {
+  if (name === undefined) throw new Refusal('unknown');
+  return name;
+}
+
+function* readAfterSeparator(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
+  const code = yield* skipBlanks(source);
+  if (code === openBrace) return yield* readArguments(source, context, { name, isBroken: false });
+  if (code === tick) return yield* readFenced(source, context, { name, isBroken: false });
+  if (code !== less) throw new Refusal(code === over ? 'cut' : 'malformed');
+  const { offset } = source;
+  const { token, text } = yield* readMark(source, context.marks);
+  if (token?.kind === 'parameter')
+    return yield* readParameters(source, context, { name, form: pairForm, first: { token, text, offset } });
+  if (token?.kind !== 'close') throw new Refusal('malformed');
+  context.pending = { token, text, offset };
+  return { name, arguments: {} };
+}
+
+function* readArguments(source: Source, context: CallContext, { name }: Named): Reading<WrittenCall> {
+  if (name === undefined) throw new Refusal('unknown');
+  context.begun = true;
+  const given = yield* readObject(source, jsonStyle);
+  source.settle();
+  return { name, arguments: given };
+}
+
+/** The object in a fence of its own. */
+function* readFenced(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+  yield* takeWord(source, (code) => code === 10 || code === openBrace || code === less, 40);
+  if ((yield* skipBlanks(source)) !== openBrace) throw new Refusal('mention');
+  const call = yield* readArguments(source, context, named);
+  if ((yield* skipBlanks(source)) === tick) yield* takeWord(source, (code) => code !== tick, longestName);
+  return call;
+}
+
+function* readColonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
+  if (!context.isTagged) throw new Refusal('mention');
+  if (context.tools.find(name) === undefined) throw new Refusal('unknown');
+  context.begun = true;
+  const given = yield* readObject(source, colonStyle);
+  source.settle();
+  return { name, arguments: given };
+}

@@ -1,0 +1,217 @@
+import {
+  closeBrace,
+  closeBracket,
+  doubleQuote,
+  isBlank,
+  openBrace,
+  openBracket,
+  singleQuote,
+} from '../characters.ts';
+import { isRecord } from '../coerce.ts';
+import { over, peek, type Reading, Refusal, type Source, skipBlanks } from '../source.ts';
+import type { CallContext, WrittenCall } from './call.ts';
+import {
+  expect,
+  jsonStyle,
+  readKey,
+  readObject,
+  readString,
+  readStringAfter,
+  readValue,
+  tryParseValue,
+} from './values.ts';
+
+const comma = 44;
+const colon = 58;
+const backslash = 92;
+/** A string of this length is neither a key of a call nor a tool's name. */
+const longestName = 256;
+/** Wrappers around a call may nest. */
+const deepest = 4;
+
+const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
+const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
+const wrapperKeys = new Set(['function', 'function_call', 'tool_call']);
+const kinds = new Set(['function', 'tool', 'tool_call', 'tool_use', 'function_call']);
+
+interface Found {
+  name?: string;
+  given?: Readonly<Record<string, unknown>>;
+  nested?: WrittenCall[];
+  isPython: boolean;
+}
+
+/**
+ * An object that is a call, or that wraps calls: `{"name": …, "arguments": {…}}` and its relatives. The first key that
+ * calls do not have refutes it, so that an ordinary object is let go at once.
+ */
+export function* readObjectCall(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
+  source.at++;
+  let code = yield* skipBlanks(source);
+  if (code === openBrace) return yield* readDoubled(source, context, depth);
+  const found: Found = { isPython: false };
+  const keys = new Set<string>();
+  while (code !== closeBrace) {
+    found.isPython ||= code === singleQuote;
+    const key = yield* readKey(source, context.isTagged ? { bareKeys: true } : jsonStyle, longestName);
+    yield* expect(source, colon);
+    if (keys.has(key)) throw foreign(found, context);
+    keys.add(key);
+    if (isNamedByKey(key, keys, context) && (yield* skipBlanks(source)) === openBrace) {
+      context.begun = true;
+      found.name = key;
+      found.given = yield* readObject(source, jsonStyle);
+    } else yield* readEntry(source, context, { key, found, depth });
+    code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    } else if (code !== closeBrace) throw new Refusal(code === over ? 'cut' : 'malformed');
+    if (found.name !== undefined && keys.size > 1 && isNamedByKey(found.name, keys, context))
+      throw new Refusal('malformed');
+  }
+  source.at++;
+  return callsOf(found, context);
+}
+
+/** `{{…}}`: a template has doubled the braces. */
+function* readDoubled(source: Source, context: CallContext, depth: number): Reading<WrittenCall[]> {
+  if (depth >= deepest) throw new Refusal('mention');
+  const calls = yield* readObjectCall(source, context, depth + 1);
+  yield* expect(source, closeBrace);
+  return calls;
+}
+
+/** In a tag a call may be an object whose only key is the name of its tool. */
+function isNamedByKey(key: string, keys: ReadonlySet<string>, { isTagged, tools }: CallContext): boolean {
+  return isTagged && keys.has(key) && !isCallKey(key) && tools.find(key) !== undefined;
+}
+
+function isCallKey(key: string): boolean {
+  return nameKeys.has(key) || argumentKeys.has(key) || wrapperKeys.has(key) || key === 'tool_calls';
+}
+
+interface Entry {
+  readonly key: string;
+  readonly found: Found;
+  readonly depth: number;
+}
+
+function* readEntry(source: Source, context: CallContext, entry: Entry): Reading<void> {
+  const { key, found, depth } = entry;
+  const code = yield* skipBlanks(source);
+  if (wrapperKeys.has(key) && code === openBrace) {
+    if (found.nested !== undefined || depth >= deepest) throw foreign(found, context);
+    context.begun = true;
+    found.nested = yield* readObjectCall(source, context, depth + 1);
+  } else if (key === 'tool_calls' && code === openBracket) {
+    found.nested = yield* readObjectCalls(source, context, depth + 1);
+  } else if (nameKeys.has(key)) yield* readName(source, context, found);
+  else if (argumentKeys.has(key)) {
+    context.begun = true;
+    if (found.given !== undefined) throw foreign(found, context);
+    found.given = yield* readArguments(source, found);
+  } else yield* readMinor(source, context, entry);
+}
+
+function* readName(source: Source, context: CallContext, found: Found): Reading<void> {
+  const { code } = source;
+  if (code !== doubleQuote && code !== singleQuote) throw foreign(found, context);
+  const name = yield* readString(source, jsonStyle, longestName);
+  if (found.name !== undefined) throw foreign(found, context);
+  context.begun = true;
+  if (context.tools.find(name) === undefined) throw new Refusal('unknown');
+  found.name = name;
+}
+
+/** An object, an object written as a string, or nothing. What cannot become one is refused at its first character. */
+function* readArguments(source: Source, { name }: Found): Reading<Readonly<Record<string, unknown>>> {
+  const wrong = new Refusal(name === undefined ? 'mention' : 'malformed');
+  if (source.code === openBrace) return yield* readObject(source, jsonStyle);
+  if (source.code === openBracket) throw wrong;
+  const isString = source.code === doubleQuote || source.code === singleQuote;
+  const value = isString ? yield* readArgumentString(source, wrong) : yield* readValue(source, jsonStyle);
+  const given = typeof value === 'string' ? (value.trim() === '' ? null : tryParseValue(value)) : value;
+  if (given === null) return {};
+  if (!isRecord(given)) throw wrong;
+  return given;
+}
+
+function* readArgumentString(source: Source, wrong: Refusal): Reading<string> {
+  const quote = source.code;
+  source.at++;
+  if (!mayBeginObject(yield* peek(source), quote)) throw wrong;
+  return yield* readStringAfter(source, jsonStyle, { quote });
+}
+
+function mayBeginObject(code: number, quote: number): boolean {
+  return code === openBrace || code === quote || code === backslash || isBlank(code) || code === over;
+}
+
+/** What a call may say beside its name and arguments. Anything else would be lost, so that it is no call. */
+function* readMinor(source: Source, context: CallContext, { key, found }: Entry): Reading<void> {
+  if (!/^(?:type|id|call_id|tool_call_id|index|role|content)$/.test(key)) throw foreign(found, context);
+  const code = yield* peek(source);
+  if (code === openBrace || code === openBracket) throw foreign(found, context);
+  const isString = code === doubleQuote || code === singleQuote;
+  const value = isString
+    ? yield* readString(source, jsonStyle, longestName)
+    : yield* readValue(source, jsonStyle);
+  if (!isMinor(key, value)) throw foreign(found, context);
+}
+
+function isMinor(key: string, value: unknown): boolean {
+  if (key === 'type') return typeof value === 'string' && kinds.has(value);
+  if (key === 'role') return value === 'assistant';
+  if (key === 'content') return value === null || value === '';
+  return true;
+}
+
+function foreign({ name }: Found, { isTagged }: CallContext): Refusal {
+  return new Refusal(isTagged && name !== undefined ? 'malformed' : 'mention');
+}
+
+function callsOf({ name, given, nested, isPython }: Found, context: CallContext): WrittenCall[] {
+  if (nested !== undefined) {
+    if (name !== undefined || given !== undefined) throw new Refusal('malformed');
+    return nested;
+  }
+  if (name === undefined) throw new Refusal('mention');
+  if (given === undefined) {
+    // A dictionary that only has a name is an answer.
+    if (isPython && !context.isTagged) throw new Refusal('mention');
+    return [{ name, arguments: {}, isArgumentFree: true }];
+  }
+  if (isDefinition(given, context.tools.find(name)?.inputSchema)) throw new Refusal('mention');
+  return [{ name, arguments: given }];
+}
+
+/** The schema of a tool where its arguments should be: the tool is described, not called. */
+function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unknown): boolean {
+  const own = isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
+  return given['type'] === 'object' && isRecord(given['properties']) && !Object.hasOwn(own, 'properties');
+}
+
+/** A list of such objects, from its bracket on. */
+export function* readObjectCalls(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
+  source.at++;
+  return yield* readRestOfList(source, context, depth);
+}
+
+/** The rest of a list, after its bracket. */
+export function* readRestOfList(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
+  const calls: WrittenCall[] = [];
+  for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {
+    if (code !== openBrace)
+      throw new Refusal(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
+    calls.push(...(yield* readObjectCall(source, context, depth)));
+    code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    } else if (code !== closeBracket && code !== openBrace)
+      throw new Refusal(code === over ? 'cut' : 'malformed');
+  }
+  source.at++;
+  return calls;
+}

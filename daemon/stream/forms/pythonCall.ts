@@ -1,0 +1,63 @@
+import { closeBracket } from '../characters.ts';
+import { over, type Reading, Refusal, type Source, skipBlanks, takeWord } from '../source.ts';
+import type { CallContext, WrittenCall } from './call.ts';
+import { expect, pythonStyle, readKey, readValue } from './values.ts';
+
+const comma = 44;
+const equals = 61;
+const openParenthesis = 40;
+const closeParenthesis = 41;
+const longestName = 256;
+
+/** The rest of `name(city="Köln", days=2)`, from its parenthesis on. */
+export function* readPythonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
+  // The runner's own tools come as methods.
+  const bare = context.tools.find(name) === undefined ? name.replace(/\.call$/, '') : name;
+  if (context.tools.find(bare) === undefined) throw new Refusal('unknown');
+  context.begun = true;
+  source.at++;
+  const given = new Map<string, unknown>();
+  for (let code = yield* skipBlanks(source); code !== closeParenthesis; ) {
+    const key = yield* readKey(source, pythonStyle);
+    yield* expect(source, equals);
+    if (given.has(key)) throw new Refusal('malformed');
+    given.set(key, yield* readValue(source, pythonStyle));
+    code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    } else if (code !== closeParenthesis) throw new Refusal(code === over ? 'cut' : 'malformed');
+  }
+  source.at++;
+  return {
+    name: bare,
+    arguments: Object.fromEntries(given),
+    ...(given.size === 0 ? { isArgumentFree: true } : {}),
+  };
+}
+
+/** A list of such calls after its bracket, of which `begun` has come. */
+export function* readPythonList(source: Source, context: CallContext, begun: string): Reading<WrittenCall[]> {
+  const calls: WrittenCall[] = [];
+  let name = begun;
+  for (;;) {
+    name += yield* takeWord(source, endsName, longestName);
+    if (source.code !== openParenthesis) throw new Refusal(calls.length > 0 ? 'malformed' : 'mention');
+    calls.push(yield* readPythonCall(source, context, name));
+    let code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    }
+    if (code === closeBracket) break;
+    if (code === over) throw new Refusal('cut');
+    name = '';
+  }
+  source.at++;
+  return calls;
+}
+
+/** Names of tools have no such characters. */
+function endsName(code: number): boolean {
+  return code <= 32 || code === openParenthesis || code === comma || code === closeBracket || code === 60;
+}

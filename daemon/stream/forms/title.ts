@@ -1,0 +1,44 @@
+import { greater, less } from '../characters.ts';
+import type { ElementForm } from '../families.ts';
+import { over, type Reading, Refusal, type Source } from '../source.ts';
+
+const longestTitle = 256;
+
+/** The name that a tag has, and what its attributes say. */
+export interface Title {
+  readonly name: string;
+  /** An attribute says that the value is a string. */
+  readonly isString?: boolean;
+}
+
+/** What stands between the beginning of a tag and its end; `isOpen` says that a value began instead. */
+export interface RawTitle {
+  readonly raw: string;
+  readonly isOpen: boolean;
+}
+
+export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): Reading<RawTitle> {
+  let title = '';
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over) throw new Refusal('cut');
+    if (source.code === less && tagEnd.charCodeAt(0) === greater) throw new Refusal('mention');
+    title += source.character;
+    source.at++;
+    if (title.endsWith(tagEnd)) return { raw: title.slice(0, -tagEnd.length), isOpen: false };
+    if (valueOpen !== undefined && title.endsWith(valueOpen))
+      return { raw: title.slice(0, -valueOpen.length), isOpen: true };
+    if (title.length > longestTitle) throw new Refusal('mention');
+  }
+}
+
+const attributes = /^(?:\s+(?:string|type|index)\s*=\s*(["'])\w*\1)*\s*$/;
+
+/** The name in a tag: in quotes, and with the attributes that say nothing of the value; or all that there is. */
+export function titleOf(raw: string): Title | undefined {
+  const quoted = /^\s*(["'])([^"'\n]*)\1(.*)$/s.exec(raw);
+  if (quoted === null) return /["'<>=]/.test(raw) || raw.trim() === '' ? undefined : { name: raw.trim() };
+  const [, , name = '', rest = ''] = quoted;
+  if (!attributes.test(rest)) return undefined;
+  return { name, isString: /string\s*=\s*["']true|type\s*=\s*["']string/.test(rest) };
+}

@@ -1,0 +1,291 @@
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  doubleQuote,
+  isBlank,
+  less,
+  openBrace,
+  openBracket,
+  singleQuote,
+} from '../characters.ts';
+import { HeldText } from '../heldText.ts';
+import { Marks, readMark } from '../marks.ts';
+import { over, peek, type Reading, Refusal, Source, skipBlanks, takeBlanks } from '../source.ts';
+
+/** How a form writes its values. */
+export interface ValueStyle {
+  /** Tuples, triple quotes, and escapes as Python has them. */
+  readonly python?: true;
+  /** Keys stand without quotes. */
+  readonly bareKeys?: true;
+  /** Words without quotes are strings, and strings stand between marks. */
+  readonly bareWords?: true;
+}
+
+/** Objects and lists as models write them: JSON, and what Python or a hurried hand makes of it. */
+export const jsonStyle: ValueStyle = {};
+export const pythonStyle: ValueStyle = { python: true };
+export const colonStyle: ValueStyle = { bareKeys: true, bareWords: true };
+
+const deepest = 64;
+const colon = 58;
+const comma = 44;
+const openParenthesis = 40;
+const closeParenthesis = 41;
+/** No name, number or word is longer, but for the words of a style that has no quotes. */
+const longestWord = 256;
+const longestBareWord = 65_536;
+const words = new Map<string, unknown>([
+  ['True', true],
+  ['true', true],
+  ['False', false],
+  ['false', false],
+  ['None', null],
+  ['null', null],
+]);
+const stringMarks = new Marks([
+  ['<|"|>', '<|"|>'],
+  ['<escape>', '<escape>'],
+]);
+
+export function* readValue(source: Source, style: ValueStyle, depth = 0): Reading<unknown> {
+  if (depth > deepest) throw new Refusal('malformed');
+  const code = yield* skipBlanks(source);
+  if (code === doubleQuote || code === singleQuote) return yield* readString(source, style);
+  if (code === openBracket || (code === openParenthesis && style.python))
+    return yield* readList(source, style, depth);
+  if (code === openBrace) return yield* readObject(source, style, depth);
+  if (code === less && style.bareWords) return yield* readMarked(source);
+  return yield* readWord(source, style);
+}
+
+/** An object with its braces, which a template may have doubled. A key that comes twice is refused. */
+export function* readObject(
+  source: Source,
+  style: ValueStyle,
+  depth = 0,
+): Reading<Readonly<Record<string, unknown>>> {
+  source.at++;
+  const entries = new Map<string, unknown>();
+  for (let code = yield* skipBlanks(source); code !== closeBrace; ) {
+    if (code === openBrace && entries.size === 0 && depth <= deepest) {
+      const inner = yield* readObject(source, style, depth + 1);
+      yield* expect(source, closeBrace);
+      return inner;
+    }
+    const key = yield* readKey(source, style);
+    yield* expect(source, colon);
+    if (entries.has(key)) throw new Refusal('malformed');
+    entries.set(key, yield* readValue(source, style, depth + 1));
+    code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    } else if (code !== closeBrace) refuse(source);
+  }
+  source.at++;
+  return Object.fromEntries(entries);
+}
+
+function* readList(source: Source, style: ValueStyle, depth: number): Reading<unknown[]> {
+  const close = source.code === openBracket ? closeBracket : closeParenthesis;
+  source.at++;
+  const items: unknown[] = [];
+  for (let code = yield* skipBlanks(source); code !== close; ) {
+    items.push(yield* readValue(source, style, depth + 1));
+    code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    } else if (code !== close) refuse(source);
+  }
+  source.at++;
+  return items;
+}
+
+export function* readKey(
+  source: Source,
+  style: ValueStyle,
+  longest = Number.POSITIVE_INFINITY,
+): Reading<string> {
+  const code = yield* skipBlanks(source);
+  if (code === doubleQuote || code === singleQuote) return yield* readString(source, style, longest);
+  if (!style.bareKeys && !style.python) refuse(source);
+  if (code === less && style.bareWords) return yield* readMarked(source);
+  const key = yield* takeName(source);
+  if (key === '') refuse(source);
+  return key;
+}
+
+function* takeName(source: Source): Reading<string> {
+  let name = '';
+  for (;;) {
+    while (source.isDry) yield;
+    if (!/^[\p{L}\p{N}_$.-]$/u.test(source.character) || name.length > longestWord) return name;
+    name += source.character;
+    source.at++;
+  }
+}
+
+export function* expect(source: Source, code: number): Reading<void> {
+  if ((yield* skipBlanks(source)) !== code) refuse(source);
+  source.at++;
+}
+
+/** What is cut off is another matter than what is wrong. */
+function refuse(source: Source): never {
+  throw new Refusal(source.code === over ? 'cut' : 'malformed');
+}
+
+/**
+ * A string between quotes. A quote ends it only where the structure goes on after it; any other was left unescaped.
+ * Line breaks stand as they are, and a Windows path keeps its backslashes.
+ */
+export function* readString(
+  source: Source,
+  style: ValueStyle,
+  longest = Number.POSITIVE_INFINITY,
+): Reading<string> {
+  const quote = source.code;
+  source.at++;
+  return yield* readStringAfter(source, style, { quote, longest });
+}
+
+/** The rest of a string after its quote. */
+export function* readStringAfter(
+  source: Source,
+  style: ValueStyle,
+  { quote, longest = Number.POSITIVE_INFINITY }: { readonly quote: number; readonly longest?: number },
+): Reading<string> {
+  const raw = new HeldText();
+  let isPath: boolean | undefined;
+  for (;;) {
+    while (source.isDry) yield;
+    raw.add(source.takeUntil((code) => code === quote || code === backslash));
+    if (raw.length > longest) throw new Refusal('mention');
+    if (source.isDry) continue;
+    if (source.code === over) throw new Refusal('cut');
+    if (source.code === quote) {
+      source.at++;
+      const blanks = yield* takeBlanks(source);
+      if (endsString(source.code, style)) break;
+      raw.add(String.fromCharCode(quote) + blanks);
+      continue;
+    }
+    source.at++;
+    yield* peek(source);
+    isPath ??= raw.length === 2 && /^[A-Za-z]:$/.test(raw.toString()) && source.code !== backslash;
+    const escaped = source.character;
+    source.at += escaped.length;
+    if (isPath && escaped.charCodeAt(0) === quote && endsPath(yield* peek(source))) {
+      raw.add('\\');
+      break;
+    }
+    raw.add(`\\${escaped}`);
+  }
+  source.settle();
+  return unescaped(raw.toString(), {
+    isPath: isPath === true,
+    isPython: style.python === true || quote === singleQuote,
+  });
+}
+
+function endsString(code: number, style: ValueStyle): boolean {
+  if (code === over || code === comma || code === colon) return true;
+  return code === closeBrace || code === closeBracket || (code === closeParenthesis && style.python === true);
+}
+
+/** In `"C:\\dir\\"` the last backslash is the path's own. */
+function endsPath(code: number): boolean {
+  return code === comma || code === closeBrace || code === closeBracket;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '/': '/',
+  '"': '"',
+  '\\': '\\',
+};
+
+/** A backslash that escapes nothing stays. */
+function unescaped(raw: string, { isPath, isPython }: { isPath: boolean; isPython: boolean }): string {
+  if (!raw.includes('\\')) return raw;
+  return raw.replace(/\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\s\S])/g, (found, escaped: string) => {
+    if (escaped === '\\') return '\\';
+    if (isPath) return found;
+    if (escaped.length === 5) return String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    if (isPython && escaped === "'") return "'";
+    if (isPython && escaped.length === 3) return String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return escapes[escaped] ?? found;
+  });
+}
+
+/** A string between marks is verbatim; the first mark after it ends it. */
+function* readMarked(source: Source): Reading<string> {
+  const { token } = yield* readMark(source, stringMarks);
+  if (token === undefined) refuse(source);
+  const value = new HeldText();
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over) throw new Refusal('cut');
+    value.add(source.takeUntil((code) => code === less));
+    if (source.isDry || source.code === over) continue;
+    const read = yield* readMark(source, stringMarks);
+    if (read.token === token) break;
+    value.add(read.text);
+  }
+  source.settle();
+  return value.toString();
+}
+
+/** A number, or a word that means a value; in a style without quotes a word may be a string. */
+function* readWord(source: Source, style: ValueStyle): Reading<unknown> {
+  const word = (yield* takeWord(source, style)).trim();
+  if (words.has(word)) return words.get(word);
+  if (/^[-+]?(?:\d|\.\d)/.test(word) && !Number.isNaN(Number(word))) return Number(word);
+  if (!style.bareWords || word === '') refuse(source);
+  return word;
+}
+
+function* takeWord(source: Source, style: ValueStyle): Reading<string> {
+  const longest = style.bareWords ? longestBareWord : longestWord;
+  let word = '';
+  for (;;) {
+    while (source.isDry) yield;
+    word += source.takeUntil((code) => endsWord(code) || (!style.bareWords && isBlank(code)));
+    if (word.length > longest) throw new Refusal('malformed');
+    if (!source.isDry) return word;
+  }
+}
+
+function endsWord(code: number): boolean {
+  return (
+    code === comma ||
+    code === closeBrace ||
+    code === closeBracket ||
+    code === closeParenthesis ||
+    code === openBrace ||
+    code === openBracket ||
+    code === less ||
+    code === doubleQuote
+  );
+}
+
+/** The value that a whole text is, or undefined. */
+export function tryParseValue(text: string, style: ValueStyle = jsonStyle): unknown {
+  const source = new Source('');
+  source.feed(text, 0);
+  source.ended = true;
+  try {
+    const read = readValue(source, style).next();
+    return read.done && skipBlanks(source).next().value === over ? read.value : undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}

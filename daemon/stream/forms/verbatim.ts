@@ -1,0 +1,221 @@
+import { isBlank, less, openBrace, openBracket } from '../characters.ts';
+import type { ElementForm } from '../families.ts';
+import { HeldText } from '../heldText.ts';
+import { readMark } from '../marks.ts';
+import { over, peek, type Reading, Refusal, type Source, takeBlanks } from '../source.ts';
+import type { CallContext, FoundMark } from './call.ts';
+import { titleOf } from './title.ts';
+
+export interface VerbatimForm {
+  readonly form: ElementForm;
+  readonly close: string;
+  /** Whether a parameter of this name may come next. */
+  readonly isNext: (key: string) => boolean;
+}
+
+/** A value, and what ended it: a mark, the end of the reply, or a place that was passed by (`endAt`). */
+export interface VerbatimEnd {
+  readonly value: string;
+  readonly next?: FoundMark;
+  readonly endAt?: number;
+}
+
+const longestName = 256;
+
+/**
+ * Reads a value that is verbatim text. Its close tag ends it where the call goes on or ends after it; any other is
+ * text of the value, and so are whole calls inside. A value whose close tag never comes ends where its call does, if
+ * that is certain: with the reply, or where the next call begins.
+ */
+export function* readVerbatim(
+  source: Source,
+  context: CallContext,
+  asked: VerbatimForm,
+): Reading<VerbatimEnd> {
+  const value = new Value(source);
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over) return value.atTheEnd();
+    value.add(source.takeUntil(mayBeginMark));
+    if (source.isDry || source.code === over) continue;
+    const { offset } = source;
+    const { token, text } = yield* readMark(source, context.marks);
+    const mark = token === undefined ? undefined : { token, text, offset };
+    const end = mark === undefined ? undefined : yield* value.take(mark, context, asked);
+    if (end !== undefined) return end;
+    if (mark === undefined) value.add(text);
+  }
+}
+
+function mayBeginMark(code: number): boolean {
+  return code === less;
+}
+
+/** Where a value may have ended that went on. */
+interface Candidate {
+  readonly length: number;
+  readonly endAt: number;
+}
+
+class Value {
+  readonly #source: Source;
+  readonly #text = new HeldText();
+  /** Calls and their wrappers that were opened inside of the value. */
+  #nested = 0;
+  #wrapped = 0;
+  /** At the first close tag of the value that nothing of the call followed. */
+  #early: Candidate | undefined;
+  /** At the close tag of the call, or of what is around it. */
+  #late: Candidate | undefined;
+  /** Only blanks came since the last close tag of a call. */
+  #isClosing = false;
+  #isAmbiguous = false;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  add(text: string): void {
+    this.#text.add(text);
+    if (this.#isClosing && text.trim() !== '') this.#isClosing = false;
+  }
+
+  atTheEnd(): VerbatimEnd {
+    const candidate = this.#candidate();
+    if (candidate === undefined) throw new Refusal('cut');
+    return this.#endAt(candidate);
+  }
+
+  /** What ends here because of a mark, or undefined when the mark is text. */
+  *take(mark: FoundMark, context: CallContext, asked: VerbatimForm): Reading<VerbatimEnd | undefined> {
+    const { kind } = mark.token;
+    const isInside = this.#nested > 0;
+    if (kind === 'parameterClose' && mark.text === asked.close && !isInside)
+      return yield* this.#takeClose(mark, context, asked.form);
+    if (kind === 'parameter' && mark.token.form === asked.form && !isInside)
+      return yield* this.#takeNext(mark, asked);
+    if (kind === 'call' || kind === 'open') return yield* this.#takeOpen(mark, context);
+    if (kind === 'callClose' && mark.text === asked.form.callClose && isInside) this.#nested--;
+    else if (kind === 'close' && this.#wrapped > 0) this.#wrapped--;
+    else if (
+      !isInside &&
+      (kind === 'close' || (kind === 'callClose' && mark.text === asked.form.callClose))
+    ) {
+      this.#takeCallClose(mark);
+      return undefined;
+    }
+    this.add(mark.text);
+    return undefined;
+  }
+
+  *#takeClose(mark: FoundMark, context: CallContext, form: ElementForm): Reading<VerbatimEnd | undefined> {
+    const source = this.#source;
+    const { length } = this.#text;
+    const endAt = source.offset;
+    const blanks = yield* takeBlanks(source);
+    if (source.code === over) return { value: this.#upTo(length) };
+    const { offset } = source;
+    const isMark = mayBeginMark(source.code);
+    const { token, text } = isMark ? yield* readMark(source, context.marks) : { token: undefined, text: '' };
+    if (token !== undefined && mayFollow({ token, text, offset }, form))
+      return { value: this.#upTo(length), next: { token, text, offset } };
+    this.#early ??= { length, endAt };
+    source.doubt();
+    this.add(mark.text + blanks + text);
+    return undefined;
+  }
+
+  /** The next parameter ends a value that lacks its close tag, if it can be one of this tool. */
+  *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
+    const { length } = this.#text;
+    const read = yield* readName(this.#source, form.tagEnd);
+    if (read.name !== undefined && isNext(read.name))
+      return { value: this.#upTo(length), next: { ...mark, title: read.name } };
+    this.add(mark.text + read.text);
+    return undefined;
+  }
+
+  /** The next call, where this one may have ended; otherwise a call inside of the value. */
+  *#takeOpen(mark: FoundMark, context: CallContext): Reading<VerbatimEnd | undefined> {
+    const { token } = mark;
+    const read =
+      token.kind === 'call'
+        ? yield* readName(this.#source, token.form.tagEnd)
+        : yield* readBeginning(this.#source, context);
+    const isCall =
+      read.name !== undefined && (read.name === '' || context.tools.find(read.name) !== undefined);
+    if (isCall && (this.#early !== undefined || this.#late !== undefined)) return this.atTheEnd();
+    if (token.kind === 'open') this.#wrapped++;
+    else if (isCall) this.#nested++;
+    this.add(mark.text + read.text);
+    return undefined;
+  }
+
+  #takeCallClose(mark: FoundMark): void {
+    const { length } = this.#text;
+    const isClosing = this.#isClosing;
+    this.add(mark.text);
+    const endAt = this.#source.offset;
+    if (this.#late !== undefined && !isClosing) this.#isAmbiguous = true;
+    this.#late = { length: this.#late?.length ?? length, endAt };
+    this.#isClosing = true;
+    this.#source.doubt();
+  }
+
+  /** The one place where the value may have ended; of two nobody knows which. */
+  #candidate(): Candidate | undefined {
+    if (this.#isAmbiguous || (this.#early !== undefined && this.#late !== undefined))
+      throw new Refusal('malformed');
+    return this.#early ?? this.#late;
+  }
+
+  #endAt({ length, endAt }: Candidate): VerbatimEnd {
+    return { value: this.#upTo(length), endAt };
+  }
+
+  #upTo(length: number): string {
+    return this.#text.toString().slice(0, length);
+  }
+}
+
+function mayFollow({ token, text }: FoundMark, form: ElementForm): boolean {
+  if (token.kind === 'callClose') return text === form.callClose;
+  if (token.kind === 'parameter') return token.form.callClose === form.callClose;
+  return token.kind === 'close' || token.kind === 'open' || token.kind === 'call' || token.kind === 'end';
+}
+
+interface Beginning {
+  /** A tool's name perhaps, or nothing where an object begins. */
+  readonly name?: string;
+  readonly text: string;
+}
+
+function* readName(source: Source, tagEnd: string): Reading<Beginning> {
+  let text = '';
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over || (source.code === less && !tagEnd.startsWith('<'))) return { text };
+    text += source.character;
+    source.at++;
+    if (text.endsWith(tagEnd)) {
+      const name = titleOf(text.slice(0, -tagEnd.length))?.name;
+      return { text, ...(name === undefined ? {} : { name }) };
+    }
+    if (text.length > longestName) return { text };
+  }
+}
+
+/** What stands after the open tag of a wrapper. */
+function* readBeginning(source: Source, { tools }: CallContext): Reading<Beginning> {
+  const blanks = yield* takeBlanks(source);
+  const code = yield* peek(source);
+  if (code === openBrace || code === openBracket || code === less) return { name: '', text: blanks };
+  let text = '';
+  while (text.length <= longestName && code !== over) {
+    while (source.isDry) yield;
+    if (source.code === over || isBlank(source.code) || source.code === less) break;
+    text += source.character;
+    source.at++;
+  }
+  return { text: blanks + text, ...(tools.find(text) === undefined ? {} : { name: text }) };
+}

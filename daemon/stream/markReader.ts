@@ -1,0 +1,21 @@
+/** Finds the end of a block that a mark closes; the first one does. */
+export class MarkReader {
+  readonly #close: string;
+  #matched = '';
+
+  constructor(close: string) {
+    this.#close = close;
+  }
+
+  /** The index after the mark, or -1 when all was read and it has not come. */
+  read(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const longer = this.#matched + text.charAt(at);
+      // The first character of a mark comes in no other place of it.
+      if (this.#close.startsWith(longer)) this.#matched = longer;
+      else this.#matched = this.#close.startsWith(text.charAt(at)) ? text.charAt(at) : '';
+      if (this.#matched.length === this.#close.length) return at + 1;
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,130 @@
+import t from 'tap';
+import { profileForModel } from '../../daemon/stream/profile.ts';
+import { createStreamParser, type StreamEvent } from '../../daemon/stream/stream.ts';
+import { type FamilyForm, familyForms, type Wanted } from './familyForms.ts';
+import { formatCases, type Part } from './formatCases.ts';
+import { formatTools } from './formatTools.ts';
+
+/**
+ * What models write: each family's form in each situation, and replies that are broken in the ways that were met.
+ * A row is read whole, a character at a time and in small pieces, with the same result, and nothing of it is lost.
+ */
+interface Row {
+  readonly name: string;
+  readonly reply: string;
+  readonly want: readonly Part[];
+  readonly model?: string;
+}
+
+const cologne: Wanted = { name: 'get_weather', with: { city: 'Köln' } };
+const now: Wanted = { name: 'get_time', with: {} };
+const odd: Wanted = {
+  name: 'write_file',
+  with: { path: 'ä/日本 𝄞.md', content: 'say "hi", {x: [1]}\nand \\ it\'s < 3 & more' },
+};
+const typed: Wanted = {
+  name: 'get_weather',
+  with: { city: 'Köln', days: -2, hot: true, ratio: 0.5, tags: ['a', 'b'], more: { deep: { n: '1' } } },
+};
+const renamed: Wanted = { name: 'get_current_time', with: {} };
+const renamedWant: Wanted = { name: 'get-current-time', with: {} };
+const unknown: Wanted = { name: 'remove_all', with: { path: '/' } };
+
+/** Each form in each situation; nothing may follow a bare call, and nothing but blanks may stand before it. */
+function rowsOf({ family, write, bare, close }: FamilyForm): Row[] {
+  const one = write([cologne]);
+  const rows: [string, string, Part[], boolean][] = [
+    ['a call', one, [cologne], true],
+    ['a call after blanks, and blanks after it', `\n\n${one}\n`, [cologne], true],
+    ['two calls', write([cologne, now]), [cologne, now], true],
+    ['after thinking', `<think>hm</think>\n\n${one}`, [{ think: 'hm' }, cologne], true],
+    ['odd characters', write([odd]), [odd], true],
+    ['types', write([typed]), [typed], true],
+    ['no arguments', write([now]), [now], true],
+    ['a renamed tool', write([renamed]), [renamedWant], true],
+    ['a tool that was not offered', write([unknown]), [write([unknown])], true],
+    ['a call after text', `I look.\n\n${one}`, ['I look.\n\n', cologne], !bare],
+    ['a call and an end token', `${one}<|im_end|>`, [cologne], true],
+    ['a call, and text after it', `${one}\nDone.`, [cologne, '\nDone.'], !bare],
+    ['in a fence', `So:\n\`\`\`\`\n${one}\n\`\`\`\`\nYes.`, [`So:\n\`\`\`\`\n${one}\n\`\`\`\`\nYes.`], true],
+    [
+      'in ticks',
+      `So \`\`\`\`${one.replaceAll('\n', ' ')}\`\`\`\` is it.`,
+      [`So \`\`\`\`${one.replaceAll('\n', ' ')}\`\`\`\` is it.`],
+      true,
+    ],
+    [
+      'quoted',
+      `So:\n> ${one.replaceAll('\n', '\n> ')}\nYes.`,
+      [`So:\n> ${one.replaceAll('\n', '\n> ')}\nYes.`],
+      true,
+    ],
+    [
+      'indented code',
+      `So:\n\n    ${one.replaceAll('\n', '\n    ')}\n\nYes.`,
+      [`So:\n\n    ${one.replaceAll('\n', '\n    ')}\n\nYes.`],
+      true,
+    ],
+    [
+      'cut in its arguments',
+      one.slice(0, one.indexOf('Köln') + 2),
+      [one.slice(0, one.indexOf('Köln') + 2)],
+      true,
+    ],
+    [
+      'without its close tag',
+      one.slice(0, one.length - (close ?? '').length),
+      [cologne],
+      close !== undefined,
+    ],
+  ];
+  return rows
+    .filter(([, , , applies]) => applies)
+    .map(([what, reply, want]) => ({ name: `${family}: ${what}`, reply, want }));
+}
+
+const rows: readonly Row[] = [
+  ...familyForms.flatMap(rowsOf),
+  ...formatCases.map(([family, name, reply, want, model]) => ({
+    name: `${family}: ${name}`,
+    reply,
+    want,
+    ...(model === undefined ? {} : { model }),
+  })),
+];
+
+function parse({ reply, model }: Row, size: number): StreamEvent[] {
+  const parser = createStreamParser({
+    tools: formatTools,
+    contextTags: ['context'],
+    ...(model === undefined ? {} : { profile: profileForModel(model, false) }),
+  });
+  const events: StreamEvent[] = [];
+  for (let at = 0; at < reply.length; at += size) events.push(...parser.push(reply.slice(at, at + size)));
+  return [...events, ...parser.finish()];
+}
+
+function parts(events: readonly StreamEvent[]): Part[] {
+  const said: Part[] = [];
+  for (const event of events) {
+    const last = said.at(-1);
+    if (event.type === 'text' && typeof last === 'string') said[said.length - 1] = last + event.text;
+    else if (event.type === 'text') said.push(event.text);
+    else if (event.type === 'thinking' && typeof last === 'object' && 'think' in last)
+      said[said.length - 1] = { think: last.think + event.text };
+    else if (event.type === 'thinking') said.push({ think: event.text });
+    else if (event.type === 'toolCall') said.push({ name: event.call.name, with: event.call.arguments });
+  }
+  return said;
+}
+
+for (const row of rows) {
+  t.test(row.name, async (t) => {
+    for (const size of [row.reply.length, 1, 2, 7]) {
+      const events = parse(row, size);
+      t.strictSame(parts(events), row.want, `${size} at a time`);
+      const joined = events.map((event) => ('text' in event ? event.text : '')).join('');
+      t.equal(joined, row.reply, 'nothing is lost');
+    }
+  });
+}
