@@ -137,7 +137,7 @@ class BlockReader {
     if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
     if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
     if (isStray && text === '') return;
-    if (code !== openBracket || this.#calls.length > 0) return this.#stop();
+    if (code !== openBracket || this.#calls.length > 0) return this.#stop(offset);
     yield* this.readCall(() => this.#readList(text.slice(1)));
   }
 
@@ -157,10 +157,10 @@ class BlockReader {
         this.#depth++;
         return;
       case 'close':
-        return this.#close();
+        return this.#close(mark);
       case 'callClose':
       case 'end':
-        if (this.#calls.length === 0) return this.#stop();
+        if (this.#calls.length === 0) return this.#stop(mark.offset);
         this.#end = this.#source.offset;
         // A tool's call stands for itself where nothing was opened around it.
         if (form !== undefined && this.#depth === 0) this.isOver = true;
@@ -170,12 +170,12 @@ class BlockReader {
         if (this.#start.proof === 'alone') this.#context.isTagged = true;
         return yield* this.readCall(() => readElementCall(this.#source, this.#context, token.form));
       default:
-        return this.#stop();
+        return this.#stop(mark.offset);
     }
   }
 
-  #close(): void {
-    if (this.#calls.length === 0) throw new Refusal('mention');
+  #close({ offset }: FoundMark): void {
+    if (this.#calls.length === 0) throw new Refusal('mention', offset);
     this.#end = this.#source.offset;
     this.#isClosed = true;
     this.#depth--;
@@ -189,8 +189,8 @@ class BlockReader {
   }
 
   /** What stands here is no part of the calls. */
-  #stop(): void {
-    if (this.#calls.length === 0) throw new Refusal('mention');
+  #stop(at?: number): void {
+    if (this.#calls.length === 0) throw new Refusal('mention', at);
     if (this.#mustBeAlone) throw new Refusal('mention');
     this.isOver = true;
   }

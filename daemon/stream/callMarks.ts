@@ -12,8 +12,17 @@ export type CallToken =
   /** An element that is named like a parameter. */
   | { readonly kind: 'element' };
 
+/** The marks of one table are the same for all replies. */
+const known = new WeakMap<StreamProfile['callTags'], Marks<CallToken>>();
+
 /** All marks that may stand among the calls of a model. */
-export function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<CallToken> {
+export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
+  const marks = known.get(profile.callTags) ?? createCallMarks(profile);
+  known.set(profile.callTags, marks);
+  return marks;
+}
+
+function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<CallToken> {
   const tokens: [string, CallToken][] = [];
   const add = (literal: string, token: CallToken) => {
     if (literal !== '') tokens.push([literal, token]);

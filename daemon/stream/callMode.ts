@@ -14,6 +14,11 @@ export interface CallStart {
   readonly start: BlockStart;
 }
 
+/** A reply that may be nothing but calls. */
+export function bareCall(lead: string): CallStart {
+  return { lead, opening: '', close: '', start: { wrapped: false, proof: 'alone', beginsLine: true } };
+}
+
 /** Withholds what may be tool calls until that is decided; what turns out to be none is given back, as text. */
 export class CallMode implements Mode {
   readonly #scan: Scan;

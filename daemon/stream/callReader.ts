@@ -70,12 +70,12 @@ export class CallReader {
       if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
       return this.#source.isLost ? this.#refused('malformed') : undefined;
     } catch (error) {
-      if (error instanceof Refusal) return this.#refused(error.reason);
+      if (error instanceof Refusal) return this.#refused(error.reason, error.at);
       throw error;
     }
   }
 
-  #refused(reason: RefusalReason): BlockResult {
-    return { kind: 'refused', reason, end: this.#source.offset, begun: this.begun };
+  #refused(reason: RefusalReason, end = this.#source.offset): BlockResult {
+    return { kind: 'refused', reason, end, begun: this.begun };
   }
 }

@@ -206,7 +206,7 @@ export class Channels implements Mode {
 
 /** A role, a recipient, a channel and the type of the content, and no other words. */
 const headerPattern =
-  /^(?:<\|start\|>\s*[\w.:-]*\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
+  /^\s*(?:<\|start\|>\s*[\w.:-]*\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
 
 function recipientOf(header: string): string | undefined {
   return /\bto=([^\s<]+)/.exec(header)?.[1];

@@ -1,3 +1,4 @@
+import { bareCall } from './callMode.ts';
 import { openBrace, openBracket, skipBlanks, tick } from './characters.ts';
 import type { Mode, Scan } from './scan.ts';
 
@@ -41,22 +42,18 @@ export class Lead implements Mode {
     const code = text.charCodeAt(at);
     const isCode = !this.#afterCall && indentation(this.#blanks) >= codeIndent;
     const beginsLine = !this.#afterCall || this.#blanks.includes('\n');
+    const mayBeCall = !isCode && !scan.shown && this.#mayBeCall(code, text.charAt(at));
     if (!isCode && scan.openings.match(text, at, true) !== 'none')
-      scan.toTag(this.#blanks, { beginsLine: beginsLine || !scan.shown, afterCall: this.#afterCall });
-    else if (!isCode && !scan.shown && this.#mayBeCall(code, text.charAt(at))) this.#toBareCall();
+      scan.toTag(this.#blanks, {
+        beginsLine: beginsLine || !scan.shown,
+        afterCall: this.#afterCall,
+        mayBeCall,
+      });
+    else if (mayBeCall) scan.toCall(bareCall(this.#blanks));
     else {
       scan.giveBack(this.#blanks);
       scan.toProse();
     }
-  }
-
-  #toBareCall(): void {
-    this.#scan.toCall({
-      lead: this.#blanks,
-      opening: '',
-      close: '',
-      start: { wrapped: false, proof: 'alone', beginsLine: true },
-    });
   }
 
   /** Braces and fences may begin a reply that is nothing but calls, and so may the name of a tool. */

@@ -72,9 +72,9 @@ export class Openings {
   #add(opening: Opening): void {
     const first = opening.literal.charCodeAt(0);
     const list = first === less ? this.#bySecond : this.#byFirst;
-    for (const code of first === less ? secondCodes(opening) : [first]) {
-      list[code] = [...(list[code] ?? []), opening];
-    }
+    const code = first === less ? opening.literal.charCodeAt(1) : first;
+    add(list, code, opening);
+    if (first === less && ignoresCase(opening)) add(list, upper(code), opening);
     if (first === less || first >= 128) return;
     if (isLineStart(opening)) this.begins[first] ||= lineStart;
     else this.begins[first] = anywhere;
@@ -137,11 +137,10 @@ function isElementName(name: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.:-]{0,127}$/u.test(name);
 }
 
-function secondCodes(opening: Opening): Set<number> {
-  const second = opening.literal.charAt(1);
-  return new Set(
-    (ignoresCase(opening) ? [second, second.toUpperCase()] : [second]).map((c) => c.charCodeAt(0)),
-  );
+function add(list: (Opening[] | undefined)[], code: number, opening: Opening): void {
+  const known = list[code];
+  if (known === undefined) list[code] = [opening];
+  else if (known.at(-1) !== opening) known.push(opening);
 }
 
 function matchOne(text: string, at: number, opening: Opening): 'whole' | 'part' | 'none' {
@@ -171,6 +170,10 @@ export function endsName(code: number): boolean {
 
 function ignoresCase(opening: Opening): boolean {
   return opening.kind === 'thinking' || opening.kind === 'thinkingClose';
+}
+
+function upper(code: number): number {
+  return code >= 97 && code <= 122 ? code - 32 : code;
 }
 
 function lower(code: number): number {

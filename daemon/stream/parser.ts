@@ -1,5 +1,5 @@
 import { Blanks, LineRest } from './afterTag.ts';
-import { type CallToken, createCallMarks } from './callMarks.ts';
+import { type CallToken, callMarksOf } from './callMarks.ts';
 import { CallMode, type CallStart } from './callMode.ts';
 import { Channels } from './channels.ts';
 import { CodeTracker } from './codeTracker.ts';
@@ -82,7 +82,7 @@ class Parser implements StreamParser, Scan {
 
   /** Made when the first calls come: most replies have none. */
   get callMarks(): Marks<CallToken> {
-    this.#callMarks ??= createCallMarks(this.profile);
+    this.#callMarks ??= callMarksOf(this.profile);
     return this.#callMarks;
   }
 

@@ -69,8 +69,9 @@ export class Prose implements Mode {
     code.settle();
     if (code.inside || code.isQuote || code.isCodeLine) return false;
     if (character === openBrace) return profile.bareCalls && code.beginsLine;
-    this.#scan.steps += openings.longest;
-    return openings.match(text, at, code.beginsLine) !== 'none';
+    const match = openings.match(text, at, code.beginsLine);
+    this.#scan.steps += match === 'none' ? 2 : openings.longest;
+    return match !== 'none';
   }
 
   #mayBeTag(text: string, at: number): boolean {

@@ -71,6 +71,8 @@ export interface TagPlace {
   readonly beginsLine: boolean;
   /** Right after a tool call. */
   readonly afterCall?: boolean;
+  /** What is no tag may be a reply that is nothing but calls. */
+  readonly mayBeCall?: boolean;
 }
 
 /** What closes thinking: an element of one of these names, or a mark. */

@@ -18,9 +18,12 @@ export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
 /** Thrown by readers, and never beyond the one who drives them. */
 export class Refusal {
   readonly reason: RefusalReason;
+  /** Where what is no call begins, if it is not where the source stands. */
+  readonly at: number | undefined;
 
-  constructor(reason: RefusalReason) {
+  constructor(reason: RefusalReason, at?: number) {
     this.reason = reason;
+    this.at = at;
   }
 }
 

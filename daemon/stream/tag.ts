@@ -1,3 +1,4 @@
+import { bareCall } from './callMode.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import type { ThinkingMarks } from './families.ts';
 import type { CallOpening, Opening } from './openings.ts';
@@ -14,6 +15,7 @@ export class Tag implements Mode {
   #held = '';
   #beginsLine = false;
   #afterCall = false;
+  #mayBeCall = false;
   #opening: Opening | undefined;
   #end = new TagEnd();
   #closed = false;
@@ -22,11 +24,12 @@ export class Tag implements Mode {
     this.#scan = scan;
   }
 
-  begin(lead: string, { beginsLine, afterCall = false }: TagPlace): void {
+  begin(lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace): void {
     this.#lead = lead;
     this.#held = '';
     this.#beginsLine = beginsLine;
     this.#afterCall = afterCall;
+    this.#mayBeCall = mayBeCall;
     this.#opening = undefined;
     this.#closed = false;
   }
@@ -45,7 +48,7 @@ export class Tag implements Mode {
 
   #readName(text: string, from: number): number {
     const { openings } = this.#scan;
-    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuse(from);
+    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuseName(from);
     if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
@@ -55,7 +58,7 @@ export class Tag implements Mode {
     const piece = this.#held + text.slice(from, from + openings.longest);
     const match = openings.match(piece, 0, this.#beginsLine);
     this.#scan.steps += piece.length;
-    if (match === 'none') return this.#refuse(from);
+    if (match === 'none') return this.#refuseName(from);
     if (match === 'more') {
       this.#held = piece;
       return text.length;
@@ -260,6 +263,20 @@ export class Tag implements Mode {
   #refuseClose(next: number): number {
     if (this.#scan.mentions > 0) this.#scan.mentions--;
     return this.#refuse(next);
+  }
+
+  /** What is no opening: another may begin in it, or a reply that is nothing but calls. */
+  #refuseName(next: number): number {
+    const held = this.#held;
+    if (this.#mayBeCall && held !== '' && !held.startsWith('<')) {
+      this.#scan.toCall(bareCall(this.#lead));
+      this.#scan.replay(held);
+      return next;
+    }
+    this.#held = held.slice(0, 1);
+    this.#refuse(next);
+    if (held.length > 1) this.#scan.replay(held.slice(1));
+    return next;
   }
 
   #refuse(next: number): number {

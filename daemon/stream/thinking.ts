@@ -130,7 +130,7 @@ export class Thinking implements Mode {
       const length = closeLength(this.#held, this.#end);
       this.#scan.steps += this.#held.length;
       if (length > 0) return this.#decide(code, at);
-      if (length < 0 || text.charAt(at) === this.#first) return this.#refuse(at);
+      if (length < 0 || this.#beginsAnew(text.charAt(at))) return this.#refuse(at);
       this.#held += text[at++];
       if (!this.#afterTick && this.#mayClose(code) && closeLength(this.#held, this.#end) > 0) {
         this.#close();
@@ -139,6 +139,11 @@ export class Thinking implements Mode {
     }
     if (closeLength(this.#held, this.#end) < 0) return this.#refuse(at);
     return at;
+  }
+
+  /** Whether a close tag may begin with this character, which does not go on with the one that is held. */
+  #beginsAnew(character: string): boolean {
+    return character === this.#first && this.#end.mark?.startsWith(this.#held + character) !== true;
   }
 
   #mayClose(code: number): boolean {

@@ -55,9 +55,9 @@ const invoke = (call: Wanted, ns = '', attributes = ''): string =>
   `<${ns}invoke name="${call.name}">\n${pairs(call)
     .map(([key, value]) => `<${ns}parameter name="${key}"${attributes}>${word(value)}</${ns}parameter>\n`)
     .join('')}</${ns}invoke>`;
-const argPairs = (call: Wanted): string =>
+const argPairs = (call: Wanted, end = '\n'): string =>
   pairs(call)
-    .map(([key, value]) => `<arg_key>${key}</arg_key>\n<arg_value>${word(value)}</arg_value>\n`)
+    .map(([key, value]) => `<arg_key>${key}</arg_key>${end}<arg_value>${word(value)}</arg_value>${end}`)
     .join('');
 const minimax = ']<]minimax[>[';
 const element = (key: string, value: unknown): string => {
@@ -185,8 +185,7 @@ export const familyForms: readonly FamilyForm[] = [
   },
   {
     family: 'glm4.7',
-    write: (calls) =>
-      each(calls, (call) => `<tool_call>${call.name}${argPairs(call).replaceAll('\n', '')}</tool_call>`, ''),
+    write: (calls) => each(calls, (call) => `<tool_call>${call.name}${argPairs(call, '')}</tool_call>`, ''),
     close: '</tool_call>',
   },
   {

@@ -44,7 +44,7 @@ function rowsOf({ family, write, bare, close }: FamilyForm): Row[] {
     ['a renamed tool', write([renamed]), [renamedWant], true],
     ['a tool that was not offered', write([unknown]), [write([unknown])], true],
     ['a call after text', `I look.\n\n${one}`, ['I look.\n\n', cologne], !bare],
-    ['a call and an end token', `${one}<|im_end|>`, [cologne], true],
+    ['a call and an end token', `${one}<|im_end|>`, [cologne], family !== 'gpt-oss'],
     ['a call, and text after it', `${one}\nDone.`, [cologne, '\nDone.'], !bare],
     ['in a fence', `So:\n\`\`\`\`\n${one}\n\`\`\`\`\nYes.`, [`So:\n\`\`\`\`\n${one}\n\`\`\`\`\nYes.`], true],
     [

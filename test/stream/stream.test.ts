@@ -579,7 +579,7 @@ const cases: readonly Case[] = [
   {
     name: 'a brace too many',
     input: '<tool_call>{"name":"get"}}</tool_call>',
-    want: [{ warn: 'malformed-tool-call' }, '<tool_call>{"name":"get"}}</tool_call>'],
+    want: [call('get', {})],
   },
   {
     name: 'Unicode white space around a call',
@@ -623,7 +623,7 @@ const cases: readonly Case[] = [
   {
     name: 'a channel to a tool that was not offered',
     input: '<|channel|>commentary to=functions.rm<|message|>{}<|call|>',
-    want: ['{}'],
+    want: [{ warn: 'unknown-tool' }, '<|channel|>commentary to=functions.rm<|message|>{}<|call|>'],
   },
   {
     name: 'a call in a channel that cannot be read',

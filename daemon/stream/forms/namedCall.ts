@@ -18,6 +18,8 @@ export function* readNamedCall(source: Source, context: CallContext): Reading<Wr
   const word = yield* takeWord(source, endsName, longestName);
   const { code } = source;
   if (word === '') throw new Refusal(code === over ? 'cut' : 'mention');
+  // Without a tag a call in parentheses is code, or a word of a sentence.
+  if (code === openParenthesis && !context.isTagged) throw new Refusal('mention');
   if (code === openParenthesis) return yield* readPythonCall(source, context, word);
   if (code === openBrace && word.startsWith('call:'))
     return yield* readColonCall(source, context, word.slice(5));
@@ -62,7 +64,9 @@ interface Named {
 }
 
 function* readAfterName(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+  const { offset } = source;
   const code = yield* skipBlanks(source);
+  if (named.name === undefined && named.isBroken && code !== less) throw new Refusal('mention', offset);
   if (code === openBrace && (context.isTagged || !named.isBroken))
     return yield* readArguments(source, context, named);
   if (code === tick && context.isTagged) return yield* readFenced(source, context, named);
@@ -79,7 +83,7 @@ function alone({ name }: Named, code: number): WrittenCall {
 function* readAfterMark(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
-  if (token === undefined) throw new Refusal('mention');
+  if (token === undefined) throw new Refusal('mention', offset);
   const mark: FoundMark = { token, text, offset };
   if (token.kind === 'parameter' && token.form === pairForm) {
     begin(context, named);
@@ -93,9 +97,8 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
     begin(context, named);
     return yield* readAfterSeparator(source, context, known(named));
   }
-  if (named.name === undefined || (token.kind !== 'close' && token.kind !== 'end'))
-    throw new Refusal('mention');
-  if (!context.isTagged) throw new Refusal('mention');
+  const isOver = token.kind === 'close' || token.kind === 'end';
+  if (named.name === undefined || !isOver || !context.isTagged) throw new Refusal('mention', offset);
   context.pending = mark;
   return { name: named.name, arguments: {}, isArgumentFree: true };
 }
