@@ -50,6 +50,8 @@ export function createAnswer(options: AnswerOptions): Answer {
   let text = '';
   let thinking = '';
   let hasThought = false;
+  /** The runner has told calls itself. */
+  let hasOwnCalls = false;
 
   const say = (added: string) => {
     if (added === '') return;
@@ -70,7 +72,9 @@ export function createAnswer(options: AnswerOptions): Answer {
     toolCalls.push(toolCall);
     pump.push({ kind: 'toolCall', toolCall });
   };
-  const recover = ({ call: written }: ToolCallEvent) => {
+  const recover = ({ call: written, fromThinking }: ToolCallEvent) => {
+    // A call in the thoughts was meant only if the runner has told none.
+    if (fromThinking && hasOwnCalls) return;
     const message = `The model wrote its call of ${written.name} as text; it was taken as a call.`;
     notice('tool-call-recovered', message);
     call(written);
@@ -94,8 +98,9 @@ export function createAnswer(options: AnswerOptions): Answer {
       return hasThought;
     },
     add(line) {
-      if (line.thinking !== '') think(line.thinking);
+      if (line.thinking !== '') for (const event of parser.pushThinking(line.thinking)) tell(event);
       if (line.content !== '') for (const event of parser.push(line.content)) tell(event);
+      hasOwnCalls ||= line.toolCalls.length > 0;
       for (const toolCall of line.toolCalls) call(toolCall);
     },
     finish(reason) {

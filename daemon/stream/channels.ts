@@ -120,10 +120,11 @@ export class Channels implements Mode {
   #bodyOf(header: string): Body | undefined {
     const recipient = recipientOf(header);
     const tool = recipient === undefined ? undefined : this.#scan.tools.find(recipient)?.name;
-    if (tool !== undefined) return { tool };
-    if (headerPattern.test(header) && (recipient === undefined || isRole(recipient)))
+    const isHeader = headerPattern.test(header);
+    if (tool !== undefined && isHeader) return { tool };
+    if (isHeader && (recipient === undefined || isRole(recipient)))
       return /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
-    if (recipient !== undefined) this.#warnOfUnknown(recipient);
+    if (recipient !== undefined && tool === undefined) this.#warnOfUnknown(recipient);
     this.#body = 'text';
     this.#isShownWhole = true;
     this.#show(header);
@@ -206,7 +207,7 @@ export class Channels implements Mode {
 
 /** A role, a recipient, a channel and the type of the content, and no other words. */
 const headerPattern =
-  /^\s*(?:<\|start\|>\s*[\w.:-]*\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
+  /^\s*(?:<\|start\|>\s*(?:assistant|user|system|developer|tool|functions\.[\w.:-]+)?\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
 
 function recipientOf(header: string): string | undefined {
   return /\bto=([^\s<]+)/.exec(header)?.[1];

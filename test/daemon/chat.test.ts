@@ -346,6 +346,23 @@ t.test('a tool call written as text is taken only when the tool was offered', as
   t.match(not.result, { finishReason: 'stop', message: { content: written } });
 });
 
+t.test('a call that ends the thinking of a reply without an answer is taken', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const thinking =
+    'I look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Köln"}}\n</tool_call>';
+  const turn = { model: 'thinker', messages: ask('weather?'), tools: [tool] };
+  runner.say(`<think>${thinking}</think>`);
+  const inText = await daemon.chat(turn);
+  t.match(inText.result.message, {
+    thinking,
+    toolCalls: [{ name: 'get_weather', arguments: { city: 'Köln' } }],
+  });
+  t.strictSame(noticesOf(inText.result), ['tool-call-recovered']);
+  runner.say(`<think>${thinking}</think>It is warm.`);
+  const answered = await daemon.chat(turn);
+  t.match(answered.result, { finishReason: 'stop', message: { content: 'It is warm.' } });
+});
+
 t.test('a model that refuses tools is asked without, now and from then on', async (t) => {
   const { runner, daemon } = await setUp(t);
   const refusal = { error: 'registry.ollama.ai/library/plain:latest does not support tools' };

@@ -101,6 +101,47 @@ const fragment = fc.constantFrom(
     '> ',
     '\\`',
   ],
+  ...[
+    '[THINK]',
+    '[/THINK]',
+    '<|channel>',
+    'thought',
+    '<channel|>',
+    '<|START_TEXT|>',
+    '<|END_TEXT|>',
+    '<|im_end|>',
+    '</s>',
+    '<｜tool▁outputs▁begin｜>',
+    '<｜tool▁outputs▁end｜>',
+  ],
+  ...[
+    '[ARGS]',
+    'functools',
+    'Action:',
+    '<|tool_call>call:get{a:<|"|>',
+    '<|"|>}<tool_call|>',
+    '<invoke name="get">',
+    '<parameter name="a">',
+    '</invoke>',
+    '<｜tool▁call▁begin｜>',
+    '<｜tool▁sep｜>',
+    '<｜tool▁call▁end｜>',
+    ']<]minimax[>[',
+    '</arg_value>',
+    '</tool_calls>',
+    '<tools>',
+    'get{',
+    '(a=',
+    ')',
+    ',',
+    '1',
+    'get\n',
+    '</parameter>\n</function>',
+    '<parameter=city>',
+    '{{',
+    "{'name':'get','arguments':{}}",
+    '{"name":"get","arguments":{}}',
+  ],
 );
 const text = fc.oneof(
   fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join('')),
@@ -162,6 +203,58 @@ t.test('any cut gives the same events, and nothing is lost', async (t) => {
   }
 });
 
+/** Words that nothing else says, between the pieces. */
+const worded = fc
+  .array(fc.tuple(fragment, fc.boolean()), { maxLength: 24 })
+  .map((parts) => parts.map(([part, has], index) => (has ? `${part}w${index}z` : part)).join(''));
+/** Whole calls, now and then with a word where none should be. */
+const planted = fc
+  .tuple(
+    fc.constantFrom(
+      '<tool_call>@{"name":"get",@"arguments":@{"a":"@"@}@}@</tool_call>@',
+      '@{"name":"get","arguments":{"a":"@"@}@,@"id":1}@',
+      '<tool_call>get@\n<arg_key>a</arg_key>@<arg_value>@</arg_value>@\n</tool_call>@',
+      '@<function=get>@<parameter=a>@</parameter>@</function>@',
+      '[TOOL_CALLS]@get@[ARGS]@{"a":"@"@}@',
+      '<|tool_call>@call:get@{a:<|"|>@<|"|>@}@<tool_call|>@',
+      '<function_calls>@get(a="@"@)@</function_calls>@',
+      '<｜tool▁call▁begin｜>@function@<｜tool▁sep｜>@get@\n```json\n@{"a":"@"}@\n```@<｜tool▁call▁end｜>@',
+      '<invoke name="get"@>@<parameter name="a"@>@</parameter>@</invoke>@',
+      '<|channel|>@commentary@ to=functions.get@ <|constrain|>json@<|message|>@{"a":"@"}@<|call|>@',
+      ']<]minimax[>[<tool_call>@]<]minimax[>[<invoke name="get">@]<]minimax[>[<a>@]<]minimax[>[</a>@]<]minimax[>[</invoke>@]<]minimax[>[</tool_call>@',
+    ),
+    fc.array(fc.boolean(), { minLength: 16, maxLength: 16 }),
+  )
+  .map(([form, has]) => {
+    let index = 0;
+    return form.replace(/@/g, () => (has[index++ % has.length] ? `w${index}z` : ''));
+  });
+
+t.test('no word is dropped: each is text, a thought, an echo, or in a call', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        worded,
+        planted,
+        fc.tuple(planted, worded).map((two) => two.join('')),
+      ),
+      (whole) => {
+        const told = parse([whole], { tools, contextTags }).map((event) => {
+          if (event.type === 'toolCall') return JSON.stringify(event.call);
+          // The attributes of a thinking tag are told to nobody.
+          const isTag = event.type === 'markup' && /^\s*<\/?think/.test(event.text);
+          return event.type === 'warning' || (event.type === 'markup' && !isTag) ? '' : event.text;
+        });
+        for (const [word] of whole.matchAll(/w\d+z/g)) {
+          if (!told.some((one) => one.includes(word))) throw new Error(`lost ${word}`);
+        }
+      },
+    ),
+    { numRuns: 20_000 },
+  );
+  t.pass();
+});
+
 t.test('two parsers share nothing', async (t) => {
   fc.assert(
     fc.property(text, text, (one, two) => {
@@ -212,6 +305,31 @@ t.test('the work is linear, also for hostile input', async (t) => {
     'tick runs': (n) => '` `` ``` '.repeat(n / 9),
     channels: (n) => '<|channel|>final<|message|>a<|end|>'.repeat(n / 35),
     'blank lines': (n) => '\n'.repeat(n),
+    brackets: (n) => '['.repeat(n),
+    'prefixes that are none': (n) => ']<]minimax'.repeat(n / 10),
+    'marks in marks': (n) => '<tool_call>'.repeat(n / 11),
+    'mentions of a tag': (n) => '<tool_call>x '.repeat(n / 13),
+    'names in tags': (n) => '<tool_call>get '.repeat(n / 15),
+    'parameters that never close': (n) => '<function=get><parameter=a>1</function>x'.repeat(n / 40),
+    'values in doubt': (n) => '<function=get><parameter=a>1</parameter>x'.repeat(n / 41),
+    'a value in doubt': (n) => `<function=get><parameter=a>${'</function>x'.repeat(n / 12)}`,
+    'calls in a value': (n) => `<function=get><parameter=a>${'<function=get>'.repeat(n / 14)}`,
+    'quotes in a string': (n) => `<tool_call>{"name":"get","arguments":{"a":"${'" x'.repeat(n / 3)}`,
+    'close tags in a string': (n) =>
+      `<tool_call>{"name":"get","arguments":{"a":"${'</tool_call>'.repeat(n / 12)}`,
+    'many strings after a close tag': (n) =>
+      `<tool_call>{"name":"get","arguments":{"a":[${'"</tool_call>",'.repeat(n / 15)}`,
+    'many arguments': (n) =>
+      `<tool_call>get\n${'<arg_key>a</arg_key><arg_value>1</arg_value>'.repeat(n / 44)}`,
+    'elements in a value': (n) => `<invoke name="get"><a>${']<]minimax[>[<a>'.repeat(n / 16)}`,
+    'nested objects': (n) => '{"function":'.repeat(n / 12),
+    'objects at the beginnings of lines': (n) => 'x\n{"name":"get"}\n'.repeat(n / 17),
+    'doubled braces': (n) => `<tool_call>${'{{'.repeat(n / 2)}`,
+    'names of tools': (n) => `get_${'weather'.repeat(n / 7)}`,
+    'thinking with tags': (n) => `<think>${'<tool_call>{"name":"get"}</tool_call>'.repeat(n / 37)}`,
+    'thinking with brackets': (n) => `[THINK]${'[/THIN'.repeat(n / 6)}`,
+    'end tokens': (n) => 'x<|im_end|> '.repeat(n / 12),
+    'fences in a tag': (n) => `<tool_call>${'```json\n'.repeat(n / 8)}`,
   };
   for (const [name, make] of Object.entries(inputs)) {
     const steps = (length: number) => {

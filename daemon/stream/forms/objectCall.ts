@@ -105,7 +105,8 @@ function* readEntry(source: Source, context: CallContext, entry: Entry): Reading
     context.begun = true;
     found.nested = yield* readObjectCall(source, context, depth + 1);
   } else if (key === 'tool_calls' && code === openBracket) {
-    found.nested = yield* readObjectCalls(source, context, depth + 1);
+    source.at++;
+    found.nested = yield* readRestOfList(source, context, depth + 1);
   } else if (nameKeys.has(key)) yield* readName(source, context, found);
   else if (argumentKeys.has(key)) {
     context.begun = true;
@@ -192,13 +193,7 @@ function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unk
   return given['type'] === 'object' && isRecord(given['properties']) && !Object.hasOwn(own, 'properties');
 }
 
-/** A list of such objects, from its bracket on. */
-export function* readObjectCalls(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
-  source.at++;
-  return yield* readRestOfList(source, context, depth);
-}
-
-/** The rest of a list, after its bracket. */
+/** The rest of a list of such objects, after its bracket. */
 export function* readRestOfList(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {
