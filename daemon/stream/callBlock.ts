@@ -75,6 +75,8 @@ class BlockReader {
   /** Where the text ends that surely belongs to the calls. */
   #end = 0;
   #fence = 0;
+  /** A tag was opened after the last call. */
+  #isOpened = false;
   #isFenced = false;
   #isClosed = false;
   isOver = false;
@@ -89,6 +91,7 @@ class BlockReader {
   *readCall(read: () => Reading<WrittenCall | WrittenCall[]>): Reading<void> {
     const call = yield* read();
     this.#calls.push(...[call].flat());
+    this.#isOpened = false;
     const { endAt } = this.#context;
     this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;
     this.#source.settle();
@@ -104,7 +107,7 @@ class BlockReader {
     const code = yield* skipBlanks(this.#source);
     const source = this.#source;
     const context = this.#context;
-    if (code === over) this.isOver = true;
+    if (code === over) this.#takeEnd();
     else if (code === less || code === openBracket || code === closeBracket) yield* this.#readMark(code);
     else if (code === openBrace) yield* this.readCall(() => readObjectCall(source, context));
     else if (code === tick) yield* this.#readFence();
@@ -155,6 +158,7 @@ class BlockReader {
       case 'open':
         if (this.#start.proof === 'alone' && this.#depth === 0) this.#context.isTagged = true;
         this.#depth++;
+        this.#isOpened = true;
         return;
       case 'close':
         return this.#close(mark);
@@ -181,6 +185,12 @@ class BlockReader {
     this.#depth--;
     // In a fence the reply goes on up to its end.
     if (this.#depth <= 0 && this.#fence === 0) this.isOver = true;
+  }
+
+  /** An open tag that nothing follows was meant as a close tag. */
+  #takeEnd(): void {
+    if (this.#isOpened && this.#calls.length > 0) this.#end = this.#source.offset;
+    this.isOver = true;
   }
 
   #extend(length: number): void {

@@ -1,4 +1,4 @@
-import { greater, isBlank, less, slash } from './characters.ts';
+import { backslash, greater, isBlank, less, newline, openBrace, slash, tick } from './characters.ts';
 import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './families.ts';
 import type { StreamProfile } from './profile.ts';
 
@@ -36,29 +36,38 @@ export class Openings {
   readonly longest: number;
   /** What may begin, by character code, for those below 128 but the `<`. */
   readonly begins = new Uint8Array(128);
-  /** By character code; the names of elements may go beyond ASCII, so the list may have holes. */
-  readonly #bySecond: (Opening[] | undefined)[] = [];
-  readonly #byFirst: (Opening[] | undefined)[] = [];
+  /** The characters of prose that mean something to somebody (1), up to the tick. */
+  readonly stops = new Uint8Array(128);
+  readonly #bySecond = new ByCharacter();
+  readonly #byFirst = new ByCharacter();
+  /** By the two characters after the `<`. */
+  readonly #thirds = new Set<number>();
 
   constructor(names: OpeningNames) {
     const all = openingsOf(names);
     this.longest = Math.max(0, ...all.map((opening) => opening.literal.length)) + 1;
     for (const opening of all) this.#add(opening);
     // A call whose open tag is lost begins a line with its brace.
-    if (names.withCalls) this.begins[123] = lineStart;
+    if (names.withCalls) this.begins[openBrace] = lineStart;
+    for (const code of [less, newline, tick, backslash]) this.stops[code] = 1;
+    for (const [code, begins] of this.begins.entries()) if (begins === anywhere) this.stops[code] = 1;
   }
 
   /** Whether any opening goes on with this character after its `<`. */
   mayFollow(code: number): boolean {
-    return this.#bySecond[code] !== undefined;
+    return this.#bySecond.get(code) !== undefined;
   }
 
   /** Reads the opening that may begin at `at`. Context blocks and words count only where a line begins. */
   match(text: string, at: number, beginsLine: boolean): Match {
     const first = text.charCodeAt(at);
     if (first === less && at + 1 >= text.length) return 'more';
-    const candidates = first === less ? this.#bySecond[text.charCodeAt(at + 1)] : this.#byFirst[first];
+    const candidates =
+      first === less ? this.#bySecond.get(text.charCodeAt(at + 1)) : this.#byFirst.get(first);
     if (candidates === undefined) return 'none';
+    if (first === less && at + 2 >= text.length)
+      return candidates.some((opening) => beginsLine || !isLineStart(opening)) ? 'more' : 'none';
+    if (first === less && !this.#thirds.has(pairOf(text, at + 1))) return 'none';
     let answer: Match = 'none';
     for (const opening of candidates) {
       if (!beginsLine && isLineStart(opening)) continue;
@@ -73,12 +82,52 @@ export class Openings {
     const first = opening.literal.charCodeAt(0);
     const list = first === less ? this.#bySecond : this.#byFirst;
     const code = first === less ? opening.literal.charCodeAt(1) : first;
-    add(list, code, opening);
-    if (first === less && ignoresCase(opening)) add(list, upper(code), opening);
+    list.add(code, opening);
+    if (first === less) this.#addThird(opening);
+    if (first === less && ignoresCase(opening)) list.add(upper(code), opening);
     if (first === less || first >= 128) return;
     if (isLineStart(opening)) this.begins[first] ||= lineStart;
     else this.begins[first] = anywhere;
   }
+
+  #addThird(opening: Opening): void {
+    const { literal } = opening;
+    // A name of one character is ended by whatever comes.
+    const ends = literal.length === 2 ? [...'> /\t\n\r'].map((end) => literal + end) : [literal];
+    for (const one of ends) {
+      this.#thirds.add(pairOf(one, 1));
+      if (!ignoresCase(opening)) continue;
+      for (const [a, b] of [
+        [one[1]?.toUpperCase(), one[2]],
+        [one[1], one[2]?.toUpperCase()],
+        [one[1]?.toUpperCase(), one[2]?.toUpperCase()],
+      ])
+        this.#thirds.add(pairOf(`<${a}${b}`, 1));
+    }
+  }
+}
+
+/** Openings by the code of a character. Codes beyond ASCII are few, and would make an array slow. */
+class ByCharacter {
+  readonly #ascii: (Opening[] | undefined)[] = Array.from({ length: 128 });
+  readonly #others = new Map<number, Opening[]>();
+
+  get(code: number): readonly Opening[] | undefined {
+    return code < 128 ? this.#ascii[code] : this.#others.get(code);
+  }
+
+  add(code: number, opening: Opening): void {
+    const known = code < 128 ? this.#ascii[code] : this.#others.get(code);
+    if (known !== undefined) {
+      if (known.at(-1) !== opening) known.push(opening);
+    } else if (code < 128) this.#ascii[code] = [opening];
+    else this.#others.set(code, [opening]);
+  }
+}
+
+/** Two characters as one number. */
+function pairOf(text: string, at: number): number {
+  return text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
 }
 
 function isLineStart(opening: Opening): boolean {
@@ -135,12 +184,6 @@ const channelOpenings: readonly Opening[] = [
 /** Names come from requests: one that could not be an element would match what is not a tag. */
 function isElementName(name: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.:-]{0,127}$/u.test(name);
-}
-
-function add(list: (Opening[] | undefined)[], code: number, opening: Opening): void {
-  const known = list[code];
-  if (known === undefined) list[code] = [opening];
-  else if (known.at(-1) !== opening) known.push(opening);
 }
 
 function matchOne(text: string, at: number, opening: Opening): 'whole' | 'part' | 'none' {

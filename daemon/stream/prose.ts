@@ -1,6 +1,9 @@
-import { backslash, less, newline, openBrace, tick } from './characters.ts';
+import { less, openBrace, tick } from './characters.ts';
 import { anywhere } from './openings.ts';
 import type { Mode, Scan } from './scan.ts';
+
+const atLineStart = { beginsLine: true };
+const inLine = { beginsLine: false };
 
 /** The answer itself: all of it streams at once, up to a `<` outside code that may begin a tag. */
 export class Prose implements Mode {
@@ -14,13 +17,10 @@ export class Prose implements Mode {
   isPlain(chunk: string): boolean {
     const scan = this.#scan;
     if (scan.code.busy) return false;
-    const { begins } = scan.openings;
+    const { stops } = scan.openings;
     for (let at = 0; at < chunk.length; at++) {
       const character = chunk.charCodeAt(at);
-      if (character > tick) continue;
-      if (character === less || character === newline || character === tick || character === backslash)
-        return false;
-      if (begins[character] === anywhere) return false;
+      if (character <= tick && stops[character] === 1) return false;
     }
     scan.sink.last = chunk.charCodeAt(chunk.length - 1);
     scan.steps += chunk.length;
@@ -29,16 +29,19 @@ export class Prose implements Mode {
 
   read(text: string, from: number): number {
     const { code, sink, openings } = this.#scan;
-    const { begins } = openings;
+    const { begins, stops } = openings;
     const { length } = text;
     let busy = code.busy;
     let at = from;
     for (; at < length; at++) {
       const character = text.charCodeAt(at);
-      if (character === less && this.#mayBeTag(text, at)) break;
-      const begin = begins[character];
-      if (begin && (busy || begin === anywhere) && this.#mayBegin(character, text, at)) break;
-      if (!busy && character !== newline && character !== tick && character !== backslash) continue;
+      if (!busy && (character > tick || stops[character] !== 1)) continue;
+      if (character === less) {
+        if (this.#mayBeTag(text, at)) break;
+      } else {
+        const begin = begins[character];
+        if (begin && (busy || begin === anywhere) && this.#mayBegin(character, text, at)) break;
+      }
       code.step(character);
       busy = code.busy;
     }
@@ -55,7 +58,7 @@ export class Prose implements Mode {
   /** A brace begins no tag: a call may begin a line with it whose open tag is lost. */
   #leave(character: number): void {
     const { beginsLine } = this.#scan.code;
-    if (character !== openBrace) return this.#scan.toTag('', { beginsLine });
+    if (character !== openBrace) return this.#scan.toTag('', beginsLine ? atLineStart : inLine);
     this.#scan.toCall({
       lead: '',
       opening: '',

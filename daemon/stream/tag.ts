@@ -273,6 +273,7 @@ export class Tag implements Mode {
       this.#scan.replay(held);
       return next;
     }
+    if (!mayHoldOpening(held)) return this.#refuse(next);
     this.#held = held.slice(0, 1);
     this.#refuse(next);
     if (held.length > 1) this.#scan.replay(held.slice(1));
@@ -284,4 +285,9 @@ export class Tag implements Mode {
     this.#scan.toProse();
     return next;
   }
+}
+
+/** Whether an opening may begin after the first character. */
+function mayHoldOpening(held: string): boolean {
+  return held.length > 1 && (held.includes('<', 1) || held.includes('[', 1) || held.includes(']', 1));
 }

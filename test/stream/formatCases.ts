@@ -432,6 +432,7 @@ const missedCases: readonly FormatCase[] = [
     [cologne, bonn],
   ],
   ['hermes', 'two calls, no close tag', `<tool_call>${json}\n<tool_call>${bonnJson}`, [cologne, bonn]],
+  ['hermes', 'an open tag instead of the close tag', `<tool_call>\n${json}\n<tool_call>`, [cologne]],
   [
     'hermes',
     'no close tag, and prose',
