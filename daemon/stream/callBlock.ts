@@ -38,6 +38,8 @@ export interface BlockStart {
    * `close`, a close tag after them.
    */
   readonly proof: 'tag' | 'alone' | 'close';
+  /** A word begins it, after which only an object, a list or a fence is a call. */
+  readonly isWord?: true;
   /** No text stands before the block on its line. */
   readonly beginsLine: boolean;
 }
@@ -123,7 +125,8 @@ class BlockReader {
     if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new Refusal('mention');
     if (this.#start.proof === 'close' && !this.#isClosed) throw new Refusal('mention');
     const bare = this.#calls.filter(({ isArgumentFree }) => isArgumentFree);
-    if (!bare.every((call) => this.#isMeant(call))) throw new Refusal('mention');
+    const empty = this.#start.beginsLine ? [] : this.#calls.filter(({ isEmpty }) => isEmpty);
+    if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new Refusal('mention');
     if (bare.length > 0) yield* this.#expectLineEnd();
     return { calls: this.#calls, end: this.#end };
   }
@@ -206,6 +209,7 @@ class BlockReader {
   }
 
   *#readFirst(): Reading<void> {
+    if (this.#start.isWord) throw new Refusal('mention');
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 

@@ -124,6 +124,7 @@ export class Tag implements Mode {
         proof: 'tag',
         beginsLine: this.#beginsLine,
         ...(isTag ? {} : { form: opening.form }),
+        ...(isTag && opening.tag.lineStart ? { isWord: true } : {}),
       },
     });
   }

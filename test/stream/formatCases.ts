@@ -864,6 +864,12 @@ const mistakenCases: readonly FormatCase[] = [
   ['any', 'a mention, then a call', `The <tool_call> tag:\n${tagged}`, ['The <tool_call> tag:\n', cologne]],
   text('any', 'HTML', '<tools>\n<li>hammer</li>\n</tools>'),
   text('any', 'XML', '<function name="f"><param name="x">1</param></function>'),
+  text('any', 'an action that is a name', 'Action: get_time'),
+  text(
+    'any',
+    'an element without parameters, in a sentence',
+    'Use <function=get_weather></function> for it.',
+  ),
   text('any', 'an action in words', 'Action: I look at the sky.'),
   text('any', 'a mention of the python tag', 'The <|python_tag|> token begins a call.'),
 ];

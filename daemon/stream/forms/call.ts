@@ -10,6 +10,8 @@ export interface WrittenCall {
   readonly words?: ReadonlySet<string>;
   /** Nothing was said of arguments, so that it may be a mention of the tool. */
   readonly isArgumentFree?: true;
+  /** It has its place for arguments, and none in it. */
+  readonly isEmpty?: true;
 }
 
 /** A mark that was read. */

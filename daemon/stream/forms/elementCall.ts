@@ -77,12 +77,13 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
     if (next === 'over') break;
     mark = next;
   }
-  const isArgumentFree = given.values.size === 0 && form.call === '';
+  const isEmpty = given.values.size === 0;
+  const nothing = form.call === '' ? { isArgumentFree: true as const } : { isEmpty: true as const };
   return {
     name,
     arguments: Object.fromEntries(given.values),
     words: given.words,
-    ...(isArgumentFree ? { isArgumentFree } : {}),
+    ...(isEmpty ? nothing : {}),
   };
 }
 
