@@ -236,7 +236,7 @@ class BlockReader {
       this.#end = source.offset;
       return;
     }
-    if (this.#calls.length > 0) return this.#stop();
+    if (this.#calls.length > 0) return yield* this.#takeStrayFence(ticks);
     const name = yield* takeWord(
       source,
       (code) => code === newline || code === openBrace || code === less,
@@ -246,6 +246,14 @@ class BlockReader {
     if (callFences.test(name.trim())) this.#context.isTagged = true;
     this.#isFenced = true;
     this.#fence = ticks;
+  }
+
+  /** The end of a fence that nothing has opened, at the end of the reply. */
+  *#takeStrayFence(ticks: number): Reading<void> {
+    const { offset } = this.#source;
+    if (ticks < 3 || (yield* skipBlanks(this.#source)) !== over) return this.#stop();
+    this.#end = offset;
+    this.isOver = true;
   }
 
   /** A mere name is a call where no argument is needed. */

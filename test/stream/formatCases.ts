@@ -202,6 +202,23 @@ const xmlCases: readonly FormatCase[] = [
   ],
   [
     'qwen3-coder',
+    'the open tag of a call inside a value',
+    '<tool_call>\n<function=write_file>\n<parameter=path>a</parameter>\n<parameter=content>The tag <function=get_time> opens it.</parameter>\n</function>\n</tool_call>',
+    [call('write_file', { path: 'a', content: 'The tag <function=get_time> opens it.' })],
+  ],
+  [
+    'qwen3-coder',
+    'the tags of a call without parameters inside a value',
+    '<function=write_file>\n<parameter=path>a</parameter>\n<parameter=content>Use <function=get_time></function> so.</parameter>\n</function>',
+    [call('write_file', { path: 'a', content: 'Use <function=get_time></function> so.' })],
+  ],
+  text(
+    'qwen3-coder',
+    'a call inside a value that never ends',
+    '<tool_call>\n<function=write_file>\n<parameter=path>a</parameter>\n<parameter=content>Use <function=get_time> so.\n</function>\n</tool_call>',
+  ),
+  [
+    'qwen3-coder',
     'a tagged object inside a value',
     `<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\n${tagged}\n</parameter>\n</function>`,
     [call('write_file', { path: 'a', content: tagged })],
@@ -432,6 +449,7 @@ const missedCases: readonly FormatCase[] = [
     [cologne, bonn],
   ],
   ['hermes', 'two calls, no close tag', `<tool_call>${json}\n<tool_call>${bonnJson}`, [cologne, bonn]],
+  ['any', 'the end of a fence that nothing opened', `${json}\n\`\`\``, [cologne]],
   ['hermes', 'an open tag instead of the close tag', `<tool_call>\n${json}\n<tool_call>`, [cologne]],
   [
     'hermes',

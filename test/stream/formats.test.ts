@@ -128,3 +128,26 @@ for (const row of rows) {
     }
   });
 }
+
+t.test('what cannot be a call any more is let go at once', async (t) => {
+  const cases = [
+    '{"name": "Ann", ',
+    '{"name": "get_weather", "age": ',
+    '{"id": 7, "title": ',
+    '{"type": "object", ',
+    '{"arguments": [1',
+    '{"input": "words',
+    '[{"name": "Ann", ',
+    '```json\n{"name": "Ann", ',
+    '```ts\n',
+    'get_weather tells ',
+    '<tool_call> is ',
+    `<function=get_weather>\n<parameter=city>\nKöln\n</function>\n${'word '.repeat(1000)}`,
+    `<tool_call>{"name": "get_weather", "arguments": {"city": "Köln}}</tool_call>\n${'word '.repeat(1000)}`,
+  ];
+  for (const begun of cases) {
+    const parser = createStreamParser({ tools: formatTools });
+    const told = [...begun].flatMap((character) => parser.push(character));
+    t.match(parts(told).join(''), begun.trimEnd().slice(0, 60), begun.slice(0, 60));
+  }
+});

@@ -64,9 +64,8 @@ interface Named {
 }
 
 function* readAfterName(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
-  const { offset } = source;
+  if (named.name === undefined && named.isBroken) throw new Refusal('mention');
   const code = yield* skipBlanks(source);
-  if (named.name === undefined && named.isBroken && code !== less) throw new Refusal('mention', offset);
   if (code === openBrace && (context.isTagged || !named.isBroken))
     return yield* readArguments(source, context, named);
   if (code === tick && context.isTagged) return yield* readFenced(source, context, named);

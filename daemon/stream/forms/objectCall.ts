@@ -32,6 +32,8 @@ const deepest = 4;
 const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
 const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
 const wrapperKeys = new Set(['function', 'function_call', 'tool_call']);
+/** What a call may say beside its name and arguments. */
+const minorKeys = /^(?:type|id|call_id|tool_call_id|index|role|content)$/;
 const kinds = new Set(['function', 'tool', 'tool_call', 'tool_use', 'function_call']);
 
 interface Found {
@@ -99,6 +101,7 @@ interface Entry {
 
 function* readEntry(source: Source, context: CallContext, entry: Entry): Reading<void> {
   const { key, found, depth } = entry;
+  if (!isCallKey(key) && !minorKeys.test(key)) throw foreign(found, context);
   const code = yield* skipBlanks(source);
   if (wrapperKeys.has(key) && code === openBrace) {
     if (found.nested !== undefined || depth >= deepest) throw foreign(found, context);
@@ -149,9 +152,8 @@ function mayBeginObject(code: number, quote: number): boolean {
   return code === openBrace || code === quote || code === backslash || isBlank(code) || code === over;
 }
 
-/** What a call may say beside its name and arguments. Anything else would be lost, so that it is no call. */
+/** What else a call says must be what calls say, or it would be lost: then it is no call. */
 function* readMinor(source: Source, context: CallContext, { key, found }: Entry): Reading<void> {
-  if (!/^(?:type|id|call_id|tool_call_id|index|role|content)$/.test(key)) throw foreign(found, context);
   const code = yield* peek(source);
   if (code === openBrace || code === openBracket) throw foreign(found, context);
   const isString = code === doubleQuote || code === singleQuote;

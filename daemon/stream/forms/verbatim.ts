@@ -63,6 +63,10 @@ class Value {
   /** Calls and their wrappers that were opened inside of the value. */
   #nested = 0;
   #wrapped = 0;
+  /** Parameters that were opened in a call inside of the value. */
+  #nestedParameters = 0;
+  /** A call was opened inside of the value, so that only its own close tag can end it. */
+  #hasNested = false;
   /** At the first close tag of the value that nothing of the call followed. */
   #early: Candidate | undefined;
   /** At the close tag of the call, or of what is around it. */
@@ -89,7 +93,11 @@ class Value {
   /** What ends here because of a mark, or undefined when the mark is text. */
   *take(mark: FoundMark, context: CallContext, asked: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { kind } = mark.token;
+    // What closes a parameter that nothing inside has opened is this value's own: the call inside was a mention.
+    if (kind === 'parameterClose' && this.#nested > 0 && this.#nestedParameters-- <= 0)
+      this.#nested = this.#nestedParameters = 0;
     const isInside = this.#nested > 0;
+    if (kind === 'parameter' && isInside) this.#nestedParameters++;
     if (kind === 'parameterClose' && mark.text === asked.close && !isInside)
       return yield* this.#takeClose(mark, context, asked.form);
     if (kind === 'parameter' && mark.token.form === asked.form && !isInside)
@@ -146,7 +154,10 @@ class Value {
       read.name !== undefined && (read.name === '' || context.tools.find(read.name) !== undefined);
     if (isCall && (this.#early !== undefined || this.#late !== undefined)) return this.atTheEnd();
     if (token.kind === 'open') this.#wrapped++;
-    else if (isCall) this.#nested++;
+    else if (isCall) {
+      this.#nested++;
+      this.#hasNested = true;
+    }
     this.add(mark.text + read.text);
     return undefined;
   }
@@ -164,7 +175,7 @@ class Value {
 
   /** The one place where the value may have ended; of two nobody knows which. */
   #candidate(): Candidate | undefined {
-    if (this.#isAmbiguous || (this.#early !== undefined && this.#late !== undefined))
+    if (this.#hasNested || this.#isAmbiguous || (this.#early !== undefined && this.#late !== undefined))
       throw new Refusal('malformed');
     return this.#early ?? this.#late;
   }
