@@ -1,3 +1,5 @@
+import { HeldText } from './heldText.ts';
+
 const opening = '> <details><summary>Thinking</summary>\n>\n> ';
 const closing = '\n>\n> </details>\n\n';
 
@@ -12,14 +14,14 @@ export interface ThinkingQuote {
 export function createThinkingQuote(): ThinkingQuote {
   let isOpen = false;
   /** Line breaks at the end of what has come: they are written once more follows them. */
-  let breaks = '';
+  let breaks = new HeldText();
   /** What was written last ends a line. */
   let atLineStart = true;
 
   const close = () => {
     if (!isOpen) return '';
     isOpen = false;
-    breaks = '';
+    breaks = new HeldText();
     atLineStart = true;
     return closing;
   };
@@ -32,11 +34,14 @@ export function createThinkingQuote(): ThinkingQuote {
   return {
     thinking(text) {
       if (text === '') return '';
-      const whole = breaks + text;
-      const end = whole.replace(/[\r\n]+$/, '').length;
-      breaks = whole.slice(end);
-      const shown = whole.slice(0, end).replaceAll('\r\n', '\n').replaceAll('\n', '\n> ');
-      return shown === '' && !isOpen ? '' : open() + shown;
+      const end = visibleLength(text);
+      if (end === 0) {
+        breaks.add(text);
+        return '';
+      }
+      const whole = breaks.toString() + text.slice(0, end);
+      breaks = new HeldText(text.slice(end));
+      return open() + whole.replaceAll('\r\n', '\n').replaceAll('\n', '\n> ');
     },
     text(text) {
       if (text === '') return '';
@@ -46,6 +51,13 @@ export function createThinkingQuote(): ThinkingQuote {
     },
     finish: close,
   };
+}
+
+/** How long a text is without the line breaks at its end. */
+function visibleLength(text: string): number {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--;
+  return end;
 }
 
 /**

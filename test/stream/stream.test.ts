@@ -725,6 +725,15 @@ t.test('thinking becomes a block quote, in every alternation', async (t) => {
     t.equal(stripThinkingQuotes(kept), kept, JSON.stringify(kept));
 });
 
+t.test('a thinking quote of nothing but line breaks is written in linear time', async (t) => {
+  const quote = createThinkingQuote();
+  const parts = Array.from({ length: 300_000 }, () => quote.thinking('\n'));
+  t.equal(parts.join(''), '', 'they wait for what follows them');
+  const shown = quote.thinking('a');
+  t.equal(shown.length, '> <details><summary>Thinking</summary>\n>\n> '.length + 300_000 * 3 + 1);
+  t.equal(quote.thinking(`${'\n'.repeat(300_000)}b`).length, 300_000 * 3 + 1);
+});
+
 t.test('leading blocks', async (t) => {
   const names = new Set(['context', 'selection']);
   const take = (text: string) => {
