@@ -50,7 +50,7 @@ function parse(args: readonly string[], options: NonNullable<ParseArgsConfig['op
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(
-      `${(error as Error).message.split('. To specify', 1)[0]}. Add --help for what there is.`,
+      `${(error as Error).message.split(/\.? To specify|\.?\n/, 1)[0]?.replace(/\.$/, '')}. Add --help for what there is.`,
     );
   }
 }

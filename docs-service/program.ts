@@ -56,5 +56,6 @@ function chooseCommand(args: readonly string[]): {
     return { command: commands.serve as unknown as Command, rest: args };
   const known = [...table.keys()].filter((name) => name.startsWith(`${first} `));
   const hint = known.length === 0 ? [...table.keys()] : known;
-  throw new UsageError(`there is no command "${first}"; there is ${hint.join(', ')}.`);
+  const typed = known.length === 0 ? first : args.slice(0, 2).join(' ');
+  throw new UsageError(`there is no command "${typed}"; there is ${hint.join(', ')}.`);
 }

@@ -600,6 +600,16 @@ t.test('registration', async (t) => {
       t.equal(answer.json().error, error);
       t.ok(answer.json().error_description);
     });
+  t.test('no JSON, and a body of another kind', async (t) => {
+    const broken = await register({}, { payload: '{"redirect_uris":', remoteAddress: '192.0.5.1' });
+    t.match(broken.json(), {
+      error: 'invalid_client_metadata',
+      error_description: 'The body is not valid JSON.',
+    });
+    const xml = { host: '127.0.0.1:4000', 'content-type': 'application/xml' };
+    const other = await app.app.inject({ method: 'POST', url: '/token', headers: xml, payload: '<a/>' });
+    t.match([other.statusCode, other.json().error], [400, 'invalid_request']);
+  });
   t.test('a secret is not given out, and the answer says so', async (t) => {
     const answer = await register({
       ...{ redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] },

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OAuthError, type OAuthErrorCode } from '../../auth/oauthError.ts';
-import { problemOf } from '../errors.ts';
+import { pathOf, problemOf } from '../errors.ts';
+import { signInPaths } from './metadataRoutes.ts';
 
 /** The errors of a plugin's routes leave as RFC 6749 has them: `{ error, error_description }`. */
 export function answerOAuthErrors(app: FastifyInstance): void {
@@ -24,8 +25,12 @@ function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
   const status = answered === 413 || answered === 415 ? 400 : answered;
   if (status === 500) request.log.error({ err: error }, 'a defect');
   const named = /error="(\w+)"/.exec(headers['www-authenticate'] ?? '')?.[1];
-  const code = named === 'insufficient_scope' ? named : (codes[status] ?? 'invalid_request');
-  return new OAuthError(code, message.replaceAll('"', "'"), { status, headers });
+  const isRegistration = status === 400 && pathOf(request) === signInPaths.registration;
+  const usual = isRegistration ? 'invalid_client_metadata' : (codes[status] ?? 'invalid_request');
+  const sentence = error.code?.includes('JSON')
+    ? 'The body is not valid JSON.'
+    : message.replaceAll('"', "'");
+  return new OAuthError(named === 'insufficient_scope' ? named : usual, sentence, { status, headers });
 }
 
 const codes: Readonly<Record<number, OAuthErrorCode>> = {
