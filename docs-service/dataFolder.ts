@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Database, isCorruption, openDatabase } from './sqliteDatabase.ts';
+import { type Database, isBusy, isCorruption, openDatabase } from './sqliteDatabase.ts';
 
 /** What this program puts into a folder, by which it knows its own. */
 const ownFile = /^(access|index)\.db|^serve\.|^index\.lock|^renditions$/;
@@ -69,7 +69,7 @@ export async function tryLock(file: string): Promise<Lock | undefined> {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     database?.close();
-    if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
+    if (isBusy(error)) return undefined;
     if (!isCorruption(error)) throw error;
     // Nothing is in it, so a new one does as well.
     await rm(file, { force: true });

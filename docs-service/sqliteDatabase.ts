@@ -55,6 +55,19 @@ export function isCorruption(error: unknown): boolean {
   return error instanceof Error && /malformed|not a database|corrupt/i.test(error.message);
 }
 
+/** Whether another process or connection has the file locked. */
+export function isBusy(error: unknown): error is Error {
+  return error instanceof Error && /\b(locked|busy)\b/i.test(error.message);
+}
+
+/** Whether there is no room for what was written, or no right to write. */
+export function isUnwritable(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    /disk is full|readonly database|disk I\/O error|unable to open database/i.test(error.message)
+  );
+}
+
 /** The two engines, as far as they are alike. */
 interface Engine {
   exec(sql: string): void;

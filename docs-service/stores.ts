@@ -1,4 +1,6 @@
+import { chmod, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccessDatabase } from './auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
 import { createPostgresAccess } from './auth/postgresAccess.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
@@ -45,14 +47,40 @@ export async function openAccess({ data, database }: Places): Promise<AccessStor
 }
 
 async function openAccessFile(file: string): Promise<AccessStores> {
+  await makePrivate(file);
   try {
-    return createAccessStores(createSqliteAccess(await openDatabase(file)));
+    return createAccessStores(await openAccessDatabase(file));
   } catch (cause) {
-    if (!isCorruption(cause)) throw cause;
+    if (!isCorruption(cause) && !isIncomplete(cause)) throw cause;
     throw new Error(`${file} is damaged. Put a backup in its place, or delete it and make new tokens.`, {
       cause,
     });
   }
+}
+
+async function openAccessDatabase(file: string): Promise<AccessDatabase> {
+  const database = await openDatabase(file);
+  try {
+    return createSqliteAccess(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function isIncomplete(error: unknown): boolean {
+  return error instanceof Error && /no such (table|column)/.test(error.message);
+}
+
+/** For its owner alone, whatever the folder is; SQLite gives the files beside it the same mode. */
+async function makePrivate(file: string): Promise<void> {
+  const made = await open(file, 'a', 0o600);
+  await made.close();
+  for (const one of [file, `${file}-wal`, `${file}-shm`])
+    await chmod(one, 0o600).catch((error: NodeJS.ErrnoException) => {
+      // The one of another user is refused when it is opened; the two beside it come and go.
+      if (error.code !== 'ENOENT' && error.code !== 'EPERM') throw error;
+    });
 }
 
 async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores> {

@@ -1,10 +1,23 @@
-import type { Database, Statement } from '../sqliteDatabase.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Database, isBusy, isUnwritable, type Statement } from '../sqliteDatabase.ts';
 import type { AccessDatabase } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
+import { AccessUnavailable } from './accessUnavailable.ts';
 
-/** `access.db`. A statement takes some microseconds there, so it needs no thread of its own. */
+/** Milliseconds for which a statement is tried again while another process writes, and between two tries. */
+const patience = 5_000;
+const pause = 25;
+/** Milliseconds that the end waits for others. */
+const closing = 1_000;
+
+/**
+ * `access.db`. A statement takes some microseconds there, so it needs no thread of its own. While another process has
+ * the file locked, everything else goes on.
+ */
 export function createSqliteAccess(database: Database): AccessDatabase {
   migrate(database);
+  // SQLite itself would wait on the thread that answers everybody.
+  database.exec('PRAGMA busy_timeout = 0');
   const statements = new Map<string, Statement<unknown>>();
   const prepared = (text: string) => {
     const statement = statements.get(text) ?? database.prepare(text);
@@ -13,19 +26,45 @@ export function createSqliteAccess(database: Database): AccessDatabase {
   };
   return {
     // Who asks says what the rows are like.
-    rows: async <Row>(text: string, ...values: readonly (string | number | null)[]) =>
-      prepared(text).all(...values) as readonly Row[],
-    async batch(all) {
-      database.transaction(() => {
-        for (const [text, ...values] of all) prepared(text).run(...values);
-      });
-    },
+    rows: <Row>(text: string, ...values: readonly (string | number | null)[]) =>
+      withPatience(() => prepared(text).all(...values) as readonly Row[]),
+    batch: (all) =>
+      withPatience(() =>
+        database.transaction(() => {
+          for (const [text, ...values] of all) prepared(text).run(...values);
+        }),
+      ),
     async close() {
-      // So that the file alone has everything, where somebody copies it.
-      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      database.close();
+      try {
+        // So that the file alone has everything, where somebody copies it.
+        database.exec(`PRAGMA busy_timeout = ${closing}; PRAGMA wal_checkpoint(TRUNCATE)`);
+      } catch (error) {
+        // What is written already is safe beside the file.
+        if (!isBusy(error) && !isUnwritable(error)) throw error;
+      } finally {
+        database.close();
+      }
     },
   };
+}
+
+/** What fails has changed nothing, so that it can be tried again. */
+async function withPatience<Result>(work: () => Result): Promise<Result> {
+  const end = performance.now() + patience;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (isUnwritable(error)) throw unavailable(`it cannot be written: ${error.message}`, error);
+      if (!isBusy(error)) throw error;
+      if (performance.now() > end) throw unavailable('another process has it locked', error);
+    }
+    await wait(pause);
+  }
+}
+
+function unavailable(reason: string, cause: Error): AccessUnavailable {
+  return new AccessUnavailable(`access.db cannot be used right now: ${reason}.`, { cause });
 }
 
 /** `user_version` counts the migrations. Throws where a newer version of the program made the file. */
@@ -41,5 +80,15 @@ function migrate(database: Database): void {
     if (version === 1) database.exec('ALTER TABLE tokens RENAME TO docs_tokens');
     for (const step of accessMigrations.slice(version)) database.exec(step);
     database.exec(`PRAGMA user_version = ${accessMigrations.length}`);
+    // A file whose tables somebody took away is no other than one that cannot be read.
+    for (const table of tablesOf(accessMigrations.join(';'))) database.prepare(`SELECT 1 FROM ${table}`);
   });
+}
+
+/** Those that are left at the end. */
+function tablesOf(statements: string): readonly string[] {
+  const named = (verb: string) =>
+    [...statements.matchAll(new RegExp(`\\b${verb} TABLE (\\w+)`, 'g'))].map(([, name = '']) => name);
+  const dropped = new Set(named('DROP'));
+  return named('CREATE').filter((name) => !dropped.has(name));
 }

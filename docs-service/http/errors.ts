@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AccessUnavailable } from '../auth/accessUnavailable.ts';
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
 import { IndexUnavailable, QueryError } from '../index/documentIndex.ts';
@@ -47,6 +48,8 @@ export function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (error.validation !== undefined) return validationProblem(error);
   if (error instanceof QueryError)
     return new HttpProblem(400, error.message, { errors: [{ path: 'q', message: error.message }] });
+  if (error instanceof AccessUnavailable)
+    return unavailable('Tokens and sign-ins cannot be kept right now. Try again in a moment.', error);
   if (error instanceof IndexUnavailable)
     return unavailable('The index does not answer. Try again in a moment.', error);
   if (error instanceof Unrenderable) return new HttpProblem(422, error.message, { cause: error });
