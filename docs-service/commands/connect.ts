@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Agent, agentEntry, agents, isAgent, type Reach } from '../agents/agentEntry.ts';
 import { parseBaseUrl } from '../baseUrl.ts';
+import { refusePassword } from '../index/postgres/databaseAddress.ts';
 import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { UsageError } from '../usageError.ts';
@@ -46,6 +47,7 @@ function httpReach(values: { readonly 'base-url': string | undefined }): Reach {
 
 /** With absolute paths: an agent starts it in a folder of its own. */
 function stdioReach({ content, data, database }: Places, { program }: Pick<Surroundings, 'program'>): Reach {
+  if (database !== undefined) refusePassword(database);
   const shared = database === undefined ? [] : ['--database', database];
   const args = [resolve(program), 'mcp', '--content', content, '--data', data, ...shared];
   return { kind: 'stdio', command: process.execPath, args };

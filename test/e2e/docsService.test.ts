@@ -212,10 +212,15 @@ t.test('what is typed wrong is answered with what to type', async (t) => {
     code: 1,
     stderr: /content folder \/nonexistent is not there/,
   });
-  t.match(await runDocs(['token', 'list', '--database', 'postgres://a:secret@localhost/b']), {
-    code: 1,
-    stderr: /PGPASSFILE/,
-  });
+  for (const args of [
+    ['token', 'list'],
+    ['connect', 'codex', '--stdio'],
+  ])
+    t.match(await runDocs([...args, '--database', 'postgres://a:secret@localhost/b']), {
+      code: 1,
+      stdout: '',
+      stderr: /^(?!.*secret).*PGPASSFILE/s,
+    });
   for (const args of [['--help'], ['serve', '--help'], ['--version']])
     t.match(await runDocs(args), { code: 0, stderr: '' });
 });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { IndexUnavailable } from '../documentIndex.ts';
+import { refusePassword } from './databaseAddress.ts';
 
 /**
  * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. A password comes
@@ -64,14 +65,4 @@ export function throwUnavailable(error: unknown): never {
     `The database does not answer: ${reason || code}. Is it running, and is its address right?`,
     { cause: error },
   );
-}
-
-function refusePassword(url: string): void {
-  const address = URL.canParse(url) ? new URL(url) : undefined;
-  if (!address || !/^postgres(?:ql)?:$/.test(address.protocol))
-    throw new Error('The address of the database must look like postgres://host/name.');
-  if (address.password !== '' || address.searchParams.has('password'))
-    throw new Error(
-      'The address of the database has a password in it. Leave it out, and put it into a file that PGPASSFILE names, or into PGPASSWORD.',
-    );
 }
