@@ -60,25 +60,41 @@ await build({
   plugins: [loadedLater('acpConnection'), loadedLater('httpAgent')],
 });
 
-// The document service: one program, and beside it the folder that moves with it: its workers and its fonts.
-await build({
+const documentService = {
   ...shared,
-  entryPoints: {
-    'runner-docs': 'docs-service/main.ts',
-    'docs-service/indexWorker': 'docs-service/index/sqlite/indexWorker.ts',
-    'docs-service/renderWorker': 'docs-service/formats/renderWorker.ts',
-    'docs-service/mcpProtocol': 'docs-service/mcp/mcpProtocol.ts',
-  },
-  outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   // The library that packs books could fetch pictures; no book does.
   alias: { 'node-fetch': './docs-service/formats/epub/noFetch.cjs' },
   // SQLite for Node before 24, whose own is used from then on. It is native, so no bundle can hold it.
   external: ['libsql', 'pg-native'],
-  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it.
-  plugins: [loadedLater('mcpProtocol', './docs-service')],
+  // What is imported would first be searched for its exports, which takes longer than to run it.
+  supported: { 'dynamic-import': false },
+};
+
+// The document service: one program, which is small, so that each command begins at once.
+await build({
+  ...documentService,
+  entryPoints: { 'runner-docs': 'docs-service/main.ts' },
+  outdir: 'dist',
+  plugins: ['service', 'stdioLibrary', 'fontCoverage'].map((module) => loadedLater(module, './docs-service')),
   banner: { js: '#!/usr/bin/env node' },
+});
+
+// The folder beside it, which moves with it: what commands load, its workers and its fonts.
+await build({
+  ...documentService,
+  entryPoints: {
+    service: 'docs-service/service.ts',
+    stdioLibrary: 'docs-service/mcp/stdioLibrary.ts',
+    fontCoverage: 'docs-service/formats/pdf/fontCoverage.ts',
+    mcpProtocol: 'docs-service/mcp/mcpProtocol.ts',
+    indexWorker: 'docs-service/index/sqlite/indexWorker.ts',
+    renderWorker: 'docs-service/formats/renderWorker.ts',
+  },
+  outdir: 'dist/docs-service',
+  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it.
+  plugins: [loadedLater('mcpProtocol')],
 });
 mkdirSync('dist/docs-service/fonts', { recursive: true });
 for (const [folder, files] of Object.entries({

@@ -3,7 +3,7 @@ import { commands } from './commands/commands.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { parseOptions } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
-import { UsageError } from './usageError.ts';
+import { isUsageError, UsageError } from './usageError.ts';
 
 /** The whole program but its process. Returns the exit code: 2 for what was typed wrong, 1 for what failed. */
 export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -12,7 +12,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     surroundings.note(`runner-docs: ${message}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    return isUsageError(error) ? 2 : 1;
   }
 }
 

@@ -2,7 +2,6 @@ import { chmod, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccessDatabase } from './auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
-import { createPostgresAccess } from './auth/postgresAccess.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { tryLock } from './dataFolder.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './index/documentIndex.ts';
@@ -35,7 +34,10 @@ export async function openAccess({ data, database }: Places): Promise<AccessStor
   if (database === undefined) {
     return openAccessFile(join(data, 'access.db'));
   }
-  const { createPool } = await import('./index/postgres/connection.ts');
+  const [{ createPool }, { createPostgresAccess }] = await Promise.all([
+    import('./index/postgres/connection.ts'),
+    import('./auth/postgresAccess.ts'),
+  ]);
   const pool = createPool(database, () => undefined);
   try {
     const access = createAccessStores(await createPostgresAccess(pool));
@@ -102,7 +104,10 @@ async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores
 
 /** What PostgreSQL needs is loaded only by who uses it. */
 async function openPostgres(url: string, log: (message: string) => void): Promise<Stores> {
-  const { createPostgresIndex } = await import('./index/postgres/postgresIndex.ts');
+  const [{ createPostgresIndex }, { createPostgresAccess }] = await Promise.all([
+    import('./index/postgres/postgresIndex.ts'),
+    import('./auth/postgresAccess.ts'),
+  ]);
   const index = createPostgresIndex({ url, log });
   try {
     const access = createAccessStores(await createPostgresAccess(index.pool));

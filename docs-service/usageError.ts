@@ -2,3 +2,8 @@
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** By its name, because each bundle has a class of its own. */
+export function isUsageError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'UsageError';
+}

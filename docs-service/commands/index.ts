@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openContentFolder } from '../content/contentFolder.ts';
-import { LibraryIndexer } from '../content/libraryIndexer.ts';
+import type { LibraryIndexer } from '../content/libraryIndexer.ts';
 import { count } from '../count.ts';
 import { openDataFolder } from '../dataFolder.ts';
 import { createProgressLine } from '../progressLine.ts';
@@ -28,7 +28,8 @@ export const indexCommand = defineCommand({
         );
       const { index } = stores;
       const progress = createProgressLine(surroundings, (text) => note(`${text}\n`));
-      const indexer = await LibraryIndexer.create({ folder, index, now, onProgress: progress });
+      const { LibraryIndexer: Indexer } = await import('../content/libraryIndexer.ts');
+      const indexer = await Indexer.create({ folder, index, now, onProgress: progress });
       const unsettled = await syncUntilSettled(indexer, ending);
       const { documents, problems } = await index.summary();
       for (const { path, message } of problems) note(`${path}: ${message}\n`);

@@ -1,4 +1,3 @@
-import { serveStdioLibrary } from '../mcp/stdioLibrary.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
 import { defineCommand } from './command.ts';
 
@@ -10,6 +9,7 @@ export const mcpCommand = defineCommand({
   options: placeOptions,
   async run({ values }, surroundings) {
     const places = parsePlaces(values, surroundings.env);
+    const { serveStdioLibrary } = await import('../mcp/stdioLibrary.ts');
     await serveStdioLibrary(places, { surroundings, ...surroundings.protocolStreams() });
     return 0;
   },

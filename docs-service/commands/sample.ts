@@ -6,7 +6,6 @@ import { createToken } from '../auth/accessToken.ts';
 import { hashPassword } from '../auth/passwordHash.ts';
 import type { OptionValues } from '../options.ts';
 import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
-import { startService } from '../service.ts';
 import { openAccess } from '../stores.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { UsageError } from '../usageError.ts';
@@ -28,6 +27,7 @@ export async function serveSample(
     );
     if (config.auth.mode !== 'self')
       throw new UsageError('--sample has a token of its own: leave --auth remote out.');
+    const { startService } = await import('../service.ts');
     const service = await startService(config, surroundings);
     const token = createToken({ scopes: ['read'], lifetime, now: surroundings.now() });
     const password = randomBytes(9).toString('base64url');

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { parseServeConfig, serveOptions } from '../serveConfig.ts';
-import { startService } from '../service.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { defineCommand } from './command.ts';
 import { serveSample } from './sample.ts';
@@ -12,6 +11,7 @@ export const serveCommand = defineCommand({
   options: serveOptions,
   async run({ values }, surroundings) {
     if (values.sample) return serveSample(values, surroundings);
+    const { startService } = await import('../service.ts');
     const service = await startService(parseServeConfig(values, surroundings.env), surroundings);
     surroundings.note(`The documents are at ${service.baseUrl.origin}/api/v1/docs\n`);
     await untilEnd(surroundings);
