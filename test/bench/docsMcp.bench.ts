@@ -1,13 +1,16 @@
-// Searches a second by MCP beside the same searches by REST, and what 200 agents at once cost, against the built
-// service in a process of its own. Each agent is the SDK's client; a bare message shows what the SDK's client costs.
+// Searches a second by MCP beside the same searches by REST, what 200 agents at once cost, and how soon the program
+// says who it is, against the built service in a process of its own. Each agent is the SDK's client; a bare message
+// shows what the SDK's client costs.
 // Usage: node .tap-build/docsMcp.bench.mjs [--documents N]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { runDocs, serveDocs } from '../support/docsProcess.ts';
+import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 
 const { values } = parseArgs({ options: { documents: { type: 'string', default: '2000' } } });
 const documents = Number(values.documents);
@@ -36,12 +39,21 @@ const newerHeaders = {
   'mcp-name': 'search_docs',
 };
 
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+};
+
 let asked = 0;
-const word = () => `word${(asked += 7) % 5_000}`;
+/** A search that was not asked before: the service keeps none of the answers. */
+const query = () => `word${(asked += 7) % 5_000} -x${asked}`;
 const ways: readonly { name: string; ask: () => Promise<unknown> }[] = [
   {
-    name: 'REST, the first time',
-    ask: () => service.get(`/api/v1/docs?limit=10&q=${word()}+-x${asked}`, token).then((one) => one.text()),
+    name: 'REST',
+    ask: () =>
+      service.get(`/api/v1/docs?limit=10&q=${encodeURIComponent(query())}`, token).then((one) => found(one)),
   },
   { name: 'MCP 2026-07-28, a bare message', ask: () => post(newerCall(), newerHeaders) },
   { name: 'MCP 2025-11-25, a bare message', ask: () => post(call(), {}) },
@@ -51,7 +63,7 @@ for (const { name, ask } of ways) {
   console.log(`  ${name.padEnd(34)} ${(await rate(ask, span)).toFixed(0).padStart(6)} a second`);
 }
 const client = await connect();
-const withClient = () => client.callTool({ name: 'search_docs', arguments: { query: word() } });
+const withClient = () => client.callTool({ name: 'search_docs', arguments: { query: query() } });
 await rate(withClient, 500);
 console.log(
   `  ${"MCP 2025-11-25, the SDK's client".padEnd(34)} ${(await rate(withClient, span)).toFixed(0).padStart(6)} a second`,
@@ -67,7 +79,7 @@ await Promise.all(
   Array.from({ length: agents }, async () => {
     const agent = await timed(connecting, connect);
     for (let at = 0; at < callsOfAgent; at++)
-      await timed(searching, () => agent.callTool({ name: 'search_docs', arguments: { query: word() } }));
+      await timed(searching, () => agent.callTool({ name: 'search_docs', arguments: { query: query() } }));
     await agent.close();
   }),
 );
@@ -77,7 +89,38 @@ for (const [name, times] of Object.entries({ connecting, searching }))
   console.log(`  ${name.padEnd(12)} p50 ${quantile(times, 0.5)} ms, p99 ${quantile(times, 0.99)} ms`);
 console.log(`  memory of the service: ${before} MB before, ${await memory()} MB after`);
 await service.stop();
+
+console.log('how soon the program answers, the median of 10');
+const starts: Readonly<Record<string, { readonly args: readonly string[]; readonly input?: string }>> = {
+  'node -e 1': { args: ['-e', '1'] },
+  'runner-docs --version': { args: [runnerDocsPath, '--version'] },
+  'runner-docs token list': { args: [runnerDocsPath, 'token', 'list', '--data', data] },
+  'runner-docs mcp, initialize': {
+    args: [runnerDocsPath, 'mcp', '--content', join(folder, 'content'), '--data', data],
+    input: `${JSON.stringify(initialize)}\n`,
+  },
+};
+for (const [name, { args, input }] of Object.entries(starts)) {
+  const times: number[] = [];
+  for (let at = 0; at < 10; at++) times.push(await timeOfStart(args, input));
+  console.log(`  ${name.padEnd(28)} ${quantile(times, 0.5).padStart(5)} ms`);
+}
 await rm(folder, { recursive: true });
+
+/** Milliseconds until the program has ended or, where it is asked something, until it has answered. */
+async function timeOfStart(args: readonly string[], input: string | undefined): Promise<number> {
+  const from = performance.now();
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const closed = once(child, 'close');
+  child.stdout.resume();
+  if (input === undefined) child.stdin.end();
+  else child.stdin.write(input);
+  await (input === undefined ? closed : once(child.stdout, 'data'));
+  const time = performance.now() - from;
+  child.stdin.end();
+  await closed;
+  return time;
+}
 
 async function connect(): Promise<Client> {
   const one = new Client({ name: 'bench', version: '1.0.0' });
@@ -86,7 +129,7 @@ async function connect(): Promise<Client> {
 }
 
 function call(meta = {}): string {
-  const params = { name: 'search_docs', arguments: { query: word() }, ...meta };
+  const params = { name: 'search_docs', arguments: { query: query() }, ...meta };
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
 }
 
@@ -106,8 +149,13 @@ async function post(body: string, headers: Record<string, string>): Promise<void
     headers: { 'content-type': 'application/json', authorization, ...headers },
     body,
   });
+  await found(answer);
+}
+
+/** Throws where the answer has no results. */
+async function found(answer: Response): Promise<void> {
   const text = await answer.text();
-  if (!text.includes('total')) throw new Error(`${answer.status}: ${text.slice(0, 300)}`);
+  if (!/"slug/.test(text.replaceAll('\\"', '"'))) throw new Error(`${answer.status}: ${text.slice(0, 300)}`);
 }
 
 async function rate(ask: () => Promise<unknown>, milliseconds: number): Promise<number> {
