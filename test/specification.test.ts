@@ -41,6 +41,21 @@ const wanted: Readonly<Record<string, readonly string[]>> = {
   Authentication: numbered('authentication', 2),
   Errors: numbered('error', 5),
   'Security rules': numbered('security', 3),
+  'Documents: what the service does': numbered('documents', 5),
+  'Documents: endpoints': [
+    'endpoint `GET /api/v1/docs`',
+    'endpoint `GET /api/v1/docs/:slug`',
+    'endpoint `GET /api/v1/docs/:slug.pdf`',
+    'endpoint `GET /api/v1/collections/:name.epub`',
+    'endpoint authentication',
+  ],
+  'Documents: parameters of the list': ['type', 'tag', 'limit', 'offset'].map(
+    (name) => `parameter \`${name}\``,
+  ),
+  'Documents: agent tools': ['search_docs', 'get_doc_markdown', 'list_collections'].map(
+    (name) => `tool \`${name}\``,
+  ),
+  'Documents: authentication': numbered('bearer', 1),
 };
 
 interface Rule {
