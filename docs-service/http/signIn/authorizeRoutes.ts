@@ -49,7 +49,7 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
       const isOwner = await sessions.isSignedIn(request);
       const asked = await readRequest(query, { ...options, isOwner });
       if (asked.kind === 'refused') return sendBack(reply.code(302), asked.location);
-      if (asked.kind === 'asked' && isOwner) return sendConsent(reply, asked, query);
+      if (asked.kind === 'asked' && isOwner) return sendConsent(reply, asked);
       await sessions.requireOwner(request, reply);
       return reply;
     });
@@ -66,21 +66,16 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
       const scopes = tickedScopes(form, asked);
       const isAllowed = form.tryGet('decision') === 'allow';
       if (isAllowed && scopes.length === 0 && asked.scopes.length > 0)
-        return sendConsent(reply, asked, query, nothingTicked);
+        return sendConsent(reply, asked, nothingTicked);
       const answer = isAllowed ? { code: await allow({ ...asked, scopes }, epoch) } : refusal;
       return sendBack(reply.code(303), locationOf(asked, baseUrl, answer));
     });
   };
 
-  async function sendConsent(
-    reply: FastifyReply,
-    asked: Asked,
-    request: string,
-    problem?: string,
-  ): Promise<FastifyReply> {
-    const csrf = sessions.formToken(reply);
+  async function sendConsent(reply: FastifyReply, asked: Asked, problem?: string): Promise<FastifyReply> {
     const me = meOf(await owners.read(), baseUrl);
-    const page = consentPage({ ...describe(asked), action: decisionPath, request, csrf, me, problem });
+    const form = { action: decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
+    const page = consentPage({ ...describe(asked), ...form, me, problem });
     return sendPage(reply, page, asked.redirectUri);
   }
 
@@ -110,6 +105,8 @@ function askAgain(reply: FastifyReply, query: string): FastifyReply {
 
 interface Asked extends AuthorizationRequest {
   readonly kind: 'asked';
+  /** The request as it came, which the form carries along. */
+  readonly query: string;
   readonly client: OAuthClient;
   readonly redirectUri: string;
 }
@@ -137,7 +134,8 @@ async function readRequest(query: string, options: ReadOptions): Promise<Asked |
   if (found === undefined) return { kind: 'unknown' };
   const { client, redirectUri } = found;
   try {
-    return { kind: 'asked', client, redirectUri, ...parseAuthorizationRequest(parameters, options.baseUrl) };
+    const request = parseAuthorizationRequest(parameters, options.baseUrl);
+    return { kind: 'asked', query, client, redirectUri, ...request };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const answer = { error: error.code, error_description: error.message };
