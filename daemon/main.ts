@@ -20,6 +20,8 @@ const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
   runnerd --version | --help
 `;
 
+// Whoever reads standard error may be gone before the daemon is; that is no failure of anything.
+process.stderr.on('error', () => undefined);
 // Standard output belongs to the protocol: what a library prints goes to standard error.
 globalThis.console = new Console(process.stderr);
 
@@ -141,6 +143,7 @@ function liveWith(daemon: { close(): Promise<void> }): () => void {
   process.stdout.on('error', leave);
   process.on('SIGTERM', leave);
   process.on('SIGINT', leave);
+  process.on('SIGHUP', leave);
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);
   return leave;

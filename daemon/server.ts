@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc/node';
 import { createConnection, TextDocumentSyncKind } from 'vscode-languageserver/node';
@@ -24,7 +25,9 @@ import { createPulls } from './models/pulls.ts';
 import { modelCommands, serveModels } from './models/serveModels.ts';
 import { serveCommands } from './rpc/commands.ts';
 import { createEndpoint } from './rpc/endpoint.ts';
-import { type FrameProblem, FrameReader } from './rpc/frameReader.ts';
+import { FrameReader } from './rpc/frameReader.ts';
+import { createGate } from './rpc/gate.ts';
+import type { FrameProblem } from './rpc/incoming.ts';
 import { createSession, serveConfiguration, serveSession } from './rpc/session.ts';
 import { createTrace, TracedWriter } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
@@ -43,6 +46,8 @@ export interface DaemonOptions extends CoreOptions {
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
 export function startDaemon(options: DaemonOptions): { close(): Promise<void> } {
   const closed = new AbortController();
+  // Every request that is under way listens to it.
+  setMaxListeners(0, closed.signal);
   const core = createCore(
     options,
     {
@@ -68,18 +73,18 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
       ? () => undefined
       : createTrace(options.traceFile, secrets.redact, options.now);
   const writer = new TracedWriter(options.output, trace);
-  // JSON-RPC answers what it cannot read with an error that has no id.
-  const refuse = (error: FrameProblem) =>
-    void writer.write({ jsonrpc: '2.0', id: null, error } as Message).catch(() => closed.abort());
+  // JSON-RPC answers what it cannot read with an error, under no id where none can be read.
+  const answer = (message: Message) => void writer.write(message).catch(() => closed.abort());
+  const refuse = ({ id, ...error }: FrameProblem) =>
+    answer({ jsonrpc: '2.0', id: id ?? null, error } as Message);
   const reader = new FrameReader(options.input, refuse, trace);
-  const connection = createConnection(reader, writer);
   const session = createSession();
+  const connection = createConnection(reader, writer, { messageStrategy: createGate(session, answer) });
   const endpoint = createEndpoint({
     connection,
     log,
     redact: secrets.redact,
     closed: closed.signal,
-    refusal: session.refusal,
     onFailure: (error) => status.failed(error),
   });
   const lifecycle = createLifecycle({ models, onDidChange: core.noteModels, now: options.now });

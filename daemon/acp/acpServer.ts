@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { type CoreOptions, createCore } from '../core.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
@@ -22,6 +23,8 @@ export async function startAcp(
 ): Promise<{ readonly signal: AbortSignal; close(): Promise<void> }> {
   const { connectAgent } = await import('./acpConnection.ts');
   const closed = new AbortController();
+  // Every request that is under way listens to it.
+  setMaxListeners(0, closed.signal);
   const core = createCore(
     options,
     {

@@ -21,7 +21,8 @@ const absolutePath = z
   .string()
   .check(z.refine((path) => path === '' || isAbsolute(path), 'it is not an absolute path'));
 
-const milliseconds = z.exactOptional(z.number().check(z.gte(0)));
+/** Whole, and no more than a timer takes; 0 is no limit. */
+const milliseconds = z.exactOptional(z.int().check(z.gte(0), z.lte(2 ** 31 - 1)));
 
 const server = z.object({
   name: z.string().check(z.regex(/^[\w.-]{1,64}$/, 'a name has up to 64 letters, digits, ".", "_" and "-"')),

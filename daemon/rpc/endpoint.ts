@@ -32,12 +32,10 @@ export interface EndpointOptions {
   readonly closed: AbortSignal;
   /** Told of each request that a runner let fail. */
   readonly onFailure: (error: RunnerError) => void;
-  /** Why a request is refused now, whatever it asks. */
-  readonly refusal: () => ResponseError<never> | undefined;
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { connection, log, redact, closed, refusal, onFailure } = options;
+  const { connection, log, redact, closed, onFailure } = options;
   return {
     onRequest(message, schema, answer) {
       // The library spreads an array of parameters; ours are always one object, so that more is a mistake.
@@ -46,8 +44,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         const params = received.length === 2 ? received[0] : received.slice(0, -1);
         const cancel = followToken(token, closed);
         try {
-          const refused = refusal();
-          if (refused) return refused;
           return await answer(validate(schema, params), cancel.signal);
         } catch (error) {
           if (error instanceof RunnerError) onFailure(error);

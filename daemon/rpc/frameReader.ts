@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc';
-
+import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc';
+import { type FrameProblem, parseIncoming } from './incoming.ts';
 import type { Trace } from './trace.ts';
 
 /** A header block larger than this is none. */
@@ -10,15 +10,10 @@ const maxMessageBytes = 256 * 1024 * 1024;
 
 const headerEnd = Buffer.from('\r\n\r\n');
 
-/** What is wrong with what came in; it is answered with a JSON-RPC error that has no id. */
-export interface FrameProblem {
-  readonly code: -32700 | -32600;
-  readonly message: string;
-}
-
 /**
  * Reads LSP frames (`Content-Length: N`, a blank line, N bytes of JSON) and outlives what is no frame: a broken header
- * or message is told to `onProblem`, and reading goes on at the next header. Linear in what comes in.
+ * or message is told to `onProblem`, and reading goes on at the next header, also where whoever takes a message throws.
+ * Linear in what comes in.
  */
 export class FrameReader extends AbstractMessageReader {
   readonly #input: Readable;
@@ -102,16 +97,16 @@ export class FrameReader extends AbstractMessageReader {
   }
 
   #deliver(body: Buffer): void {
-    const message = tryJson(body);
-    if (message === undefined) this.#onProblem({ code: -32700, message: 'A message is not JSON.' });
-    else if (!isMessage(message))
-      this.#onProblem({
-        code: -32600,
-        message: 'A message is neither a request, a notification nor an answer.',
-      });
-    else {
+    const incoming = parseIncoming(body.toString('utf8'));
+    if (incoming.kind === 'problem') this.#onProblem(incoming.problem);
+    if (incoming.kind !== 'message') return;
+    const { message } = incoming;
+    try {
       this.#trace('in', message);
       this.#callback(message);
+    } catch (error) {
+      // What follows in the same read is still to be answered.
+      this.fireError(error);
     }
   }
 
@@ -131,23 +126,27 @@ export class FrameReader extends AbstractMessageReader {
 const noLength =
   'What came in has no "Content-Length" header; frames are those of the Language Server Protocol.';
 
-/** The last header of that name counts: what stands before it is what was left of a broken frame. */
+/** The last header of that name counts: what stands before it may be left of a broken frame, but no other header. */
 function contentLengthOf(headers: string): number | undefined {
-  const lengths = [...headers.matchAll(/content-length:[ \t]*(\d{1,15})[ \t]*(?=\r|\n|$)/gi)];
-  const digits = lengths.at(-1)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  const lengths = headers.split(/[\r\n]+/).map(lengthInLine);
+  return lengths.findLast((length) => length !== undefined);
 }
 
-function tryJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
+function lengthInLine(line: string): number | undefined {
+  const start = line.toLowerCase().lastIndexOf(lengthHeader);
+  if (
+    start === -1 ||
+    isHeaderName(line.charAt(start - 1)) ||
+    /^[\w!#$%&'*+.^`|~-]+:/.test(line.slice(0, start))
+  )
     return undefined;
-  }
+  const digits = line.slice(start + lengthHeader.length).trim();
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
 }
 
-function isMessage(value: unknown): value is Message {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  if ('method' in value) return typeof value.method === 'string';
-  return 'id' in value && ('result' in value || 'error' in value);
+const lengthHeader = 'content-length:';
+
+/** Whether a header's name goes on with this character, so that what follows is the end of another name. */
+function isHeaderName(character: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]$/.test(character);
 }

@@ -22,22 +22,32 @@ import { validate } from './validate.ts';
 /** Where the connection stands between `initialize` and `shutdown`. */
 export interface Session {
   isReady(): boolean;
-  /** Why a request is refused now, by LSP's rules. */
-  refusal(): ResponseError<never> | undefined;
+  /** Why a request of this method is refused now, by LSP's rules. */
+  refusal(method: string): ResponseError<never> | undefined;
   start(): void;
   stop(): void;
 }
 
 export function createSession(): Session {
   let state: 'new' | 'ready' | 'stopped' = 'new';
+  const refuse = (code: number, message: string) => new ResponseError<never>(code, message);
   const refusals = {
-    new: new ResponseError<never>(ErrorCodes.ServerNotInitialized, 'Send "initialize" first.'),
-    ready: undefined,
-    stopped: new ResponseError<never>(ErrorCodes.InvalidRequest, 'The daemon was told to shut down.'),
+    new: (method: string) =>
+      method === 'initialize'
+        ? undefined
+        : refuse(ErrorCodes.ServerNotInitialized, 'Send "initialize" first.'),
+    ready: (method: string) =>
+      method === 'initialize'
+        ? refuse(
+            ErrorCodes.InvalidRequest,
+            'The daemon is initialized already. Start another for another editor.',
+          )
+        : undefined,
+    stopped: () => refuse(ErrorCodes.InvalidRequest, 'The daemon was told to shut down.'),
   };
   return {
     isReady: () => state === 'ready',
-    refusal: () => refusals[state],
+    refusal: (method) => refusals[state](method),
     start: () => {
       state = 'ready';
     },

@@ -28,8 +28,8 @@ export class TracedWriter extends StreamMessageWriter {
     this.#trace = trace;
   }
 
-  override write(message: Message): Promise<void> {
+  override async write(message: Message): Promise<void> {
     this.#trace('out', message);
-    return super.write(message);
+    await super.write(message);
   }
 }

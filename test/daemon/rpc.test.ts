@@ -1,14 +1,16 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Message } from 'vscode-jsonrpc';
+import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { optionsSchema, withoutUnset } from '../../daemon/config/options.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { createLog } from '../../daemon/log.ts';
-import { type FrameProblem, FrameReader } from '../../daemon/rpc/frameReader.ts';
+import { FrameReader } from '../../daemon/rpc/frameReader.ts';
+import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { validate } from '../../daemon/rpc/validate.ts';
+import { startDaemon } from '../../daemon/server.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -63,6 +65,35 @@ t.test('what is no frame is told, and reading goes on', async (t) => {
     { name: 'a batch', bytes: `${frame(`[${note(2)}]`)}${good}`, codes: [-32600] },
     { name: 'an object of no kind', bytes: `${frame('{}')}${good}`, codes: [-32600] },
     { name: 'a method that is a number', bytes: `${frame('{"id":1,"method":5}')}${good}`, codes: [-32600] },
+    { name: 'the end of another name', bytes: `X-Content-Length: 5\r\n\r\n${good}`, codes: [-32700] },
+    { name: 'the value of a header', bytes: `X-Was: Content-Length: 5\r\n\r\n${good}`, codes: [-32700] },
+    { name: 'an id that is none', bytes: `${frame('{"id":{},"method":"m"}')}${good}`, codes: [-32600] },
+    { name: 'an id that is null', bytes: `${frame('{"id":null,"method":"m"}')}${good}`, codes: [-32600] },
+    {
+      name: 'null parameters',
+      bytes: `${frame('{"id":1,"method":"m","params":null}')}${good}`,
+      codes: [-32602],
+    },
+    {
+      name: 'a word as parameters',
+      bytes: `${frame('{"id":1,"method":"m","params":"x"}')}${good}`,
+      codes: [-32602],
+    },
+    {
+      name: 'a cancellation of nothing',
+      bytes: `${frame('{"method":"$/cancelRequest"}')}${good}`,
+      codes: [],
+    },
+    {
+      name: 'parameters that are nested deep',
+      bytes: `${frame(`{"id":1,"method":"m","params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)}${good}`,
+      codes: [-32602],
+    },
+    {
+      name: 'a notification that is nested deep',
+      bytes: `${frame(`{"method":"m","params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)}${good}`,
+      codes: [],
+    },
     { name: 'a length that is too short', bytes: `Content-Length: 3\r\n\r\n{"a":1}${good}`, codes: [-32700] },
     { name: 'a megabyte of noise', bytes: `${'noise '.repeat(200_000)}\r\n\r\n${good}`, codes: [-32700] },
     {
@@ -76,6 +107,101 @@ t.test('what is no frame is told, and reading goes on', async (t) => {
     t.strictSame([...new Set(problems.map(({ code }) => code))], codes, name);
     t.strictSame(messages, [JSON.parse(note(1))], `${name}: the next message arrives`);
   }
+});
+
+t.test('a reader cannot be stopped by what it reads', async (t) => {
+  const message = fc.record(
+    {
+      id: fc.oneof(fc.jsonValue(), fc.integer(), fc.string()),
+      method: fc.oneof(fc.constantFrom('$/cancelRequest', '$/progress', 'exit2', 'x'), fc.jsonValue()),
+      params: fc.oneof(fc.jsonValue(), fc.record({ id: fc.jsonValue() })),
+      result: fc.jsonValue(),
+      error: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { maxLength: 5 }), async (messages) => {
+      const input = new PassThrough();
+      const output = new PassThrough();
+      const connection = createMessageConnection(
+        new FrameReader(input, () => undefined),
+        new StreamMessageWriter(output),
+      );
+      const asked = new Promise<void>((resolve) => connection.onRequest('last', () => resolve()));
+      connection.listen();
+      // All in one read, so that what stops the reader leaves the last one unanswered.
+      input.write(
+        [...messages.map((each) => JSON.stringify(each)), '{"jsonrpc":"2.0","id":"last","method":"last"}']
+          .map(frame)
+          .join(''),
+      );
+      await asked;
+      connection.dispose();
+    }),
+    { numRuns: 200 },
+  );
+
+  const input = new PassThrough();
+  const taken: Message[] = [];
+  new FrameReader(input, () => undefined).listen((message) => {
+    taken.push(message);
+    throw new Error('whoever takes it fails');
+  });
+  input.write(frame(note(1)) + frame(note(2)));
+  await new Promise(setImmediate);
+  t.equal(taken.length, 2, 'also where whoever takes a message throws');
+});
+
+t.test('before initialize and after shutdown every request is refused', async (t) => {
+  const toDaemon = new PassThrough();
+  const toClient = new PassThrough();
+  const daemon = startDaemon({
+    ...{ input: toDaemon, output: toClient, version: '0', platform: process.platform, env: {} },
+    ...{
+      readSecrets: async () => undefined,
+      now: Date.now,
+      random: Math.random,
+      wait: async () => undefined,
+    },
+  });
+  const client = createMessageConnection(
+    new FrameReader(toClient, () => undefined),
+    new StreamMessageWriter(toDaemon),
+  );
+  client.listen();
+  t.teardown(async () => {
+    client.dispose();
+    await daemon.close();
+  });
+  const hello = {
+    processId: null,
+    rootUri: null,
+    capabilities: {},
+    initializationOptions: { host: '127.0.0.1:9' },
+  };
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on('warning', onWarning);
+  t.teardown(() => void process.off('warning', onWarning));
+  const late = { textDocument: { uri: 'file:///Modelfile' }, position: { line: 0, character: 0 } };
+  const asked = [
+    'shutdown',
+    'textDocument/hover',
+    'runner/status',
+    'runner/no/such',
+    'workspace/executeCommand',
+  ];
+  for (const method of asked)
+    await t.rejects(client.sendRequest(method, late), { code: -32002 }, `${method} before`);
+  await client.sendRequest('initialize', hello);
+  await t.rejects(client.sendRequest('initialize', hello), { code: -32600 }, 'a second initialize');
+  await Promise.all(Array.from({ length: 30 }, () => client.sendRequest('runner/status', {})));
+  await new Promise(setImmediate);
+  t.strictSame(warnings, [], 'many requests at once are nothing to warn of');
+  await client.sendRequest('shutdown');
+  for (const method of [...asked, 'initialize'])
+    await t.rejects(client.sendRequest(method, late), { code: -32600 }, `${method} after`);
 });
 
 t.test('a message beyond the limit is refused without being kept', async (t) => {
@@ -179,6 +305,8 @@ t.test('a parameter that is wrong is named', async (t) => {
     ],
     [{ servers: [{ name: 'default', url: 'x' }] }, 'servers[0].name'],
     [{ timeouts: { idle: -1 } }, 'timeouts.idle'],
+    [{ timeouts: { list: 0.5 } }, 'timeouts.list'],
+    [{ timeouts: { list: 2 ** 31 } }, 'timeouts.list'],
     [{ logLevel: 'loud' }, 'logLevel'],
     [{ keepAlive: 'soon' }, 'keepAlive'],
     [{ trusted: null }, 'trusted'],

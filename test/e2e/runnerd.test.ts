@@ -161,6 +161,20 @@ t.test(
   },
 );
 
+t.test('a closed standard error stops nothing', async (t) => {
+  const daemon = await startDaemonProcess({ host: 'http://127.0.0.1:9', logLevel: 'debug' });
+  daemon.child.stderr?.destroy();
+  for (const params of [undefined, null, [], 5, { id: null }, { id: {} }]) {
+    const body = JSON.stringify({ jsonrpc: '2.0', method: '$/cancelRequest', params });
+    daemon.child.stdin?.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
+    t.match(await daemon.request(statusRequest, {}), { state: 'offline' }, body);
+  }
+  // An answer that nobody asked for is what the library complains about.
+  daemon.child.stdin?.write('Content-Length: 41\r\n\r\n{"jsonrpc":"2.0","id":null,"result":null}');
+  t.match(await daemon.request(statusRequest, {}), { state: 'offline' });
+  await daemon.close();
+});
+
 t.test('the daemon ends with its editor, and the runner sees it', async (t) => {
   for (const how of ['its input ends', 'its editor is killed'] as const) {
     let onStart: (() => void) | undefined;

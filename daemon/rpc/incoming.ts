@@ -1,0 +1,86 @@
+import type { Message } from 'vscode-jsonrpc';
+import { isNestedTooDeep, maxNesting } from '../nesting.ts';
+
+/** What is wrong with what came in. It is answered under the request's id, or under none where there is no such id. */
+export interface FrameProblem {
+  readonly code: -32700 | -32600 | -32602;
+  readonly message: string;
+  readonly id?: string | number;
+}
+
+/** A message to take, a problem to answer, or nothing, where JSON-RPC has no answer for what came. */
+export type Incoming =
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'problem'; readonly problem: FrameProblem }
+  | { readonly kind: 'nothing' };
+
+/** These take no parameters, and editors write `null` for that. */
+const withoutParams: readonly unknown[] = ['shutdown', 'exit'];
+
+/** Reads the body of a frame. What passes has the shape that JSON-RPC asks for, so that nobody behind it need look again. */
+export function parseIncoming(text: string): Incoming {
+  const value = tryJson(text);
+  if (value === undefined) return problem(-32700, 'A message is not JSON.');
+  if (!isObject(value)) return problem(-32600, noMessage);
+  if (!('method' in value)) return isAnswer(value) ? take(value, text) : problem(-32600, noMessage);
+  if (typeof value['method'] !== 'string') return problem(-32600, noMessage);
+  return 'id' in value ? readRequest(value, text) : readNotification(value, text);
+}
+
+function readRequest(value: Fields, text: string): Incoming {
+  const { id, method, params, ...rest } = value;
+  if (!isId(id)) return problem(-32600, 'The "id" of a request is a string or a number.');
+  if (params === null && withoutParams.includes(method)) return take({ ...rest, id, method }, text);
+  if ('params' in value && !isStructured(params))
+    return problem(-32602, 'The parameters of a request are an object.', id);
+  return isNestedTooDeep(text) ? problem(-32602, tooDeep, id) : take(value, text);
+}
+
+/** A notification is never answered, so one that cannot be read is left out. */
+function readNotification(value: Fields, text: string): Incoming {
+  const { method, params, ...rest } = value;
+  if (method === '$/cancelRequest' && !(isObject(params) && isId(params['id']))) return { kind: 'nothing' };
+  if (params === null && withoutParams.includes(method)) return take({ ...rest, method }, text);
+  return 'params' in value && !isStructured(params) ? { kind: 'nothing' } : take(value, text);
+}
+
+function take(value: Fields, text: string): Incoming {
+  if (isNestedTooDeep(text)) return { kind: 'nothing' };
+  return { kind: 'message', message: value as unknown as Message };
+}
+
+function problem(code: FrameProblem['code'], message: string, id?: string | number): Incoming {
+  return { kind: 'problem', problem: id === undefined ? { code, message } : { code, message, id } };
+}
+
+const noMessage = 'A message is neither a request, a notification nor an answer.';
+const tooDeep = `The parameters are nested more than ${maxNesting} levels deep. Send less nested ones.`;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStructured(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** An answer under no id tells of a message of ours that the client could not read. */
+function isAnswer(value: Fields): boolean {
+  const { id, error } = value;
+  if (!isId(id) && id !== null) return false;
+  return 'result' in value || isStructured(error);
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
