@@ -83,6 +83,7 @@ export function createCore(options: CoreOptions, events: CoreEvents, closed: Abo
     settings: () => configuration.current,
     headersFor,
     onAnswer: (server) => status.answered(server),
+    redact: secrets.redact,
   });
   const status = createStatus({
     client: () => servers.client(),

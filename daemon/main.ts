@@ -2,6 +2,7 @@ import { Console } from 'node:console';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { SecretStore } from './config/secrets.ts';
+import { ErrorOutput } from './errorOutput.ts';
 import type { Log } from './log.ts';
 
 declare const RUNNER_VERSION: string;
@@ -20,10 +21,9 @@ const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
   runnerd --version | --help
 `;
 
-// Whoever reads standard error may be gone before the daemon is; that is no failure of anything.
-process.stderr.on('error', () => undefined);
+const errorOutput = new ErrorOutput(process.stderr);
 // Standard output belongs to the protocol: what a library prints goes to standard error.
-globalThis.console = new Console(process.stderr);
+globalThis.console = new Console(errorOutput);
 
 void main();
 
@@ -100,7 +100,7 @@ async function serveAcp(flags: Flags): Promise<void> {
     import('./acp/acpServer.ts'),
     import('node:crypto'),
   ]);
-  const writeLog = (line: string) => void process.stderr.write(line);
+  const writeLog = (line: string) => void errorOutput.write(line);
   const daemon = await startAcp({ ...(await optionsOf(flags)), createId: randomUUID, writeLog });
   const leave = liveWith(daemon);
   daemon.signal.addEventListener('abort', leave, { once: true });
@@ -131,8 +131,14 @@ async function optionsOf(flags: Flags) {
   };
 }
 
+interface LivingDaemon {
+  readonly redact: (text: string) => string;
+  close(): Promise<void>;
+}
+
 /** The process lives as long as its editor does. Returns how to leave before. */
-function liveWith(daemon: { close(): Promise<void> }): () => void {
+function liveWith(daemon: LivingDaemon): () => void {
+  errorOutput.redactWith(daemon.redact);
   const leave = () => {
     // Sockets that stay open must not keep a daemon that has no editor. A child that will not end has a second.
     void daemon.close().finally(() => process.exit(0));
@@ -151,7 +157,7 @@ function liveWith(daemon: { close(): Promise<void> }): () => void {
 
 /** One feature's failure never ends the daemon. */
 function reportDefect(error: unknown): void {
-  process.stderr.write(
+  errorOutput.write(
     `runnerd: a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
 }

@@ -28,6 +28,7 @@ import { createEndpoint } from './rpc/endpoint.ts';
 import { FrameReader } from './rpc/frameReader.ts';
 import { createGate } from './rpc/gate.ts';
 import type { FrameProblem } from './rpc/incoming.ts';
+import { toOutgoing } from './rpc/outgoing.ts';
 import { createSession, serveConfiguration, serveSession } from './rpc/session.ts';
 import { createTrace, TracedWriter } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
@@ -43,8 +44,14 @@ export interface DaemonOptions extends CoreOptions {
   readonly wait: Wait;
 }
 
+export interface Daemon {
+  /** Takes secrets out of a text that goes another way than the connection. */
+  readonly redact: (text: string) => string;
+  close(): Promise<void>;
+}
+
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
-export function startDaemon(options: DaemonOptions): { close(): Promise<void> } {
+export function startDaemon(options: DaemonOptions): Daemon {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
@@ -72,7 +79,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     options.traceFile === undefined
       ? () => undefined
       : createTrace(options.traceFile, secrets.redact, options.now);
-  const writer = new TracedWriter(options.output, trace);
+  const writer = new TracedWriter(options.output, (message) => toOutgoing(message, secrets.redaction), trace);
   // JSON-RPC answers what it cannot read with an error, under no id where none can be read.
   const answer = (message: Message) => void writer.write(message).catch(() => closed.abort());
   const refuse = ({ id, ...error }: FrameProblem) =>
@@ -83,13 +90,12 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   const endpoint = createEndpoint({
     connection,
     log,
-    redact: secrets.redact,
     closed: closed.signal,
     onFailure: (error) => status.failed(error),
   });
   const lifecycle = createLifecycle({ models, onDidChange: core.noteModels, now: options.now });
   const pulls = createPulls(core.noteModels);
-  const works = createWorks(connection, secrets.redact);
+  const works = createWorks(connection);
 
   const catalog = lazily(async () => {
     const { createCatalog } = await import('./catalog/catalog.ts');
@@ -97,7 +103,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     return createCatalog({ settings: () => configuration.current, headersFor, now: options.now, log });
   });
   const onLogLine: ServerLogsOptions['onLine'] = (level, message) => {
-    const line: LogParams = { level, source: 'server', message: secrets.redact(message) };
+    const line: LogParams = { level, source: 'server', message };
     endpoint.notify(logNotification, line).catch(() => closed.abort());
   };
   const logs = lazily(async () => {
@@ -167,7 +173,6 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
     ...serveCompletion(endpoint, {
       ...{ ...completion, status, log },
       settings: () => configuration.current,
-      redact: secrets.redact,
     }),
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: models.names });
@@ -191,6 +196,7 @@ export function startDaemon(options: DaemonOptions): { close(): Promise<void> } 
   reader.onClose(() => closed.abort());
   connection.listen();
   return {
+    redact: secrets.redact,
     async close() {
       closed.abort();
       await Promise.all([servers.close(), catalog.close(), logs.close()]);

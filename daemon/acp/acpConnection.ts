@@ -19,6 +19,8 @@ export interface ConnectionOptions {
   readonly agent: Agent;
   /** An error of the daemon as the wire has it. */
   readonly toWire: (method: string, error: unknown) => WireError;
+  /** What a message is made of before it is written and traced. */
+  readonly edge: (message: AnyMessage) => AnyMessage;
   /** Told of every message in either direction. */
   readonly trace?: (direction: 'in' | 'out', message: unknown) => void;
 }
@@ -38,7 +40,14 @@ export interface AgentConnection {
 }
 
 /** The one file that runs the SDK: it is a bundle of its own, which nothing but `--acp` loads. */
-export function connectAgent({ input, output, agent, toWire, trace }: ConnectionOptions): AgentConnection {
+export function connectAgent({
+  input,
+  output,
+  agent,
+  toWire,
+  edge,
+  trace = () => undefined,
+}: ConnectionOptions): AgentConnection {
   const { initialize, session } = methods.agent;
   const answer =
     <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
@@ -67,7 +76,7 @@ export function connectAgent({ input, output, agent, toWire, trace }: Connection
   const lines = ndJsonStream(Writable.toWeb(output), Readable.toWeb(input) as ReadableStream<Uint8Array>, {
     maxMessageBytes,
   });
-  const connection = app.connect(trace ? traced(lines, trace) : lines);
+  const connection = app.connect(traced(lines, edge, trace));
   return {
     update: (sessionId, update) =>
       connection.client.notify(methods.client.session.update, { sessionId, update }),
@@ -76,7 +85,11 @@ export function connectAgent({ input, output, agent, toWire, trace }: Connection
   };
 }
 
-function traced(stream: Stream, trace: NonNullable<ConnectionOptions['trace']>): Stream {
+function traced(
+  stream: Stream,
+  edge: ConnectionOptions['edge'],
+  trace: NonNullable<ConnectionOptions['trace']>,
+): Stream {
   return {
     readable: stream.readable.pipeThrough(
       new TransformStream<AnyMessage, AnyMessage>({
@@ -88,9 +101,10 @@ function traced(stream: Stream, trace: NonNullable<ConnectionOptions['trace']>):
     ),
     writable: new WritableStream<AnyMessage>({
       async write(message) {
-        trace('out', message);
+        const outgoing = edge(message);
+        trace('out', outgoing);
         const writer = stream.writable.getWriter();
-        await writer.write(message).finally(() => writer.releaseLock());
+        await writer.write(outgoing).finally(() => writer.releaseLock());
       },
     }),
   };

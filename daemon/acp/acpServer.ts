@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { redactMessage } from '../config/outgoing.ts';
 import { type CoreOptions, createCore } from '../core.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
@@ -17,10 +18,15 @@ export interface AcpOptions extends CoreOptions {
   readonly createId: () => string;
 }
 
+export interface AcpDaemon {
+  readonly signal: AbortSignal;
+  /** Takes secrets out of a text that goes another way than the connection. */
+  readonly redact: (text: string) => string;
+  close(): Promise<void>;
+}
+
 /** The daemon as an agent of the Agent Client Protocol. It lives until its input ends, which `signal` tells. */
-export async function startAcp(
-  options: AcpOptions,
-): Promise<{ readonly signal: AbortSignal; close(): Promise<void> }> {
+export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const { connectAgent } = await import('./acpConnection.ts');
   const closed = new AbortController();
   // Every request that is under way listens to it.
@@ -50,14 +56,14 @@ export async function startAcp(
     update: (sessionId, update) => connection.update(sessionId, update),
   });
   const toWire = (method: string, error: unknown): WireError => {
-    const parts = { cancelled: false, method, log, redact: secrets.redact };
-    const { code, message, data } = toResponseError(error, parts);
+    const { code, message, data } = toResponseError(error, { cancelled: false, method, log });
     return { code, message, data: withoutPartial(data) };
   };
   core.start();
   const { traceFile } = options;
   const connection = connectAgent({
     ...{ input: options.input, output: options.output, agent, toWire },
+    edge: (message) => redactMessage(message, secrets.redaction),
     ...(traceFile === undefined ? {} : { trace: createTrace(traceFile, secrets.redact, options.now) }),
   });
   const leave = () => {
@@ -67,6 +73,7 @@ export async function startAcp(
   connection.signal.addEventListener('abort', leave, { once: true });
   return {
     signal: connection.signal,
+    redact: secrets.redact,
     async close() {
       connection.close();
       leave();

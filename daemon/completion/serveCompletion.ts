@@ -20,8 +20,6 @@ export interface CompletionParts {
   readonly status: StatusMonitor;
   /** Another value once they changed. */
   readonly settings: () => unknown;
-  /** Takes secrets out of what a runner said. */
-  readonly redact: (text: string) => string;
   readonly log: Log;
 }
 
@@ -65,7 +63,7 @@ function listOf(item: InlineCompletionList['items'][number]): InlineCompletionLi
 }
 
 /** Says in the log and by the status what came of a request; of the text it says nothing. */
-function createTeller({ status, settings, redact, log }: CompletionParts) {
+function createTeller({ status, settings, log }: CompletionParts) {
   /**
    * What was said aloud, by its kind, until something works or the settings are others: a runner may fail at every key,
    * and in other words each time.
@@ -102,7 +100,7 @@ function createTeller({ status, settings, redact, log }: CompletionParts) {
       if (!isRunners) return;
       status.failed(error);
       // That nothing answers at the address, the status finds out and says by itself.
-      if (isNew && error.kind !== 'server-unreachable') status.advise(redact(message));
+      if (isNew && error.kind !== 'server-unreachable') status.advise(message);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { SecretLine } from '../../protocol/secrets.ts';
 import { isLoopback } from '../runner/address.ts';
+import { createRedaction, type Redaction } from './redaction.ts';
 
 /** A secret that no log, error or serialisation shows by accident. */
 class Secret {
@@ -32,23 +33,24 @@ export interface SecretStore {
   set(line: SecretLine): void;
   /** The headers for a request to this address: those of its own origin, and none over plain http beyond loopback. */
   headersFor(url: string): Readonly<Record<string, string>>;
-  /** The text with everything that is stored here, or looks like a credential, replaced by `***`. */
+  /** Finds everything that is or was stored here. */
+  readonly redaction: Redaction;
+  /** The text with everything that is or was stored here, or looks like a credential, replaced by `***`. */
   redact(text: string): string;
 }
 
 /** `onDidSet` hears of each line that was taken. */
 export function createSecretStore(onDidSet: () => void = () => undefined): SecretStore {
   const byOrigin = new Map<string, OriginSecrets>();
-  /** Also those that were replaced: they may still stand in what is logged later. */
-  const known = new Set<string>();
+  /** Also of those that were replaced: they may still stand in what is said later. */
+  const redaction = createRedaction();
 
   const set = (line: SecretLine) => {
     const origin = new URL(line.origin).origin;
     const headers = new Map(
       Object.entries(line.headers ?? {}).map(([name, value]) => [name.toLowerCase(), new Secret(value)]),
     );
-    for (const text of [line.secret ?? '', ...Object.values(line.headers ?? {})])
-      if (text.length >= 4) known.add(text);
+    for (const text of [line.secret ?? '', ...Object.values(line.headers ?? {})]) redaction.add(text);
     if (line.secret === null && headers.size === 0) byOrigin.delete(origin);
     else
       byOrigin.set(origin, { ...(line.secret === null ? {} : { token: new Secret(line.secret) }), headers });
@@ -62,23 +64,7 @@ export function createSecretStore(onDidSet: () => void = () => undefined): Secre
     return secrets.token ? { authorization: `Bearer ${secrets.token.reveal()}`, ...headers } : headers;
   };
 
-  const redact = (text: string) => {
-    let clean = text;
-    for (const secret of known) clean = clean.replaceAll(secret, '***');
-    return redactCredentials(clean);
-  };
-  return { set, headersFor, redact };
-}
-
-/** What looks like a credential, whoever's it is. */
-function redactCredentials(text: string): string {
-  return text
-    .replace(/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, '$1 ***')
-    .replace(
-      /\b(authorization|x-api-key|api[-_]?key|token|password)(["']?\s*[:=]\s*["']?)(?!bearer |basic )[^\s"',;&]{4,}/gi,
-      '$1$2***',
-    )
-    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]+(:[^\s/@]*)?@/gi, '$1***@');
+  return { set, headersFor, redaction, redact: redaction.redact };
 }
 
 /**

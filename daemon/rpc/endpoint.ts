@@ -5,7 +5,6 @@ import {
   LSPErrorCodes,
   ResponseError,
 } from 'vscode-languageserver/node';
-import type { ErrorData } from '../../protocol/errors.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -26,8 +25,6 @@ export interface Endpoint {
 export interface EndpointOptions {
   readonly connection: Connection;
   readonly log: Log;
-  /** Takes secrets out of what a runner said, before an editor sees it. */
-  readonly redact: (text: string) => string;
   /** Aborted when the client is gone. */
   readonly closed: AbortSignal;
   /** Told of each request that a runner let fail. */
@@ -35,7 +32,7 @@ export interface EndpointOptions {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { connection, log, redact, closed, onFailure } = options;
+  const { connection, log, closed, onFailure } = options;
   return {
     onRequest(message, schema, answer) {
       // The library spreads an array of parameters; ours are always one object, so that more is a mistake.
@@ -51,7 +48,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
             cancelled: token.isCancellationRequested,
             method: message.method,
             log,
-            redact,
           });
         } finally {
           cancel.dispose();
@@ -95,20 +91,19 @@ interface FailedRequest {
   readonly cancelled: boolean;
   readonly method: string;
   readonly log: Log;
-  readonly redact: (text: string) => string;
 }
 
 /** The one place where errors of the daemon become errors of the wire. */
 export function toResponseError(
   error: unknown,
-  { cancelled, method, log, redact }: FailedRequest,
+  { cancelled, method, log }: FailedRequest,
 ): ResponseError<unknown> {
   if (error instanceof ResponseError) return error;
   if (error instanceof InvalidParamsError)
     return new ResponseError(ErrorCodes.InvalidParams, error.message, { path: error.path });
   if (error instanceof RunnerError) {
     log.warn(`${method}: ${error.kind}: ${error.message}`);
-    return new ResponseError(error.code, redact(error.message), redactStrings(error.data, redact));
+    return new ResponseError(error.code, error.message, error.data);
   }
   if (cancelled) return new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
   log.error(
@@ -118,13 +113,4 @@ export function toResponseError(
     ErrorCodes.InternalError,
     'The daemon could not do this because of a defect of its own. Its log says more.',
   );
-}
-
-/** The same with secrets taken out of its texts; what a model answered is its own, and stays. */
-function redactStrings(data: ErrorData, redact: (text: string) => string): ErrorData {
-  const clean = Object.entries(data).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? redact(value) : value,
-  ]);
-  return Object.fromEntries(clean) as ErrorData;
 }

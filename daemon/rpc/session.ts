@@ -93,7 +93,6 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
         cancelled: false,
         method: 'initialize',
         log,
-        redact: (text) => text,
       }) as ResponseError<never>;
     }
     answersSettings = params.capabilities.workspace?.configuration === true;

@@ -19,17 +19,23 @@ export function createTrace(path: string, redact: (text: string) => string, now:
   };
 }
 
-/** A writer that tells what it writes. */
+/** What a message is made of before it is written and traced. */
+export type Edge = (message: Message) => Message;
+
+/** A writer that lets everything pass the edge, and tells what it writes. */
 export class TracedWriter extends StreamMessageWriter {
+  readonly #edge: Edge;
   readonly #trace: Trace;
 
-  constructor(output: Writable, trace: Trace) {
+  constructor(output: Writable, edge: Edge, trace: Trace) {
     super(output);
+    this.#edge = edge;
     this.#trace = trace;
   }
 
   override async write(message: Message): Promise<void> {
-    this.#trace('out', message);
-    await super.write(message);
+    const outgoing = this.#edge(message);
+    this.#trace('out', outgoing);
+    await super.write(outgoing);
   }
 }

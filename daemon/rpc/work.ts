@@ -40,8 +40,7 @@ const reportEvery = 120;
 
 const cancelParams = z.object({ token: z.union([z.string(), z.number()]) });
 
-/** `redact` takes secrets out of what a runner said of its work. */
-export function createWorks(connection: Connection, redact: (text: string) => string): Works {
+export function createWorks(connection: Connection): Works {
   const running = new Map<ProgressToken, AbortController>();
   let canMakeTokens = false;
   let made = 0;
@@ -72,7 +71,7 @@ export function createWorks(connection: Connection, redact: (text: string) => st
       const cancel = () => controller.abort();
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
-      const reporter = new ProgressReporter(connection, { title, redact });
+      const reporter = new ProgressReporter(connection, title);
       const own = token ?? (canMakeTokens ? `runnerd-work-${++made}` : undefined);
       // Before the editor answers: it may cancel at once.
       if (own !== undefined) running.set(own, controller);
@@ -98,7 +97,6 @@ export function createWorks(connection: Connection, redact: (text: string) => st
 class ProgressReporter {
   readonly #connection: Connection;
   readonly #title: string;
-  readonly #redact: (text: string) => string;
   #token: ProgressToken | undefined;
   /** What is not told yet. */
   #newest: WorkState | undefined;
@@ -108,13 +106,9 @@ class ProgressReporter {
   #isDone = false;
   #isEnded = false;
 
-  constructor(
-    connection: Connection,
-    { title, redact }: { readonly title: string; readonly redact: (text: string) => string },
-  ) {
+  constructor(connection: Connection, title: string) {
     this.#connection = connection;
     this.#title = title;
-    this.#redact = redact;
   }
 
   readonly report: Report = (state) => {
@@ -154,9 +148,8 @@ class ProgressReporter {
   }
 
   /** Percentages never fall, and only what is done is a hundred: until then something is left to do. */
-  #reportOf({ message, ...figures }: WorkState): WorkProgress {
-    const state = { message: this.#redact(message), ...figures };
-    const { completed, total } = figures;
+  #reportOf(state: WorkState): WorkProgress {
+    const { completed, total } = state;
     if (completed === undefined || !total) return { kind: 'report', ...state };
     const now = this.#isDone ? 100 : Math.min(99, Math.floor((completed / total) * 100));
     this.#percentage = Math.max(this.#percentage, now);

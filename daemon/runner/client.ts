@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import { failureOfErrorLine } from './failure.ts';
+import { failureOfErrorLine, type Subject } from './failure.ts';
 import { keepAliveToWire } from './keepAlive.ts';
 import type { Transport } from './transport.ts';
 import {
@@ -88,7 +88,6 @@ export interface RunnerClient {
 
 export function createRunnerClient(server: Server, transport: Transport): RunnerClient {
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
-  const subject = (model: string) => ({ url: server.url, server: server.name, model });
 
   /** Lines until the one that ends the stream; an error line, and an end without that line, are failures. */
   async function* linesUntil<T extends { readonly error?: string }>(
@@ -111,7 +110,7 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
         return;
       }
       if (last > 0) yield lines.slice(0, last);
-      throw failureOfErrorLine(ending.error, subject(model));
+      throw failureOfErrorLine(ending.error, transport.subject(model));
     }
     throw new RunnerError('bad-response', endedEarly, { details: { server: server.name, model } });
   }
@@ -119,7 +118,10 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
   const work = (path: string, body: CreateRequestBody, signal: AbortSignal) =>
     linesUntil(
       { path, body, wait: 'work' },
-      { parse: parseWorkLine, isLast: ({ status }) => status === 'success' },
+      {
+        parse: (value) => withoutSecrets(parseWorkLine(value), transport.subject()),
+        isLast: ({ status }) => status === 'success',
+      },
       signal,
     );
 
@@ -180,6 +182,11 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
     },
     close: () => transport.close(),
   };
+}
+
+/** Of what the runner is at work, it says in words of its own. */
+function withoutSecrets(line: WorkLine, { redact }: Subject): WorkLine {
+  return line.status === undefined ? line : { ...line, status: redact(line.status) };
 }
 
 function loadOptionsToWire({ keepAlive, contextLength }: LoadOptions): object {

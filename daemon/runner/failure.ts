@@ -17,6 +17,8 @@ export interface Subject {
   readonly url: string;
   readonly server: string;
   readonly model?: string;
+  /** Takes secrets out of what the runner said: before it is cut, since of a secret that is cut nobody knows the rest. */
+  readonly redact: (text: string) => string;
 }
 
 /** What is read of a runner's own sentence, in characters. */
@@ -31,13 +33,13 @@ export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerE
     server: subject.server,
     ...(subject.model === undefined ? {} : { model: subject.model }),
   };
-  const said = parseErrorBody(answer.body);
+  const said = parseErrorBody(answer.body, subject);
   return failureOfStatus(answer, said, subject).with(details).ofStatus(answer.status);
 }
 
 /** The error for an error line in a stream whose status was 200. */
 export function failureOfErrorLine(line: string, subject: Subject): RunnerError {
-  const text = line.slice(0, maxErrorText);
+  const text = subject.redact(line).slice(0, maxErrorText);
   const details = {
     server: subject.server,
     ...(subject.model === undefined ? {} : { model: subject.model }),
@@ -194,11 +196,11 @@ interface ErrorBody {
 }
 
 /** The runner's `{ error, signin_url? }`, where `error` may itself be JSON text of an inner error. */
-function parseErrorBody(body: string): ErrorBody | undefined {
+function parseErrorBody(body: string, { redact }: Subject): ErrorBody | undefined {
   const value = tryJson(body);
   if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
   const signin = 'signin_url' in value && typeof value.signin_url === 'string' ? value.signin_url : undefined;
-  const error = innerText(value.error).slice(0, maxErrorText);
+  const error = redact(innerText(value.error)).slice(0, maxErrorText);
   return { error, ...(signin !== undefined && /^https:\/\//i.test(signin) ? { signinUrl: signin } : {}) };
 }
 

@@ -10,6 +10,8 @@ export interface ServersOptions {
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** A server answers. */
   readonly onAnswer: (server: Server) => void;
+  /** Takes secrets out of what a runner says of itself. */
+  readonly redact: (text: string) => string;
 }
 
 /** The clients of the configured servers, made when first asked for and replaced when their settings change. */
@@ -22,7 +24,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-export function createServers({ settings, headersFor, onAnswer }: ServersOptions): Servers {
+export function createServers({ settings, headersFor, onAnswer, redact }: ServersOptions): Servers {
   const clients = new Map<string, { key: string; client: RunnerClient }>();
 
   const open = (server: Server, timeouts: Required<Timeouts>): RunnerClient => {
@@ -35,6 +37,7 @@ export function createServers({ settings, headersFor, onAnswer }: ServersOptions
         timeouts,
         headers: headersFor,
         onAnswer: () => onAnswer(server),
+        redact,
       }),
     );
   };

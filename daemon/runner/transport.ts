@@ -23,6 +23,8 @@ export interface TransportOptions {
   readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Told of each answer that begins, whatever it says. */
   readonly onAnswer?: () => void;
+  /** Takes secrets out of what the runner says of itself, before any of it is cut. */
+  readonly redact?: (text: string) => string;
 }
 
 export interface TransportRequest {
@@ -60,6 +62,8 @@ export interface Transport {
   json(request: TransportRequest): Promise<unknown>;
   /** A stream of JSON lines, one batch a read. */
   lines(request: TransportRequest): AsyncGenerator<readonly unknown[]>;
+  /** Whom a request is about, for errors. */
+  subject(model?: string): Subject;
   close(): Promise<void>;
 }
 
@@ -74,7 +78,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const subject = subjectOf(options, request);
+    const subject = subjectOf(options, request.model);
     const response = await respond(await connect(), options, request).catch((error) => {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, false);
     });
@@ -92,18 +96,20 @@ export function createTransport(options: TransportOptions): Transport {
       const whole = await readText(response.body, request.limit ?? maxBytes, true);
       return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: whole };
     } catch (error) {
-      throw request.signal.aborted ? error : failureOfConnection(error, subjectOf(options, request), true);
+      throw request.signal.aborted
+        ? error
+        : failureOfConnection(error, subjectOf(options, request.model), true);
     }
   }
 
   async function json(request: TransportRequest): Promise<unknown> {
     const answer = await text(request);
-    return parseBody(answer, subjectOf(options, request));
+    return parseBody(answer, subjectOf(options, request.model));
   }
 
   async function* lines(request: TransportRequest): AsyncGenerator<readonly unknown[]> {
     const response = await send(request);
-    const subject = subjectOf(options, request);
+    const subject = subjectOf(options, request.model);
     try {
       refuseHtml(headerOf(response, 'content-type')?.toLowerCase() ?? '', subject);
       yield* readJsonLines(response.body.iterator({ destroyOnReturn: false }));
@@ -118,7 +124,7 @@ export function createTransport(options: TransportOptions): Transport {
     const opened = await agent?.catch(() => undefined);
     await opened?.close();
   };
-  return { text, json, lines, close };
+  return { text, json, lines, subject: (model) => subjectOf(options, model), close };
 }
 
 /** Undici takes longer to load than all else together, so it is loaded when first needed. */
@@ -253,10 +259,6 @@ function headerOf(response: Dispatcher.ResponseData, name: string): string | und
   return Array.isArray(value) ? value[0] : value;
 }
 
-function subjectOf(options: TransportOptions, request: TransportRequest): Subject {
-  return {
-    url: options.url,
-    server: options.server,
-    ...(request.model === undefined ? {} : { model: request.model }),
-  };
+function subjectOf({ url, server, redact = (text) => text }: TransportOptions, model?: string): Subject {
+  return { url, server, redact, ...(model === undefined ? {} : { model }) };
 }

@@ -525,6 +525,7 @@ function completionOf(document: TextDocument, model: string) {
         for (const response of answer) yield [{ response, done: false }];
         if (ending !== 'lost') yield [{ response: '', done: true, done_reason: ending }];
       },
+      subject: () => ({ url: 'http://127.0.0.1:1', server: 'default', redact: (said) => said }),
       close: async () => undefined,
     },
   );

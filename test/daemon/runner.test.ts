@@ -182,7 +182,7 @@ t.test('a failed answer becomes the error of the table', async (t) => {
   for (const { name, status, body, want, ...headers } of cases) {
     const error = failureOfAnswer(
       { status, body, contentType: body.startsWith('<') ? 'Text/HTML' : '', ...headers },
-      { url: 'http://127.0.0.1:1', server: 's', model: 'm' },
+      { url: 'http://127.0.0.1:1', server: 's', model: 'm', redact: (text) => text },
     );
     t.match({ ...error.data }, want, name);
     t.equal(error.data.server, 's', `${name}: the server is named`);
@@ -192,6 +192,7 @@ t.test('a failed answer becomes the error of the table', async (t) => {
   const line = failureOfErrorLine('an error was encountered while running the model: EOF', {
     url: 'u',
     server: 's',
+    redact: (text) => text,
   });
   t.equal(line.kind, 'runner-failed');
 });

@@ -1,0 +1,53 @@
+import { maxNesting } from '../nesting.ts';
+import type { Redaction } from './redaction.ts';
+
+/** What a string is, by the key under which it stands. */
+type Voice = 'prose' | 'words' | 'rest';
+
+/** What the daemon or a runner says of itself, in sentences. */
+const proseKeys = new Set(['message', 'version', 'error']);
+/** What a model or the user wrote, with all that is in it. */
+const wordKeys = new Set(['arguments', 'content', 'insertText', 'partial', 'text', 'thinking']);
+
+/**
+ * The least length of a secret that is looked for. A word such as "ollama" is a common token of runners that want none:
+ * taken out of a model's code, it would do harm.
+ */
+const atLeast = { words: 16, rest: 8 };
+
+/** The frame of a message says nothing, and must stay as it is. */
+const frameKeys = new Set(['jsonrpc', 'id', 'method']);
+
+/** The edge that every message passes on its way out: the same without secrets. It throws a RangeError for what is nested too deep. */
+export function redactMessage<T extends object>(message: T, redaction: Redaction): T {
+  const text = (value: string, voice: Voice) =>
+    voice === 'prose' ? redaction.redact(value) : redaction.redactKnown(value, atLeast[voice]);
+
+  const walk = (value: unknown, voice: Voice, depth: number): unknown => {
+    if (typeof value === 'string') return text(value, voice);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > maxDepth) throw new RangeError('The message is nested too deep.');
+    if (Array.isArray(value)) {
+      const items = value.map((item: unknown) => walk(item, voice, depth + 1));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    const fields = Object.entries(value);
+    const clean = fields.map(([key, field]) => [
+      text(key, 'words'),
+      depth === 0 && frameKeys.has(key) ? field : walk(field, voiceOf(key, voice), depth + 1),
+    ]);
+    const isSame = clean.every(
+      ([key, field], index) => key === fields[index]?.[0] && field === fields[index]?.[1],
+    );
+    return isSame ? value : Object.fromEntries(clean);
+  };
+  return walk(message, 'rest', 0) as T;
+}
+
+/** What came in may be as deep as the limit, and is wrapped in an answer. */
+const maxDepth = maxNesting + 32;
+
+function voiceOf(key: string, outer: Voice): Voice {
+  if (outer === 'words' || wordKeys.has(key)) return 'words';
+  return outer === 'prose' || proseKeys.has(key) ? 'prose' : 'rest';
+}

@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import fc from 'fast-check';
+import t from 'tap';
+import { redactMessage } from '../../daemon/config/outgoing.ts';
+import { createRedaction } from '../../daemon/config/redaction.ts';
+import { RunnerError } from '../../daemon/errors.ts';
+import { toOutgoing } from '../../daemon/rpc/outgoing.ts';
+import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
+import { listModelsRequest } from '../../protocol/models.ts';
+import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
+import { startPair } from '../support/daemonPair.ts';
+import { closeServer, portOf } from '../support/recordings.ts';
+
+/** Tokens of any characters; the mask itself is no secret. */
+const token = fc
+  .oneof(fc.string({ minLength: 8, maxLength: 60 }), fc.stringMatching(/^[\\"<>&/ a-z]{8,40}$/))
+  .filter(
+    (text) => text.trim().length >= 8 && !text.includes('*') && !'the runner says'.includes(text.trim()),
+  );
+
+t.test('a planted token leaves in no form and under no key', (t) => {
+  fc.assert(
+    fc.property(token, fc.array(token, { maxLength: 3 }), fc.string(), (planted, others, around) => {
+      const redaction = createRedaction();
+      for (const text of [...others, planted]) redaction.add(text);
+      const inJson = JSON.stringify({ error: planted });
+      const texts = [planted, inJson, JSON.stringify(inJson), encodeURIComponent(planted), planted.trim()];
+      for (const text of texts) {
+        const said = redaction.redact(`${around}${text}${around}`);
+        // Two that overlap may leave a piece of either, but never the whole.
+        t.notOk(said.includes(planted), JSON.stringify([planted, said]));
+        t.notOk(said.includes(JSON.stringify(planted).slice(1, -1)), 'as JSON');
+      }
+      const sent = redactMessage(
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          result: {
+            version: planted,
+            models: [{ name: planted, details: [inJson] }],
+            notices: [{ message: inJson }],
+          },
+          error: {
+            code: 1,
+            message: texts.join(' '),
+            data: { signinUrl: `https://x/?k=${planted}`, model: planted },
+          },
+        },
+        redaction,
+      );
+      t.notOk(JSON.stringify(sent).includes(JSON.stringify(planted).slice(1, -1)), 'in a message');
+    }),
+    { numRuns: 300 },
+  );
+  t.end();
+});
+
+t.test('the longest secret is taken out whole, also where a text was cut', (t) => {
+  const redaction = createRedaction();
+  for (const text of ['abcd-old', 'abcd-old-and-new', 'new-and-overlapping']) redaction.add(text);
+  t.equal(redaction.redact('see abcd-old-and-new.'), 'see ***.', 'an old one that begins a new one');
+  t.equal(redaction.redact('see abcd-old-and-new-and-overlapping.'), 'see ***.', 'two that overlap');
+  t.equal(redaction.redact('see abcd-old-an'), 'see ***', 'cut at the end');
+  t.equal(redaction.redact('see new-and-o… (99 characters)'), 'see ***… (99 characters)', 'cut and said so');
+  t.equal(redaction.redact('see new-'), 'see new-', 'a word that only begins as one');
+
+  const subject = { url: 'http://x', server: 's', redact: redaction.redact };
+  const said = `${'x'.repeat(1_990)} abcd-old-and-new`;
+  const body = JSON.stringify({ error: said });
+  for (const error of [
+    failureOfAnswer({ status: 500, contentType: '', body }, subject),
+    failureOfErrorLine(said, subject),
+  ])
+    t.notMatch(error.message, /abcd/, 'the limit of what is read of an error cuts no secret');
+  t.end();
+});
+
+t.test('what a model wrote keeps the words that are short tokens', (t) => {
+  const redaction = createRedaction();
+  for (const text of ['ollama', 'a-token-of-real-length']) redaction.add(text);
+  const result = {
+    content: 'import ollama',
+    toolCalls: [{ name: 'write', arguments: { message: 'token: abcdefgh', ollama: 'ollama' } }],
+  };
+  t.strictSame(redactMessage({ result }, redaction), { result }, 'also under keys that are prose elsewhere');
+  t.equal(redactMessage({ result }, redaction).result, result, 'and is not copied');
+  t.strictSame(
+    redactMessage(
+      { result: { content: 'a-token-of-real-length' }, params: { message: 'ollama says' } },
+      redaction,
+    ),
+    { result: { content: '***' }, params: { message: '*** says' } },
+  );
+  const deep = JSON.parse('['.repeat(5_000) + ']'.repeat(5_000));
+  t.match(
+    toOutgoing({ jsonrpc: '2.0', id: 7, result: { message: deep } } as never, redaction),
+    { id: 7, error: { code: new RunnerError('bad-response', '').code, data: { kind: 'bad-response' } } },
+    'an answer that is nested too deep is its typed error',
+  );
+  t.end();
+});
+
+t.test('a runner that echoes the token shows it by no status, list or error', async (t) => {
+  const secret = 'to"ken\\of <any> kind';
+  let status = 401;
+  const server = createServer((request, response) => {
+    const echo = String(request.headers.authorization);
+    response.writeHead(request.url === '/api/version' ? status : 500, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { inner: [echo] }, version: echo }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const daemon = await startPair({ host: url, logLevel: 'debug' }, { secrets: [{ origin: url, secret }] });
+  t.teardown(async () => {
+    await daemon.close();
+    await closeServer(server);
+  });
+  const told: Status[] = [];
+  daemon.on(statusDidChange, (changed) => told.push(changed));
+  const seen: unknown[] = [await daemon.request(statusRequest, {})];
+  status = 200;
+  seen.push(await daemon.request(statusRequest, {}));
+  t.match(seen, [{ message: /\*\*\*/ }, { version: /\*\*\*/ }]);
+  const error = await daemon.request(listModelsRequest, {}).catch((refused) => refused);
+  t.match(error, { data: { kind: 'runner-failed' } });
+  const all = JSON.stringify([seen, told, error.message, error.data, daemon.logs]);
+  t.ok(told.length > 0, 'the status was told');
+  t.notMatch(all, /ken.{1,8}of/, 'in no form');
+});
