@@ -4,7 +4,8 @@ export type Excludes = (path: string) => boolean;
 /**
  * Globs as editors write them: `*` and `?` within a name, `**` across folders, `[a-z]` and `[!a-z]`, `{one,other}`. They
  * are looked for at every depth, a folder excludes all that is below it, and the case of letters does not count: where a
- * glob can be read in two ways, more is excluded. Time is linear in the path for each glob, whatever the glob.
+ * glob can be read in two ways, more is excluded. Time is linear in the glob to compile it and linear in the path for
+ * each glob, whatever the glob.
  */
 export function createExcludes(globs: readonly string[]): Excludes {
   const matchers = globs.map((glob) => glob.trim()).flatMap((glob) => (glob === '' ? [] : [compile(glob)]));
@@ -17,10 +18,13 @@ export function createExcludes(globs: readonly string[]): Excludes {
 /** A state of the automaton: what it takes, and the states after it. A state that takes nothing is passed through. */
 interface State {
   readonly takes?: (character: string) => boolean;
-  next: readonly number[];
+  readonly next: number[];
 }
 
 const end = -1;
+
+/** Choices within choices that go deeper are read as they are written. */
+const maxDepth = 32;
 
 function compile(glob: string): readonly State[] {
   const plain = glob
@@ -38,10 +42,18 @@ const isAny = () => true;
 class Compiler {
   readonly #glob: readonly string[];
   readonly #states: State[] = [];
+  readonly #lastBrace: number;
+  /** Where the next "]" is, at or after each place. */
+  readonly #nextBracket: Int32Array;
   #at = 0;
+  #depth = 0;
 
   constructor(glob: readonly string[]) {
     this.#glob = glob;
+    this.#lastBrace = glob.lastIndexOf('}');
+    this.#nextBracket = new Int32Array(glob.length + 2).fill(-1);
+    for (let at = glob.length - 1; at >= 0; at -= 1)
+      this.#nextBracket[at] = glob[at] === ']' ? at : (this.#nextBracket[at + 1] ?? -1);
   }
 
   /** The first state is where it begins. */
@@ -67,7 +79,7 @@ class Compiler {
     if (character === '*') return this.#star(from);
     if (character === '?') return this.#take(from, isInName);
     if (character === '[') return this.#set(from);
-    if (character === '{' && this.#glob.indexOf('}', this.#at) !== -1) return this.#choice(from);
+    if (character === '{' && this.#lastBrace > this.#at && this.#depth < maxDepth) return this.#choice(from);
     return this.#take(from, (other) => other === character);
   }
 
@@ -84,21 +96,23 @@ class Compiler {
   }
 
   #set(from: number): number {
-    const close = this.#glob.indexOf(']', this.#at + 2);
+    const close = this.#nextBracket[this.#at + 2] ?? -1;
     if (close === -1) return this.#take(from, (character) => character === '[');
     const inside = this.#glob.slice(this.#at + 1, close);
     this.#at = close;
     const isNegated = inside[0] === '!' || inside[0] === '^';
-    const members = isNegated ? inside.slice(1) : inside;
-    return this.#take(from, (character) => isInName(character) && isMember(members, character) !== isNegated);
+    const isMember = memberOf(isNegated ? inside.slice(1) : inside);
+    return this.#take(from, (character) => isInName(character) && isMember(character) !== isNegated);
   }
 
   #choice(from: number): number {
     const joined = this.#add({ next: [] });
+    this.#depth += 1;
     while (this.#glob[this.#at] !== '}' && this.#at < this.#glob.length) {
       this.#at += 1;
       this.#link(this.#sequence(from, ',}'), joined);
     }
+    this.#depth -= 1;
     return joined;
   }
 
@@ -125,17 +139,19 @@ class Compiler {
   }
 
   #link(from: number, to: number): void {
-    const state = this.#states[from];
-    if (state) state.next = [...state.next, to];
+    this.#states[from]?.next.push(to);
   }
 }
 
-function isMember(members: readonly string[], character: string): boolean {
-  return members.some((member, index) => {
-    if (member === '-' && index > 0 && index < members.length - 1)
-      return character >= (members[index - 1] ?? '') && character <= (members[index + 1] ?? '');
-    return member === character;
-  });
+/** Single characters and ranges; a "-" at either end is one of the characters. */
+function memberOf(members: readonly string[]): (character: string) => boolean {
+  const isRange = (index: number) => members[index] === '-' && index > 0 && index < members.length - 1;
+  const singles = new Set(members.filter((_, index) => !isRange(index)));
+  const ranges = members.flatMap((_, index) =>
+    isRange(index) ? [[members[index - 1] ?? '', members[index + 1] ?? ''] as const] : [],
+  );
+  return (character) =>
+    singles.has(character) || ranges.some(([first, last]) => character >= first && character <= last);
 }
 
 /** Begins at each name of the path, and has to end where a name ends. */
@@ -171,6 +187,6 @@ function enter(states: readonly State[], first: number, active: Set<number>): vo
     if (active.has(index)) continue;
     active.add(index);
     const state = states[index];
-    if (state && !state.takes) waiting.push(...state.next);
+    if (state && !state.takes) for (const next of state.next) waiting.push(next);
   }
 }

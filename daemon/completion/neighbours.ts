@@ -123,7 +123,7 @@ function wholeLines(source: TextSource, from: number): string {
 /** The last two parts of a path say enough, and less of a home than the whole. */
 function nameOf(uri: string): string {
   const path = uri
-    .replace(/[?#].*$/, '')
+    .replace(/[?#].*$/s, '')
     .split('/')
     .filter(Boolean);
   return path.slice(-2).map(decoded).join('/');

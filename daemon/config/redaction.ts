@@ -96,13 +96,44 @@ function maskRanges(text: string, ranges: readonly Range[]): string {
   return parts.join('') + text.slice(done);
 }
 
-/** What looks like a credential, whoever's it is. Each pattern begins at a word or a sign that it cannot run through twice. */
+/** What stands before a credential; blanks are counted, so that the engine need not keep a place for each. */
+const schemes = /\b(?:bearer|basic)\s{1,64}/gi;
+const names =
+  /\b(?:authorization|x-api-key|api[-_]?key|token|password)["']?\s{0,64}[:=]\s{0,64}["']?(?!bearer |basic )/gi;
+
+/** What looks like a credential, whoever's it is. */
 function redactCredentials(text: string): string {
-  return text
-    .replace(/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, `$1 ${mask}`)
-    .replace(
-      /\b(authorization|x-api-key|api[-_]?key|token|password)(["']?\s*[:=]\s*["']?)(?!bearer |basic )[^\s"',;&]{4,}/gi,
-      `$1$2${mask}`,
-    )
-    .replace(/:\/\/[^\s/@:]+(:[^\s/@]*)?@/g, `://${mask}@`);
+  const withoutSchemes = maskAfter(text, schemes, /[^A-Za-z0-9._~+/=-]/g);
+  return redactUsers(maskAfter(withoutSchemes, names, /[\s"',;&]/g));
+}
+
+/** Masks what stands between each beginning and the first character that ends it; nothing is read twice. */
+function maskAfter(text: string, beginnings: RegExp, ends: RegExp): string {
+  const ranges: Range[] = [];
+  let masked = 0;
+  for (const { 0: beginning, index } of text.matchAll(beginnings)) {
+    const start = index + beginning.length;
+    if (start < masked) continue;
+    const end = firstOf(ends, text, start);
+    if (end - start < shortest) continue;
+    ranges.push([start, end]);
+    masked = end;
+  }
+  return maskRanges(text, ranges);
+}
+
+/** The user and the password of an address: `https://user:word@host`. */
+function redactUsers(text: string): string {
+  const ranges: Range[] = [];
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    const end = firstOf(/[\s/@]/g, text, at + 3);
+    if (text[end] === '@' && end > at + 3 && text[at + 3] !== ':') ranges.push([at + 3, end]);
+  }
+  return maskRanges(text, ranges);
+}
+
+/** The place of the first such character, or the end of the text. */
+function firstOf(characters: RegExp, text: string, from: number): number {
+  characters.lastIndex = from;
+  return characters.exec(text)?.index ?? text.length;
 }

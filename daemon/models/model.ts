@@ -48,15 +48,20 @@ export function shownAsListed(name: string, show: WireShow): WireModel {
   };
 }
 
-/** `show`'s parameters: a name and a literal a line; a name that is repeated is a list. */
+/** `show`'s parameters: a name and a literal a line; a name that is repeated is a list. Linear. */
 export function parseParameters(
   text: string,
 ): Readonly<Record<string, ParameterValue | readonly ParameterValue[]>> {
   const values = new Map<string, ParameterValue[]>();
   for (const line of text.split('\n')) {
-    const [, name, literal] = /^\s*(\w+)\s+(.*\S)\s*$/.exec(line) ?? [];
-    if (name === undefined || literal === undefined) continue;
-    values.set(name, [...(values.get(name) ?? []), parseLiteral(literal)]);
+    const trimmed = line.trim();
+    const blank = trimmed.search(/\s/);
+    const name = trimmed.slice(0, Math.max(0, blank));
+    if (!/^\w+$/.test(name)) continue;
+    const literal = parseLiteral(trimmed.slice(blank).trimStart());
+    const list = values.get(name);
+    if (list) list.push(literal);
+    else values.set(name, [literal]);
   }
   return Object.fromEntries(
     [...values].map(([name, list]) => [name, list.length === 1 && list[0] !== undefined ? list[0] : list]),

@@ -168,7 +168,7 @@ function noRoute(subject: Subject): RunnerError {
 
 function runnerFailed(text: string): RunnerError {
   const reason = text
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/\.$/, '');

@@ -549,6 +549,20 @@ t.test('globs', async (t) => {
     { glob: 'C:\\work\\**', yes: ['c:\\Work\\a.ts', '/c:/work/a'], no: ['d:\\work\\a'] },
     { glob: ' ', yes: [], no: ['/a', ''] },
   ];
+  // Each would not end if it were compiled or matched in more than linear time.
+  const path = `/${'a/'.repeat(20)}b`;
+  const large: readonly (readonly [string, boolean])[] = [
+    [`{${'a,'.repeat(100_000)}x}`, true],
+    [`{${'q,'.repeat(100_000)}x}`, false],
+    ['['.repeat(200_000), false],
+    [`${'['.repeat(200_000)}]`, false],
+    ['{'.repeat(200_000), false],
+    [`${'{'.repeat(200_000)}a}`, false],
+    [`[${'x-z'.repeat(10_000)}]`, false],
+    ['*?'.repeat(500), false],
+  ];
+  for (const [glob, excluded] of large)
+    t.equal(createExcludes([glob])(path), excluded, `${glob.slice(0, 10)} of ${glob.length}`);
   for (const { glob, yes, no } of cases) {
     const excludes = createExcludes([glob]);
     for (const path of yes) t.ok(excludes(path), `${glob} excludes ${path}`);

@@ -263,4 +263,9 @@ t.test('parameters are read from text', async (t) => {
       odd: 'word',
     },
   );
+  // Nothing is read twice: the time would grow with the square of it.
+  const many = 100_000;
+  t.equal((parseParameters('stop a\n'.repeat(many))['stop'] as unknown[]).length, many, 'many of a name');
+  const wide = `stop ${'a '.repeat(many)}${' '.repeat(many)}`;
+  t.equal(parseParameters(wide)['stop'], wide.slice(5).trim(), 'many words and blanks');
 });
