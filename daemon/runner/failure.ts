@@ -1,4 +1,5 @@
 import { RunnerError } from '../errors.ts';
+import { isNestedTooDeep } from '../nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
 
 /** What is known of an answer that is not what was asked for. */
@@ -213,7 +214,9 @@ function innerText(error: unknown): string {
   return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
+/** What is nested too deep says no more than what is no JSON. */
 function tryJson(text: string): unknown {
+  if (isNestedTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

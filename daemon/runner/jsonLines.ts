@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { RunnerError } from '../errors.ts';
+import { isNestedTooDeep, maxNesting } from '../nesting.ts';
 
 /** A line longer than this is no line of a chat; the cap is that of the runner's own client. */
 const maxLineBytes = 8 * 1024 * 1024;
@@ -45,6 +46,7 @@ function parseLines(text: string): readonly unknown[] {
 }
 
 function parseLine(line: string): unknown {
+  if (isNestedTooDeep(line)) throw nestedTooDeep();
   try {
     return JSON.parse(line);
   } catch (cause) {
@@ -57,6 +59,14 @@ function parseLine(line: string): unknown {
       { cause },
     );
   }
+}
+
+/** What an answer is refused with that nobody could pass on. */
+export function nestedTooDeep(): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    `The runner sent JSON that is nested more than ${maxNesting} levels deep, which no answer needs. Check what stands at the runner address.`,
+  );
 }
 
 function tooLong(limit: number): RunnerError {

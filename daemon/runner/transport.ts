@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import type { Timeouts } from '../../protocol/initialize.ts';
+import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
+import { isNestedTooDeep } from '../nesting.ts';
 import { failureOfConnection } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
-import { readJsonLines } from './jsonLines.ts';
+import { nestedTooDeep, readJsonLines } from './jsonLines.ts';
 
 /** What of an error answer is read: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
@@ -84,17 +86,34 @@ export function createTransport(options: TransportOptions): Transport {
     });
     options.onAnswer?.();
     if (response.statusCode >= 200 && response.statusCode < 300) return response;
-    const failed = await readFailure(response).catch((error) => {
+    const reading = {
+      limit: timerOf(options.timeouts.list),
+      reason: tooSlow(subject),
+      signal: request.signal,
+    };
+    const failed = await withTimeLimit(reading, () => readFailure(response)).catch((error) => {
+      response.body.destroy();
       throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
     });
     throw failureOfAnswer(failed, subject);
   }
 
-  async function text(request: TransportRequest): Promise<TextAnswer> {
+  /** A short answer has a deadline as a whole: byte by byte it would never end. */
+  function text(request: TransportRequest): Promise<TextAnswer> {
+    if (request.wait !== undefined && request.wait !== 'list') return whole(request);
+    const { connect: connecting, list } = options.timeouts;
+    const limit = timerOf(list) + Math.min(connecting, longest);
+    const reason = tooSlow(subjectOf(options, request.model));
+    return withTimeLimit({ limit, reason, signal: request.signal }, (signal) =>
+      whole({ ...request, signal }),
+    );
+  }
+
+  async function whole(request: TransportRequest): Promise<TextAnswer> {
     const response = await send(request);
     try {
-      const whole = await readText(response.body, request.limit ?? maxBytes, true);
-      return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: whole };
+      const read = await readText(response.body, request.limit ?? maxBytes, true);
+      return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: read };
     } catch (error) {
       throw request.signal.aborted
         ? error
@@ -125,6 +144,24 @@ export function createTransport(options: TransportOptions): Transport {
     await opened?.close();
   };
   return { text, json, lines, subject: (model) => subjectOf(options, model), close };
+}
+
+/** What a timer takes at most, in ms, is as good as no limit. */
+const longest = 2 ** 30;
+
+/** A time limit of 0 is none. */
+function timerOf(limit: number): number {
+  return limit === 0 ? longest : Math.min(limit, longest);
+}
+
+function tooSlow({ url, server, model }: Subject): RunnerError {
+  return new RunnerError(
+    'timeout',
+    `${url} did not end its answer in time. Ask again, or raise the time limit.`,
+    {
+      details: { server, ...(model === undefined ? {} : { model }) },
+    },
+  );
 }
 
 /** Undici takes longer to load than all else together, so it is loaded when first needed. */
@@ -233,6 +270,7 @@ async function readText(
 function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown {
   refuseHtml(contentType, subject);
   if (text.trim() === '') return undefined;
+  if (isNestedTooDeep(text)) throw nestedTooDeep().with({ server: subject.server });
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -376,6 +376,71 @@ t.test('what answers but is no runner is told apart', async (t) => {
   );
 });
 
+t.test('a whole answer has a deadline, however its bytes come', async (t) => {
+  const server = createHttpServer((request, response) => {
+    response.writeHead(request.url === '/api/chat' ? 500 : 200, { 'content-type': 'application/json' });
+    // Each byte comes long before the gap between two of them is too long.
+    const drip = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(drip));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const transport = transportTo(url, {
+    timeouts: { connect: 100, list: 100, firstByte: 60_000, idle: 60_000 },
+  });
+  t.teardown(async () => {
+    await transport.close();
+    await closeServer(server);
+  });
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  const { signal } = new AbortController();
+  const asked: Readonly<Record<string, Promise<unknown>>> = {
+    list: client.tags(signal),
+    running: client.ps(signal),
+    show: client.show('m', signal),
+    version: client.version(signal),
+    'the reason of a refused chat': client.chat({ model: 'm', messages: [] }, signal).next(),
+  };
+  await Promise.all(
+    Object.entries(asked).map(([name, answer]) =>
+      t.rejects(answer, failsWith({ kind: 'timeout', details: { server: 'default' } }), name),
+    ),
+  );
+});
+
+t.test('JSON that is nested 100,000 deep is a bad response in each place', async (t) => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  const call = `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":${deep}}}}]},"done":true}\n`;
+  const server = createHttpServer(({ url }, response) => {
+    response.writeHead(url === '/api/generate' || url === '/api/ps' ? 500 : 200, {
+      'content-type': 'application/json',
+    });
+    response.end(
+      url === '/api/chat' ? call : `{"error":${url === '/api/ps' ? '{"error":'.repeat(2_000) : deep}}`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const transport = transportTo(url);
+  t.teardown(async () => {
+    await transport.close();
+    await closeServer(server);
+  });
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  const { signal } = new AbortController();
+  const asked: Readonly<Record<string, Promise<unknown>>> = {
+    'the arguments of a call': client.chat({ model: 'm', messages: [] }, signal).next(),
+    'the reason of an error': client.generate({ model: 'm', prompt: '' }, signal).next(),
+    'an error in an error': client.ps(signal),
+    'a list': client.tags(signal),
+  };
+  await Promise.all(
+    Object.entries(asked).map(([name, answer]) =>
+      t.rejects(answer, failsWith({ kind: 'bad-response', details: { server: 'default' } }), name),
+    ),
+  );
+});
+
 t.test('what speaks no HTTP is a bad response', async (t) => {
   const server = createNetServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
