@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { SecretLine } from '../../protocol/secrets.ts';
+import { readRegularFile } from '../regularFile.ts';
 import { parseSecretLine } from './secrets.ts';
 import type { UserAuth } from './userConfig.ts';
 
 const commandTimeout = 30_000;
+/** What a command may print and a file may hold. */
+const maxSecretBytes = 1024 * 1024;
 
 /** How long the first requests wait for a first line, in ms: an editor writes it before it says hello. */
 const firstLineWait = 100;
@@ -73,7 +76,7 @@ async function runCommand([program, ...args]: readonly [string, ...string[]]): P
   try {
     const { stdout } = await promisify(execFile)(program, args, {
       timeout: commandTimeout,
-      maxBuffer: 1024 * 1024,
+      maxBuffer: maxSecretBytes,
     });
     return stdout;
   } catch (error) {
@@ -88,5 +91,5 @@ async function readPrivateFile(path: string): Promise<string> {
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     throw new Error(`The secret file ${path} can be read by others. Run: chmod 600 ${path}`);
   }
-  return readFile(path, 'utf8');
+  return readRegularFile(path, maxSecretBytes);
 }

@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { readRegularFile } from '../regularFile.ts';
+
+/** No configuration is larger. */
+const maxBytes = 1024 * 1024;
 
 /** Where a secret comes from; without an origin it is for the runner at `host` as it is at the start. */
 export type UserAuth = { readonly origin?: string | undefined } & (
@@ -25,7 +28,7 @@ export function userConfigPath(env: NodeJS.ProcessEnv): string {
  * @throws {Error} with a sentence, when the file is there and cannot be used.
  */
 export async function readUserConfig(path: string): Promise<readonly UserAuth[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readRegularFile(path, maxBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new Error(`The configuration ${path} cannot be read: ${error.message}`);
   });

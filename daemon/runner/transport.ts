@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import type { Timeouts } from '../../protocol/initialize.ts';
 import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
 import { isNestedTooDeep } from '../nesting.ts';
+import { readRegularFile } from '../regularFile.ts';
 import { failureOfConnection } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
 import { nestedTooDeep, readJsonLines } from './jsonLines.ts';
@@ -175,15 +175,18 @@ async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent>
   });
 }
 
+/** The certificates of a whole system are a quarter of it. */
+const maxCertificateBytes = 1024 * 1024;
+
 /** The named certificates are trusted beside those that the system trusts. */
 async function readCertificates(caFile: string): Promise<string[]> {
   const { rootCertificates } = await import('node:tls');
   try {
-    return [...rootCertificates, await readFile(caFile, 'utf8')];
+    return [...rootCertificates, await readRegularFile(caFile, maxCertificateBytes)];
   } catch (cause) {
     throw new RunnerError(
       'server-unreachable',
-      `The CA file ${caFile} cannot be read. Check its path and mode.`,
+      `The CA file ${caFile} cannot be read. Check that it is a file, its path and its mode.`,
       { cause },
     );
   }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createNetServer } from 'node:net';
@@ -374,6 +374,21 @@ t.test('what answers but is no runner is told apart', async (t) => {
       kind: 'server-unreachable',
     }),
   );
+});
+
+t.test('a CA file that is no file holds nothing up', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-ca-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const large = join(folder, 'large');
+  writeFileSync(large, Buffer.alloc(1024 * 1024 + 1));
+  for (const caFile of [pipe, large, '/dev/zero', folder]) {
+    const transport = transportTo('https://127.0.0.1:1', { caFile });
+    const client = createRunnerClient({ name: 'default', url: 'https://127.0.0.1:1' }, transport);
+    await t.rejects(client.version(new AbortController().signal), { message: /CA file/ }, caFile);
+    await transport.close();
+  }
 });
 
 t.test('a whole answer has a deadline, however its bytes come', async (t) => {
