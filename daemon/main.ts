@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util';
 import type { SecretStore } from './config/secrets.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { Log } from './log.ts';
-import { startWatchdog } from './watchdog.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -140,7 +139,6 @@ interface LivingDaemon {
 /** The process lives as long as its editor does. Returns how to leave before. */
 function liveWith(daemon: LivingDaemon): () => void {
   errorOutput.redactWith(daemon.redact);
-  startWatchdog();
   const leave = () => {
     // Sockets that stay open must not keep a daemon that has no editor. A child that will not end has a second.
     void daemon.close().finally(() => process.exit(0));

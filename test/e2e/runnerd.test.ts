@@ -199,31 +199,6 @@ t.test('the daemon ends with its editor, and the runner sees it', async (t) => {
   }
 });
 
-t.test('a daemon that is stuck in a loop ends all the same', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-busy-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const loop = join(folder, 'loop.cjs');
-  // It begins once the watch is there, and never ends by itself.
-  writeFileSync(
-    loop,
-    "process.on('worker', (worker) => worker.once('online', () => { process.stderr.write('busy'); for (;;); }));",
-  );
-  const end = {
-    'by a signal': (child: ChildProcess) => child.kill('SIGTERM'),
-    'by the end of its input': (child: ChildProcess) => child.stdin?.end(),
-  };
-  const ends = Object.entries(end).map(async ([how, leave]) => {
-    const env = { NODE_OPTIONS: `--require ${loop}` };
-    const { child, connection } = await startDaemonProcess({ host: 'http://127.0.0.1:9' }, { env });
-    if (child.stderr) await once(child.stderr, 'data');
-    leave(child);
-    const [, signal] = await once(child, 'close');
-    connection.dispose();
-    t.equal(signal, 'SIGKILL', how);
-  });
-  await Promise.all(ends);
-});
-
 /** A daemon in the middle of a chat, under an editor that can be killed. */
 async function startChatting(url: string, how: string): Promise<{ pid: number; end: () => void }> {
   if (how === 'its input ends') {
