@@ -25,9 +25,7 @@ const sources = ['client', 'daemon', 'protocol', 'docs-service', 'esbuild.mjs', 
 
 step(tools ? 'tools' : 'packages', lock, () => {
   console.error('Installing the packages of the lock file (once) …');
-  // Not `npm ci`: it refuses a lock file that lacks the packages of other platforms, which not every registry has.
-  const which = tools ? [] : ['--omit=dev'];
-  run('npm', ['install', ...which, '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+  run('npm', ['ci', ...(tools ? [] : ['--omit=dev']), '--no-audit', '--no-fund', '--loglevel=error']);
   // The test runner is compiled for its plugins; without them its files start faster.
   if (tools) run('npx', ['tap', 'build']);
 });

@@ -213,6 +213,20 @@ t.test('no merge was left half done', async (t) => {
     t.notMatch(readFileSync(page, 'utf8'), /^(<{7}|>{7}|={7}$)/m, page);
 });
 
+t.test('the lock file has the packages of every platform', async (t) => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly packages: Record<string, { readonly optionalDependencies?: Record<string, string> }>;
+  };
+  const names = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
+  // `npm ci` refuses a lock file that lacks one. Choose a release of the tool whose platform packages can all be had.
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !names.has(name))
+      .map((name) => `${path}: ${name}`),
+  );
+  t.strictSame(missing, []);
+});
+
 t.test('pages link to what is there', async (t) => {
   const pages = [
     'README.md',

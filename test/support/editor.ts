@@ -267,7 +267,6 @@ export function ask(editor: Editor, query: string, attached: readonly string[] =
 export function transcript({ page }: Editor, shows: RegExp): Promise<string> {
   const list = page.locator('.interactive-session .interactive-list').first();
   return poll(
-    // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not shown.
     () => list.innerText(),
     (text) => shows.test(text),
     10_000,
