@@ -14,7 +14,9 @@ import { listModelsRequest } from '../../protocol/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { cutHoles, type Hole, sourceFiles } from '../support/holes.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+import { createFigures, median } from './figures.ts';
 
+const figures = createFigures('completion');
 const model = 'filler:1b';
 const host = process.env['RUNNER_TEST_HOST'];
 
@@ -505,20 +507,16 @@ async function ask(
   return list?.items[0];
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
 function row(what: string, times: readonly number[], goal: string): void {
   const slowest = Math.max(...times).toFixed(1);
   line(what, `${median(times).toFixed(1)} ms (slowest ${slowest})`, goal);
 }
 
-function line(what: string, figures: string, goal: string): void {
-  console.log(`  ${what}: ${figures}; goal: ${goal}`);
+function line(what: string, shown: string, goal: string): void {
+  figures.row(what, shown, goal === 'printed' ? {} : { goal });
 }
 
-console.log('\nInline completion (medians)');
+figures.section('Inline completion (medians)');
 await keys();
 await sizes();
 await storms();

@@ -13,7 +13,9 @@ import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
 import { openAccess } from '../../docs-service/stores.ts';
+import { createFigures, median } from './figures.ts';
 
+const { section, row } = createFigures('docsAuth');
 const tokens = 2_000;
 const rounds = 5;
 const me = 'https://ada.example.org/';
@@ -58,7 +60,7 @@ const post = async (token: string) => {
   return body.json();
 };
 
-console.log(`microseconds for one token, one after the other; ${tokens} tokens, median of ${rounds}`);
+section(`Microseconds for one token, one after the other; ${tokens} tokens, median of ${rounds}`);
 await report('a hash and a look into a map', async (token) => bare.get(hashSecret(token)));
 await report('local, remembered', (token) => local.verify(token));
 await report('local, from the database', (token) => local.verify(token), 1_000);
@@ -66,7 +68,7 @@ await report('remote, remembered', (token) => remote.verify(token));
 await report('a bare request to the other server', post);
 await report('remote, asked', (token) => remote.verify(token), 61_000);
 
-console.log(`tokens a second, 200 at once, median of ${rounds}`);
+section(`Tokens a second, 200 at once, median of ${rounds}`);
 await reportAtOnce('a bare request to the other server', post);
 await reportAtOnce('remote, asked', (token) => remote.verify(token));
 
@@ -85,7 +87,7 @@ async function report(name: string, check: (token: string) => Promise<unknown>, 
     for (const token of texts) await check(token);
     times.push(((performance.now() - from) * 1_000) / tokens);
   }
-  console.log(`  ${name.padEnd(38)} ${median(times).toFixed(1).padStart(8)}`);
+  row(name, median(times).toFixed(1));
 }
 
 /** Nothing is remembered from the round before. */
@@ -97,9 +99,5 @@ async function reportAtOnce(name: string, check: (token: string) => Promise<unkn
     for (let at = 0; at < tokens; at += 200) await Promise.all(texts.slice(at, at + 200).map(check));
     rates.push((tokens * 1_000) / (performance.now() - from));
   }
-  console.log(`  ${name.padEnd(38)} ${median(rates).toFixed(0).padStart(8)}`);
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+  row(name, median(rates).toFixed(0));
 }

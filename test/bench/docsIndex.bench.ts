@@ -10,6 +10,7 @@ import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.t
 import { type Database, openDatabase } from '../../docs-service/sqliteDatabase.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { createSynthesis, type Synthesis } from '../support/syntheticDocuments.ts';
+import { createFigures } from './figures.ts';
 
 type Index = DocumentIndex & IndexWriter;
 
@@ -21,6 +22,7 @@ const count = Number(options.documents ?? 2_000);
 /** The caller of the index gives documents in such pieces. */
 const piece = 500;
 const rounds = 200;
+const figures = createFigures('docsIndex');
 
 async function embedded(synthesis: Synthesis): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'runner-docs-bench-'));
@@ -28,15 +30,15 @@ async function embedded(synthesis: Synthesis): Promise<void> {
   const open = () =>
     createSqliteIndex({ file, worker: resolve('dist/docs-service/indexWorker.cjs'), log: console.log });
   const index = open();
-  console.log('\n SQLite');
+  figures.section(`SQLite, ${count} documents`);
   await fill(index, synthesis);
   const size = statSync(file).size / 1e6;
-  line('the file', `${size.toFixed(0)} MB`, 'printed');
+  figures.row('the file', `${size.toFixed(0)} MB`);
   await index.close();
   const begun = performance.now();
   const again = open();
   await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
-  line('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`, 'printed');
+  figures.row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
   await read(again, synthesis);
   await change(again, synthesis);
   memory();
@@ -50,8 +52,8 @@ async function embedded(synthesis: Synthesis): Promise<void> {
 /** On a server of its own, where Debian's PostgreSQL is installed. */
 async function shared(synthesis: Synthesis): Promise<void> {
   const bin = tryFindPostgres();
-  console.log('\n PostgreSQL');
-  if (!bin) return line('all of it', 'left out: PostgreSQL is not installed', 'printed');
+  figures.section(`PostgreSQL, ${count} documents`);
+  if (!bin) return figures.row('all of it', 'left out: PostgreSQL is not installed');
   const server = startPostgres(bin);
   const url = server.database('bench');
   const index = createPostgresIndex({ url, log: console.log });
@@ -61,7 +63,7 @@ async function shared(synthesis: Synthesis): Promise<void> {
   const begun = performance.now();
   const again = createPostgresIndex({ url, log: console.log });
   await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
-  line('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`, 'printed');
+  figures.row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
   await read(again, synthesis);
   await change(again, synthesis);
   memory();
@@ -79,10 +81,9 @@ async function fill(index: Index, synthesis: Synthesis): Promise<void> {
   }
   await index.apply({ whole: true });
   const seconds = (performance.now() - begun) / 1_000;
-  line(
+  figures.row(
     `${count} documents from scratch`,
     `${seconds.toFixed(1)} s, ${((seconds / count) * 1e3).toFixed(2)} ms each`,
-    'printed',
   );
   memory();
 }
@@ -148,7 +149,7 @@ async function change(index: Index, synthesis: Synthesis): Promise<void> {
     waits.push(performance.now() - begun);
   }
   await writing;
-  row(`search while ${piece} documents change`, waits, 'printed');
+  row(`search while ${piece} documents change`, waits);
 }
 
 /** What FTS5 itself takes on the same file, in this thread, without excerpts. */
@@ -197,21 +198,19 @@ async function times(what: string, goal: string, work: (round: number) => Promis
   row(what, taken, goal);
 }
 
-function row(what: string, taken: readonly number[], goal: string): void {
+function row(what: string, taken: readonly number[], goal = ''): void {
   const sorted = taken.toSorted((one, other) => one - other);
   const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN).toFixed(2);
-  line(what, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`, goal);
+  const p99 = Number(at(0.99));
+  const limit = /\d+/.exec(goal)?.[0];
+  const plot = limit === undefined ? {} : { plot: { unit: 'ms', bars: { goal: Number(limit), p99 } } };
+  figures.row(what, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`, { ...(goal ? { goal } : {}), ...plot });
 }
 
 function memory(): void {
-  line('memory of the process', `${(process.memoryUsage().rss / 1e6).toFixed(0)} MB`, 'printed');
+  figures.row('memory of the process', `${(process.memoryUsage().rss / 1e6).toFixed(0)} MB`);
 }
 
-function line(what: string, figures: string, goal: string): void {
-  console.log(`  ${what}: ${figures}; goal: ${goal}`);
-}
-
-console.log(`\nThe index of ${count} documents`);
 const synthesis = createSynthesis();
 if (options.engine !== 'postgres') await embedded(synthesis);
 if (options.engine !== 'sqlite') await shared(synthesis);

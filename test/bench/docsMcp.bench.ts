@@ -11,12 +11,14 @@ import { parseArgs } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
+import { createFigures } from './figures.ts';
 
 const { values } = parseArgs({ options: { documents: { type: 'string', default: '2000' } } });
 const documents = Number(values.documents);
 /** Milliseconds of each measurement. */
 const span = 2_000;
 const connections = 16;
+const { section, row } = createFigures('docsMcp');
 const agents = 200;
 const callsOfAgent = 5;
 
@@ -31,7 +33,7 @@ await service.whenReady();
 const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
 const authorization = `Bearer ${token}`;
 const url = new URL('/mcp', service.origin);
-console.log(`${documents} documents, ${connections} askers, each search another`);
+section(`Searches of ${documents} documents, ${connections} askers, each search another`);
 
 const newerHeaders = {
   'mcp-protocol-version': '2026-07-28',
@@ -60,17 +62,15 @@ const ways: readonly { name: string; ask: () => Promise<unknown> }[] = [
 ];
 for (const { name, ask } of ways) {
   await rate(ask, 500);
-  console.log(`  ${name.padEnd(34)} ${(await rate(ask, span)).toFixed(0).padStart(6)} a second`);
+  row(name, `${(await rate(ask, span)).toFixed(0)} a second`);
 }
 const client = await connect();
 const withClient = () => client.callTool({ name: 'search_docs', arguments: { query: query() } });
 await rate(withClient, 500);
-console.log(
-  `  ${"MCP 2025-11-25, the SDK's client".padEnd(34)} ${(await rate(withClient, span)).toFixed(0).padStart(6)} a second`,
-);
+row("MCP 2025-11-25, the SDK's client", `${(await rate(withClient, span)).toFixed(0)} a second`);
 await client.close();
 
-console.log(`${agents} agents at once, each connects and searches ${callsOfAgent} times`);
+section(`${agents} agents at once, each connects and searches ${callsOfAgent} times`);
 const before = await memory();
 const connecting: number[] = [];
 const searching: number[] = [];
@@ -84,13 +84,13 @@ await Promise.all(
   }),
 );
 const seconds = (performance.now() - begun) / 1_000;
-console.log(`  all done after ${seconds.toFixed(1)} s`);
+row('all done after', `${seconds.toFixed(1)} s`);
 for (const [name, times] of Object.entries({ connecting, searching }))
-  console.log(`  ${name.padEnd(12)} p50 ${quantile(times, 0.5)} ms, p99 ${quantile(times, 0.99)} ms`);
-console.log(`  memory of the service: ${before} MB before, ${await memory()} MB after`);
+  row(name, `p50 ${quantile(times, 0.5)} ms, p99 ${quantile(times, 0.99)} ms`);
+row('memory of the service', `${before} MB before, ${await memory()} MB after`);
 await service.stop();
 
-console.log('how soon the program answers, the median of 10');
+section('How soon the program answers, the median of 10');
 const starts: Readonly<Record<string, { readonly args: readonly string[]; readonly input?: string }>> = {
   'node -e 1': { args: ['-e', '1'] },
   'runner-docs --version': { args: [runnerDocsPath, '--version'] },
@@ -103,7 +103,7 @@ const starts: Readonly<Record<string, { readonly args: readonly string[]; readon
 for (const [name, { args, input }] of Object.entries(starts)) {
   const times: number[] = [];
   for (let at = 0; at < 10; at++) times.push(await timeOfStart(args, input));
-  console.log(`  ${name.padEnd(28)} ${quantile(times, 0.5).padStart(5)} ms`);
+  row(name, `${quantile(times, 0.5)} ms`);
 }
 await rm(folder, { recursive: true });
 

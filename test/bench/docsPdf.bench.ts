@@ -3,6 +3,9 @@ import { Worker } from 'node:worker_threads';
 import type { RenderAnswer } from '../../docs-service/formats/renderer.ts';
 import type { PdfJob } from '../../docs-service/formats/renderJob.ts';
 import { pagesOf, pdfJob } from '../support/pdfFiles.ts';
+import { createFigures, median } from './figures.ts';
+
+const { section, row } = createFigures('docsPdf');
 
 /** PDF pages a second through the bundle of the worker, with the fonts loaded and the code warm. */
 const sentence = 'The service renders documents for readers who want to keep what they have read. ';
@@ -14,11 +17,11 @@ const documents: Readonly<Record<string, string>> = {
 };
 
 async function main(): Promise<void> {
-  console.log('\nPDF (medians of 5; of 3 for long documents)');
+  section('PDF (medians of 5; of 3 for long documents)');
   const worker = new Worker(resolve('dist/docs-service/renderWorker.cjs'));
   const first = performance.now();
   await render(worker, pdfJob('First.'));
-  console.log(`  the first document of a worker     ${Math.round(performance.now() - first)} ms`);
+  row('the first document of a worker', `${Math.round(performance.now() - first)} ms`);
   for (const [name, body] of Object.entries(documents)) {
     const runs = body.length > 20_000 ? 3 : 5;
     const [times, stalls]: [number[], number[]] = [[], []];
@@ -30,8 +33,13 @@ async function main(): Promise<void> {
       pages ||= pagesOf(bytes);
     }
     const time = median(times);
-    console.log(
-      `  ${name.padEnd(34)} ${pages} pages in ${Math.round(time)} ms, ${Math.round(pages / (time / 1000))} pages/s  [goal: 30]; longest stall outside of the worker ${Math.round(Math.max(...stalls))} ms  [goal: 50]`,
+    row(
+      name,
+      `${pages} pages in ${Math.round(time)} ms, ${Math.round(pages / (time / 1000))} pages a second; longest stall outside of the worker ${Math.round(Math.max(...stalls))} ms`,
+      {
+        goal: 'at least 30 a second; at most 50 ms',
+        plot: { unit: 'pages a second', bars: { goal: 30, [name]: pages / (time / 1000) } },
+      },
     );
   }
   await worker.terminate();
@@ -66,10 +74,6 @@ function render(worker: Worker, job: PdfJob): Promise<Uint8Array> {
     });
     worker.postMessage(job);
   });
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
 await main();

@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
+import { createFigures, median } from './figures.ts';
+
+const { section, row } = createFigures('docsRest');
 
 const { values } = parseArgs({ options: { documents: { type: 'string', default: '2000' } } });
 const documents = Number(values.documents);
@@ -31,8 +34,8 @@ const service = await serveDocs([
   '1000000',
 ]);
 await service.whenReady();
-console.log(`${documents} documents`);
-console.log(`  from the start to the whole index: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+section(`The document service with ${documents} documents`);
+row('from the start to the whole index', `${((performance.now() - begun) / 1_000).toFixed(1)} s`);
 const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
 const headers = { authorization: `Bearer ${token}` };
 const body = await (await service.get('/api/v1/docs', token)).text();
@@ -48,8 +51,8 @@ const cases: readonly { name: string; path: string; extra?: Record<string, strin
   { name: 'one document', path: '/api/v1/docs/n7' },
   { name: 'search, asked before', path: '/api/v1/docs?q=alpha' },
 ];
-console.log(
-  `requests a second, ${connections} connections, median of ${rounds}, beside a bare Fastify route of ${body.length} bytes`,
+section(
+  `Requests a second, ${connections} connections, median of ${rounds}, beside a bare Fastify route of ${body.length} bytes`,
 );
 for (const { name, path, extra = {} } of cases) {
   const own: number[] = [];
@@ -59,12 +62,19 @@ for (const { name, path, extra = {} } of cases) {
     own.push(await rate(service.origin, path, { ...headers, ...extra }));
   }
   const ratio = median(own) / median(floor);
-  console.log(
-    `  ${name.padEnd(22)} ${median(own).toFixed(0).padStart(7)}   bare ${median(floor).toFixed(0).padStart(7)}   ratio ${ratio.toFixed(2)}`,
+  row(
+    name,
+    `${median(own).toFixed(0)} a second, bare ${median(floor).toFixed(0)}: ${ratio.toFixed(2)} of the bare route`,
+    {
+      plot: {
+        unit: 'requests a second',
+        bars: { 'a bare Fastify route': median(floor), 'runner-docs': median(own) },
+      },
+    },
   );
 }
 
-console.log('milliseconds of one request at a time, p50 and p99 of 300');
+section('One request at a time, of 300');
 let page = 0;
 const latencies: readonly { name: string; path: () => string }[] = [
   { name: 'list, each another page', path: () => `/api/v1/docs?limit=20&offset=${(page += 7) % documents}` },
@@ -79,7 +89,7 @@ for (const { name, path } of latencies) {
     times.push(performance.now() - from);
   }
   times.sort((a, b) => a - b);
-  console.log(`  ${name.padEnd(26)} ${times[150]?.toFixed(1)}  ${times[297]?.toFixed(1)}`);
+  row(name, `p50 ${times[150]?.toFixed(1)} ms, p99 ${times[297]?.toFixed(1)} ms`);
 }
 
 const before = await memoryOf(service.child.pid);
@@ -92,10 +102,12 @@ while (isRendering) {
   await (await fetch(`${service.origin}/healthz`)).arrayBuffer();
   waits.push(performance.now() - from);
 }
-console.log(
-  `longest answer of /healthz while the first PDF is rendered: ${Math.max(...waits).toFixed(0)} ms of ${waits.length} asked`,
+section('The first PDF');
+row(
+  'the longest answer of /healthz while it is rendered',
+  `${Math.max(...waits).toFixed(0)} ms of ${waits.length} asked`,
 );
-console.log(`memory: ${before} MB after the requests, ${await memoryOf(service.child.pid)} MB after a PDF`);
+row('memory', `${before} MB after the requests, ${await memoryOf(service.child.pid)} MB after the PDF`);
 
 bare.close();
 await service.stop();
@@ -139,8 +151,4 @@ function documentOf(at: number): string {
     place % 9 === 0 ? 'alpha' : `word${(at * 31 + place * 17) % 5_000}`,
   );
   return `---\ntitle: Document ${at}\ntype: ${at % 3 === 0 ? 'guide' : 'note'}\ntags: [t${at % 20}]\ndate: ${2000 + (at % 26)}-01-01\n---\n# Document ${at}\n\n${words.join(' ')}\n`;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }

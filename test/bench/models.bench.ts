@@ -9,7 +9,9 @@ import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.t
 import { createModelRequest, listModelsRequest } from '../../protocol/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { portOf } from '../support/recordings.ts';
+import { createFigures, median } from './figures.ts';
 
+const { section, row } = createFigures('models');
 const megabyte = 1024 * 1024;
 const gigabyte = 1024 * megabyte;
 const self = fileURLToPath(import.meta.url);
@@ -17,7 +19,7 @@ if (process.argv[2] === 'serve') serve();
 else await main();
 
 async function main(): Promise<void> {
-  console.log('\nThe care of models (medians)');
+  section('The care of models (medians)');
   parse();
   const server = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const url = await new Promise<string>((resolve) =>
@@ -55,7 +57,10 @@ function parse(): void {
     row(
       `a Modelfile of 1 MB: ${name}`,
       `${whole.toFixed(1)} ms (splitting into lines: ${lines.toFixed(1)} ms); twice as long: ${(double / whole).toFixed(2)} times`,
-      'within 150 ms, linear',
+      {
+        goal: 'within 150 ms, linear',
+        plot: { unit: 'ms', bars: { 'splitting into lines': lines, 'the whole reader': whole } },
+      },
     );
   }
 }
@@ -79,7 +84,13 @@ async function list(daemon: DaemonProcess, agent: Agent, url: string): Promise<v
   row(
     'a list of 1,000 models',
     `${(median(through) / median(direct)).toFixed(2)} times the bare HTTP calls and JSON (${median(direct).toFixed(1)} -> ${median(through).toFixed(1)} ms)`,
-    'at most 5 times',
+    {
+      goal: 'at most 5 times',
+      plot: {
+        unit: 'ms',
+        bars: { 'bare HTTP calls and JSON': median(direct), 'the daemon': median(through) },
+      },
+    },
   );
 }
 
@@ -115,21 +126,18 @@ async function upload(daemon: DaemonProcess, { agent, url, folder }: UploadBench
     ratios.push(ours / (sum + bare));
     if (run === 0)
       row(
-        '',
+        'one of three rounds',
         `sha256sum ${seconds(sum)}, bare upload ${seconds(bare)}, both by the daemon ${seconds(ours)}`,
-        '',
       );
   }
-  row(
-    'a file of 1 GB, hashed and sent',
-    `${median(ratios).toFixed(2)} times sha256sum and a bare upload`,
-    'at most 1.3 times',
-  );
+  row('a file of 1 GB, hashed and sent', `${median(ratios).toFixed(2)} times sha256sum and a bare upload`, {
+    goal: 'at most 1.3 times',
+  });
   const [first = 0] = memory;
   row(
     'memory meanwhile',
     `${first} MB at the start, ${Math.max(...memory)} MB at most, over three times 1 GB`,
-    'flat',
+    { goal: 'flat' },
   );
 }
 
@@ -157,11 +165,6 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - start;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
 function residentOf({ child }: DaemonProcess): number {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kilobytes) / 1024);
@@ -169,10 +172,6 @@ function residentOf({ child }: DaemonProcess): number {
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
-}
-
-function row(name: string, figure: string, goal: string): void {
-  console.log(`  ${name.padEnd(46)} ${figure}${goal === '' ? '' : `  [goal: ${goal}]`}`);
 }
 
 /** A runner in a process of its own, with a thousand models, that takes bytes as fast as they come. */

@@ -1,4 +1,5 @@
 import { createStreamParser } from '../../daemon/stream/stream.ts';
+import { createFigures, median } from './figures.ts';
 
 /**
  * The stream library against the least that a scanner with the same interface can do: it walks each piece once, tells
@@ -9,6 +10,7 @@ const tools = [
   { name: 'get_weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } },
 ];
 const contextTags = ['context', 'selection', 'vscode_context'];
+const { section, row } = createFigures('stream');
 const megabyte = 1024 * 1024;
 const pieceLength = 3;
 
@@ -24,8 +26,8 @@ const inputs: Readonly<Record<string, (length: number) => string>> = {
 };
 
 function main(): void {
-  console.log(
-    `\nThe stream library at ${pieceLength}-byte pieces, against a bare linear scanner of the same pieces (medians)`,
+  section(
+    `The stream library at ${pieceLength}-byte pieces, against a bare linear scanner of the same pieces (medians)`,
   );
   for (const [name, make] of Object.entries(inputs)) {
     const figures = [1, 4, 16].map((size) => measure(make(size * megabyte), size));
@@ -34,8 +36,16 @@ function main(): void {
     const ratios = figures.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(', ');
     const speeds = figures.map(({ ours, size }) => Math.round(size / (ours / 1000))).join(', ');
     const growth = doubling(make);
-    console.log(
-      `  ${name.padEnd(36)} ${speeds} MB/s at 1, 4, 16 MB; ${ratios} times the scanner's time  [goal: at most 2]; time(2n)/time(n) ${growth.toFixed(2)}  [goal: at most 2.5]`,
+    row(
+      name,
+      `${speeds} MB/s at 1, 4, 16 MB; ${ratios} times the scanner's time; twice as long: ${growth.toFixed(2)} times`,
+      {
+        goal: 'at most 2; at most 2.5',
+        plot: {
+          unit: 'MB/s',
+          bars: { 'a bare scanner': 4 / (four.bare / 1000), 'the library': 4 / (four.ours / 1000) },
+        },
+      },
     );
   }
 }
@@ -115,10 +125,6 @@ function timed(work: () => number): number {
   const start = performance.now();
   if (work() < 0) throw new Error('Nothing was read.');
   return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 main();

@@ -1,9 +1,11 @@
 import { ask, type Editor, type Host, modelIds, skipWithoutEditor, startEditor } from '../support/editor.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+import { createFigures, median } from './figures.ts';
 
-console.log('\nVS Code, the packed extension (medians)');
+const { section, row } = createFigures('vscode');
+section('VS Code, the packed extension (medians)');
 const missing = skipWithoutEditor();
-if (missing) console.log(`  left out: ${missing}`);
+if (missing) row('all of it', `left out: ${missing}`);
 else {
   await activation();
   await firstPart();
@@ -18,7 +20,10 @@ async function activation(): Promise<void> {
     times.push(await activationTime(editor));
     await close(runner, editor);
   }
-  row('activation', `${median(times)} ms (${times.join(', ')})`, 'within 60 ms; two peers 141 and 260 ms');
+  row('activation', `${median(times)} ms (${times.join(', ')})`, {
+    goal: 'within 60 ms; two peers 141 and 260 ms',
+    plot: { unit: 'ms', bars: { 'a peer': 141, 'another peer': 260, Runner: median(times) } },
+  });
 }
 
 async function activationTime({ page, evaluate }: Editor): Promise<number> {
@@ -46,12 +51,13 @@ async function firstPart(): Promise<void> {
     chat.push(result.timings.firstProgress);
   }
   const figures = `${median(ours).toFixed(1)} ms (a bare request: ${median(bare).toFixed(1)} ms)`;
-  row(
-    "the runner's first byte to an extension's first part",
-    figures,
-    'at most 20 ms more; two peers 100 and 2,900 ms',
-  );
-  row('a question to @runner to its first progress', `${median(chat)} ms`, "the editor's own figure");
+  row("the runner's first byte to an extension's first part", figures, {
+    goal: 'at most 20 ms more; two peers 100 and 2,900 ms',
+    plot: { unit: 'ms', bars: { 'a bare request': median(bare), Runner: median(ours), 'a peer': 100 } },
+  });
+  row('a question to @runner to its first progress', `${median(chat)} ms`, {
+    goal: "the editor's own figure",
+  });
   await close(runner, editor);
 }
 
@@ -111,8 +117,8 @@ async function largeViews(): Promise<void> {
     });
     await editor.page.keyboard.press('Escape');
     const goal = 'the editor gathers changes for 200 ms';
-    row(`${title}, ${count} models: shown`, `${shown} ms`, 'printed');
-    row(`${title}, ${count} models: narrowed to one, a key at a time`, `${narrowed} ms`, goal);
+    row(`${title}, ${count} models: shown`, `${shown} ms`);
+    row(`${title}, ${count} models: narrowed to one, a key at a time`, `${narrowed} ms`, { goal });
   }
   await close(runner, editor);
 }
@@ -138,12 +144,4 @@ async function open(): Promise<{ runner: RunnerStandIn; editor: Editor }> {
 async function close(runner: RunnerStandIn, editor: Editor): Promise<void> {
   await editor.close();
   await runner.close();
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function row(what: string, figures: string, goal: string): void {
-  console.log(`  ${what}: ${figures}; goal: ${goal}`);
 }

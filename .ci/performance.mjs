@@ -1,0 +1,143 @@
+// Makes docs/PERFORMANCE.md and its pictures of what the benchmarks measured.
+// Usage: node .ci/performance.mjs [--measure [names]] [--check]
+//   --measure runs all benchmarks, or those that are named, and keeps their figures in test/bench/measured
+//   --check   ends with 1 where the page or a picture is not what the figures make of it
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const figuresFolder = 'test/bench/measured';
+const { values, positionals } = parseArgs({
+  options: { measure: { type: 'boolean' }, check: { type: 'boolean' } },
+  allowPositionals: true,
+});
+
+/** The benchmarks in the order of the page: what a reader wants to know, and the heading. */
+const chapters = [
+  ['daemon', 'The daemon between an editor and the runner'],
+  ['hostile', 'A runner that sends the worst'],
+  ['tools', 'Tools of MCP servers'],
+  ['sessions', 'Conversations that last'],
+  ['stream', 'Reading what a model writes'],
+  ['completion', 'Completion as you type'],
+  ['models', 'The care of models'],
+  ['vscode', 'VS Code'],
+  ['docsRest', 'The document service'],
+  ['docsIndex', 'Search'],
+  ['docsMcp', 'Search by agents'],
+  ['docsPdf', 'PDF'],
+  ['docsFormats', 'EPUB'],
+  ['docsAuth', 'Checking a token'],
+];
+
+const introduction = `# Performance
+
+Each figure stands beside the least that the work can cost: the same request without the daemon, a bare Node, a scanner that reads each character once. Where peers were measured, theirs stand there too. A goal is in brackets where the project has set itself one.
+
+Timings depend on the machine, so each chapter names it. Ratios were measured in turns in one run and hardly depend on it. \`npm run bench\` prints every figure on your machine; the command over each table prints that table alone. \`npm run performance -- --measure\` makes this page and its pictures anew.
+`;
+
+if (values.measure) measure(positionals);
+const outputs = pageOf(readFigures());
+if (values.check) check(outputs);
+else for (const [path, text] of Object.entries(outputs)) writeFileSync(path, text);
+
+function measure(names) {
+  const env = { ...process.env, RUNNER_FIGURES: figuresFolder };
+  for (const name of names.length > 0 ? names : ['']) {
+    const { status } = spawnSync(process.execPath, ['.ci/bench.mjs', name], { stdio: 'inherit', env });
+    if (status !== 0) process.exit(1);
+  }
+}
+
+function readFigures() {
+  return Object.fromEntries(
+    readdirSync(figuresFolder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => JSON.parse(readFileSync(join(figuresFolder, name), 'utf8')))
+      .map((measured) => [measured.bench, measured]),
+  );
+}
+
+function check(made) {
+  const stale = Object.entries(made).filter(
+    ([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text,
+  );
+  for (const [path] of stale)
+    console.error(`${path} is not what the figures say. Run "npm run performance".`);
+  process.exitCode = stale.length === 0 ? 0 : 1;
+}
+
+/** The text of each file by its path. */
+function pageOf(figures) {
+  const unknown = Object.keys(figures).filter((name) => !chapters.some(([known]) => known === name));
+  if (unknown.length > 0)
+    throw new Error(`${unknown.join(', ')}: give it a heading in ${import.meta.filename}`);
+  const files = {};
+  const parts = chapters.flatMap(([name, heading]) => {
+    const measured = figures[name];
+    if (measured === undefined) return [];
+    const picture = pictureOf(measured);
+    if (picture) files[`docs/pictures/performance-${name}.svg`] = picture;
+    return [chapter(measured, heading, picture !== undefined)];
+  });
+  files['docs/PERFORMANCE.md'] = `${introduction}\n${parts.join('\n')}`;
+  return files;
+}
+
+function chapter({ bench, machine, date, sections }, heading, hasPicture) {
+  const command = `npm run bench -- ${bench}`;
+  const picture = hasPicture
+    ? `\n![${heading}: the plotted figures of the table](pictures/performance-${bench}.svg)\n`
+    : '';
+  const tables = sections.map(
+    ({ title, figures }) =>
+      `\n${title}:\n\n| what | measured | goal or comparison |\n|---|---|---|\n${figures
+        .map(({ name, shown, goal = '' }) => `| ${cell(name)} | ${cell(shown)} | ${cell(goal)} |`)
+        .join('\n')}\n`,
+  );
+  return `## ${heading}\n\n\`${command}\` · ${date} · ${machine}\n${picture}${tables.join('')}`;
+}
+
+function cell(text) {
+  return text.replaceAll('|', '\\|').replace(/[`<]/g, (mark) => `\\${mark}`);
+}
+
+/** Bars, each row of figures in its own scale. Colours follow the reader's light or dark scheme. */
+function pictureOf({ sections }) {
+  const rows = sections
+    .flatMap(({ figures }) => figures.filter(({ plot }) => plot !== undefined))
+    .slice(0, 8);
+  if (rows.length === 0) return undefined;
+  const [width, left, barHeight] = [760, 250, 16];
+  let y = 12;
+  const drawn = rows.map(({ name, plot: { unit, bars } }) => {
+    const entries = Object.entries(bars);
+    const longest = Math.max(...entries.map(([, value]) => value), Number.MIN_VALUE);
+    const title = `<text class="name" x="12" y="${y + 13}">${escaped(name)}</text>`;
+    y += 22;
+    const lines = entries.map(([label, value], at) => {
+      const length = Math.max(2, Math.round((value / longest) * (width - left - 150)));
+      const line = `<text class="label" x="${left - 10}" y="${y + 12}" text-anchor="end">${escaped(label)}</text><rect class="${at === entries.length - 1 ? 'ours' : 'floor'}" x="${left}" y="${y}" width="${length}" height="${barHeight - 3}" rx="2"/><text class="value" x="${left + length + 8}" y="${y + 12}">${rounded(value)} ${escaped(unit)}</text>`;
+      y += barHeight + 2;
+      return line;
+    });
+    y += 10;
+    return title + lines.join('');
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" role="img" font-family="system-ui,sans-serif" font-size="13">
+<style>.name{fill:#1f2328;font-weight:600}.label,.value{fill:#59636e}.ours{fill:#0969da}.floor{fill:#afb8c1}@media(prefers-color-scheme:dark){.name{fill:#e6edf3}.label,.value{fill:#9198a1}.ours{fill:#4493f8}.floor{fill:#484f58}}</style>
+${drawn.join('\n')}
+</svg>
+`;
+}
+
+function rounded(value) {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
