@@ -1,15 +1,14 @@
-import type { LogLevel } from '../protocol/initialize.ts';
-import type { Status } from '../protocol/status.ts';
-import type { ToolRefusal } from '../protocol/tools.ts';
 import { type Chat, createChat } from './chat/chat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration } from './config/configuration.ts';
+import { createSecretReading } from './config/secretReading.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log, type WrittenLog } from './log.ts';
 import { createModelKnowledge, type ModelKnowledge } from './models/knowledge.ts';
-import { createModelChanges } from './models/modelChanges.ts';
+import { createModelChanges, type ModelChanges } from './models/modelChanges.ts';
 import { createModels, type Models } from './models/models.ts';
+import { createToolRefusals, type ToolRefusals } from './models/toolRefusals.ts';
 import { createToolSupport } from './models/toolSupport.ts';
 import { parseAddress } from './runner/address.ts';
 import type { RunnerClient } from './runner/client.ts';
@@ -25,117 +24,83 @@ export interface CoreOptions {
   readonly random: () => number;
 }
 
-/** What the core tells of its own accord; each adapter says it in the words of its protocol. */
-export interface CoreEvents {
-  /** Without secrets, and no less severe than the configuration asks. */
-  readonly onLog: (level: LogLevel, message: string) => void;
-  readonly onDidChangeStatus: (status: Status) => void;
-  readonly onDidChangeModels: () => void;
-  /** All models that refuse tools, once one more does or one does no longer. */
-  readonly onDidRefuseTools: (refusals: readonly ToolRefusal[]) => void;
-}
-
-/** All that is true about the runners, over no connection in particular. */
+/**
+ * All that is true about the runners, over no connection in particular. What its parts tell of their own accord are
+ * events; each adapter says them in the words of its protocol.
+ */
 export interface Core {
   readonly configuration: ConfigurationStore;
   readonly secrets: SecretStore;
-  readonly log: Log;
+  readonly log: WrittenLog;
   readonly servers: Servers;
   readonly status: StatusMonitor;
   readonly knowledge: ModelKnowledge;
   readonly models: Models;
+  readonly modelChanges: ModelChanges;
+  readonly toolRefusals: ToolRefusals;
   readonly chat: Chat;
   /** What was wrong before anybody could be told. */
-  readonly problem?: string;
+  readonly problem: string | undefined;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** The models of this server are others now. */
   readonly noteModels: (client: RunnerClient) => void;
-  /** What an earlier daemon of the session learnt of tools. */
-  readonly restore: (refusals: readonly ToolRefusal[]) => void;
   /** The configuration is known: the secrets are read. */
   start(): void;
 }
 
 /** `closed` is aborted when nobody is there to be told any more. */
-export function createCore(options: CoreOptions, events: CoreEvents, closed: AbortSignal): Core {
-  // Who was refused may be let in now, and may see other models.
-  const secrets = createSecretStore(() => {
-    if (!isBegun) return;
-    tellChanges();
-    status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${error}`));
-  });
-  /** The secrets that were there at the start have been read. */
-  let isBegun = false;
-  let secretsRead = Promise.resolve();
+export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const { host, problem } = readHost(options.host);
   const configuration = createConfiguration(host);
-  const log = createLog({
-    level: () => configuration.current.logLevel,
-    redact: secrets.redact,
-    write: events.onLog,
-  });
-  const headersFor = async (url: string) => {
-    await secretsRead;
-    isBegun = true;
-    return secrets.headersFor(url);
-  };
-  const servers = createServers({
-    settings: () => configuration.current,
-    headersFor,
-    onAnswer: (server) => status.answered(server),
-    redact: secrets.redact,
-  });
-  const status = createStatus({
-    client: () => servers.client(),
-    onDidChange: events.onDidChangeStatus,
-    onDidReturn: () => tellChanges(),
-    closed,
-  });
-  const toolSupport = createToolSupport((server, model, works) => {
-    knowledge.observe(server, model, { capability: 'tools', value: works });
-    if (!works) tellRefusals();
-  });
-  const tellRefusals = () =>
-    events.onDidRefuseTools(
-      toolSupport.refused.map(({ server, model }) => {
-        const digest = knowledge.digest(server, model);
-        return { url: server.url, model, ...(digest === undefined ? {} : { digest }) };
-      }),
-    );
-  const tellChanges = createModelChanges(events.onDidChangeModels, closed);
-  const knowledge = createModelKnowledge({
-    onReplaced(id) {
-      if (toolSupport.forget(id)) tellRefusals();
-    },
-    onDidLoad: tellChanges,
-  });
+  const settings = () => configuration.current;
+  const secrets = createSecretStore();
+  const { redact } = secrets;
+  const log = createLog({ level: () => settings().logLevel, redact });
+  const reading = createSecretReading(secrets, (url) => options.readSecrets(secrets, url, log));
+  const { headersFor } = reading;
+  const servers = createServers({ settings, headersFor, redact });
+  const status = createStatus({ client: () => servers.client(), closed });
+  const knowledge = createModelKnowledge();
+  const toolSupport = createToolSupport();
+  const toolRefusals = createToolRefusals({ toolSupport, knowledge });
   const models = createModels(knowledge, options.now);
+  const modelChanges = createModelChanges(closed);
   const chat = createChat({
     knowledge,
     toolSupport,
     estimate: createTokenEstimate(),
     learn: models.learn,
-    defaults: () => configuration.current,
+    defaults: settings,
     createId: () => createToolCallId(options.random),
   });
+
+  servers.onDidAnswer(status.answered);
+  status.onDidReturn(modelChanges.note);
+  knowledge.onDidLoad(modelChanges.note);
+  // Who was refused may be let in now, and may see other models.
+  reading.onDidChange(() => {
+    modelChanges.note();
+    status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${error}`));
+  });
+
   return {
-    ...{ configuration, secrets, log, servers, status, knowledge, models, chat, headersFor },
-    ...(problem === undefined ? {} : { problem }),
+    configuration,
+    secrets,
+    log,
+    servers,
+    status,
+    knowledge,
+    models,
+    modelChanges,
+    toolRefusals,
+    chat,
+    problem,
+    headersFor,
     noteModels(client) {
       models.forgetList(client);
-      tellChanges();
+      modelChanges.note();
     },
-    restore(refusals) {
-      for (const { url, model, digest } of refusals) {
-        const server = { name: url, url };
-        if (digest !== undefined) knowledge.learnDigest(server, model, digest);
-        toolSupport.refuse(server, model);
-        knowledge.observe(server, model, { capability: 'tools', value: false });
-      }
-    },
-    start() {
-      secretsRead = options.readSecrets(secrets, servers.client().server.url, log);
-    },
+    start: () => reading.start(servers.client().server.url),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { LogLevel } from '../protocol/initialize.ts';
+import { createEmitter, type Event } from './event.ts';
 
 /** What the daemon says of itself; never a prompt, an answer or a secret. */
 export interface Log {
@@ -8,6 +9,17 @@ export interface Log {
   error(message: string): void;
 }
 
+export interface LogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+}
+
+/** The log, and where its lines can be had. */
+export interface WrittenLog extends Log {
+  /** A line without secrets, no less severe than the level asks. */
+  readonly onDidWrite: Event<LogLine>;
+}
+
 const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export interface LogOptions {
@@ -15,12 +27,18 @@ export interface LogOptions {
   readonly level: () => LogLevel;
   /** Takes secrets out; in front of every sink. */
   readonly redact: (text: string) => string;
-  readonly write: (level: LogLevel, message: string) => void;
 }
 
-export function createLog({ level, redact, write }: LogOptions): Log {
+export function createLog({ level, redact }: LogOptions): WrittenLog {
+  const written = createEmitter<LogLine>();
   const at = (own: LogLevel) => (message: string) => {
-    if (order.indexOf(own) >= order.indexOf(level())) write(own, redact(message));
+    if (order.indexOf(own) >= order.indexOf(level())) written.fire({ level: own, message: redact(message) });
   };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    onDidWrite: written.event,
+  };
 }

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import type { Message } from 'vscode-jsonrpc/node';
-import { createConnection, TextDocumentSyncKind } from 'vscode-languageserver/node';
-import { type LogParams, logNotification } from '../protocol/log.ts';
+import { type Connection, TextDocumentSyncKind } from 'vscode-languageserver/node';
+import type { LogLevel } from '../protocol/initialize.ts';
+import { logNotification } from '../protocol/log.ts';
+import type { NotificationMessage } from '../protocol/messageTypes.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
 import { toolsDidRefuse } from '../protocol/tools.ts';
@@ -13,10 +14,9 @@ import { createCompletionEngine } from './completion/engine.ts';
 import type { Wait } from './completion/pause.ts';
 import { createRegistration } from './completion/registration.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
-import { type CoreOptions, createCore } from './core.ts';
+import { type Core, type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
 import { serveLogs } from './logs/serveLogs.ts';
-import type { ServerLogsOptions } from './logs/serverLogs.ts';
 import { modelfileCapabilities, serveModelfileLanguage } from './modelfile/language.ts';
 import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createLifecycle } from './models/lifecycle.ts';
@@ -24,13 +24,10 @@ import { serverParamsSchema } from './models/params.ts';
 import { createPulls } from './models/pulls.ts';
 import { modelCommands, serveModels } from './models/serveModels.ts';
 import { serveCommands } from './rpc/commands.ts';
-import { createEndpoint } from './rpc/endpoint.ts';
-import { FrameReader } from './rpc/frameReader.ts';
-import { createGate } from './rpc/gate.ts';
-import type { FrameProblem } from './rpc/incoming.ts';
-import { toOutgoing } from './rpc/outgoing.ts';
-import { createSession, serveConfiguration, serveSession } from './rpc/session.ts';
-import { createTrace, TracedWriter } from './rpc/trace.ts';
+import { createEndpoint, type Endpoint } from './rpc/endpoint.ts';
+import { createFrameConnection } from './rpc/frameConnection.ts';
+import { createSession, type Session, serveConfiguration, serveSession } from './rpc/session.ts';
+import { createTrace } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
 
 export interface DaemonOptions extends CoreOptions {
@@ -55,151 +52,151 @@ export function startDaemon(options: DaemonOptions): Daemon {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
-  const core = createCore(
-    options,
-    {
-      onLog: (level, message) => {
-        if (session.isReady())
-          endpoint.notify(logNotification, { level, source: 'daemon', message }).catch(() => closed.abort());
-      },
-      onDidChangeStatus: (changed) => {
-        endpoint.notify(statusDidChange, changed).catch(() => closed.abort());
-      },
-      onDidChangeModels: () => {
-        endpoint.notify(modelsDidChange, {}).catch(() => closed.abort());
-      },
-      onDidRefuseTools: (refusals) => {
-        endpoint.notify(toolsDidRefuse, { refusals }).catch(() => closed.abort());
-      },
+  const core = createCore(options, closed.signal);
+  const ground = connect(options, core, closed);
+  const features = createFeatures(ground);
+  const served = serve(ground, features);
+  subscribe(ground, { ...features, ...served });
+  ground.connection.listen();
+  return {
+    redact: core.secrets.redact,
+    async close() {
+      closed.abort();
+      await Promise.all([core.servers.close(), features.catalog.close(), features.logs.close()]);
     },
-    closed.signal,
-  );
-  const { configuration, secrets, log, servers, status, models, chat, problem } = core;
-  const trace =
-    options.traceFile === undefined
-      ? () => undefined
-      : createTrace(options.traceFile, secrets.redact, options.now);
-  const writer = new TracedWriter(options.output, (message) => toOutgoing(message, secrets.redaction), trace);
-  // JSON-RPC answers what it cannot read with an error, under no id where none can be read.
-  const answer = (message: Message) => void writer.write(message).catch(() => closed.abort());
-  const refuse = ({ id, ...error }: FrameProblem) =>
-    answer({ jsonrpc: '2.0', id: id ?? null, error } as Message);
-  const reader = new FrameReader(options.input, refuse, trace);
+  };
+}
+
+/** What every feature stands on. */
+interface Ground {
+  readonly options: DaemonOptions;
+  readonly core: Core;
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly endpoint: Endpoint;
+  /** Sends a notification that nobody waits for. */
+  readonly publish: <P>(message: NotificationMessage<P>, params: P) => void;
+  readonly closed: AbortSignal;
+}
+
+function connect(options: DaemonOptions, core: Core, closing: AbortController): Ground {
+  const { secrets, log, status } = core;
+  const { input, output, traceFile, now } = options;
+  const { signal: closed } = closing;
+  const onLost = () => closing.abort();
   const session = createSession();
-  const connection = createConnection(reader, writer, { messageStrategy: createGate(session, answer) });
-  const endpoint = createEndpoint({
-    connection,
-    log,
-    closed: closed.signal,
-    onFailure: (error) => status.failed(error),
-  });
-  const lifecycle = createLifecycle({ models, onDidChange: core.noteModels, now: options.now });
-  const pulls = createPulls(core.noteModels);
-  const works = createWorks(connection);
-
-  const catalog = lazily(async () => {
-    const { createCatalog } = await import('./catalog/catalog.ts');
-    const { headersFor } = core;
-    return createCatalog({ settings: () => configuration.current, headersFor, now: options.now, log });
-  });
-  const onLogLine: ServerLogsOptions['onLine'] = (level, message) => {
-    const line: LogParams = { level, source: 'server', message };
-    endpoint.notify(logNotification, line).catch(() => closed.abort());
+  const trace = traceFile === undefined ? () => undefined : createTrace(traceFile, secrets.redact, now);
+  const { redaction } = secrets;
+  const connection = createFrameConnection({ input, output, session, redaction, trace, onLost });
+  const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
+  const publish: Ground['publish'] = (message, params) => {
+    endpoint.notify(message, params).catch(onLost);
   };
-  const logs = lazily(async () => {
-    const { createServerLogs } = await import('./logs/serverLogs.ts');
-    const { platform, env, now } = options;
-    return createServerLogs({ onLine: onLogLine, platform, env, now });
-  });
+  return { options, core, session, connection, endpoint, publish, closed };
+}
 
-  const completion = createCompletionEngine({
-    ...{ core, now: options.now, wait: options.wait, closed: closed.signal },
-  });
-  const { documents } = completion;
-  const registration = createRegistration(connection, {
-    isWanted: () => configuration.current.completionModel !== undefined,
-    log,
-    closed: closed.signal,
-  });
+type Features = ReturnType<typeof createFeatures>;
 
-  const followLogs = serveLogs(endpoint, {
-    logs,
-    servers,
-    log,
-    isWanted: () => configuration.current.streamLogs,
-  });
-  const followSettings = () => {
-    followLogs();
-    registration.update();
-    completion.stop();
-    // What was advised may be done by now; else the next request says it again.
-    status.advise(undefined);
+/** What the core has no need of. */
+function createFeatures({ options, core, connection, publish, closed }: Ground) {
+  const { configuration, log, headersFor, models, noteModels } = core;
+  const { platform, env, now, wait } = options;
+  const settings = () => configuration.current;
+  const onLine = (level: LogLevel, message: string) =>
+    publish(logNotification, { level, source: 'server', message });
+  return {
+    settings,
+    lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
+    pulls: createPulls(noteModels),
+    works: createWorks(connection),
+    completion: createCompletionEngine({ core, now, wait, closed }),
+    registration: createRegistration(connection, {
+      isWanted: () => settings().completionModel !== undefined,
+      log,
+      closed,
+    }),
+    catalog: lazily(async () => {
+      const { createCatalog } = await import('./catalog/catalog.ts');
+      return createCatalog({ settings, headersFor, now, log });
+    }),
+    logs: lazily(async () => {
+      const { createServerLogs } = await import('./logs/serverLogs.ts');
+      return createServerLogs({ onLine, platform, env, now });
+    }),
   };
-  const pullSettings = serveConfiguration(connection, endpoint, {
-    onDidChange: followSettings,
-    configuration,
-    status,
-    servers,
-    log,
-    closed: closed.signal,
-  });
-  serveSession(connection, {
-    onReady: followSettings,
-    onShutdown: () => logs.close(),
-    pullSettings,
+}
+
+type Served = ReturnType<typeof serve>;
+
+/** Who answers what. */
+function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
+  const { configuration, servers, status, models, noteModels, log, problem } = core;
+  const { completion, registration, lifecycle, pulls, works, catalog, logs, settings } = features;
+  const common = { configuration, status, servers, log, closed };
+
+  const served = serveConfiguration(connection, endpoint, common);
+  const begun = serveSession(connection, {
+    ...common,
+    session,
+    problem,
     version: options.version,
-    ...(problem === undefined ? {} : { problem }),
+    pullSettings: served.pull,
+    onShutdown: () => logs.close(),
     capabilities: (editor) => ({
       textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
       executeCommandProvider: { commands: [...modelCommands, ...completionCommands], workDoneProgress: true },
       ...modelfileCapabilities,
       ...registration.capabilitiesFor(editor),
     }),
-    onInitialize({ window }, { refusedTools = [] }) {
-      core.restore(refusedTools);
-      works.start(window?.workDoneProgress === true);
-      core.start();
-    },
-    session,
-    configuration,
-    status,
-    servers,
-    log,
-    closed: closed.signal,
   });
-  const loadOptions = () => configuration.current;
-  serveCommands(endpoint, [
-    ...serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions }),
-    ...serveCompletion(endpoint, {
-      ...{ ...completion, status, log },
-      settings: () => configuration.current,
-    }),
-  ]);
-  serveCatalog(endpoint, { catalog, servers, installed: models.names });
-  serveModelfile(endpoint, { servers, works, onDidChange: core.noteModels });
-  serveModelfileLanguage(connection, {
-    documents,
-    installed: (signal) => models.names(servers.client(), signal),
-    log,
-    closed: closed.signal,
-  });
-  const chatFirst: Chat = (...turn) => {
-    completion.giveWay();
-    return chat(...turn);
-  };
-  serveChat(endpoint, { chat: chatFirst, servers, status });
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.client(server), signal),
   );
-
-  documents.listen(connection);
-  reader.onClose(() => closed.abort());
-  connection.listen();
-  return {
-    redact: secrets.redact,
-    async close() {
-      closed.abort();
-      await Promise.all([servers.close(), catalog.close(), logs.close()]);
-    },
+  serveCommands(endpoint, [
+    ...serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions: settings }),
+    ...serveCompletion(endpoint, { ...completion, status, log, settings }),
+  ]);
+  serveCatalog(endpoint, { catalog, servers, installed: models.names });
+  serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
+  serveModelfileLanguage(connection, {
+    documents: completion.documents,
+    installed: (signal) => models.names(servers.client(), signal),
+    log,
+    closed,
+  });
+  const chat: Chat = (...turn) => {
+    completion.giveWay();
+    return core.chat(...turn);
   };
+  serveChat(endpoint, { chat, servers, status });
+  completion.documents.listen(connection);
+  const isWanted = () => settings().streamLogs;
+  const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
+  return { ...begun, onDidChangeSettings: served.onDidChange, followLogs };
+}
+
+/** What follows from what. */
+function subscribe({ core, session, publish }: Ground, parts: Features & Served): void {
+  const { status } = core;
+  core.log.onDidWrite(({ level, message }) => {
+    if (session.isReady()) publish(logNotification, { level, source: 'daemon', message });
+  });
+  status.onDidChange((changed) => publish(statusDidChange, changed));
+  core.modelChanges.onDidChange(() => publish(modelsDidChange, {}));
+  core.toolRefusals.onDidChange((refusals) => publish(toolsDidRefuse, { refusals }));
+
+  parts.onDidInitialize(({ editor, options: { refusedTools = [] } }) => {
+    core.toolRefusals.restore(refusedTools);
+    parts.works.start(editor.window?.workDoneProgress === true);
+    core.start();
+  });
+  const followSettings = () => {
+    parts.followLogs();
+    parts.registration.update();
+    parts.completion.stop();
+    // What was advised may be done by now; else the next request says it again.
+    status.advise(undefined);
+  };
+  parts.onDidBecomeReady(followSettings);
+  parts.onDidChangeSettings(followSettings);
 }

@@ -1,14 +1,16 @@
 import { Readable, Writable } from 'node:stream';
 import {
+  type AgentContext,
   type AnyMessage,
   agent as createApp,
   methods,
   ndJsonStream,
+  type PromptRequest,
   RequestError,
-  type SessionUpdate,
   type Stream,
 } from '@agentclientprotocol/sdk';
 import type { Agent } from './agent.ts';
+import type { Update } from './client.ts';
 
 /** As in frames: a message may be up to so many bytes. */
 const maxMessageBytes = 256 * 1024 * 1024;
@@ -32,8 +34,7 @@ export interface WireError {
 }
 
 export interface AgentConnection {
-  /** Settles when it was written; rejects when the client is gone. */
-  update(sessionId: string, update: SessionUpdate): Promise<void>;
+  readonly update: Update;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   close(): void;
@@ -59,9 +60,16 @@ export function connectAgent({
         throw new RequestError(code, message, data);
       }
     };
+  const updateTo =
+    (client: AgentContext): Update =>
+    (sessionId, update) =>
+      client.notify(methods.client.session.update, { sessionId, update });
   // The prompt comes first: a cancel that was sent right behind it must find it.
   const app = createApp({ name: 'runnerd' })
-    .onRequest(session.prompt, answer(agent.prompt))
+    .onRequest(session.prompt, ({ client, ...request }) => {
+      const update = updateTo(client);
+      return answer((params: PromptRequest, signal) => agent.prompt(params, { update, signal }))(request);
+    })
     .onRequest(initialize, answer(agent.initialize))
     .onRequest(session.new, answer(agent.newSession))
     .onRequest(session.setConfigOption, answer(agent.setOption))
@@ -78,8 +86,7 @@ export function connectAgent({
   });
   const connection = app.connect(traced(lines, edge, trace));
   return {
-    update: (sessionId, update) =>
-      connection.client.notify(methods.client.session.update, { sessionId, update }),
+    update: updateTo(connection.client),
     signal: connection.signal,
     close: () => connection.close(),
   };

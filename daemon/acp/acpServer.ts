@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { redactMessage } from '../config/outgoing.ts';
-import { type CoreOptions, createCore } from '../core.ts';
+import { type Core, type CoreOptions, createCore } from '../core.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
-import type { WireError } from './acpConnection.ts';
-import { createAgent } from './agent.ts';
+import type { AgentConnection, ConnectionOptions } from './acpConnection.ts';
+import { type Agent, createAgent } from './agent.ts';
 
 export interface AcpOptions extends CoreOptions {
   readonly input: Readable;
@@ -31,41 +31,14 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
-  const core = createCore(
-    options,
-    {
-      onLog: (level, message) => options.writeLog(`runnerd: ${level}: ${message}\n`),
-      onDidChangeStatus: () => undefined,
-      onDidChangeModels: () => {
-        agent
-          .modelsChanged(closed.signal)
-          .catch((error) => log.debug(`The models were not told: ${String(error)}`));
-      },
-      // It offers no tools.
-      onDidRefuseTools: () => undefined,
-    },
-    closed.signal,
-  );
-  const { configuration, secrets, servers, log } = core;
-  configuration.start({ logLevel: 'warn' });
-  if (core.problem !== undefined) log.warn(core.problem);
-  const agent = createAgent({
-    core,
-    version: options.version,
-    createId: options.createId,
-    update: (sessionId, update) => connection.update(sessionId, update),
-  });
-  const toWire = (method: string, error: unknown): WireError => {
-    const { code, message, data } = toResponseError(error, { cancelled: false, method, log });
-    return { code, message, data: withoutPartial(data) };
-  };
+  const core = createCore(options, closed.signal);
+  const agent = createAgent({ core, version: options.version, createId: options.createId });
+  const connection = connectAgent(wiringOf(options, core, agent));
+  subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
+
+  core.configuration.start({ logLevel: 'warn' });
+  if (core.problem !== undefined) core.log.warn(core.problem);
   core.start();
-  const { traceFile } = options;
-  const connection = connectAgent({
-    ...{ input: options.input, output: options.output, agent, toWire },
-    edge: (message) => redactMessage(message, secrets.redaction),
-    ...(traceFile === undefined ? {} : { trace: createTrace(traceFile, secrets.redact, options.now) }),
-  });
   const leave = () => {
     closed.abort();
     agent.close();
@@ -73,13 +46,45 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   connection.signal.addEventListener('abort', leave, { once: true });
   return {
     signal: connection.signal,
-    redact: secrets.redact,
+    redact: core.secrets.redact,
     async close() {
       connection.close();
       leave();
-      await servers.close();
+      await core.servers.close();
     },
   };
+}
+
+function wiringOf(options: AcpOptions, { secrets, log }: Core, agent: Agent): ConnectionOptions {
+  const { input, output, traceFile } = options;
+  return {
+    input,
+    output,
+    agent,
+    toWire(method, error) {
+      const { code, message, data } = toResponseError(error, { cancelled: false, method, log });
+      return { code, message, data: withoutPartial(data) };
+    },
+    edge: (message) => redactMessage(message, secrets.redaction),
+    ...(traceFile === undefined ? {} : { trace: createTrace(traceFile, secrets.redact, options.now) }),
+  };
+}
+
+interface Listeners {
+  readonly agent: Agent;
+  readonly connection: AgentConnection;
+  readonly writeLog: AcpOptions['writeLog'];
+  readonly closed: AbortSignal;
+}
+
+/** What the core tells of its own accord. Of the status the protocol has no message, and no tools are offered that could be refused. */
+function subscribe(core: Core, { agent, connection, writeLog, closed: signal }: Listeners): void {
+  core.log.onDidWrite(({ level, message }) => writeLog(`runnerd: ${level}: ${message}\n`));
+  core.modelChanges.onDidChange(() => {
+    agent
+      .modelsChanged({ update: connection.update, signal })
+      .catch((error) => core.log.debug(`The models were not told: ${String(error)}`));
+  });
 }
 
 /** Clients show the data of an error; what had come of the answer they have shown already. */

@@ -6,12 +6,12 @@ import type {
   NewSessionResponse,
   PromptRequest,
   PromptResponse,
-  SessionUpdate,
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
 import type { Core } from '../core.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
+import type { Client } from './client.ts';
 import { createOffer, type Offer } from './offer.ts';
 import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
@@ -28,11 +28,11 @@ export interface Agent {
     signal: AbortSignal,
   ): Promise<SetSessionConfigOptionResponse>;
   /** A cancelled prompt is a normal answer. */
-  prompt(params: PromptRequest, signal: AbortSignal): Promise<PromptResponse>;
+  prompt(params: PromptRequest, client: Client): Promise<PromptResponse>;
   cancel(sessionId: string): void;
   closeSession(sessionId: string): void;
   /** The models may be others now: who has a picker is told. */
-  modelsChanged(signal: AbortSignal): Promise<void>;
+  modelsChanged(client: Client): Promise<void>;
   /** Nobody listens any more. */
   close(): void;
 }
@@ -41,14 +41,12 @@ export interface AgentParts {
   readonly core: Pick<Core, 'chat' | 'models' | 'servers' | 'log'>;
   readonly version: string;
   readonly createId: () => string;
-  /** Settles when it was written, which is the back-pressure. */
-  readonly update: (sessionId: string, update: SessionUpdate) => Promise<void>;
 }
 
 /** An agent that chats: no tools, no files, no terminal. */
-export function createAgent({ core, version, createId, update }: AgentParts): Agent {
+export function createAgent({ core, version, createId }: AgentParts): Agent {
   const sessions = createSessions(createId);
-  const offer = createOffer({ core, sessions, update });
+  const offer = createOffer({ core, sessions });
   let takesNotices = false;
 
   return {
@@ -76,23 +74,23 @@ export function createAgent({ core, version, createId, update }: AgentParts): Ag
       return { configOptions: offer.pickers(session) };
     },
 
-    async prompt({ sessionId, prompt }, signal) {
+    async prompt({ sessionId, prompt }, { update, signal: asked }) {
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
-      return inTurn(session, signal, async (turn) => {
-        const tell = (told: SessionUpdate) => update(sessionId, told);
-        const teller = createTeller({ update: tell, takesNotices, signal: turn });
-        return { stopReason: await takeTurn({ core, offer, session, teller, signal: turn }, message) };
+      return inTurn(session, asked, async (signal) => {
+        const teller = createTeller({ update: (said) => update(sessionId, said), takesNotices, signal });
+        const settle = () => offer.settle(update);
+        return { stopReason: await takeTurn({ core, offer, session, teller, settle, signal }, message) };
       });
     },
 
     cancel: (sessionId) => sessions.get(sessionId).turn?.abort(),
     closeSession: (sessionId) => sessions.close(sessionId),
 
-    async modelsChanged(signal) {
+    async modelsChanged({ update, signal }) {
       if (sessions.all().length === 0) return;
       await offer.list(signal, { refresh: false });
-      await offer.settle();
+      await offer.settle(update);
     },
 
     close() {

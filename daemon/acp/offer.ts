@@ -1,7 +1,8 @@
-import type { SessionConfigOption, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { SessionConfigOption } from '@agentclientprotocol/sdk';
 import { canChat, preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
 import type { Core } from '../core.ts';
+import type { Update } from './client.ts';
 import { pickersOf } from './pickers.ts';
 import type { Session, Sessions } from './sessions.ts';
 
@@ -13,16 +14,15 @@ export interface Offer {
   /** The session's pickers, which it knows from now on. */
   pickers(session: Session): SessionConfigOption[];
   /** Gives each session a model that is there, and tells those whose pickers are others now. */
-  settle(): Promise<void>;
+  settle(update: Update): Promise<void>;
 }
 
 export interface OfferParts {
   readonly core: Pick<Core, 'models' | 'servers'>;
   readonly sessions: Sessions;
-  readonly update: (sessionId: string, update: SessionUpdate) => Promise<void>;
 }
 
-export function createOffer({ core, sessions, update }: OfferParts): Offer {
+export function createOffer({ core, sessions }: OfferParts): Offer {
   let models: readonly Model[] = [];
   const pickers = (session: Session) => {
     settleModel(session, models);
@@ -39,7 +39,7 @@ export function createOffer({ core, sessions, update }: OfferParts): Offer {
       const listed = await core.models.list(core.servers.client(), options, signal);
       models = listed.models.filter(canChat);
     },
-    async settle() {
+    async settle(update) {
       for (const session of sessions.all()) {
         const { told } = session;
         const configOptions = pickers(session);

@@ -13,6 +13,8 @@ export interface TurnParts {
   readonly offer: Offer;
   readonly session: Session;
   readonly teller: Teller;
+  /** Tells the sessions whose pickers are others now. */
+  readonly settle: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +54,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
  * The model that answers; where the runner does not list, the one that was chosen before.
  * @throws {RunnerError} `model-not-found`, where there is none.
  */
-async function modelFor({ core, offer, session, teller, signal }: TurnParts): Promise<string> {
+async function modelFor({ core, offer, session, teller, settle, signal }: TurnParts): Promise<string> {
   const before = session.model;
   try {
     await offer.list(signal);
@@ -60,7 +62,7 @@ async function modelFor({ core, offer, session, teller, signal }: TurnParts): Pr
     if (before === undefined || signal.aborted || !(error instanceof RunnerError)) throw error;
     return before;
   }
-  await offer.settle();
+  await settle();
   const { model } = session;
   if (model === undefined) throw noModel(core.servers.client().server.url, offer.models);
   if (before !== undefined && before !== model)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import type { SecretLine } from '../../protocol/secrets.ts';
+import { createEmitter, type Event } from '../event.ts';
 import { isLoopback } from '../runner/address.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
@@ -31,6 +32,8 @@ interface OriginSecrets {
 /** Access tokens and further headers by origin, in memory alone. */
 export interface SecretStore {
   set(line: SecretLine): void;
+  /** A line was taken. */
+  readonly onDidSet: Event<void>;
   /** The headers for a request to this address: those of its own origin, and none over plain http beyond loopback. */
   headersFor(url: string): Readonly<Record<string, string>>;
   /** Finds everything that is or was stored here. */
@@ -39,8 +42,8 @@ export interface SecretStore {
   redact(text: string): string;
 }
 
-/** `onDidSet` hears of each line that was taken. */
-export function createSecretStore(onDidSet: () => void = () => undefined): SecretStore {
+export function createSecretStore(): SecretStore {
+  const wasSet = createEmitter<void>();
   const byOrigin = new Map<string, OriginSecrets>();
   /** Also of those that were replaced: they may still stand in what is said later. */
   const redaction = createRedaction();
@@ -54,7 +57,7 @@ export function createSecretStore(onDidSet: () => void = () => undefined): Secre
     if (line.secret === null && headers.size === 0) byOrigin.delete(origin);
     else
       byOrigin.set(origin, { ...(line.secret === null ? {} : { token: new Secret(line.secret) }), headers });
-    onDidSet();
+    wasSet.fire();
   };
 
   const headersFor = (url: string) => {
@@ -64,7 +67,7 @@ export function createSecretStore(onDidSet: () => void = () => undefined): Secre
     return secrets.token ? { authorization: `Bearer ${secrets.token.reveal()}`, ...headers } : headers;
   };
 
-  return { set, headersFor, redaction, redact: redaction.redact };
+  return { set, onDidSet: wasSet.event, headersFor, redaction, redact: redaction.redact };
 }
 
 /**

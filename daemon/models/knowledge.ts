@@ -1,4 +1,5 @@
 import type { Capability, CapabilityName, ContextLength } from '../../protocol/models.ts';
+import { createEmitter, type Event } from '../event.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';
 import { modelKey } from './name.ts';
@@ -25,6 +26,10 @@ interface Known {
  * the session.
  */
 export interface ModelKnowledge {
+  /** The digest of the model with this identifier changed: what else is kept of it is stale. */
+  readonly onDidReplace: Event<string>;
+  /** Other models are loaded than when the server was last asked. */
+  readonly onDidLoad: Event<Server>;
   learnListed(server: Server, models: readonly WireModel[]): void;
   learnRunning(server: Server, models: readonly WireModel[]): void;
   learnShown(server: Server, model: string, show: WireShow): void;
@@ -62,14 +67,9 @@ export function modelId(server: Server, model: string): string {
   return `${server.url} ${modelKey(model)}`;
 }
 
-export interface KnowledgeEvents {
-  /** The digest of the model with this identifier changed: what else is kept of it is stale. */
-  readonly onReplaced: (id: string) => void;
-  /** Other models are loaded than when the server was last asked. */
-  readonly onDidLoad: (server: Server) => void;
-}
-
-export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents): ModelKnowledge {
+export function createModelKnowledge(): ModelKnowledge {
+  const replaced = createEmitter<string>();
+  const otherLoaded = createEmitter<Server>();
   const known = new Map<string, Known>();
   /** By the server's address: which models were loaded. */
   const loaded = new Map<string, string>();
@@ -94,7 +94,7 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
     known.set(id, fresh);
     if (isAnother) {
       visionByModelId.delete(id);
-      onReplaced(id);
+      replaced.fire(id);
     }
     return fresh;
   };
@@ -108,6 +108,8 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
   };
 
   return {
+    onDidReplace: replaced.event,
+    onDidLoad: otherLoaded.event,
     visionByModelId,
     capability,
     learnListed(server, models) {
@@ -132,7 +134,7 @@ export function createModelKnowledge({ onReplaced, onDidLoad }: KnowledgeEvents)
       const before = loaded.get(server.url);
       const now = [...running.keys()].sort().join('\n');
       loaded.set(server.url, now);
-      if (before !== undefined && before !== now) onDidLoad(server);
+      if (before !== undefined && before !== now) otherLoaded.fire(server);
     },
     learnShown(server, model, show) {
       const id = modelId(server, model);

@@ -1,15 +1,26 @@
-/** How long changes are gathered before they are told, in ms. */
+import { createEmitter, type Event } from '../event.ts';
+
+/** How long changes are gathered before they are published, in ms. */
 const gatherFor = 100;
 
-/** Tells that models changed: many changes at once are told once. Returns how to note one. */
-export function createModelChanges(tell: () => void, closed: AbortSignal): () => void {
+/** That models changed: many changes at once are one. */
+export interface ModelChanges {
+  note(): void;
+  readonly onDidChange: Event<void>;
+}
+
+export function createModelChanges(closed: AbortSignal): ModelChanges {
+  const changed = createEmitter<void>();
   let timer: NodeJS.Timeout | undefined;
   closed.addEventListener('abort', () => clearTimeout(timer), { once: true });
-  return () => {
-    if (closed.aborted) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      tell();
-    }, gatherFor);
+  return {
+    onDidChange: changed.event,
+    note() {
+      if (closed.aborted) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        changed.fire();
+      }, gatherFor);
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { orAborted } from '../abort.ts';
+import { createEmitter, type Event } from '../event.ts';
 import type { Server } from '../runner/client.ts';
 import { modelId } from './knowledge.ts';
 
@@ -12,6 +13,7 @@ export type ToolVerdict = 'enabled' | 'disabled' | 'unknown';
  * request with tools is answered, and disabled for good once it refuses them.
  */
 export interface ToolSupport {
+  readonly onDidDecide: Event<ToolDecision>;
   /**
    * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict.
    * The caller that is given `report` must call it, whatever happens.
@@ -29,6 +31,11 @@ export interface ToolSupport {
   forget(id: string): boolean;
 }
 
+/** A request with tools showed whether they work. */
+export interface ToolDecision extends RefusedModel {
+  readonly works: boolean;
+}
+
 export interface RefusedModel {
   readonly server: Server;
   readonly model: string;
@@ -40,9 +47,8 @@ interface Tested extends RefusedModel {
   test?: Promise<void>;
 }
 
-export function createToolSupport(
-  onVerdict: (server: Server, model: string, works: boolean) => void,
-): ToolSupport {
+export function createToolSupport(): ToolSupport {
+  const decided = createEmitter<ToolDecision>();
   const models = new Map<string, Tested>();
 
   const testedOf = (server: Server, model: string): Tested => {
@@ -51,19 +57,20 @@ export function createToolSupport(
     models.set(id, tested);
     return tested;
   };
-  const settle = (tested: Tested, verdict: ToolVerdict, tell: (works: boolean) => void) => {
+  const settle = (tested: Tested, verdict: ToolVerdict, { server, model }: RefusedModel) => {
     if (verdict === 'unknown' || tested.state === verdict || tested.state === 'disabled') return;
     tested.state = verdict;
-    tell(verdict === 'enabled');
+    decided.fire({ server, model, works: verdict === 'enabled' });
   };
 
   return {
+    onDidDecide: decided.event,
     async admit(server, model, signal) {
       const tested = testedOf(server, model);
       while (tested.state === 'untested' && tested.test) await orAborted(tested.test, signal);
-      const tell = (works: boolean) => onVerdict(server, model, works);
       if (tested.state !== 'untested') {
-        return { send: tested.state === 'enabled', report: (verdict) => settle(tested, verdict, tell) };
+        const report = (verdict: ToolVerdict) => settle(tested, verdict, { server, model });
+        return { send: tested.state === 'enabled', report };
       }
       let finish: (() => void) | undefined;
       tested.test = new Promise((resolve) => {
@@ -71,7 +78,7 @@ export function createToolSupport(
       });
       let isOver = false;
       const report = (verdict: ToolVerdict) => {
-        settle(tested, verdict, tell);
+        settle(tested, verdict, { server, model });
         // Only the first report ends the test: by now another request may be under test.
         if (isOver) return;
         isOver = true;

@@ -13,6 +13,7 @@ import { protocolVersion, type RunnerCapabilities } from '../../protocol/version
 import type { ConfigurationStore } from '../config/configuration.ts';
 import { initializationSchema, optionsSchema, withoutUnset } from '../config/options.ts';
 import { InvalidParamsError } from '../errors.ts';
+import { createEmitter, type Event } from '../event.ts';
 import type { Log } from '../log.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
@@ -60,13 +61,9 @@ export function createSession(): Session {
 export interface SessionParts {
   readonly version: string;
   /** What was wrong before anybody could be told. */
-  readonly problem?: string;
+  readonly problem: string | undefined;
   /** What is announced to this editor beside our own protocol. */
   readonly capabilities: (editor: ClientCapabilities) => ServerCapabilities;
-  /** The configuration is known now, and so is the editor. */
-  readonly onInitialize: (editor: ClientCapabilities, options: InitializationOptions) => void;
-  /** The editor is ready, and its settings are known. */
-  readonly onReady: () => void;
   /** Ends what would outlive the process. */
   readonly onShutdown: () => Promise<void>;
   /** Asks the editor for its settings, where it answers that. */
@@ -79,8 +76,23 @@ export interface SessionParts {
   readonly closed: AbortSignal;
 }
 
-export function serveSession(connection: Connection, parts: SessionParts): void {
+export interface SessionEvents {
+  /** The configuration is known now, and so is the editor, which is not answered yet. */
+  readonly onDidInitialize: Event<Introduction>;
+  /** The editor is ready, and its settings are known. */
+  readonly onDidBecomeReady: Event<void>;
+}
+
+/** What an editor says of itself. */
+export interface Introduction {
+  readonly editor: ClientCapabilities;
+  readonly options: InitializationOptions;
+}
+
+export function serveSession(connection: Connection, parts: SessionParts): SessionEvents {
   const { session, configuration, status, servers, log, closed } = parts;
+  const initialized = createEmitter<Introduction>();
+  const ready = createEmitter<void>();
   let answersSettings = false;
   connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
     let options: InitializationOptions;
@@ -97,7 +109,7 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
     }
     answersSettings = params.capabilities.workspace?.configuration === true;
     session.start();
-    parts.onInitialize(params.capabilities, options);
+    initialized.fire({ editor: params.capabilities, options });
     const runner: RunnerCapabilities = { protocolVersion };
     return {
       capabilities: { ...parts.capabilities(params.capabilities), experimental: { runner } },
@@ -107,7 +119,7 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
   connection.onInitialized(async () => {
     if (parts.problem !== undefined) log.warn(parts.problem);
     if (answersSettings) await parts.pullSettings();
-    parts.onReady();
+    ready.fire();
     log.info(`runnerd ${parts.version} talks to ${servers.client().server.url}.`);
     await status
       .check(servers.client(), closed)
@@ -118,11 +130,10 @@ export function serveSession(connection: Connection, parts: SessionParts): void 
     // The library ends the process at once when the editor says so next.
     await parts.onShutdown();
   });
+  return { onDidInitialize: initialized.event, onDidBecomeReady: ready.event };
 }
 
 export interface ConfigurationParts {
-  /** Settings changed, or trust did. */
-  readonly onDidChange: () => void;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
   readonly servers: Servers;
@@ -130,15 +141,20 @@ export interface ConfigurationParts {
   readonly closed: AbortSignal;
 }
 
-/**
- * Changes come with the notification, or are asked for where the editor answers `workspace/configuration`. Returns how
- * to ask.
- */
+export interface ServedConfiguration {
+  /** Asks the editor for its settings, where it answers that. */
+  pull(): Promise<void>;
+  /** Settings changed, or trust did. */
+  readonly onDidChange: Event<void>;
+}
+
+/** Changes come with the notification, or are asked for where the editor answers `workspace/configuration`. */
 export function serveConfiguration(
   connection: Connection,
   endpoint: Endpoint,
   parts: ConfigurationParts,
-): () => Promise<void> {
+): ServedConfiguration {
+  const changes = createEmitter<void>();
   const { configuration, status, servers, log, closed } = parts;
   const change = (settings: unknown) => {
     try {
@@ -149,7 +165,7 @@ export function serveConfiguration(
     }
   };
   const changed = () => {
-    parts.onDidChange();
+    changes.fire();
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
   };
   const pull = async () => {
@@ -166,5 +182,5 @@ export function serveConfiguration(
     configuration.trust(trusted);
     changed();
   });
-  return pull;
+  return { pull, onDidChange: changes.event };
 }

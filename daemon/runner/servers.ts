@@ -1,5 +1,6 @@
 import type { Timeouts } from '../../protocol/initialize.ts';
 import { InvalidParamsError } from '../errors.ts';
+import { createEmitter, type Event } from '../event.ts';
 import { createRunnerClient, type RunnerClient, type Server } from './client.ts';
 import { createTransport } from './transport.ts';
 
@@ -8,8 +9,6 @@ export interface ServersOptions {
   readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: Required<Timeouts> };
   /** Authorization and further headers for an address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
-  /** A server answers. */
-  readonly onAnswer: (server: Server) => void;
   /** Takes secrets out of what a runner says of itself. */
   readonly redact: (text: string) => string;
 }
@@ -21,10 +20,13 @@ export interface Servers {
    * @throws {InvalidParamsError} with the path `server`, when there is no such name.
    */
   client(name?: string): RunnerClient;
+  /** A server answers, whatever it says. */
+  readonly onDidAnswer: Event<Server>;
   close(): Promise<void>;
 }
 
-export function createServers({ settings, headersFor, onAnswer, redact }: ServersOptions): Servers {
+export function createServers({ settings, headersFor, redact }: ServersOptions): Servers {
+  const answered = createEmitter<Server>();
   const clients = new Map<string, { key: string; client: RunnerClient }>();
 
   const open = (server: Server, timeouts: Required<Timeouts>): RunnerClient => {
@@ -36,13 +38,14 @@ export function createServers({ settings, headersFor, onAnswer, redact }: Server
         ...address,
         timeouts,
         headers: headersFor,
-        onAnswer: () => onAnswer(server),
+        onAnswer: () => answered.fire(server),
         redact,
       }),
     );
   };
 
   return {
+    onDidAnswer: answered.event,
     client(name) {
       const { servers, timeouts } = settings();
       const server = name === undefined ? servers[0] : servers.find((candidate) => candidate.name === name);

@@ -1,9 +1,13 @@
 import type { Status } from '../../protocol/status.ts';
 import { RunnerError } from '../errors.ts';
+import { createEmitter, type Event } from '../event.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
 
 /** How the runner is: asked for at the start, on request and after a failed connection, never by polling. */
 export interface StatusMonitor {
+  readonly onDidChange: Event<Status>;
+  /** A server beside the default one, of which nobody is told a status, answers after it could not be reached. */
+  readonly onDidReturn: Event<Server>;
   /** Asks the server; where it is the default one, a change is told. */
   check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
   /** A request to the default server is under way until the returned function is called. */
@@ -21,13 +25,12 @@ export interface StatusMonitor {
 export interface StatusOptions {
   /** The default server's, as it is now. */
   readonly client: () => RunnerClient;
-  readonly onDidChange: (status: Status) => void;
-  /** A server beside the default one, of which nobody is told a status, answers after it could not be reached. */
-  readonly onDidReturn: () => void;
   readonly closed: AbortSignal;
 }
 
-export function createStatus({ client, onDidChange, onDidReturn, closed }: StatusOptions): StatusMonitor {
+export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
+  const changed = createEmitter<Status>();
+  const returned = createEmitter<Server>();
   /** Names of the servers beside the default one that could not be reached. */
   const lost = new Set<string>();
   let told: string | undefined;
@@ -41,7 +44,7 @@ export function createStatus({ client, onDidChange, onDidReturn, closed }: Statu
     const text = JSON.stringify(status);
     if (text === told) return;
     told = text;
-    onDidChange(status);
+    changed.fire(status);
   };
 
   const check = async (asked: RunnerClient, signal: AbortSignal): Promise<Status> => {
@@ -71,6 +74,8 @@ export function createStatus({ client, onDidChange, onDidReturn, closed }: Statu
   };
 
   return {
+    onDidChange: changed.event,
+    onDidReturn: returned.event,
     check,
     get isWorking() {
       return working > 0;
@@ -97,9 +102,9 @@ export function createStatus({ client, onDidChange, onDidReturn, closed }: Statu
       advice = message;
       tell();
     },
-    answered({ name }) {
-      if (last?.state === 'offline' && name === client().server.name) checkLater();
-      if (lost.delete(name)) onDidReturn();
+    answered(server) {
+      if (last?.state === 'offline' && server.name === client().server.name) checkLater();
+      if (lost.delete(server.name)) returned.fire(server);
     },
   };
 }

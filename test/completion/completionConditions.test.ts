@@ -542,7 +542,7 @@ function completionOf(document: TextDocument, model: string) {
     ask: createAsking({
       client: () => client,
       settings: () => ({}),
-      knowledge: createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined }),
+      knowledge: createModelKnowledge(),
       learn: async () => undefined,
       neighbours: { textFor: async () => '' },
     }).ask,

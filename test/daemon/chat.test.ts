@@ -247,12 +247,6 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
   t.teardown(() => runner.close());
   const core = createCore(
     { host: runner.url, readSecrets: async () => undefined, now: Date.now, random: Math.random },
-    {
-      onLog: () => undefined,
-      onDidChangeStatus: () => undefined,
-      onDidChangeModels: () => undefined,
-      onDidRefuseTools: () => undefined,
-    },
     new AbortController().signal,
   );
   t.teardown(() => core.servers.close());
@@ -261,7 +255,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
   const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
     const chat = createChat({
       knowledge: { ...core.knowledge, visionByModelId: vision },
-      toolSupport: createToolSupport(() => undefined),
+      toolSupport: createToolSupport(),
       estimate: createTokenEstimate(),
       learn: core.models.learn,
       defaults: () => ({}),

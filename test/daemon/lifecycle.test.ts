@@ -134,7 +134,7 @@ t.test('a model that stays loaded is told after the limit', async (t) => {
   });
   t.teardown(transport.close);
   const client = createRunnerClient(server, transport);
-  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const knowledge = createModelKnowledge();
   const lifecycle = createLifecycle({
     models: createModels(knowledge, Date.now),
     onDidChange: () => undefined,

@@ -135,10 +135,8 @@ t.test('a name tells a thinking model only where it is one', async (t) => {
 
 t.test('what a model can do says where it was learnt, and is dropped with its digest', async (t) => {
   const replaced: string[] = [];
-  const knowledge = createModelKnowledge({
-    onReplaced: (id) => replaced.push(id),
-    onDidLoad: () => undefined,
-  });
+  const knowledge = createModelKnowledge();
+  knowledge.onDidReplace((id) => replaced.push(id));
   const is = (name: 'tools' | 'thinking' | 'vision', value: boolean | 'unknown', from: string) =>
     t.strictSame(
       knowledge.capability(server, 'm', name),
@@ -172,7 +170,7 @@ t.test('what a model can do says where it was learnt, and is dropped with its di
 });
 
 t.test('a model thinks that is reported to, was seen to, or is named so', async (t) => {
-  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const knowledge = createModelKnowledge();
   const thinks = (name: string) => knowledge.thinks(server, name);
   t.notOk(thinks('m'));
   t.ok(thinks('kimi-k2'));
@@ -195,7 +193,8 @@ t.test('a model thinks that is reported to, was seen to, or is named so', async 
 
 t.test('a window is forgotten when its model is unloaded, and that is told', async (t) => {
   let loaded = 0;
-  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => loaded++ });
+  const knowledge = createModelKnowledge();
+  knowledge.onDidLoad(() => loaded++);
   knowledge.learnShown(server, 'm', {
     maximumContext: 131072,
     parameters: 'temperature    1\nnum_ctx     8192\n',
@@ -213,7 +212,8 @@ t.test('a window is forgotten when its model is unloaded, and that is told', asy
 
 t.test('tool support is learnt once, by the first request', async (t) => {
   const verdicts: boolean[] = [];
-  const support = createToolSupport((_server, _model, works) => verdicts.push(works));
+  const support = createToolSupport();
+  support.onDidDecide(({ works }) => verdicts.push(works));
   const { signal } = new AbortController();
   const first = await support.admit(server, 'm', signal);
   t.ok(first.send);
@@ -235,7 +235,7 @@ t.test('tool support is learnt once, by the first request', async (t) => {
 });
 
 t.test('a test that ends without a verdict passes to the next request', async (t) => {
-  const support = createToolSupport(() => undefined);
+  const support = createToolSupport();
   const { signal } = new AbortController();
   const first = await support.admit(server, 'm', signal);
   const second = support.admit(server, 'm', signal);

@@ -6,6 +6,7 @@ import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { optionsSchema, withoutUnset } from '../../daemon/config/options.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
+import { createEmitter } from '../../daemon/event.ts';
 import { createLog } from '../../daemon/log.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
@@ -394,13 +395,28 @@ t.test('a secret line that is wrong is refused without being quoted', async (t) 
   }
 });
 
+t.test('one listener that throws keeps an event from no other, nor from whoever fires it', async (t) => {
+  const later = t.capture(globalThis, 'queueMicrotask', () => undefined);
+  const { event, fire } = createEmitter<number>();
+  const heard: string[] = [];
+  event((value) => heard.push(`first ${value}`));
+  event(() => {
+    throw new Error('a defect');
+  });
+  event((value) => heard.push(`third ${value}`));
+  fire(1);
+  t.strictSame(heard, ['first 1', 'third 1']);
+  const [report] = later().map(({ args }) => args[0]);
+  t.throws(() => report?.(), /a defect/, 'it is reported all the same');
+});
+
 t.test('the log has four levels and no secret', async (t) => {
   const lines: string[] = [];
   const log = createLog({
     level: () => 'warn',
     redact: (text) => text.replace('planted', '***'),
-    write: (level, message) => lines.push(`${level} ${message}`),
   });
+  log.onDidWrite(({ level, message }) => lines.push(`${level} ${message}`));
   log.debug('a');
   log.info('b');
   log.warn('c planted');

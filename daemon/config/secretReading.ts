@@ -1,0 +1,27 @@
+import { createEmitter, type Event } from '../event.ts';
+import type { SecretStore } from './secrets.ts';
+
+/** The secrets as requests get them: those that are there at the start are waited for. */
+export interface SecretReading {
+  /** The address of the default server is known, so that reading can begin. */
+  start(url: string): void;
+  /** The headers for a request to this address. */
+  headersFor(url: string): Promise<Readonly<Record<string, string>>>;
+  /** A secret came after those of the start. */
+  readonly onDidChange: Event<void>;
+}
+
+export function createSecretReading(store: SecretStore, read: (url: string) => Promise<void>): SecretReading {
+  const changed = createEmitter<void>();
+  let atStart = Promise.resolve();
+  return {
+    onDidChange: changed.event,
+    start(url) {
+      atStart = read(url).then(() => store.onDidSet(changed.fire));
+    },
+    async headersFor(url) {
+      await atStart;
+      return store.headersFor(url);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Message } from 'vscode-jsonrpc/node';
+import { type Connection, createConnection } from 'vscode-languageserver/node';
+import type { Redaction } from '../config/redaction.ts';
+import { FrameReader } from './frameReader.ts';
+import { createGate } from './gate.ts';
+import type { FrameProblem } from './incoming.ts';
+import { toOutgoing } from './outgoing.ts';
+import type { Session } from './session.ts';
+import { type Trace, TracedWriter } from './trace.ts';
+
+export interface FrameConnectionOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly session: Session;
+  /** Takes secrets out of everything that goes out. */
+  readonly redaction: Redaction;
+  readonly trace: Trace;
+  /** The editor is gone. */
+  readonly onLost: () => void;
+}
+
+/** JSON-RPC in LSP frames, as the session lets messages through. It does not listen yet. */
+export function createFrameConnection(options: FrameConnectionOptions): Connection {
+  const { input, output, session, redaction, trace, onLost } = options;
+  const writer = new TracedWriter(output, (message) => toOutgoing(message, redaction), trace);
+  // JSON-RPC answers what it cannot read with an error, under no id where none can be read.
+  const answer = (message: Message) => void writer.write(message).catch(onLost);
+  const refuse = ({ id, ...error }: FrameProblem) =>
+    answer({ jsonrpc: '2.0', id: id ?? null, error } as Message);
+  const reader = new FrameReader(input, refuse, trace);
+  reader.onClose(onLost);
+  return createConnection(reader, writer, { messageStrategy: createGate(session, answer) });
+}
