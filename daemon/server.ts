@@ -14,6 +14,7 @@ import { createCompletionEngine } from './completion/engine.ts';
 import type { Wait } from './completion/pause.ts';
 import { createRegistration } from './completion/registration.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
+import { createSettingsReader } from './config/settingsReader.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
 import { serveLogs } from './logs/serveLogs.ts';
@@ -132,7 +133,8 @@ type Served = ReturnType<typeof serve>;
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
   const { configuration, servers, status, models, noteModels, log, problem } = core;
   const { completion, registration, lifecycle, pulls, works, catalog, logs, settings } = features;
-  const common = { configuration, status, servers, log, closed };
+  const reader = createSettingsReader(log);
+  const common = { settings: reader, configuration, status, servers, log, closed };
 
   const served = serveConfiguration(connection, endpoint, common);
   const begun = serveSession(connection, {

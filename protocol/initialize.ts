@@ -36,25 +36,24 @@ export interface Timeouts {
 
 /**
  * The settings in `initializationOptions` of `initialize`, and, with the same keys under `runner`, those of
- * `workspace/didChangeConfiguration`, where an absent key keeps its value.
+ * `workspace/didChangeConfiguration`. What each means, its default, and who may change it is in the table of
+ * `daemon/config/settings.ts`, which docs/PROTOCOL.md shows.
  */
 export interface RunnerOptions {
   /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
   readonly host?: string;
   readonly servers?: readonly ServerOptions[];
-  /** The model of inline completion; `""` is none. */
+  /** The model of inline completion. */
   readonly completionModel?: string;
   /** True lets the daemon start the server logs after `initialized`. */
   readonly streamLogs?: boolean;
-  /** False for a workspace that the user does not trust: where prompts go is then not taken from it. */
-  readonly trusted?: boolean;
   readonly logLevel?: LogLevel;
   /** An absolute folder for what may be kept between runs. */
   readonly cacheDir?: string;
   readonly modelfilesPath?: string;
   /** How long a model stays loaded after an answer: seconds, or a duration such as `10m`; negative is for ever. */
   readonly keepAlive?: string | number;
-  /** Tokens of the window (`num_ctx`) to ask for. */
+  /** Tokens of the window (`num_ctx`) to ask for; 0 leaves it to the runner. */
   readonly contextLength?: number;
   /** Base address of the public catalog; default {@link defaultCatalogUrl}. */
   readonly catalogUrl?: string;
@@ -65,8 +64,18 @@ export interface RunnerOptions {
   readonly timeouts?: Timeouts;
 }
 
+/** Changed settings: an absent key keeps its value, and `null` is the default again. */
+export type ChangedOptions = { readonly [K in keyof RunnerOptions]: RunnerOptions[K] | null };
+
 /** What `initializationOptions` have beside the settings. */
 export interface InitializationOptions extends RunnerOptions {
+  /** False for a workspace that the user does not trust: its settings can change nothing that matters. */
+  readonly trusted?: boolean;
+  /**
+   * True: while the workspace is not trusted, this client sends the user's own settings and leaves out what the
+   * workspace says. They then hold at once.
+   */
+  readonly sendsUserSettings?: boolean;
   /** What an earlier daemon of the same session told with `runner/tools/didRefuse`. */
   readonly refusedTools?: readonly ToolRefusal[];
 }

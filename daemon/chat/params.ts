@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ChatParams } from '../../protocol/chat.ts';
 import { keepAlive } from '../config/options.ts';
-import type { Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../rpc/validate.ts';
 
 const nonEmpty = z.string().check(z.minLength(1, 'it is empty'));
 const object = z.record(z.string(), z.unknown());
@@ -47,20 +47,22 @@ const message = z
 
 const tool = z.object({ name: nonEmpty, description: z.string(), inputSchema: object });
 
-export const chatParamsSchema: Schema<ChatParams> = z.object({
-  server: z.exactOptional(z.string()),
-  streamId: nonEmpty,
-  model: nonEmpty,
-  messages: z.array(message).check(z.minLength(1, 'there is no message')),
-  tools: z.exactOptional(z.array(tool)),
-  toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
-  think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
-  options: z.exactOptional(object),
-  keepAlive: z.exactOptional(keepAlive),
-  format: z.exactOptional(z.union([z.string(), object])),
-  context: z.exactOptional(z.literal('leading')),
-  contextTags: z.exactOptional(
-    z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
-  ),
-  thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
-});
+export const chatParamsSchema: Schema<ChatParams> = exact(
+  z.object({
+    server: z.exactOptional(z.string()),
+    streamId: nonEmpty,
+    model: nonEmpty,
+    messages: z.array(message).check(z.minLength(1, 'there is no message')),
+    tools: z.exactOptional(z.array(tool)),
+    toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
+    think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
+    options: z.exactOptional(object),
+    keepAlive: z.exactOptional(keepAlive),
+    format: z.exactOptional(z.union([z.string(), object])),
+    context: z.exactOptional(z.literal('leading')),
+    contextTags: z.exactOptional(
+      z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
+    ),
+    thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
+  }),
+);

@@ -1,22 +1,24 @@
 import * as z from 'zod/mini';
 import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/completion.ts';
-import type { Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../rpc/validate.ts';
 
 const count = z.int().check(z.gte(0));
 
 const position = z.object({ line: count, character: count });
 
-export const inlineCompletionParamsSchema: Schema<InlineCompletionParams> = z.object({
-  textDocument: z.object({ uri: z.string() }),
-  position,
-  context: z.exactOptional(
-    z.object({
-      triggerKind: z.int(),
-      selectedCompletionInfo: z.exactOptional(
-        z.object({ range: z.object({ start: position, end: position }), text: z.string() }),
-      ),
-    }),
-  ),
-});
+export const inlineCompletionParamsSchema: Schema<InlineCompletionParams> = exact(
+  z.object({
+    textDocument: z.object({ uri: z.string() }),
+    position,
+    context: z.exactOptional(
+      z.object({
+        triggerKind: z.int(),
+        selectedCompletionInfo: z.exactOptional(
+          z.object({ range: z.object({ start: position, end: position }), text: z.string() }),
+        ),
+      }),
+    ),
+  }),
+);
 
-export const acceptedParamsSchema: Schema<CompletionAcceptedParams> = z.object({ id: z.string() });
+export const acceptedParamsSchema: Schema<CompletionAcceptedParams> = exact(z.object({ id: z.string() }));

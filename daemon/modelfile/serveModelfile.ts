@@ -3,6 +3,7 @@ import { parseModelfileRequest } from '../../protocol/modelfile.ts';
 import { createModelRequest } from '../../protocol/models.ts';
 import { createParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { exact } from '../rpc/validate.ts';
 import type { Works } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
@@ -21,7 +22,7 @@ export interface ModelfileParts {
 export function serveModelfile(endpoint: Endpoint, { servers, works, onDidChange }: ModelfileParts): void {
   const megabytes = maxModelfileBytes / 1024 / 1024;
   const text = z.string().check(z.maxLength(maxModelfileBytes, `it has more than ${megabytes} MB`));
-  endpoint.onRequest(parseModelfileRequest, z.object({ text }), async (params) =>
+  endpoint.onRequest(parseModelfileRequest, exact(z.object({ text })), async (params) =>
     toParseResult(readModelfile(params.text)),
   );
   endpoint.onRequest(createModelRequest, createParamsSchema, async (params, requested) => {

@@ -10,48 +10,60 @@ import type {
   RunModelParams,
 } from '../../protocol/models.ts';
 import { keepAlive } from '../config/options.ts';
-import type { Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../rpc/validate.ts';
 
 const server = z.exactOptional(z.string());
 const workDoneToken = z.exactOptional(z.union([z.string(), z.number()]));
 
-export const serverParamsSchema: Schema<ServerParams> = z.object({ server });
+export const serverParamsSchema: Schema<ServerParams> = exact(z.object({ server }));
 
-export const listParamsSchema: Schema<ListModelsParams> = z.object({
-  server,
-  refresh: z.exactOptional(z.boolean()),
-});
+export const listParamsSchema: Schema<ListModelsParams> = exact(
+  z.object({
+    server,
+    refresh: z.exactOptional(z.boolean()),
+  }),
+);
 
-export const modelParamsSchema: Schema<ModelParams> = z.object({ server, model: z.string() });
+export const modelParamsSchema: Schema<ModelParams> = exact(z.object({ server, model: z.string() }));
 
-export const pullParamsSchema: Schema<PullModelParams> = z.object({
-  server,
-  model: z.string(),
-  workDoneToken,
-});
+export const pullParamsSchema: Schema<PullModelParams> = exact(
+  z.object({
+    server,
+    model: z.string(),
+    workDoneToken,
+  }),
+);
 
-export const runParamsSchema: Schema<RunModelParams> = z.object({
-  server,
-  model: z.string(),
-  keepAlive: z.exactOptional(keepAlive),
-});
+export const runParamsSchema: Schema<RunModelParams> = exact(
+  z.object({
+    server,
+    model: z.string(),
+    keepAlive: z.exactOptional(keepAlive),
+  }),
+);
 
-export const deleteParamsSchema: Schema<DeleteModelParams> = z.object({
-  server,
-  model: z.string(),
-  stop: z.exactOptional(z.boolean()),
-});
+export const deleteParamsSchema: Schema<DeleteModelParams> = exact(
+  z.object({
+    server,
+    model: z.string(),
+    stop: z.exactOptional(z.boolean()),
+  }),
+);
 
-export const createParamsSchema: Schema<CreateModelParams> = z.object({
-  server,
-  model: z.string(),
-  path: z.exactOptional(z.string()),
-  text: z.exactOptional(z.string()),
-  workDoneToken,
-});
+export const createParamsSchema: Schema<CreateModelParams> = exact(
+  z.object({
+    server,
+    model: z.string(),
+    path: z.exactOptional(z.string()),
+    text: z.exactOptional(z.string()),
+    workDoneToken,
+  }),
+);
 
-export const catalogParamsSchema: Schema<CatalogParams> = z.object({
-  server,
-  query: z.exactOptional(z.string()),
-  refresh: z.exactOptional(z.boolean()),
-});
+export const catalogParamsSchema: Schema<CatalogParams> = exact(
+  z.object({
+    server,
+    query: z.exactOptional(z.string()),
+    refresh: z.exactOptional(z.boolean()),
+  }),
+);

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { ProgressToken, RequestMessage } from '../../protocol/messageTypes.ts';
 import { InvalidParamsError } from '../errors.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type Schema, validate } from './validate.ts';
+import { exact, type Schema, validate } from './validate.ts';
 
 /** What the editor may execute: identifiers with what answers them. */
 export type Commands = readonly (readonly [id: string, command: Command])[];
@@ -18,11 +18,13 @@ type Command = (params: ExecuteCommandParams, signal: AbortSignal) => Promise<un
 const executeCommandRequest: RequestMessage<ExecuteCommandParams, unknown> = {
   method: 'workspace/executeCommand',
 };
-const executeCommandSchema: Schema<ExecuteCommandParams> = z.object({
-  command: z.string(),
-  arguments: z.exactOptional(z.array(z.unknown())),
-  workDoneToken: z.exactOptional(z.union([z.string(), z.number()])),
-});
+const executeCommandSchema: Schema<ExecuteCommandParams> = exact(
+  z.object({
+    command: z.string(),
+    arguments: z.exactOptional(z.array(z.unknown())),
+    workDoneToken: z.exactOptional(z.union([z.string(), z.number()])),
+  }),
+);
 
 export function serveCommands(endpoint: Endpoint, commands: Commands): void {
   const byId = new Map(commands);

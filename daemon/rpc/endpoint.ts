@@ -14,10 +14,14 @@ import { type Schema, validate } from './validate.ts';
 export interface Endpoint {
   onRequest<P, R>(
     message: RequestMessage<P, R>,
-    schema: Schema<P>,
+    schema: Schema<NoInfer<P>>,
     answer: (params: P, signal: AbortSignal) => Promise<R>,
   ): void;
-  onNotification<P>(message: NotificationMessage<P>, schema: Schema<P>, take: (params: P) => void): void;
+  onNotification<P>(
+    message: NotificationMessage<P>,
+    schema: Schema<NoInfer<P>>,
+    take: (params: P) => void,
+  ): void;
   /** Settles when it was written, which is the back-pressure; rejects when the client is gone. */
   notify<P>(message: NotificationMessage<P>, params: P): Promise<void>;
 }

@@ -11,14 +11,13 @@ import * as z from 'zod/mini';
 import { type InitializationOptions, trustDidChange } from '../../protocol/initialize.ts';
 import { protocolVersion, type RunnerCapabilities } from '../../protocol/version.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
-import { initializationSchema, optionsSchema, withoutUnset } from '../config/options.ts';
-import { InvalidParamsError } from '../errors.ts';
+import type { SettingsReader } from '../config/settingsReader.ts';
 import { createEmitter, type Event } from '../event.ts';
 import type { Log } from '../log.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
-import { validate } from './validate.ts';
+import { exact } from './validate.ts';
 
 /** Where the connection stands between `initialize` and `shutdown`. */
 export interface Session {
@@ -69,6 +68,7 @@ export interface SessionParts {
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
   readonly session: Session;
+  readonly settings: SettingsReader;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
   readonly servers: Servers;
@@ -90,16 +90,15 @@ export interface Introduction {
 }
 
 export function serveSession(connection: Connection, parts: SessionParts): SessionEvents {
-  const { session, configuration, status, servers, log, closed } = parts;
+  const { session, settings, configuration, status, servers, log, closed } = parts;
   const initialized = createEmitter<Introduction>();
   const ready = createEmitter<void>();
   let answersSettings = false;
   connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
     let options: InitializationOptions;
     try {
-      options = validate(initializationSchema, params.initializationOptions, 'initializationOptions');
-      const { refusedTools: _, ...settings } = options;
-      configuration.start(settings);
+      options = settings.start(params.initializationOptions);
+      configuration.start(options);
     } catch (error) {
       return toResponseError(error, {
         cancelled: false,
@@ -118,6 +117,7 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
   });
   connection.onInitialized(async () => {
     if (parts.problem !== undefined) log.warn(parts.problem);
+    settings.ready();
     if (answersSettings) await parts.pullSettings();
     ready.fire();
     log.info(`runnerd ${parts.version} talks to ${servers.client().server.url}.`);
@@ -134,6 +134,7 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
 }
 
 export interface ConfigurationParts {
+  readonly settings: SettingsReader;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
   readonly servers: Servers;
@@ -155,30 +156,22 @@ export function serveConfiguration(
   parts: ConfigurationParts,
 ): ServedConfiguration {
   const changes = createEmitter<void>();
-  const { configuration, status, servers, log, closed } = parts;
-  const change = (settings: unknown) => {
-    try {
-      configuration.change(validate(optionsSchema, withoutUnset(settings), 'runner'));
-    } catch (error) {
-      if (!(error instanceof InvalidParamsError)) throw error;
-      log.warn(`The settings were left as they are. ${error.message}`);
-    }
-  };
+  const { settings, configuration, status, servers, log, closed } = parts;
+  const change = (value: unknown) => configuration.change(settings.change(value));
   const changed = () => {
     changes.fire();
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
   };
   const pull = async () => {
-    const settings: unknown = await connection.workspace.getConfiguration('runner').catch(() => undefined);
-    change(settings);
+    change(await connection.workspace.getConfiguration('runner').catch(() => undefined));
   };
-  connection.onDidChangeConfiguration(async ({ settings }) => {
-    const pushed: unknown = settings?.runner;
+  connection.onDidChangeConfiguration(async (params) => {
+    const pushed: unknown = params.settings?.runner;
     if (pushed === undefined || pushed === null) await pull();
     else change(pushed);
     changed();
   });
-  endpoint.onNotification(trustDidChange, z.object({ trusted: z.boolean() }), ({ trusted }) => {
+  endpoint.onNotification(trustDidChange, exact(z.object({ trusted: z.boolean() })), ({ trusted }) => {
     configuration.trust(trusted);
     changed();
   });

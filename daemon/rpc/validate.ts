@@ -1,8 +1,28 @@
-import type { ZodMiniType } from 'zod/mini';
+import type { output, ZodMiniType } from 'zod/mini';
 import { InvalidParamsError } from '../errors.ts';
 
-/** A schema whose result is exactly a type of the protocol. */
-export type Schema<T> = ZodMiniType<T>;
+declare const exactly: unique symbol;
+declare const keys: unique symbol;
+
+/**
+ * A schema whose result is exactly `T`: where one has an optional key that the other lacks, it does not compile. Only
+ * {@link exact} makes one.
+ */
+export type Schema<T> = ZodMiniType<T> & {
+  readonly [exactly]: (same: Identity<Writable<T>>) => Identity<Writable<T>>;
+  // Has the compiler compare the above for each pair of types, instead of asking whether they are assignable.
+  readonly [keys]: { -readonly [K in keyof T]-?: T[K] };
+};
+
+/** Two of these are assignable to each other only where their types are identical. */
+type Identity<T> = <G>() => G extends T ? 1 : 2;
+
+/** Schemas do not know `readonly`, and write intersections as one object. */
+type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T;
+
+export function exact<S extends ZodMiniType>(schema: S): Schema<output<S>> {
+  return schema as ZodMiniType<output<S>> as Schema<output<S>>;
+}
 
 /**
  * The value, checked; unknown keys are left out.

@@ -2,17 +2,22 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import * as z from 'zod/mini';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
-import { optionsSchema, withoutUnset } from '../../daemon/config/options.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
+import { initializationSchema } from '../../daemon/config/settings.ts';
+import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import { createEmitter } from '../../daemon/event.ts';
 import { createLog } from '../../daemon/log.ts';
+import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
-import { validate } from '../../daemon/rpc/validate.ts';
+import { exact, type Schema, validate } from '../../daemon/rpc/validate.ts';
 import { startDaemon } from '../../daemon/server.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
+import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { NotificationMessage } from '../../protocol/messageTypes.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 
@@ -310,15 +315,108 @@ t.test('a parameter that is wrong is named', async (t) => {
     [{ timeouts: { list: 2 ** 31 } }, 'timeouts.list'],
     [{ logLevel: 'loud' }, 'logLevel'],
     [{ keepAlive: 'soon' }, 'keepAlive'],
-    [{ trusted: null }, 'trusted'],
+    [{ trusted: 'yes' }, 'trusted'],
   ];
   for (const [options, path] of cases)
-    t.throws(() => validate(optionsSchema, options), failsWith({ path }), path);
-  t.strictSame(validate(optionsSchema, { keepAlive: '10m', unknown: 1 }), { keepAlive: '10m' });
-  t.strictSame(withoutUnset({ host: '', completionModel: '', caFile: null, contextLength: 0 }), {
-    completionModel: '',
-    contextLength: 0,
+    t.throws(() => validate(initializationSchema, options), failsWith({ path }), path);
+  t.strictSame(validate(initializationSchema, { keepAlive: '10m', unknown: 1 }), { keepAlive: '10m' });
+});
+
+/** A log that is kept, and what reads settings for it. */
+function readSettings() {
+  const said: string[] = [];
+  const log = createLog({ level: () => 'debug', redact: (text) => text });
+  log.onDidWrite(({ level, message }) => said.push(`${level} ${message}`));
+  const reader = createSettingsReader(log);
+  return { said, ...reader };
+}
+
+t.test('null is the default again, and an absent key keeps its value', async (t) => {
+  const { start, change, ready, said } = readSettings();
+  ready();
+  const configuration = createConfiguration('http://environment:1');
+  const fresh = configuration.current;
+  configuration.start(start({ host: 'http://mine:1', keepAlive: '7m', caFile: '', exclude: null }));
+  t.match(configuration.current, { keepAlive: '7m', exclude: [], servers: [{ url: 'http://mine:1' }] });
+  configuration.change(
+    change({
+      ...{ contextLength: 5_000, caFile: '/a.pem', modelfilesPath: '/m', timeouts: { list: 1, idle: null } },
+      ...{ exclude: ['*.py'], completionModel: 'a', servers: [{ name: 'b', url: 'http://b', caFile: null }] },
+    }),
+  );
+  t.match(configuration.current, {
+    ...{
+      keepAlive: '7m',
+      contextLength: 5_000,
+      modelfilesPath: '/m',
+      exclude: ['*.py'],
+      completionModel: 'a',
+    },
+    timeouts: { list: 1, idle: 300_000 },
+    servers: [
+      { name: 'default', url: 'http://mine:1', caFile: '/a.pem' },
+      { name: 'b', url: 'http://b' },
+    ],
   });
+  configuration.change(
+    change({
+      ...{ host: null, keepAlive: '', contextLength: null, caFile: null, modelfilesPath: '', timeouts: null },
+      ...{ exclude: null, completionModel: '', servers: null },
+    }),
+  );
+  t.strictSame(configuration.current, fresh);
+  t.strictSame(said, []);
+});
+
+t.test('of changed settings each counts for itself, and what nobody knows is told once', async (t) => {
+  const { start, change, ready, said } = readSettings();
+  t.strictSame(start({ hots: 'x', timeouts: { conect: 1 } }), { timeouts: {} });
+  t.strictSame(said, [], 'before anybody hears it, nothing is said');
+  ready();
+  const odd = { servers: [{ name: 'a', url: 'b', path: 1 }], hots: 'y', toString: 1, trusted: false };
+  for (const _ of ['once', 'twice'])
+    t.strictSame(change({ ...odd, exclude: 'x', keepAlive: 5 }), {
+      servers: [{ name: 'a', url: 'b' }],
+      keepAlive: 5,
+    });
+  const wrong = /^warn A setting is left as it was\. The parameter "runner\.exclude" is not valid: /;
+  t.match(said, [
+    /^warn There is no setting "hots"; /,
+    /^warn There is no setting "timeouts.conect"; /,
+    /^warn There is no setting "servers\[0\]\.path"; /,
+    /^warn There is no setting "toString"; /,
+    'warn The setting "trusted" counts in initializationOptions alone; here it is left out.',
+    wrong,
+    wrong,
+  ]);
+  change(Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`key${n}`, n])));
+  t.equal(said.length, 22, 'a workspace cannot fill the log with names');
+  for (const nothing of [undefined, null, [], 'x', 7]) t.strictSame(change(nothing), {});
+});
+
+t.test('a schema that differs from its type does not compile', async (t) => {
+  const schema = z.object({ name: z.string(), size: z.exactOptional(z.number()) });
+  const inside: Schema<{ readonly list: readonly { readonly a?: string }[] }> = exact(
+    z.object({ list: z.array(z.object({ a: z.exactOptional(z.string()) })) }),
+  );
+  // @ts-expect-error The type has an optional key more, further in.
+  const deep: Schema<{ readonly list: readonly { readonly a?: string; readonly b?: string }[] }> = exact(
+    z.object({ list: z.array(z.object({ a: z.exactOptional(z.string()) })) }),
+  );
+  const same: Schema<{ readonly name: string; readonly size?: number }> = exact(schema);
+  // @ts-expect-error The type has an optional key more, which the schema would leave out.
+  const more: Schema<{ readonly name: string; readonly size?: number; readonly more?: string }> =
+    exact(schema);
+  // @ts-expect-error The type has a key less.
+  const less: Schema<{ readonly name: string }> = exact(schema);
+  // @ts-expect-error The type has a wider key.
+  const wider: Schema<{ readonly name: string | number; readonly size?: number }> = exact(schema);
+  // @ts-expect-error Only `exact` makes one.
+  const made: Schema<{ readonly name: string; readonly size?: number }> = schema;
+  const message: NotificationMessage<{ readonly name: string; readonly more?: string }> = { method: 'm' };
+  // @ts-expect-error A message takes the schema of its own parameters alone.
+  const take = (endpoint: Endpoint) => endpoint.onNotification(message, same, () => undefined);
+  t.ok([inside, deep, same, more, less, wider, made, take].every(Boolean));
 });
 
 t.test('an empty object of Lua is an empty object', async (t) => {
@@ -330,19 +428,56 @@ t.test('an empty object of Lua is an empty object', async (t) => {
 t.test('a workspace that is not trusted cannot say where prompts go', async (t) => {
   const configuration = createConfiguration('http://environment:1');
   t.equal(configuration.current.servers[0]?.url, 'http://environment:1');
-  configuration.start({ host: 'http://mine:1', trusted: false });
-  configuration.change({
-    host: 'http://evil:1',
-    servers: [{ name: 'evil', url: 'http://evil:2' }],
-    keepAlive: 5,
-    trusted: true,
-  });
-  t.strictSame(configuration.current.servers, [{ name: 'default', url: 'http://mine:1' }]);
-  t.equal(configuration.current.keepAlive, 5);
+  const { change } = readSettings();
+  const mine = { host: 'http://mine:1', exclude: ['*.mine'], completionModel: 'mine', trusted: false };
+  configuration.start(mine);
+  const before = configuration.current;
+  const { keepAlive, logLevel, ...guarded } = evil;
+  configuration.change(change({ ...guarded, trusted: true, sendsUserSettings: true }));
+  t.strictSame(configuration.current, before, 'whatever is not said to be harmless waits');
+  configuration.change(change({ keepAlive, logLevel }));
+  t.strictSame(configuration.current, { ...before, keepAlive, logLevel });
+  configuration.change(change(Object.fromEntries(Object.keys(guarded).map((key) => [key, null]))));
+  t.strictSame(configuration.current, { ...before, keepAlive, logLevel }, 'it takes nothing back either');
+  configuration.change(change(guarded));
   configuration.trust(true);
-  t.equal(configuration.current.servers[0]?.url, 'http://evil:1', 'once trusted, its settings hold');
+  t.match(configuration.current, { ...rest(guarded), servers: [{ url: evil.host }, ...evil.servers] });
   configuration.change({ contextLength: 0 });
   t.equal(configuration.current.contextLength, undefined);
+  configuration.trust(false);
+  t.strictSame(configuration.current, { ...before, keepAlive, logLevel }, 'and trust can be taken back');
+});
+
+/** A value for each setting that can be changed, which a workspace has no business to say. */
+const evil = {
+  host: 'http://evil:1',
+  servers: [{ name: 'evil', url: 'http://evil:2' }],
+  caFile: '/evil.pem',
+  timeouts: { connect: 1, list: 1, firstByte: 1, idle: 1 },
+  keepAlive: 5,
+  contextLength: 9,
+  logLevel: 'debug',
+  completionModel: 'evil',
+  exclude: [],
+  streamLogs: true,
+  cacheDir: '/evil',
+  modelfilesPath: '/evil',
+  catalogUrl: 'http://evil:3',
+} as const satisfies Required<RunnerOptions>;
+
+/** What the configuration has as it is. */
+function rest({ host: _, servers: __, caFile: ___, ...settings }: RunnerOptions): RunnerOptions {
+  return settings;
+}
+
+t.test('a client that sends the settings of the user alone is taken at its word', async (t) => {
+  const configuration = createConfiguration('http://environment:1');
+  const { start, change } = readSettings();
+  configuration.start(start({ host: 'http://mine:1', trusted: false, sendsUserSettings: true }));
+  configuration.change(change({ host: 'http://other:1', completionModel: 'mine' }));
+  t.match(configuration.current, { completionModel: 'mine', servers: [{ url: 'http://other:1' }] });
+  configuration.change(change({ host: null }));
+  t.match(configuration.current, { trusted: false, servers: [{ url: 'http://environment:1' }] });
 });
 
 t.test('a secret goes to its origin, and shows nowhere', async (t) => {

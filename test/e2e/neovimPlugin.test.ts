@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
-import { optionsSchema, withoutUnset } from '../../daemon/config/options.ts';
-import { validate } from '../../daemon/rpc/validate.ts';
+import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
+import { createLog } from '../../daemon/log.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import { skipWithout } from '../support/debian.ts';
 import { type Neovim, type NeovimOptions, skipWithoutNeovim, startNeovim } from '../support/neovim.ts';
@@ -192,6 +192,8 @@ t.test('completion as you type', { skip }, async (t) => {
   });
 });
 
+const silent = createLog({ level: () => 'error', redact: (text) => text });
+
 t.test('a second setup', { skip }, async (t) => {
   const again = "require('runner').setup(...)";
   const clientId = 'return (vim.lsp.get_clients({ name = "runnerd" })[1] or {}).id';
@@ -237,7 +239,7 @@ t.test('a second setup', { skip }, async (t) => {
     const { cacheDir = '' } = told[0] ?? {};
     const running = createConfiguration(other.url);
     running.start({ host: runner.url, ...(first as RunnerOptions), cacheDir });
-    running.change(validate(optionsSchema, withoutUnset(told[0]), 'runner'));
+    running.change(createSettingsReader(silent).change(told[0]));
     const fresh = createConfiguration(other.url);
     fresh.start({ cacheDir });
     t.strictSame(running.current, fresh.current);
@@ -248,8 +250,8 @@ t.test('a second setup', { skip }, async (t) => {
     t.equal(await neovim.lua(clientId), id, 'it was not started anew');
   });
 
-  t.test('starts the daemon anew where it could not be told, and the chat goes on', async (t) => {
-    const { runner, neovim } = await start(t, { setup: { keepAlive: '7m' } });
+  t.test('takes back what only a start could take back, while an answer is under way', async (t) => {
+    const { runner, neovim } = await start(t, { setup: { keepAlive: '7m', trusted: false } });
     runner.say('One.');
     await neovim.lua("vim.cmd.RunnerChat('first')");
     await neovim.until<string>(text, (now) => now.includes('One.'));
@@ -259,23 +261,23 @@ t.test('a second setup', { skip }, async (t) => {
     await runner.waitFor(() => runner.bodies('/api/chat').length === 2, 10_000);
     const id = await neovim.lua<number>(clientId);
     await neovim.lua(again, { host: runner.url });
-    await neovim.until<string>(text, (now) => now.includes('**Error:** The daemon was started anew'));
-    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted, 10_000));
+    await neovim.until('return vim.lsp.get_clients()[1].settings.runner.keepAlive == vim.NIL');
+    t.notOk(runner.requests.some(({ path, aborted }) => path === '/api/chat' && aborted));
+    await neovim.type('<C-c>');
+    await neovim.until(isFree);
     runner.say('Two.');
-    await neovim.type('<CR>');
+    await neovim.type('Gothird<Esc><CR>');
     await neovim.until<string>(text, (now) => now.includes('Two.'));
     await neovim.until<string>("return require('runner').status()", (now) => now === 'Runner: online');
     const [asked, , last] = runner.bodies('/api/chat') as readonly Readonly<Record<string, unknown>>[];
     t.equal(asked?.['keep_alive'], '7m');
     t.notOk(last && 'keep_alive' in last);
-    t.match(last, { messages: [{ content: 'first' }, { content: 'One.' }, { content: 'second' }] });
-    const second = await neovim.until(clientId);
-    t.not(second, id);
+    t.equal(await neovim.lua(clientId), id, 'it was not started anew');
     t.strictSame(await neovim.told(), []);
 
     const cmd = [process.execPath, resolve('dist/runnerd.cjs'), '--stdio'];
     await neovim.lua(again, { host: runner.url, cmd });
-    await neovim.until<number>(`${clientId} or 0`, (now) => now !== second && now !== 0);
+    await neovim.until<number>(`${clientId} or 0`, (now) => now !== id && now !== 0);
   });
 
   t.test('mends options that the daemon refused, which are told once', async (t) => {

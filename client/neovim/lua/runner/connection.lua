@@ -17,7 +17,7 @@ local M = {}
 
 local name = 'runnerd'
 --- The client that was started last.
----@type { id: integer, cmd: string[] }?
+---@type { id: integer, cmd: string[], is_trusted: boolean }?
 local started
 --- Options that a daemon refused, and why: they are not tried again.
 ---@type { settings: table<string, any>, problem: string }?
@@ -87,7 +87,7 @@ end
 local function write_log(_, params)
   local log = vim.lsp.log
   local write = log[params.level] or log.info
-  local left = params.message:match('^The settings were left as they are%. (.*)$')
+  local left = params.message:match('^A setting is left as it was%. (.*)$')
   if left then
     notice.warn(to_problem(left))
   end
@@ -116,7 +116,7 @@ local function to_config(cmd)
     root_dir = vim.uv.cwd(),
     capabilities = capabilities,
     init_options = settings,
-    settings = { runner = settings },
+    settings = { runner = options.for_running_daemon({}) },
     handlers = {
       ['runner/chat/delta'] = forwarder('runner/chat/delta'),
       ['runner/status/didChange'] = forwarder('runner/status/didChange'),
@@ -161,7 +161,7 @@ function M.start(bufnr)
     reuse_client = is_ours,
   })
   if client_id then
-    started = running() and started or { id = client_id, cmd = cmd }
+    started = running() and started or { id = client_id, cmd = cmd, is_trusted = options.is_trusted() }
     return client_id
   end
   return nil, ('"%s" does not start. See ":checkhealth runner".'):format(table.concat(cmd, ' '))
@@ -261,21 +261,41 @@ end
 ---@param client vim.lsp.Client
 local function start_anew(client)
   client:stop()
-  fail_all(client.id, 'The daemon was started anew, by other options. Ask again.')
+  fail_all(client.id, 'The daemon was started anew, by another command. Ask again.')
   M.start()
 end
 
---- Has a daemon that is there do as `setup` says now: by telling it, else by starting it anew.
+---@param client vim.lsp.Client
+local function tell_trust(client)
+  client:notify('runner/trust/didChange', { trusted = options.is_trusted() })
+end
+
+---@param client vim.lsp.Client
+local function update_trust(client)
+  if started.is_trusted == options.is_trusted() then
+    return
+  end
+  started.is_trusted = options.is_trusted()
+  if client.initialized then
+    tell_trust(client)
+  else
+    waiting[client.id] = waiting[client.id] or {}
+    table.insert(waiting[client.id], tell_trust)
+  end
+end
+
+--- Has a daemon that is there do as `setup` says now. Only another command starts it anew.
 function M.update()
   local client = running()
   if not client then
     return
   end
   local cmd = command.find()
-  local settings = options.for_running_daemon(client.settings.runner)
-  if not settings or (cmd and not vim.deep_equal(cmd, started.cmd)) then
+  if cmd and not vim.deep_equal(cmd, started.cmd) then
     return start_anew(client)
   end
+  update_trust(client)
+  local settings = options.for_running_daemon(client.settings.runner)
   if vim.deep_equal(settings, client.settings.runner) then
     return
   end

@@ -1,0 +1,34 @@
+--- Those of docs/PROTOCOL.md: made from daemon/config/settings.ts, to which a test holds it.
+---@class runner.Settings
+---@field host? string
+---@field servers? { name: string, url: string, caFile?: string }[]
+---@field caFile? string
+---@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer }
+---@field keepAlive? number|string
+---@field contextLength? integer
+---@field logLevel? 'debug'|'info'|'warn'|'error'
+---@field completionModel? string
+---@field exclude? string[]
+---@field streamLogs? boolean
+---@field cacheDir? string
+---@field modelfilesPath? string
+---@field catalogUrl? string
+---@field trusted? boolean
+
+--- Their names.
+return {
+  'host',
+  'servers',
+  'caFile',
+  'timeouts',
+  'keepAlive',
+  'contextLength',
+  'logLevel',
+  'completionModel',
+  'exclude',
+  'streamLogs',
+  'cacheDir',
+  'modelfilesPath',
+  'catalogUrl',
+  'trusted',
+}

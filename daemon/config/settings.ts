@@ -1,0 +1,158 @@
+import * as z from 'zod/mini';
+import {
+  defaultCatalogUrl,
+  type InitializationOptions,
+  type RunnerOptions,
+} from '../../protocol/initialize.ts';
+import { exact, type Schema } from '../rpc/validate.ts';
+import { absolutePath, address, keepAlive, milliseconds, refusal, servers } from './options.ts';
+
+/** One key of `initializationOptions`. */
+export interface Setting {
+  readonly schema: z.ZodMiniType;
+  /** What holds where nobody says anything; absent where nothing does, or where the environment decides. */
+  readonly default?: unknown;
+  /** A workspace that is not trusted may change it. Every other setting waits for trust. */
+  readonly isHarmless?: true;
+  /** It counts in `initializationOptions` alone: changed settings, which a workspace may have made, say nothing. */
+  readonly isForStart?: true;
+  /** What it does, for users: in docs/PROTOCOL.md, and in the settings of VS Code. */
+  readonly says: string;
+}
+
+type SettingsTable = {
+  readonly [K in keyof InitializationOptions]-?: SettingOf<Required<InitializationOptions>[K]>;
+};
+
+interface SettingOf<T> extends Setting {
+  readonly schema: Schema<T>;
+  readonly default?: T;
+}
+
+/**
+ * Every setting. A further one is its type in `protocol/initialize.ts` and its row here; pages, VS Code's manifest and
+ * Neovim's list follow by `ACCEPT=1 node .tap-build/settings.test.mjs`.
+ */
+export const settings = {
+  host: {
+    schema: exact(address),
+    says: 'Address of the runner, such as `http://127.0.0.1:11434`. Empty: `OLLAMA_HOST`, else that address.',
+  },
+  servers: {
+    schema: exact(servers),
+    default: [],
+    says: 'Further runners beside the one at `host`, which has the name `default`.',
+  },
+  caFile: {
+    schema: exact(absolutePath),
+    says: 'The absolute path of a PEM file with certificates to trust for `host`.',
+  },
+  timeouts: {
+    schema: exact(
+      z.object({ connect: milliseconds, list: milliseconds, firstByte: milliseconds, idle: milliseconds }),
+    ),
+    default: { connect: 5_000, list: 10_000, firstByte: 600_000, idle: 300_000 },
+    says: 'Time limits in whole milliseconds, for runners that are slower than usual; 0 is none.',
+  },
+  keepAlive: {
+    schema: exact(keepAlive),
+    isHarmless: true,
+    says: 'How long a model stays loaded after an answer: seconds, or a duration such as `10m`; negative is for ever. Empty: the runner decides.',
+  },
+  contextLength: {
+    schema: exact(z.int().check(z.gte(0))),
+    says: 'Tokens of the context window to ask for; 0 leaves it to the runner.',
+  },
+  logLevel: {
+    schema: exact(z.enum(['debug', 'info', 'warn', 'error'])),
+    default: 'info',
+    isHarmless: true,
+    says: 'What the daemon logs at least.',
+  },
+  completionModel: {
+    schema: exact(z.string()),
+    says: 'The model that completes as you type, such as `qwen2.5-coder:1.5b`. Empty: no completion.',
+  },
+  exclude: {
+    schema: exact(z.array(z.string())),
+    default: [],
+    says: 'Globs of files whose text completion never sends, such as `**/private/**`. Files that look like secrets are never sent.',
+  },
+  streamLogs: {
+    schema: exact(z.boolean()),
+    default: false,
+    says: 'Shows the log of a runner on this machine in the log of the editor.',
+  },
+  cacheDir: {
+    schema: exact(absolutePath),
+    says: 'An absolute folder for what may be kept between runs. Empty: nothing is kept.',
+  },
+  modelfilesPath: { schema: exact(z.string()), says: 'A further folder whose Modelfiles are listed.' },
+  catalogUrl: {
+    schema: exact(address),
+    default: defaultCatalogUrl,
+    says: 'Base address of the public catalog. Empty: `https://ollama.com`.',
+  },
+  trusted: {
+    schema: exact(z.boolean()),
+    default: true,
+    isForStart: true,
+    says: 'False for a workspace that the user does not trust.',
+  },
+  sendsUserSettings: {
+    schema: exact(z.boolean()),
+    default: false,
+    isForStart: true,
+    says: 'True: while the workspace is not trusted, the client sends the settings of the user alone. They then hold at once.',
+  },
+  refusedTools: {
+    schema: exact(z.array(refusal)),
+    default: [],
+    isForStart: true,
+    says: 'The `refusals` of the last `runner/tools/didRefuse` of an earlier daemon of the same session.',
+  },
+} as const satisfies SettingsTable;
+
+/** With every default filled in. */
+export type Settled = {
+  readonly [K in Defaulted]: Required<InitializationOptions>[K];
+} & { readonly [K in Exclude<keyof InitializationOptions, Defaulted>]?: InitializationOptions[K] };
+
+type Defaulted = {
+  [K in keyof typeof settings]: (typeof settings)[K] extends { readonly default: unknown } ? K : never;
+}[keyof typeof settings];
+
+export type SettingName = keyof typeof settings;
+
+const rows = Object.entries(settings) as readonly (readonly [SettingName, Setting])[];
+
+const defaults = Object.fromEntries(
+  rows.flatMap(([name, row]) => (row.default === undefined ? [] : [[name, row.default]])),
+);
+
+export function withDefaults(options: InitializationOptions): Settled {
+  return { ...defaults, ...options } as Settled;
+}
+
+/** The name of a setting that changed settings may have; what counts at the start alone is none. */
+export function isChangeable(name: string): name is keyof RunnerOptions {
+  return Object.hasOwn(settings, name) && settingOf(name).isForStart !== true;
+}
+
+export function isHarmless(name: string): boolean {
+  return settingOf(name).isHarmless === true;
+}
+
+/** `initializationOptions`. Each row has exactly the type of its key, and so has the whole. */
+export const initializationSchema = z.object(
+  Object.fromEntries(rows.map(([name, { schema }]) => [name, z.exactOptional(schema)])),
+) as unknown as Schema<InitializationOptions>;
+
+/** An object with this setting alone. */
+export function schemaOf(name: keyof RunnerOptions): Schema<RunnerOptions> {
+  return z.object({ [name]: settingOf(name).schema }) as unknown as Schema<RunnerOptions>;
+}
+
+function settingOf(name: string): Setting {
+  return settings[name as SettingName];
+}
