@@ -1,8 +1,8 @@
-/** Time as it is handed in. */
+/** Time, which is handed in. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls back once after so many milliseconds, unless the returned function is called before. */
+  /** Calls back once after this many milliseconds, unless the returned function is called first. */
   after(milliseconds: number, work: () => void): () => void;
 }
 

@@ -9,7 +9,7 @@ import { messageOf } from './errorText.ts';
 import { createReadOnlyPage } from './readOnlyPage.ts';
 import { completionModel, readSettings } from './settings.ts';
 
-/** Says in a page what is reachable, what there is, and what to mend. */
+/** Shows a page with what is reachable, what is installed, and what to fix. */
 export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
   const read = async () => `${(await examine(daemon, version)).join('\n')}\n`;
   const page = createReadOnlyPage({ scheme: 'runner-doctor', title: 'Runner Doctor' }, read);
@@ -53,7 +53,7 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
 function adviceOnModels(models: readonly Model[], isStale: boolean): readonly string[] {
   const able = models.filter(canChat);
   const tools = able.filter(({ capabilities }) => capabilities.tools.value !== false);
-  const counts = `${models.length} installed, ${able.length} can chat, ${tools.length} may take tools`;
+  const counts = `${models.length} installed, ${able.length} can chat, ${tools.length} may support tools`;
   const found = `- Models: ${counts}${isStale ? ' (the last known list)' : ''}`;
   if (able.length === 0)
     return [found, mend('pull a model that can chat, with the command "Runner: Pull a Model".')];

@@ -3,13 +3,13 @@ import { formatError, messageOf } from './errorText.ts';
 import { plain } from './notificationText.ts';
 
 export interface ReportOptions {
-  /** What was being done, such as `Pulling qwen3:4b`. */
+  /** What was in progress, such as `Pulling qwen3:4b`. */
   readonly during?: string;
   /** Also shows a notification. */
   readonly showToUser?: boolean;
 }
 
-/** Tells of errors: the whole to the log, and a sentence to the user where that is wanted, once. */
+/** Reports errors: the whole error to the log, and, if wanted, a sentence to the user, once. */
 export interface ErrorReporter {
   report(error: unknown, options?: ReportOptions): void;
 }

@@ -1,4 +1,4 @@
-/** The stack where there is one, which already begins with the message; else the message. */
+/** The stack, which begins with the message; without a stack, the message. */
 export function formatError(error: unknown): string {
   return error instanceof Error ? error.stack || error.message : String(error);
 }

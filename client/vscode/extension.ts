@@ -27,7 +27,7 @@ import { createStatusBar } from './statusBar.ts';
 import { createSidebar } from './views/sidebar.ts';
 import { registerWalkthrough } from './walkthrough/walkthrough.ts';
 
-/** What the extension is made of, in the order in which it begins. Nothing here waits for the daemon. */
+/** The parts of the extension, in the order in which they start. Nothing here waits for the daemon. */
 export function activate(context: vscode.ExtensionContext): void {
   const { subscriptions, extensionUri, globalState } = context;
   const log = vscode.window.createOutputChannel('Runner', { log: true });
@@ -47,7 +47,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const turns = createTurns(daemon);
   const ask = withConsent(turns, offered, globalState);
   subscriptions.push(log, daemon, failing, offered, turns, registerProvider(offered, ask));
-  // The editor does not ask a provider that nobody asks for.
+  // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(registerParticipant({ offered, ask, reporter, icon }));

@@ -3,13 +3,13 @@ import { statusRequest } from '../../protocol/status.ts';
 import type { OfferedModels } from './chat/offeredModels.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 
-/** Milliseconds before such a runner is looked for again: longer each time. */
+/** Milliseconds before the next look at such a runner: longer each time. */
 const first = 3_000;
 const longest = 60_000;
 
 /**
- * Notices that a runner has come whose models could not be had: while somebody is at the window, and when they come
- * back to it. One whose models are known is never asked.
+ * Notices when a runner comes back whose models could not be listed. It looks while the user is at the window, and when
+ * they return to it. It never asks a runner whose models are known.
  */
 export function lookAgain(
   daemon: DaemonConnection,
@@ -22,7 +22,7 @@ export function lookAgain(
     clearTimeout(timer);
     timer = undefined;
   };
-  /** What it finds is told to all by the daemon, here too. */
+  /** The daemon announces what it finds to everybody, here too. */
   const isOffline = async (server: string) => {
     const status = await daemon.request(statusRequest, { server }).catch(() => undefined);
     return status === undefined || status.state === 'offline';

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 
-/** One page of Markdown in an editor tab; it is nobody's file, so that nothing asks to save it. */
+/** One page of Markdown in an editor tab. It is no file, so the editor never asks to save it. */
 export interface ReadOnlyPage extends vscode.Disposable {
-  /** Shows it, with what `read` says now. */
+  /** Shows the page with the current result of `read`. */
   show(): Promise<void>;
 }
 

@@ -4,10 +4,10 @@ import type { DaemonConnection } from './daemon/connection.ts';
 import { messageOf } from './errorText.ts';
 import { streamLogs } from './settings.ts';
 
-/** What the log says first of the log of the runner. */
-const streamingLogs = 'The log of the runner is streamed, as the settings want it.';
+/** The first line about the log of the runner. */
+const streamingLogs = 'The log of the runner is streamed, because the setting runner.streamLogs is on.';
 
-/** Shows what the daemon logs, and the log of the runner while the settings want it, each at its level. */
+/** Shows the daemon's log, and, while the setting is on, the runner's log, each at its level. */
 export function followLogs(daemon: DaemonConnection, log: vscode.LogOutputChannel): vscode.Disposable {
   const write: Readonly<Record<LogParams['level'], (text: string) => void>> = {
     debug: (text) => log.debug(text),
@@ -20,11 +20,11 @@ export function followLogs(daemon: DaemonConnection, log: vscode.LogOutputChanne
       const { source } = await daemon.request(startLogsRequest, {});
       log.info(`The log of the runner comes from ${source}.`);
     } catch (error) {
-      // That there is none to be found is a line like any other.
+      // A missing log is reported like any other line.
       log.warn(messageOf(error));
     }
   };
-  // Nothing here waits for the daemon: it is asked once it is there.
+  // Nothing here waits for the daemon: it is asked once it is connected.
   if (streamLogs()) log.debug(streamingLogs);
   const leave = () => daemon.request(stopLogsRequest, {}).catch((error) => log.debug(messageOf(error)));
   return vscode.Disposable.from(

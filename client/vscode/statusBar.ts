@@ -10,7 +10,7 @@ const icons = {
   offline: '$(warning)',
 } as const;
 
-/** How the runner is, in the status bar; a click says more. */
+/** Shows the state of the runner in the status bar; a click shows more. */
 export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';

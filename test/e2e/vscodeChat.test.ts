@@ -189,7 +189,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     t.ok(
       await transcript(
         editor,
-        /Left out, because it cannot be read as text or a picture: shelf\/tins\/beans\.bin/,
+        /Left out, because it is neither text nor a picture: shelf\/tins\/beans\.bin/,
       ),
     );
   });
@@ -226,7 +226,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
       t.match(daemon?.command, /runnerd\.cjs --stdio --secrets-fd 3$/);
       process.kill(Number(daemon?.pid), 'SIGKILL');
       t.match(await answer, {
-        errorDetails: { message: /^The answer could not be had: The daemon of Runner ended/ },
+        errorDetails: { message: /^The answer failed: The daemon of Runner ended/ },
       });
       const shown = await transcript(editor, /1 2 3 4 5[\s\S]*The daemon of Runner ended unexpectedly/);
       t.notMatch(shown, /at .*\.cjs:\d+/, 'no stack is shown');

@@ -377,7 +377,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       fits: (text) => text?.includes('Completion') === true,
     });
     t.match(page, /Version [\d.]+/);
-    t.match(page, /Models: 5 installed, 5 can chat, 4 may take tools/);
+    t.match(page, /Models: 5 installed, 5 can chat, 4 may support tools/);
     t.match(page, /Completion as you type: off/);
   });
 

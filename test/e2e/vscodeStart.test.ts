@@ -42,7 +42,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', {
       'commands.registerCommand runner.pullModel',
       'window.createTreeView runnerModelfilesView',
       'commands.registerCommand runner.createModel',
-      'log.debug The log of the runner is streamed, as the settings want it.',
+      'log.debug The log of the runner is streamed, because the setting runner.streamLogs is on.',
     ]);
     const log = await editor.until(({ seen }) => seen.log, {
       fits: (lines) =>

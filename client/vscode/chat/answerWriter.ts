@@ -2,18 +2,18 @@ import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/chat.ts';
 import { toThoughtLine } from './thoughts.ts';
 
-/** Writes an answer into the chat as it comes. */
+/** Writes an answer into the chat as it arrives. */
 export interface AnswerWriter {
   write(delta: ChatDelta): void;
-  /** Nothing more comes. */
+  /** The answer is complete. */
   end(): void;
 }
 
-/** Characters of thinking that are shown at once at least, where a paragraph ends. */
+/** The least number of characters of thinking that are shown at once, if a paragraph ends there. */
 const stepLength = 300;
 
 /**
- * Thinking is shown while it comes, and is a line to open afterwards; the rest is the answer. `now` in ms.
+ * Shows thinking as it arrives, and afterwards as a line that opens it; the rest is the answer. `now` in ms.
  */
 export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () => number): AnswerWriter {
   let thought = '';
@@ -46,12 +46,12 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
   };
 }
 
-/** What is said beside the answer, such as a notice. */
+/** A sentence that is shown beside the answer, such as a notice. */
 export function toAside(sentence: string): vscode.MarkdownString {
   return new vscode.MarkdownString(`\n\n> $(info) ${sentence}\n\n`, true);
 }
 
-/** Whether we wrote it beside the answer: the model never said it, and is not told it again. */
+/** Whether we wrote it beside the answer. The model never said it, so it is not sent to the model. */
 export function isAside({ supportThemeIcons = false }: vscode.MarkdownString): boolean {
   return supportThemeIcons;
 }

@@ -4,15 +4,15 @@ import { systemClock } from '../clock.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { AskForTurn } from './turn.ts';
 
-/** Names of models that may be sent to, each with its host. */
+/** Names of models that the user allowed, each with its host. */
 const memoryKey = 'runner.allowedRemotes';
 
-/** Milliseconds for which a no holds: the editor's own chat asks several times for one question. */
+/** Milliseconds for which a refusal counts: the editor's own chat asks several times for one question. */
 const noHolds = 3_000;
 
 /**
- * Asks the user before anything goes to a model that runs elsewhere, once for each model and host: the editor itself
- * may choose one of those that it is offered.
+ * Asks the user before anything is sent to a model that runs elsewhere, once for each model and host. The editor itself
+ * may choose one of the models that it is offered.
  */
 export function withConsent(
   ask: AskForTurn,
@@ -55,7 +55,7 @@ async function askUser(name: string, host: string): Promise<boolean> {
     {
       modal: true,
       detail:
-        'The conversation goes there, with all that is attached to it. You are asked once for this model.',
+        'The conversation goes there, with everything attached to it. You are asked once for this model.',
     },
     send,
   );

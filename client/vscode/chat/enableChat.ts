@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ErrorReporter } from '../errorReporter.ts';
 
-/** The editor's built-in extension for messages without a participant; disabled until somebody signs in or asks. */
+/** The editor's built-in extension for messages without a participant; disabled until the user signs in or enables it. */
 const builtInChat = 'GitHub.copilot-chat';
 
 /** Enables the editor's own chat, so that messages without `@runner` reach the runner's models too. */
@@ -9,7 +9,7 @@ export function registerEnableChat(reporter: ErrorReporter): vscode.Disposable {
   return vscode.commands.registerCommand('runner.enableChat', async () => {
     const action = 'Enable';
     const detail =
-      'It works with your local models, signed out. It is not part of Runner: what it sends besides the chat is up to it. You can disable it again among the extensions.';
+      'It works with your local models, without a sign-in. It is not part of Runner, and Runner does not control what else it sends. You can disable it again in the Extensions view.';
     const answer = await vscode.window.showInformationMessage(
       `Enable the editor's built-in extension ${builtInChat}?`,
       { modal: true, detail },

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import { readMetadata } from './turnMetadata.ts';
 
-/** Offered only where there is something to go on with. */
+/** Offered only if there is something to continue. */
 export const followUps: vscode.ChatFollowupProvider = {
   provideFollowups(result) {
     const { ended, prompt } = readMetadata(result.metadata) ?? {};

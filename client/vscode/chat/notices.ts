@@ -2,31 +2,31 @@ import * as vscode from 'vscode';
 import type { Message, Notice } from '../../../protocol/chat.ts';
 import { plain } from '../notificationText.ts';
 
-/** What is said beside the answers of the provider, and is no part of what the model said. */
+/** What the provider shows beside its answers. It is not part of what the model said. */
 export interface Notices {
   /**
-   * As a quote in the answer where a chat shows that. An extension that asked reads the answer alone: the user is told
-   * in a notification, once of each. `initiator` is who asked, where the editor says it.
+   * Returns a quote for the answer if a chat shows the answer. Any other extension gets only the answer, and the user
+   * sees each notice once, as a notification. `initiator` is the extension that asked, if the editor names it.
    */
-  tell(notice: Notice, initiator: string | undefined): vscode.LanguageModelTextPart | undefined;
-  /** A conversation without the quotes that earlier answers hold. */
+  show(notice: Notice, initiator: string | undefined): vscode.LanguageModelTextPart | undefined;
+  /** A conversation without the quotes in earlier answers. */
   remove(messages: readonly Message[]): readonly Message[];
 }
 
-/** Who shows an answer to the user as it is: the editor, and its own chat. */
+/** Callers that show an answer to the user as it is: the editor, and its own chat. */
 const chats: readonly string[] = ['core', 'github.copilot-chat'];
 
 export function createNotices(): Notices {
   const quoted = new Set<string>();
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return {
-    tell({ message }, initiator) {
+    show({ message }, initiator) {
       if (initiator === undefined || chats.includes(initiator.toLowerCase())) {
         quoted.add(message);
         return new vscode.LanguageModelTextPart(quote(message));
       }
-      if (!told.has(message)) void vscode.window.showInformationMessage(plain(message));
-      told.add(message);
+      if (!shown.has(message)) void vscode.window.showInformationMessage(plain(message));
+      shown.add(message);
       return undefined;
     },
     remove: (messages) =>
@@ -40,7 +40,7 @@ function quote(message: string): string {
   return `\n\n> ${message}\n\n`;
 }
 
-/** Also where the blank lines around one are gone, at the ends of a text. */
+/** Also removes a quote at either end of the text, where the blank lines around it are gone. */
 function without(text: string, messages: Iterable<string>): string {
   let rest = text;
   for (const message of messages) {

@@ -15,14 +15,14 @@ import { contextLength, readSettings } from '../settings.ts';
 import { toPickerEntries } from './pickerEntries.ts';
 import { createUsualWindows } from './usualWindows.ts';
 
-/** The models that the editor's picker offers: those of all servers; of one that is down, those that it had last. */
+/** The models in the editor's picker: those of all servers. A server that is down keeps its last known models. */
 export interface OfferedModels extends vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
-  /** At once, without asking the runner. */
+  /** The current list, without a request to the runner. */
   readonly current: readonly RunnerModelInformation[];
-  /** The model that answers where the user chose none of ours: of this machine's one that is loaded, else the newest. */
+  /** The model that answers if the user chose none of ours: a loaded one on this machine, or else the newest. */
   readonly preferred: Model | undefined;
-  /** The model of this name on this server, by default the default one. */
+  /** Without a server, the default one is meant. */
   find(name: string, server?: string): Model | undefined;
   /** Names of the servers whose models are the last known ones. */
   readonly staleServers: ReadonlySet<string>;
@@ -40,9 +40,9 @@ export function createOfferedModels(
   const changed = new vscode.EventEmitter<void>();
   const windows = createUsualWindows(memory);
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
-  /** Before the first answer that is each. */
+  /** Until the first answer, every server counts as stale. */
   let stale: ReadonlySet<string> = new Set(serverNames(readSettings()));
-  /** The picker remembers what was chosen, and without that no question would reach anybody. */
+  /** The picker remembers the chosen model. If that id were gone, questions would reach nobody. */
   let remembered = memory.get<readonly string[]>(idsKey) ?? [];
   const offer = () => {
     const options = {
@@ -82,7 +82,7 @@ export function createOfferedModels(
     models = answers.flatMap((answer) => answer.models);
     stale = new Set(answers.filter(({ isStale }) => isStale).map(({ server }) => server));
     if (stale.size < answers.length) void memory.update(memoryKey, models);
-    // With a number in the settings the server gives that.
+    // If the settings have a number, the server allocates that.
     if (contextLength() === 0) windows.learn(models);
     tell();
     remember();
@@ -127,7 +127,7 @@ interface ServerModels {
   readonly isStale: boolean;
 }
 
-/** More models than this are offered as the list has them. */
+/** Above this number of models, they are offered as the list describes them. */
 const mostExamined = 100;
 
 /**

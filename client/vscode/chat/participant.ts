@@ -17,7 +17,7 @@ import { type TurnMetadata, toKept } from './turnMetadata.ts';
 
 const participantId = 'runner.participant';
 
-/** How often the model may call tools before it must answer with what it has. */
+/** How often the model may call tools before it must answer with what it knows. */
 const maxRounds = 8;
 
 export interface ParticipantOptions {
@@ -27,7 +27,7 @@ export interface ParticipantOptions {
   readonly icon: vscode.IconPath;
 }
 
-/** `@runner`: answers with a model of the runner, whatever the picker shows. */
+/** `@runner`: answers with a model of the runner, whatever model the picker shows. */
 export function registerParticipant(options: ParticipantOptions): vscode.Disposable {
   const participant = vscode.chat.createChatParticipant(participantId, (request, context, stream, token) =>
     answer(options, { request, context, stream, token }),
@@ -54,7 +54,7 @@ async function answer(
   turn: Turn,
 ): Promise<vscode.ChatResult> {
   const { request, stream } = turn;
-  // The runner may have come, or a model, since it was last asked.
+  // The runner may have started, or a model may have been pulled, since the last request.
   if (!offered.preferred) await offered.refresh();
   const chosen = chosenModel(request, offered);
   const model = chosen ?? offered.preferred;
@@ -64,33 +64,33 @@ async function answer(
     return await converse(ask, model, turn);
   } catch (error) {
     if (turn.token.isCancellationRequested) return {};
-    // The chat shows it in the place of the answer.
+    // The chat shows the error in place of the answer.
     reporter.report(error, { during: '@runner', showToUser: false });
     return failed(stream, { model: model.name, prompt: request.prompt }, error);
   }
 }
 
-/** The picker's model where it is ours. */
+/** The model in the picker, if it is ours. */
 function chosenModel({ model }: vscode.ChatRequest, offered: OfferedModels): Model | undefined {
   return model.vendor === vendor ? offered.current.find(({ id }) => id === model.id)?.model : undefined;
 }
 
 function noModel(stream: vscode.ChatResponseStream): vscode.ChatResult {
   stream.markdown(
-    'There is no model that can chat yet. Start your runner, or pull a model. One that runs elsewhere answers only where you choose it in the model picker.',
+    'There is no model that can chat yet. Start your runner, or pull a model. A model that runs elsewhere answers only if you choose it in the model picker.',
   );
   stream.button({ command: 'runner.pullModel', title: 'Pull a Model' });
   stream.button({ command: 'runner.doctor', title: 'What Is Wrong?' });
   return {};
 }
 
-/** Asks, calls the tools that the model wants and asks again, until it answers or the rounds are used up. */
+/** Asks the model, runs the tools that it calls and asks again, until it answers or the rounds are used up. */
 async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): Promise<vscode.ChatResult> {
   const { request, context, stream, token } = turn;
   const { message, leftOut } = await toQuestion(request);
   if (leftOut.length > 0) {
     const names = leftOut.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
-    stream.markdown(toAside(`Left out, because it cannot be read as text or a picture: ${names}`));
+    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${names}`));
   }
   const before: readonly Message[] = [...(await toHistory(context)), message];
   const tools = toolsFor(request);
@@ -100,7 +100,7 @@ async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): P
     const writer = createAnswerWriter(stream, Date.now);
     const params = { model: name, server, messages: [...before, ...said] };
     const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
-    // What was thought stays also where the answer failed.
+    // The thinking stays even if the answer failed.
     const result = await asking.finally(writer.end);
     said.push(result.message);
     const calls = result.message.toolCalls ?? [];
@@ -134,7 +134,7 @@ function ended(
   return { metadata };
 }
 
-/** What had come stays; the sentence says what to do next, and a button does it. */
+/** The part of the answer that had arrived stays. The sentence says what to do next, and a button does it. */
 function failed(
   stream: vscode.ChatResponseStream,
   { model, prompt }: { readonly model: string; readonly prompt: string },
@@ -144,7 +144,7 @@ function failed(
   const isTold = kind !== undefined || error instanceof vscode.LanguageModelError;
   const button = error instanceof vscode.LanguageModelError ? undefined : buttonFor(kind);
   if (button) stream.button(button);
-  const message = isTold ? messageOf(error) : `The answer could not be had: ${messageOf(error)}`;
+  const message = isTold ? messageOf(error) : `The answer failed: ${messageOf(error)}`;
   const metadata: TurnMetadata = { model, ended: 'failed', prompt };
   return { errorDetails: { message }, metadata };
 }

@@ -8,18 +8,18 @@ import {
 
 export interface PickerOptions extends InformationOptions {
   /**
-   * What was offered before, what is gone last: the picker may hold on to one of those, and no question reaches one that
-   * is not there.
+   * Ids that were offered before, the most recently removed last. The picker may still hold one of those, and a
+   * question to an id that is gone would reach nobody.
    */
   readonly remembered: readonly string[];
 }
 
-/** How many models that are gone are offered all the same. */
+/** How many removed models are still offered. */
 const mostGone = 5;
 
 /**
- * What the picker lists: the models that can chat, the user's own before those that run elsewhere, and where there are
- * none of those, what to do.
+ * The entries of the picker: the models that can chat, the user's own before those that run elsewhere. If there is no
+ * model of the user's own, an entry says what to do.
  */
 export function toPickerEntries(
   models: readonly Model[],
@@ -33,7 +33,7 @@ export function toPickerEntries(
     models.filter(({ remote }) => remote),
     options,
   );
-  // The agent lists only models with tools, and without any model `@runner` could not even say why.
+  // The agent lists only models with tools. Without any entry, `@runner` could not even explain that.
   const isMissing = !own.some(({ capabilities }) => capabilities.toolCalling);
   const wanted = [...own, ...(isMissing ? [placeholder(models.some(canChat))] : []), ...elsewhere];
   const here = new Set(wanted.map(({ id }) => id));
@@ -42,15 +42,15 @@ export function toPickerEntries(
 }
 
 /**
- * For one that was offered before: whoever chose it is answered by the one that is there, and nobody else sees it in the
- * picker. The editor reads that from a field which no stable typing has.
+ * For an id that was offered before: a user who still has it chosen gets an answer from an existing model, and nobody
+ * else sees it in the picker. The editor reads that from a field which is in no stable typing.
  */
 function substitute(id: string): RunnerModelInformation {
   return {
     ...placeholder(true),
     ...{ id, name: id === placeholderId ? 'Runner: any model' : id },
     detail: id === placeholderId ? '' : 'not installed',
-    tooltip: 'Another one answers: of your machine, one that is loaded, else the newest.',
+    tooltip: 'Another model answers: a loaded one on your machine, or else the newest.',
     ...{ isUserSelectable: false },
   };
 }
@@ -67,7 +67,7 @@ function placeholder(hasModels: boolean): RunnerModelInformation {
     maxOutputTokens: 4096,
     capabilities: { toolCalling: true },
     tooltip: hasModels
-      ? 'No model of your own takes tools. Ask @runner, pull a model that does, or choose one that runs elsewhere.'
+      ? 'None of your own models supports tools. Ask @runner, pull a model that supports tools, or choose one that runs elsewhere.'
       : 'Start your runner, or pull a model.',
   };
 }

@@ -13,7 +13,7 @@ import type { AskForTurn } from './turn.ts';
 /** The vendor id under which other extensions and the editor's own chat find the runner's models. */
 export const vendor = 'runner';
 
-/** The class of newer editors for thinking, which no stable typing has. */
+/** The class of newer editors for thinking; it is in no stable typing. */
 type ThinkingPart = new (value: string) => vscode.LanguageModelResponsePart;
 
 export function registerProvider(offered: OfferedModels, ask: AskForTurn): vscode.Disposable {
@@ -87,7 +87,7 @@ function paramsOf(
     model: name,
     server,
     messages,
-    // The editor's own chat puts its blocks and the user's words into one text.
+    // The editor's own chat joins its blocks and the user's words into one text.
     context: 'leading',
     ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
     ...(toolMode === vscode.LanguageModelChatToolMode.Required ? { toolChoice: 'required' } : {}),
@@ -95,7 +95,7 @@ function paramsOf(
   };
 }
 
-/** Of what callers send, the runner is given its own options alone: the editor adds private fields. */
+/** The options of a caller that are passed on: only the runner's own, because the editor adds private fields. */
 const optionNames = [
   ...['temperature', 'top_p', 'top_k', 'min_p', 'seed', 'stop', 'num_predict', 'num_ctx'],
   ...['repeat_penalty', 'presence_penalty', 'frequency_penalty'],
@@ -125,11 +125,11 @@ function toPart(
       return new vscode.LanguageModelToolCallPart(id, name, input);
     }
     case 'notice':
-      return notices.tell(delta.notice, initiator);
+      return notices.show(delta.notice, initiator);
   }
 }
 
-/** How the editor's own chat reads what a turn cost; others leave out a type that they do not know. */
+/** The usage of a turn in the form that the editor's own chat reads; others ignore a type that they do not know. */
 function usagePart({ promptTokens, completionTokens }: Usage): vscode.LanguageModelDataPart {
   const usage = {
     prompt_tokens: promptTokens,
@@ -139,7 +139,7 @@ function usagePart({ promptTokens, completionTokens }: Usage): vscode.LanguageMo
   return new vscode.LanguageModelDataPart(new TextEncoder().encode(JSON.stringify(usage)), 'usage');
 }
 
-/** The id of the extension that asks, or `core`; no stable typing has it. */
+/** The id of the extension that asks, or `core`; it is in no stable typing. */
 function initiatorOf(options: vscode.ProvideLanguageModelChatResponseOptions): string | undefined {
   const initiator: unknown = Reflect.get(options, 'requestInitiator');
   return typeof initiator === 'string' ? initiator : undefined;

@@ -3,10 +3,10 @@ import { createReadOnlyPage } from '../readOnlyPage.ts';
 
 const command = 'runner.showThinking';
 
-/** Of a model's thinking this many characters are kept in the history of the chat. */
+/** The characters of a model's thinking that are kept in the history of the chat. */
 const most = 20_000;
 
-/** The page behind the line that says for how long a model thought: the stable API of the chat folds nothing. */
+/** The page behind the line that says how long a model thought: the stable API of the chat cannot fold text. */
 export function registerThoughts(): vscode.Disposable {
   let shown = '';
   const page = createReadOnlyPage({ scheme: 'runner-thinking', title: 'Thinking' }, async () => shown);
@@ -19,11 +19,11 @@ export function registerThoughts(): vscode.Disposable {
   );
 }
 
-/** The line, which opens the page. */
+/** The line that opens the page. */
 export function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
   const kept = thought.length > most ? `${thought.slice(0, most)}\n\n(cut)` : thought;
-  // A parenthesis would end the link, and what a model thinks would be read as Markdown.
+  // A parenthesis would end the link, and the thinking would be read as Markdown.
   const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`])).replace(
     /[()]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16)}`,

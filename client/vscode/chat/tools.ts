@@ -5,7 +5,7 @@ import { toResult, toTools } from '../convert/messages.ts';
 /** More tools than this fill a small model's window with descriptions. */
 const maxTools = 16;
 
-/** The tools that the user named in this question, and those of the setting; never all that the editor has. */
+/** The tools that the user named in this question and those in the setting; never every tool of the editor. */
 export function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[] {
   const wanted = vscode.workspace.getConfiguration('runner').get<readonly string[]>('tools') ?? [];
   const names = new Set([...toolReferences.map(({ name }) => name), ...wanted]);
@@ -13,8 +13,8 @@ export function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[
 }
 
 /**
- * Calls them one after another, because one may build on what the one before did; the editor asks for consent. A model
- * names what it likes: only what it was offered is called.
+ * Calls the tools one after another, because one may build on the result of another; the editor asks for consent. A
+ * model may name any tool: only those that it was offered are called.
  */
 export async function callTools(
   calls: readonly ToolCall[],
@@ -37,7 +37,7 @@ export interface ToolCalling {
   readonly token: vscode.CancellationToken;
 }
 
-/** What the tool said. That it failed, or that the user did not allow it, is an answer for the model too. */
+/** The result of the tool. A failure, or the user's refusal, is a result for the model too. */
 async function contentOf(
   call: () => Thenable<vscode.LanguageModelToolResult>,
   token: vscode.CancellationToken,

@@ -8,7 +8,7 @@ import {
 } from '../../../protocol/chat.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
-/** Asks for one answer; its deltas are taken in their order, all before it settles. */
+/** Asks for one answer. Its deltas arrive in order, all of them before it settles. */
 export type AskForTurn = (
   params: Omit<ChatParams, 'streamId'>,
   take: (delta: ChatDelta) => void,

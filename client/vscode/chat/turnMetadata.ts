@@ -4,20 +4,20 @@ import type { Message, Usage } from '../../../protocol/chat.ts';
 export interface TurnMetadata {
   readonly model: string;
   readonly usage?: Usage;
-  /** Why one may want to go on: it was cut, the rounds of tools ended, or it failed. */
+  /** Why the user may want to continue: the answer was cut off, the rounds of tools ended, or it failed. */
   readonly ended?: 'length' | 'rounds' | 'failed';
-  /** What was asked, where it failed: it may be asked again. */
+  /** The prompt of a failed turn, so that it can be asked again. */
   readonly prompt?: string;
-  /** With tools: all that was said and answered in the turn, in its order. */
+  /** For a turn with tools: all of its messages, in order. */
   readonly messages?: readonly Message[];
 }
 
-/** Characters of one message that are kept. */
+/** The characters of one message that are kept. */
 const most = 20_000;
 
 /**
- * What is kept of a turn with tools; without tools the editor has the text itself. Calls that nobody answered, in its
- * last message, are left out: models go astray after them.
+ * What is kept of a turn with tools; without tools, the editor has the text itself. Unanswered calls in the last
+ * message are left out, because they confuse models.
  */
 export function toKept(messages: readonly Message[]): readonly Message[] | undefined {
   if (!messages.some(({ role }) => role === 'tool')) return undefined;
@@ -28,7 +28,7 @@ export function toKept(messages: readonly Message[]): readonly Message[] | undef
   }));
 }
 
-/** The metadata of a result, which an older version may have written. */
+/** The metadata of a result, perhaps written by an older version. */
 export function readMetadata(value: unknown): TurnMetadata | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   return 'model' in value && typeof value.model === 'string' ? (value as TurnMetadata) : undefined;

@@ -1,9 +1,9 @@
 import type * as vscode from 'vscode';
 import type { Model } from '../../../protocol/models.ts';
 
-/** How many tokens a server allocates to a model for which nobody asks for a number: what it did last. */
+/** How many tokens a server allocates to a model if nobody asks for a number: its most recent choice. */
 export interface UsualWindows {
-  /** Undefined as long as none of its models was seen loaded. */
+  /** Undefined until one of its models was seen loaded. */
   of(server: string): number | undefined;
   learn(models: readonly Model[]): void;
 }
@@ -27,7 +27,7 @@ export function createUsualWindows(memory: vscode.Memento): UsualWindows {
   };
 }
 
-/** A model that is given all that it can take shows only that the server gives as much. */
+/** If a model gets its own maximum, that only shows that the server allocates at least as much. */
 function usualOf(
   { allocated, configured, maximum }: Model['context'],
   before: number | undefined,

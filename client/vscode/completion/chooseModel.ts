@@ -6,7 +6,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { completionModel, updateSetting } from '../settings.ts';
 
-/** Chooses the model that completes as one types, or none. */
+/** Chooses the model that completes as the user types, or none. */
 export function registerChooseCompletionModel(
   daemon: DaemonConnection,
   reporter: ErrorReporter,
@@ -26,7 +26,7 @@ export function registerChooseCompletionModel(
   });
 }
 
-/** Those that fill in the middle first, smallest first: completion is asked for at each pause. */
+/** Models that fill in the middle first, the smallest first, because completion asks at each pause. */
 function itemsOf(models: readonly Model[], current: string) {
   const able = models
     .filter((model) => canChat(model) && !model.remote && model.server === defaultServerName)

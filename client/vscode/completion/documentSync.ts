@@ -3,54 +3,54 @@ import type { TextPosition, TextRange } from '../../../protocol/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { didChange, didClose, didOpen } from './messages.ts';
 
-/** Schemes of what people write in; not the chat's own input, an output channel or an old revision. */
+/** Schemes of documents that people write in; not the chat's own input, an output channel or an old revision. */
 export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
 
-/** The daemon's copy of the documents that are open, which completion is written from. */
+/** The daemon's copy of the open documents, on which completion is based. */
 export interface DocumentSync extends vscode.Disposable {
-  /** Tells of this one too, where it was not told yet. Returns whether the daemon knows it now. */
-  tell(document: vscode.TextDocument): boolean;
+  /** Opens this document in the daemon too, if it is not open there. Returns whether the daemon has it now. */
+  open(document: vscode.TextDocument): boolean;
 }
 
-/** Characters above which a document is not told: nobody completes in a dump, and each window would hold it twice. */
+/** A longer document is not sent: nobody completes in a dump, and each window would hold it twice. In characters. */
 const largest = 10_000_000;
 
-/** Modelfiles are told by the language client already, whatever their scheme. */
-const toldElsewhere = 'modelfile';
+/** The language client sends Modelfiles already, whatever their scheme. */
+const sentElsewhere = 'modelfile';
 
 /**
- * Tells of documents from now on, all of them anew to each new daemon, until it is disposed: of those that the user
- * sees, as soon as they do, because an editor opens many more for its own ends.
+ * Sends documents to the daemon until it is disposed, and sends them all again to each new daemon. A document is sent
+ * once the user sees it, because an editor opens many more for its own purposes.
  */
 export function syncDocuments(daemon: DaemonConnection): DocumentSync {
-  const told = new Set<string>();
+  const sent = new Set<string>();
   const open = (document: vscode.TextDocument) => {
-    if (!daemon.isConnected || !belongs(document) || told.has(document.uri.toString())) return;
+    if (!daemon.isConnected || !belongs(document) || sent.has(document.uri.toString())) return;
     const text = document.getText();
     if (text.length > largest) return;
     const { languageId, version } = document;
     const uri = document.uri.toString();
-    told.add(uri);
+    sent.add(uri);
     daemon.notify(didOpen, { textDocument: { uri, languageId, version, text } });
   };
   const change = ({ document, contentChanges }: vscode.TextDocumentChangeEvent) => {
     const uri = document.uri.toString();
-    if (contentChanges.length === 0 || !told.has(uri)) return;
+    if (contentChanges.length === 0 || !sent.has(uri)) return;
     const changes = contentChanges.map(({ range, text }) => ({ range: toRange(range), text }));
     daemon.notify(didChange, { textDocument: { uri, version: document.version }, contentChanges: changes });
   };
   const close = (uri: string) => {
-    if (told.delete(uri)) daemon.notify(didClose, { textDocument: { uri } });
+    if (sent.delete(uri)) daemon.notify(didClose, { textDocument: { uri } });
   };
   const openVisible = () => {
     const { visibleTextEditors, activeTextEditor } = vscode.window;
-    // The last one is where the user is.
+    // The user is in the last one.
     for (const editor of visibleTextEditors) if (editor !== activeTextEditor) open(editor.document);
     if (activeTextEditor) open(activeTextEditor.document);
   };
   const openAnew = () => {
-    const before = new Set(told);
-    told.clear();
+    const before = new Set(sent);
+    sent.clear();
     for (const document of vscode.workspace.textDocuments)
       if (before.has(document.uri.toString())) open(document);
     openVisible();
@@ -64,26 +64,26 @@ export function syncDocuments(daemon: DaemonConnection): DocumentSync {
   ];
   openVisible();
   return {
-    tell(document) {
+    open(document) {
       open(document);
-      return document.languageId === toldElsewhere || told.has(document.uri.toString());
+      return document.languageId === sentElsewhere || sent.has(document.uri.toString());
     },
     dispose() {
       for (const listener of listeners) listener.dispose();
-      for (const uri of [...told]) close(uri);
+      for (const uri of [...sent]) close(uri);
     },
   };
 }
 
 function belongs({ uri, languageId }: vscode.TextDocument): boolean {
-  return languageId !== toldElsewhere && documentSchemes.some((scheme) => scheme === uri.scheme);
+  return languageId !== sentElsewhere && documentSchemes.some((scheme) => scheme === uri.scheme);
 }
 
 export function toRange({ start, end }: vscode.Range): TextRange {
   return { start: toPosition(start), end: toPosition(end) };
 }
 
-/** Both count lines and UTF-16 units from 0. */
+/** Both sides count lines and UTF-16 units from 0. */
 export function toPosition({ line, character }: vscode.Position): TextPosition {
   return { line, character };
 }

@@ -8,7 +8,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel } from '../settings.ts';
 import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
 
-/** Completes in documents while a model for it is set; without one nothing is registered and no document is told. */
+/** Completes in documents while a model is set. Without one, nothing is registered and no document is sent. */
 export function registerInlineCompletion(
   daemon: DaemonConnection,
   log: vscode.LogOutputChannel,
@@ -37,7 +37,7 @@ function register(daemon: DaemonConnection, log: vscode.LogOutputChannel): vscod
       try {
         return await complete(daemon, documents, { document, position, context, token });
       } catch (error) {
-        // Nobody asked for it: a failure is told by the status bar, and never at each key.
+        // Nobody asked for it: the status bar reports a failure, and no key does.
         if (!token.isCancellationRequested) log.debug(`No completion: ${String(error)}`);
         return undefined;
       }
@@ -62,8 +62,8 @@ async function complete(
   documents: DocumentSync,
   { document, position, context, token }: Asked,
 ): Promise<vscode.InlineCompletionItem[] | undefined> {
-  // A daemon that is only starting knows no document yet; the next key asks again.
-  if (!documents.tell(document)) return undefined;
+  // A daemon that is still starting has no document yet; the next key asks again.
+  if (!documents.open(document)) return undefined;
   const result = await daemon.request(
     inlineCompletionRequest,
     {
@@ -88,7 +88,7 @@ function toContext({
   };
 }
 
-/** LSP counts from 1 what the editor counts from 0. */
+/** The editor counts from 0, and LSP from 1. */
 const triggerKinds = { invoked: 1, automatic: 2 } as const;
 
 function toItem({

@@ -1,7 +1,7 @@
 import type { TextRange } from '../../../protocol/completion.ts';
 import type { NotificationMessage } from '../../../protocol/messageTypes.ts';
 
-/** LSP's text synchronization, as far as it is spoken here: each change is of a range. */
+/** The part of LSP's text synchronization that is used here: each change has a range. */
 interface OpenedDocument {
   readonly textDocument: {
     readonly uri: string;

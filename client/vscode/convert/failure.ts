@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ErrorData } from '../../../protocol/errors.ts';
 
-/** What the daemon said of a failure; undefined for any other error. */
+/** What the daemon says about a failure; undefined for any other error. */
 export function errorDataOf(error: unknown): ErrorData | undefined {
   if (!(error instanceof Error) || !('data' in error)) return undefined;
   const { data } = error;
@@ -9,7 +9,7 @@ export function errorDataOf(error: unknown): ErrorData | undefined {
   return isKnown ? (data as ErrorData) : undefined;
 }
 
-/** The error as the editor's language-model API knows it, so that it is shown as one and never as an answer. */
+/** The error in the form of the editor's language-model API, so that it is never shown as an answer. */
 export function toLanguageModelError(error: unknown): Error {
   if (error instanceof vscode.LanguageModelError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { isAside } from '../chat/answerWriter.ts';
 import { readMetadata } from '../chat/turnMetadata.ts';
 import { isPicture } from './messages.ts';
 
-/** The turns before this one: what the user asked, and what was answered, with the tools that were called. */
+/** The earlier turns: what the user asked, what was answered, and the tools that were called. */
 export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {
   const turns = await Promise.all(
     history.map(async (turn) =>
@@ -16,11 +16,11 @@ export async function toHistory({ history }: vscode.ChatContext): Promise<readon
 
 export interface Question {
   readonly message: Message;
-  /** Names of what is attached and cannot be read, such as a file that is not text. */
+  /** Names of attachments that cannot be read, such as a file that is not text. */
   readonly leftOut: readonly string[];
 }
 
-/** What the user asks, and apart from the words what is attached to them. */
+/** The user's question, and the attachments apart from its words. */
 export async function toQuestion({
   prompt,
   references,
@@ -39,7 +39,7 @@ export async function toQuestion({
   };
 }
 
-/** Of a turn with tools all that was said in it; else the text that was shown, without what was only thought. */
+/** For a turn with tools, all of its messages; otherwise the text that was shown, without the thinking. */
 function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Message[] {
   const { messages } = readMetadata(result.metadata) ?? {};
   if (messages) return messages;
@@ -47,16 +47,16 @@ function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Messa
   return content === '' ? [] : [{ role: 'assistant', content }];
 }
 
-/** Of an attached file this many characters are sent, of a folder this many names. */
+/** At most this many characters of an attached file are sent, and this many names of a folder. */
 const maxReference = 100_000;
 const maxNames = 500;
 
-/** What became of a reference. */
+/** A reference as it is sent. */
 interface Part {
   readonly attachment?: Attachment;
   /** Base64. */
   readonly image?: string;
-  /** The name of what cannot be read. */
+  /** The name of a reference that cannot be read. */
   readonly leftOut?: string;
 }
 
@@ -81,12 +81,12 @@ async function filePart(uri: vscode.Uri, range?: vscode.Range): Promise<Part> {
   }
 }
 
-/** The editor opens many a file that is not text all the same. */
+/** The editor opens many files even though they are not text. */
 function isBinary(text: string): boolean {
   return text.slice(0, 8192).includes('\0');
 }
 
-/** What a folder holds, a line each; undefined where it is none. */
+/** The names in a folder, one a line; undefined if it is not a folder. */
 async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
   try {
     const entries = await vscode.workspace.fs.readDirectory(uri);
@@ -104,7 +104,7 @@ function toAttachment(path: string, text: string): Attachment {
   return { path, text: text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text };
 }
 
-/** What was pasted comes with its type and a function for its bytes; no stable typing has it. */
+/** Pasted content comes with its type and a function for its bytes; it is in no stable typing. */
 async function pastedImage(value: unknown): Promise<Part> {
   if (typeof value !== 'object' || value === null) return {};
   const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
@@ -122,7 +122,7 @@ function isImage({ path }: vscode.Uri): boolean {
   return /\.(png|jpe?g|gif|webp|bmp)$/i.test(path);
 }
 
-/** A picture of an older turn may be gone. */
+/** The picture of an older turn may be gone. */
 async function imageFile(uri: vscode.Uri): Promise<Part> {
   try {
     return { image: toBase64(await vscode.workspace.fs.readFile(uri)) };

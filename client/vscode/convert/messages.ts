@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import type { Message, Tool, ToolCall } from '../../../protocol/chat.ts';
 
 /**
- * The editor's messages as the protocol has them. A message of the editor may hold texts, images, calls and results at
- * once: results become messages of their own, before what the user says with them.
+ * Converts the editor's messages into the protocol's. One message of the editor may hold texts, images, calls and
+ * results: results become messages of their own, before the user's words.
  */
 export function toMessages(messages: readonly vscode.LanguageModelChatRequestMessage[]): readonly Message[] {
-  /** Names of tools by the ids of their calls, which results do not repeat. */
+  /** The names of tools by the ids of their calls; results do not repeat the names. */
   const toolNames = new Map<string, string>();
   return messages.flatMap((message) => toOwnMessages(message, toolNames));
 }
@@ -40,19 +40,19 @@ function toOwnMessages(
   return [...results, own];
 }
 
-/** The editor's agent sends a third role, the system's, which its stable API does not name. */
+/** The editor's agent also sends the system's role, which its stable API does not name. */
 function roleOf(role: vscode.LanguageModelChatMessageRole): 'user' | 'assistant' | 'system' {
   if (role === vscode.LanguageModelChatMessageRole.User) return 'user';
   return role === vscode.LanguageModelChatMessageRole.Assistant ? 'assistant' : 'system';
 }
 
-/** Images go as images, text in whatever type as text; the rest says nothing to a model. */
+/** Sends images as images and text of any type as text; other data means nothing to a model. */
 function addData({ mimeType, data }: vscode.LanguageModelDataPart, texts: string[], images: string[]): void {
   if (isPicture(mimeType)) images.push(Buffer.from(data).toString('base64'));
   else if (isText(mimeType)) texts.push(new TextDecoder().decode(data));
 }
 
-/** What a model with vision sees: SVG is text. */
+/** Types that a model with vision can see; SVG is text. */
 export function isPicture(mimeType: string): boolean {
   return /^image\/(png|jpe?g|gif|webp|bmp)\b/i.test(mimeType);
 }
@@ -61,7 +61,7 @@ function isText(mimeType: string): boolean {
   return /^text\/|^application\/(json|xml|yaml|x-yaml|javascript)\b|\+(json|xml|yaml)\b/i.test(mimeType);
 }
 
-/** What a tool said, as the model is told it. */
+/** The result of a tool, as the model gets it. */
 export function toResult(
   { callId, content }: Pick<vscode.LanguageModelToolResultPart, 'callId' | 'content'>,
   toolName: string | undefined,

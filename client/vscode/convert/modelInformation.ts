@@ -3,15 +3,15 @@ import { canChat } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import type { Model } from '../../../protocol/models.ts';
 
-/** A model as the editor's picker has it, with what a request for it needs. */
+/** A model in the editor's picker, with what a request for it needs. */
 export interface RunnerModelInformation extends vscode.LanguageModelChatInformation {
-  /** Absent on the entry that stands there when there is no model. */
+  /** Absent on the entry that is shown when there is no model. */
   readonly model?: { readonly name: string; readonly server: string };
 }
 
 /**
- * What the editor is told of a window that no server has shown yet, in tokens. The editor's agent begins with about
- * 17,000: told of fewer, it would summarize a conversation that may well fit.
+ * The window that the editor gets for a model whose server has shown none yet, in tokens. The editor's agent begins
+ * with about 17,000: with a smaller window, it would summarize a conversation that may well fit.
  */
 const assumedWindow = 32_768;
 const largestAnswer = 8192;
@@ -22,15 +22,15 @@ export interface InformationOptions {
   readonly windows: Windows;
 }
 
-/** What decides on the window of a model that is not loaded. */
+/** What decides the window of a model that is not loaded. */
 export interface Windows {
   /** Tokens that the settings ask for; 0 leaves the window to the runner. */
   readonly contextLength: number;
-  /** Tokens that a server allocates where nobody asks for a number, as far as it was seen. */
+  /** Tokens that a server allocates if nobody asks for a number, once that was seen. */
   readonly usual: (server: string) => number | undefined;
 }
 
-/** What can chat, newest first. */
+/** The models that can chat, newest first. */
 export function toModelInformation(
   models: readonly Model[],
   options: InformationOptions,
@@ -52,12 +52,12 @@ function toInformation(model: Model, { isStale, windows }: InformationOptions): 
     name,
     family,
     version: digest?.slice(0, 12) ?? 'unknown',
-    // Never under half of the window, or the editor sends nothing at all.
+    // Never less than half of the window, or the editor sends nothing at all.
     maxInputTokens: window - maxOutputTokens,
     maxOutputTokens,
     capabilities: {
       imageInput: capabilities.vision.value === true,
-      // Tools are tried until the model refuses them: so says the specification.
+      // The specification says: offer tools until the model refuses them.
       toolCalling: capabilities.tools.value !== false,
     },
     detail: details.filter((detail) => detail !== '').join(', '),
@@ -66,7 +66,7 @@ function toInformation(model: Model, { isStale, windows }: InformationOptions): 
   };
 }
 
-/** Tokens: what the settings ask for as far as the model can, else what is allocated, will be, or would be as a rule. */
+/** In tokens: what the settings ask for, up to the model's maximum; else what is allocated, or usually would be. */
 export function windowOf({ server, remote, context }: Model, { contextLength, usual }: Windows): number {
   const { allocated, configured, maximum } = context;
   if (contextLength > 0) return Math.min(contextLength, maximum ?? contextLength);
@@ -74,7 +74,7 @@ export function windowOf({ server, remote, context }: Model, { contextLength, us
   return promised ?? Math.min(usual(server) ?? assumedWindow, maximum ?? assumedWindow);
 }
 
-/** With both figures: what a conversation may hold, and what the model was made for. */
+/** Has both figures: what a conversation may hold, and what the model was made for. */
 function tooltipOf({ name, details, context: { maximum } }: Model, window: number): string {
   const size = details ? ` ${details.parameterSize} ${details.quantization}` : '';
   const most = maximum !== undefined && maximum > window ? ` of at most ${inWords(maximum)}` : '';

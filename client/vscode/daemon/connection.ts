@@ -12,14 +12,14 @@ import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';
 import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
 
-/** The extension's end of the connection to `runnerd`. It connects by itself, and again when the daemon dies. */
+/** The extension's end of the connection to `runnerd`. It connects by itself, and reconnects when the daemon dies. */
 export interface DaemonConnection extends vscode.Disposable {
-  /** Waits for the connection. Rejects with the daemon's error, or a sentence when the daemon is gone. */
+  /** Waits for the connection. Rejects with the daemon's error, or with a sentence if the daemon has ended. */
   request<P, R>(message: RequestMessage<P, R>, params: P, token?: vscode.CancellationToken): Promise<R>;
-  /** Sent in their order, also among requests; to a daemon that is not there, not at all. */
+  /** Sent in order, also among requests. Without a running daemon, nothing is sent. */
   notify<P>(message: NotificationMessage<P>, params: P): void;
   onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable;
-  /** Runs a request whose progress is told under a token of its own. */
+  /** Sends a request whose progress is reported under its own token. */
   requestWithProgress<P extends WorkDoneParams, R>(
     message: RequestMessage<P, R>,
     params: P,
@@ -27,7 +27,7 @@ export interface DaemonConnection extends vscode.Disposable {
   ): Promise<R>;
   /** The daemon answers, for the first time or again. */
   readonly onDidConnect: vscode.Event<void>;
-  /** It does not even start; that is tried again, later and later, and when settings change. */
+  /** The daemon does not start. More tries follow, at growing intervals, and whenever settings change. */
   readonly onDidFailToStart: vscode.Event<unknown>;
   readonly isConnected: boolean;
 }
@@ -43,7 +43,7 @@ export interface ConnectionOptions {
   readonly settings: () => RunnerOptions;
   readonly tokens: TokenStore;
   readonly log: vscode.LogOutputChannel;
-  /** A folder for what may be kept between runs. */
+  /** A folder for a cache between runs. */
   readonly cacheDir: string;
 }
 
@@ -68,11 +68,11 @@ class Connection implements DaemonConnection {
   readonly #subscriptions: vscode.Disposable;
   readonly #keeper: DaemonKeeper<StartedDaemon>;
   /** By method; each new client gets all of them. */
-  readonly #takers = new Map<string, Set<(params: unknown) => void>>();
-  /** What this daemon was told, at its start and since. */
+  readonly #listeners = new Map<string, Set<(params: unknown) => void>>();
+  /** The settings that this daemon has, from its start and since. */
   #told: RunnerOptions = {};
   #isToldTrusted = false;
-  /** Which models refused tools in this window: the next daemon is handed that at its start. */
+  /** The models that refused tools in this window; the next daemon gets them at its start. */
   #refusals: readonly ToolRefusal[] = [];
   #works = 0;
 
@@ -94,7 +94,7 @@ class Connection implements DaemonConnection {
         this.#connected.fire();
       },
       onDidFail: (error) => this.#failed.fire(error),
-      onDidWait: (wait) => options.log.warn(`The daemon ended. It is started again in ${wait / 1000} s.`),
+      onDidWait: (wait) => options.log.warn(`The daemon ended. It restarts in ${wait / 1000} s.`),
       clock: systemClock,
     });
     this.onNotification(toolsDidRefuse, ({ refusals }) => {
@@ -136,19 +136,19 @@ class Connection implements DaemonConnection {
   }
 
   notify<P>({ method }: NotificationMessage<P>, params: P): void {
-    // A daemon that is not there is told all of it when it starts.
+    // A daemon that is not running yet gets all of it at its start.
     this.#keeper.daemon.then(({ client }) => client.sendNotification(method, params)).catch(ignore);
   }
 
   onNotification<P>({ method }: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable {
-    const takers = this.#takers.get(method) ?? new Set();
+    const listeners = this.#listeners.get(method) ?? new Set();
     const own = take as (params: unknown) => void;
-    takers.add(own);
-    if (!this.#takers.has(method)) {
-      this.#takers.set(method, takers);
+    listeners.add(own);
+    if (!this.#listeners.has(method)) {
+      this.#listeners.set(method, listeners);
       this.#keeper.daemon.then(({ client }) => this.#listen(client, method)).catch(ignore);
     }
-    return new vscode.Disposable(() => takers.delete(own));
+    return new vscode.Disposable(() => listeners.delete(own));
   }
 
   dispose(): void {
@@ -164,7 +164,7 @@ class Connection implements DaemonConnection {
     }
   }
 
-  /** What changed while this daemon started. */
+  /** Sends what changed while this daemon started. */
   #catchUp(): void {
     if (JSON.stringify(this.#options.settings()) !== JSON.stringify(this.#told)) this.#changeSettings();
     if (vscode.workspace.isTrusted && !this.#isToldTrusted) this.#trust();
@@ -185,28 +185,28 @@ class Connection implements DaemonConnection {
       refusals: this.#refusals,
       trusted: this.#isToldTrusted,
       prepare: (client) => {
-        for (const method of this.#takers.keys()) this.#listen(client, method);
+        for (const method of this.#listeners.keys()) this.#listen(client, method);
       },
     });
   }
 
   #listen(client: LanguageClient, method: string): void {
     client.onNotification(method, (params: unknown) => {
-      for (const take of this.#takers.get(method) ?? []) take(params);
+      for (const take of this.#listeners.get(method) ?? []) take(params);
     });
   }
 
-  /** A daemon that could not start with the settings as they were is started with them as they are. */
+  /** If a daemon could not start with the old settings, it starts with the new ones. */
   #changeSettings(): void {
-    // One that is starting is told once it is there.
+    // A daemon that is starting gets them once it is connected.
     if (this.#keeper.startNow() || !this.isConnected) return;
     const settings = this.#options.settings();
     // What it was told and is set no more, a daemon cannot be told.
     if (kept.some((key) => key in this.#told && !(key in settings))) return this.#keeper.restart();
     this.#told = { ...this.#told, ...settings };
     this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
-    // Another server may have a token that this daemon was never told.
-    this.#keeper.daemon.then((daemon) => daemon.tellTokens(originsNow(settings))).catch(ignore);
+    // A new server may have a token that this daemon does not have.
+    this.#keeper.daemon.then((daemon) => daemon.sendTokens(originsNow(settings))).catch(ignore);
   }
 }
 
@@ -214,10 +214,10 @@ function originsNow(settings: RunnerOptions): readonly string[] {
   return [...originsOf(settings, process.env['OLLAMA_HOST']).values()];
 }
 
-/** What the library says of requests that were under way when the daemon ended. */
+/** The library's error codes for requests that were in progress when the daemon ended. */
 const lostConnectionCodes: readonly unknown[] = [-32096, -32097, -32098, -32099];
 
-/** The answer; where the daemon ended meanwhile, a sentence that says so. */
+/** The answer, or, if the daemon has ended meanwhile, a sentence that says so. */
 async function explained<R>(answer: Promise<R>): Promise<R> {
   try {
     return await answer;
@@ -235,11 +235,11 @@ function notStarted(cause: unknown): Error {
 }
 
 function daemonEnded(cause: unknown): Error {
-  return new Error('The daemon of Runner ended unexpectedly. It is started again; then ask again.', {
+  return new Error('The daemon of Runner ended unexpectedly. It is being restarted; then ask again.', {
     cause,
   });
 }
 
 function ignore(): void {
-  // A daemon that is not there is told by its start, which goes on trying, and is told all of it then.
+  // A missing daemon needs no error here: its start keeps trying, and sends everything then.
 }

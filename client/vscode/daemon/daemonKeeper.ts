@@ -1,15 +1,15 @@
 import type { Clock } from '../clock.ts';
 
-/** Keeps a daemon there: starts one, and another when it ends, each time later. */
+/** Keeps a daemon running: starts one, and another when it ends, after a longer wait each time. */
 export interface DaemonKeeper<D> {
   /**
-   * The one that is there or will be. Rejects with why the last start failed, as long as none succeeds: one that ended
-   * is worth waiting for, one that does not even start is not.
+   * The daemon that runs or will run. While starts fail, it rejects with the reason of the last failure: a daemon that
+   * ended is worth waiting for, and one that does not even start is not.
    */
   readonly daemon: Promise<D>;
-  /** The one that answers now. */
+  /** The daemon that answers now. */
   readonly running: D | undefined;
-  /** What kept it from starting is mended: it is tried now where it would be later. Returns whether it was. */
+  /** Starts now if a start is waiting, because its cause of failure may be fixed. Returns whether one was waiting. */
   startNow(): boolean;
   /** Ends the one that runs, and starts another in its place. */
   restart(): void;
@@ -17,17 +17,17 @@ export interface DaemonKeeper<D> {
 }
 
 export interface DaemonKeeperOptions<D> {
-  /** Starts one; the callback is for one that had started and ended by itself. */
+  /** Starts a daemon. The callback is for one that had started and then ended by itself. */
   readonly start: (onDidEnd: () => void) => Promise<D>;
   readonly stop: (daemon: D) => Promise<void>;
   readonly onDidStart: () => void;
   readonly onDidFail: (error: unknown) => void;
-  /** None is there, and the next is started in so many milliseconds. */
+  /** No daemon runs, and the next one starts in this many milliseconds. */
   readonly onDidWait: (milliseconds: number) => void;
   readonly clock: Clock;
 }
 
-/** Milliseconds before the next start: longer each time, until a daemon has lived a minute. */
+/** Milliseconds before the next start: longer each time, until a daemon has run for a minute. */
 const waits = [250, 1_000, 4_000, 15_000, 60_000];
 const steadyAfter = 60_000;
 
@@ -139,7 +139,7 @@ class Keeper<D> implements DaemonKeeper<D> {
   }
 }
 
-/** Nobody need be waiting for it when it fails. */
+/** Its failure is handled even if nobody waits for it. */
 function withResolver<D>(): {
   readonly promise: Promise<D>;
   readonly resolve: (value: D | Promise<D>) => void;

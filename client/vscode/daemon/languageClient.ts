@@ -1,6 +1,6 @@
 import { LanguageClient } from 'vscode-languageclient/node';
 
-/** The library's client without its inline completion: ours is registered while a model for it is set, and awaits. */
+/** The library's client without its inline completion: ours is registered only while a model is set, and awaits. */
 export class RunnerLanguageClient extends LanguageClient {
   override registerFeature(feature: Parameters<LanguageClient['registerFeature']>[0]): void {
     const isInlineCompletion =
@@ -8,7 +8,7 @@ export class RunnerLanguageClient extends LanguageClient {
     if (!isInlineCompletion) super.registerFeature(feature);
   }
 
-  /** To the log alone: what the user is told, and how often, is ours to say. */
+  /** Only logs: we decide what the user sees, and how often. */
   override error(message: string, cause?: unknown): void {
     super.error(message, cause, false);
   }

@@ -1,13 +1,13 @@
 import type * as vscode from 'vscode';
 import type { SecretLine } from '../../../protocol/secrets.ts';
 
-/** Access tokens, one for each origin, in the editor's secret storage and nowhere else. */
+/** Access tokens, one for each origin, only in the editor's secret storage. */
 export interface TokenStore {
   set(origin: string, token: string): Promise<void>;
   clear(origin: string): Promise<void>;
   /** A line for each of these origins that has a token. */
   linesFor(origins: readonly string[]): Promise<readonly SecretLine[]>;
-  /** Calls back with what changed. */
+  /** Calls back with each change. */
   onDidChange(take: (line: SecretLine) => void): vscode.Disposable;
 }
 

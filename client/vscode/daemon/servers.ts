@@ -1,7 +1,7 @@
 import { parseAddress } from '../../../protocol/address.ts';
 import { defaultServerName, type RunnerOptions } from '../../../protocol/initialize.ts';
 
-/** The names of the servers that the settings have, the one at `runner.host` first. Settings may say anything. */
+/** The names of the servers in the settings, the one at `runner.host` first. The settings may contain anything. */
 export function serverNames({ servers }: Pick<RunnerOptions, 'servers'>): readonly string[] {
   const given: readonly unknown[] = Array.isArray(servers) ? servers : [];
   const names = given.flatMap((server) => {
@@ -12,8 +12,8 @@ export function serverNames({ servers }: Pick<RunnerOptions, 'servers'>): readon
 }
 
 /**
- * The servers that the settings name, with their origins: those to which a token can belong. `environment` is what
- * `OLLAMA_HOST` says, which holds where `runner.host` is empty.
+ * The servers in the settings with their origins, to which tokens can belong. `environment` is the value of
+ * `OLLAMA_HOST`, which is used if `runner.host` is empty.
  */
 export function originsOf(
   { host, servers }: Pick<RunnerOptions, 'host' | 'servers'>,
@@ -24,13 +24,13 @@ export function originsOf(
   return new Map(all.flatMap(({ name, url }) => [[name, tryOrigin(url)] as const]).filter(hasOrigin));
 }
 
-/** What a server of the settings needs at least. */
+/** Whether it has what a server in the settings needs. */
 export function isServer(value: unknown): value is { readonly name: string; readonly url: string } {
   if (typeof value !== 'object' || value === null || !('name' in value) || !('url' in value)) return false;
   return typeof value.name === 'string' && typeof value.url === 'string';
 }
 
-/** By the rules of the daemon, which sends a token to this origin and no other. */
+/** By the rules of the daemon, which sends a token only to this origin. */
 function tryOrigin(url: string): string | undefined {
   try {
     return new URL(parseAddress(url)).origin;

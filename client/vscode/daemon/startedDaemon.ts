@@ -9,8 +9,8 @@ import type { TokenStore } from './secretStore.ts';
 /** One process of `runnerd`, which has been initialized. */
 export interface StartedDaemon {
   readonly client: LanguageClient;
-  /** Hands over the tokens for these origins that it was not told. A token that changes it is told by itself. */
-  tellTokens(origins: readonly string[]): Promise<void>;
+  /** Sends the tokens for these origins that the daemon does not have. A changed token is sent without this. */
+  sendTokens(origins: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -18,39 +18,39 @@ export interface StartOptions {
   /** `runnerd.cjs`. */
   readonly path: string;
   readonly settings: RunnerOptions;
-  /** What earlier daemons of this window learnt of tools. */
+  /** Models that refused tools under earlier daemons of this window. */
   readonly refusals: readonly ToolRefusal[];
   readonly trusted: boolean;
-  /** Those of the settings' servers. */
+  /** Those of the servers in the settings. */
   readonly origins: readonly string[];
   readonly tokens: TokenStore;
   readonly log: vscode.LogOutputChannel;
-  /** A folder for what may be kept between runs. */
+  /** A folder for a cache between runs. */
   readonly cacheDir: string;
-  /** Before anything is said to the daemon, so that nothing that it says is missed. */
+  /** Runs before the daemon starts, so that none of its messages is missed. */
   readonly prepare: (client: LanguageClient) => void;
-  /** It had started, and ended. */
+  /** The daemon had started, and has ended. */
   readonly onDidEnd: () => void;
 }
 
-/** Rejects with the daemon's own sentence where it refuses the settings. */
+/** Rejects with the daemon's own sentence if it refuses the settings. */
 export async function startDaemon(options: StartOptions): Promise<StartedDaemon> {
   const { path, origins, tokens, prepare } = options;
-  // The library takes longer to load than all else: activation does not wait for it.
+  // The library takes longer to load than everything else: activation does not wait for it.
   const { RunnerLanguageClient } = await import('./languageClient.ts');
   let child: RunnerdProcess['child'] | undefined;
-  let teller: TokenTeller | undefined;
+  let sender: TokenSender | undefined;
   let hasStarted = false;
   const spawnDaemon = async () => {
     const runnerd = spawnRunnerd(path);
     child = runnerd.child;
-    teller = createTokenTeller(runnerd, tokens);
-    await teller.tell(origins);
+    sender = createTokenSender(runnerd, tokens);
+    await sender.send(origins);
     return child;
   };
   const ended = () => {
-    teller?.dispose();
-    // A start that failed is told by itself.
+    sender?.dispose();
+    // A failed start is reported by its rejection.
     if (hasStarted) options.onDidEnd();
   };
   const client = new RunnerLanguageClient(
@@ -63,17 +63,17 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
   try {
     await client.start();
   } catch (error) {
-    teller?.dispose();
-    // One that refused its settings lives on, and nobody would end it.
+    sender?.dispose();
+    // A daemon that refused its settings would go on running.
     child?.kill();
     throw error;
   }
   hasStarted = true;
   return {
     client,
-    tellTokens: async (wanted) => teller?.tell(wanted),
+    sendTokens: async (wanted) => sender?.send(wanted),
     async stop() {
-      teller?.dispose();
+      sender?.dispose();
       await client.dispose();
     },
   };
@@ -90,7 +90,7 @@ async function clientOptions(
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationOptions: told,
-    // The failure is ours to tell, once.
+    // We report the failure ourselves, once.
     initializationFailedHandler: () => false,
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -102,23 +102,23 @@ async function clientOptions(
   };
 }
 
-interface TokenTeller extends vscode.Disposable {
-  /** Of these origins those that the process was not told. */
-  tell(origins: readonly string[]): Promise<void>;
+interface TokenSender extends vscode.Disposable {
+  /** Sends the tokens for these origins that the process does not have. */
+  send(origins: readonly string[]): Promise<void>;
 }
 
-/** Tells one process each token that changes from now on, and those that it is asked to. */
-function createTokenTeller(runnerd: RunnerdProcess, tokens: TokenStore): TokenTeller {
-  const told = new Set<string>();
-  const tell = (line: SecretLine) => {
-    told.add(line.origin);
-    runnerd.tell(line);
+/** Sends one process each token that changes from now on, and those that are asked for. */
+function createTokenSender(runnerd: RunnerdProcess, tokens: TokenStore): TokenSender {
+  const sent = new Set<string>();
+  const send = (line: SecretLine) => {
+    sent.add(line.origin);
+    runnerd.send(line);
   };
-  const listening = tokens.onDidChange(tell);
+  const listening = tokens.onDidChange(send);
   return {
-    async tell(origins) {
-      // One that changes while they are read is told by its change, which is newer.
-      for (const line of await tokens.linesFor(origins)) if (!told.has(line.origin)) tell(line);
+    async send(origins) {
+      // A token that changes while they are read is sent by its change, which is newer.
+      for (const line of await tokens.linesFor(origins)) if (!sent.has(line.origin)) send(line);
     },
     dispose: () => listening.dispose(),
   };

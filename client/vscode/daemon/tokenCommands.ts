@@ -5,7 +5,7 @@ import { plain } from '../notificationText.ts';
 import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';
 
-/** Stores and forgets access tokens: which server, then a password box. */
+/** Stores and removes access tokens: asks for the server, then for the token. */
 export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand('runner.setAccessToken', async () => {
@@ -14,21 +14,21 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
       if (origin.startsWith('http:') && !isLoopback(origin)) return warnOfPlainHttp(origin);
       const token = await vscode.window.showInputBox({
         title: `Access Token for ${origin}`,
-        prompt: 'It is kept in the secret storage of the editor, and sent to this server alone.',
+        prompt: 'It is kept in the secret storage of the editor, and sent only to this server.',
         password: true,
         ignoreFocusOut: true,
-        validateInput: (text) => (/^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no blanks.'),
+        validateInput: (text) => (/^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no spaces.'),
       });
       if (token?.trim()) await tokens.set(origin, token.trim());
     }),
     vscode.commands.registerCommand('runner.clearAccessToken', async () => {
-      const origin = await pickOrigin(settings(), 'Forget the token of which server?');
+      const origin = await pickOrigin(settings(), 'Clear the token of which server?');
       if (origin !== undefined) await tokens.clear(origin);
     }),
   );
 }
 
-/** The daemon would keep it to itself: anybody on the way could read it. */
+/** The daemon would not send such a token, because anybody on the way could read it. */
 function warnOfPlainHttp(origin: string): void {
   void vscode.window.showWarningMessage(
     plain(
@@ -37,7 +37,7 @@ function warnOfPlainHttp(origin: string): void {
   );
 }
 
-/** The one there is, or the one that is chosen. */
+/** The only origin, or the one that the user picks. */
 async function pickOrigin(settings: RunnerOptions, title: string): Promise<string | undefined> {
   const items = [...originsOf(settings, process.env['OLLAMA_HOST'])].map(([name, origin]) => ({
     label: name,

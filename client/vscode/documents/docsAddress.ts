@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../protocol/address.ts';
 
-/** Where a document service answers, as `runner.docsUrl` names it. */
+/** Where a document service answers, according to `runner.docsUrl`. */
 export type DocsAddress =
   | { readonly kind: 'none' }
   | { readonly kind: 'wrong'; readonly message: string }

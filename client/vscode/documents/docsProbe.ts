@@ -1,10 +1,10 @@
-/** What a document service says to a token: only a plain no counts as one. */
+/** How a document service answers a token: only a clear refusal counts as one. */
 export type DocsAnswer = 'refused' | 'other';
 
-/** Milliseconds. Whoever waits is about to use the service anyway, and is then told why it does not answer. */
+/** Milliseconds. The caller is about to use the service anyway, and then learns why it does not answer. */
 const limit = 5_000;
 
-/** Asks as cheaply as can be. */
+/** Asks with the cheapest request. */
 export async function probeDocs(origin: string, token: string): Promise<DocsAnswer> {
   try {
     const response = await fetch(`${origin}/mcp`, {
@@ -15,7 +15,7 @@ export async function probeDocs(origin: string, token: string): Promise<DocsAnsw
         accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-      // A redirect would take the token to wherever the answer says.
+      // A redirect would send the token wherever the answer says.
       redirect: 'manual',
       signal: AbortSignal.timeout(limit),
     });

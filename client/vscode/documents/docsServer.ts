@@ -6,13 +6,13 @@ import { probeDocs } from './docsProbe.ts';
 import { type DocsTokens, markOf } from './docsTokens.ts';
 import { createRefusals } from './refusals.ts';
 
-/** As package.json has it. */
+/** The id in package.json. */
 const providerId = 'runner.documents';
 const label = 'Runner Documents';
 
 /**
- * Offers the document service at `runner.docsUrl` to the editor's agents. The token that was stored for its origin
- * goes along, to that origin alone; where there is none, no header is sent, and the editor signs in by itself.
+ * Offers the document service at `runner.docsUrl` to the editor's agents, with the token that is stored for its origin.
+ * Without a token, no header is sent, and the editor signs in by itself.
  */
 export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
@@ -30,7 +30,7 @@ export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter):
       const { origin } = new URL(server.uri.toString(true));
       const token = await tokens.get(origin);
       if (token === undefined) return definition(origin, {}, server.version);
-      if ((await probeDocs(origin, token)) === 'refused') return refusals.tell(origin, token);
+      if ((await probeDocs(origin, token)) === 'refused') return refusals.report(origin, token);
       return definition(origin, { Authorization: `Bearer ${token}` }, server.version);
     },
   };
@@ -44,7 +44,7 @@ export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter):
   );
 }
 
-/** A new one each time: a header never gets into what the editor was offered. */
+/** A new one each time, so that a header never gets into what the editor was offered. */
 function definition(
   origin: string,
   headers: Record<string, string>,

@@ -4,7 +4,7 @@ import { docsUrl } from '../settings.ts';
 import { toDocsAddress } from './docsAddress.ts';
 import type { DocsTokens } from './docsTokens.ts';
 
-/** Stores and forgets the token of the document service that `runner.docsUrl` names. */
+/** Stores and removes the token of the document service at `runner.docsUrl`. */
 export function registerDocsTokenCommands(tokens: DocsTokens): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand('runner.setDocsToken', async () => {
@@ -24,7 +24,7 @@ async function askForToken(origin: string): Promise<string | undefined> {
   const text = await vscode.window.showInputBox({
     title: `Documents Token for ${origin}`,
     prompt:
-      '"runner-docs token create" prints one. It is kept in secret storage, and sent to this address alone.',
+      '"runner-docs token create" prints one. It is kept in secret storage, and sent only to this address.',
     placeHolder: 'rdocs_…',
     password: true,
     ignoreFocusOut: true,
@@ -33,12 +33,12 @@ async function askForToken(origin: string): Promise<string | undefined> {
   return text?.trim() || undefined;
 }
 
-/** A service that asks another one about its tokens has tokens of any form. */
+/** A service that asks another server about its tokens has tokens of any form. */
 function toAdvice(text: string): vscode.InputBoxValidationMessage | undefined {
   const token = text.trim();
   const { Error: wrong, Warning: unusual } = vscode.InputBoxValidationSeverity;
   if (!/^[\x21-\x7e]*$/.test(token))
-    return { severity: wrong, message: 'A token has no blanks. Paste the token alone, without "Bearer".' };
+    return { severity: wrong, message: 'A token has no spaces. Paste only the token, without "Bearer".' };
   if (token === '' || 'rdocs_'.startsWith(token) || token.startsWith('rdocs_')) return undefined;
   return {
     severity: unusual,
@@ -46,7 +46,7 @@ function toAdvice(text: string): vscode.InputBoxValidationMessage | undefined {
   };
 }
 
-/** Undefined where there is none, which is then said. */
+/** Undefined, with a message, if there is none. */
 function findOrigin(): string | undefined {
   const address = toDocsAddress(docsUrl());
   if (address.kind === 'set') return address.origin;

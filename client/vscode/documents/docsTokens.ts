@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type * as vscode from 'vscode';
 
-/** Tokens of document services, one for each origin, in the editor's secret storage and nowhere else. */
+/** Tokens of document services, one for each origin, only in the editor's secret storage. */
 export interface DocsTokens {
   get(origin: string): Promise<string | undefined>;
   set(origin: string, token: string): Promise<void>;
@@ -10,7 +10,7 @@ export interface DocsTokens {
   onDidChange(take: () => void): vscode.Disposable;
 }
 
-/** Apart from the access tokens of runners, which the daemon is given: it never sees these. */
+/** Apart from the access tokens of runners, which are sent to the daemon: it never sees these. */
 const prefix = 'runner.docsToken ';
 
 export function createDocsTokens(secrets: vscode.SecretStorage): DocsTokens {
@@ -23,8 +23,8 @@ export function createDocsTokens(secrets: vscode.SecretStorage): DocsTokens {
 }
 
 /**
- * Another word for another token, so that the editor sees that there is a new one. Eight digits of a hash say nothing
- * about a token of this length.
+ * A different text for each token, so that the editor notices a new one. Eight digits of a hash reveal nothing about a
+ * token of this length.
  */
 export function markOf(token: string | undefined): string {
   return token === undefined ? 'no token' : createHash('sha256').update(token).digest('hex').slice(0, 8);

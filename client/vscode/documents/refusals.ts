@@ -2,18 +2,18 @@ import * as vscode from 'vscode';
 import { plain } from '../notificationText.ts';
 import type { DocsTokens } from './docsTokens.ts';
 
-/** Says that a service does not accept a token, once for each token, with the two ways out. */
+/** Reports that a service does not accept a token, once for each token, with the two ways out. */
 export interface Refusals {
-  /** Returns at once, so that nothing waits for an answer; what is to be started is not. */
-  tell(origin: string, token: string): undefined;
+  /** Returns at once, without waiting for the user. Its result means that no server is started. */
+  report(origin: string, token: string): undefined;
 }
 
 export function createRefusals(tokens: DocsTokens, label: string): Refusals {
-  let told: string | undefined;
+  let reported: string | undefined;
   return {
-    tell(origin, token) {
-      if (told !== token) void ask(origin, token);
-      told = token;
+    report(origin, token) {
+      if (reported !== token) void ask(origin, token);
+      reported = token;
       return undefined;
     },
   };
@@ -29,13 +29,13 @@ export function createRefusals(tokens: DocsTokens, label: string): Refusals {
     );
     if (answer === undefined) return;
     if (answer === setToken) await vscode.commands.executeCommand('runner.setDocsToken');
-    // One that was set meanwhile stays.
+    // A token that was set meanwhile stays.
     else if ((await tokens.get(origin)) === token) await tokens.clear(origin);
     if ((await tokens.get(origin)) !== token) await start(label);
   }
 }
 
-/** By a command of the editor's own. Where it has no such command, its list of servers has the button. */
+/** With a command of the editor. If the editor has no such command, its list of servers has the button. */
 async function start(label: string): Promise<void> {
   const id = `${extensionId}/${label}`;
   try {

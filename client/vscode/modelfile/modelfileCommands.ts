@@ -11,11 +11,11 @@ import { newModelfile } from './modelfileWizard.ts';
 export interface ModelfileCommandsParts {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
-  /** Where the row of a new model is shown. */
+  /** Shows the row of a new model. */
   readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
 }
 
-/** Creating models from Modelfiles, and Modelfiles from models. */
+/** Commands that create models from Modelfiles, and Modelfiles from models. */
 export function registerModelfileCommands({
   daemon,
   reporter,
@@ -35,7 +35,7 @@ export function registerModelfileCommands({
   );
 }
 
-/** From the row, the active editor, or a file that is chosen. What is not saved is saved first. */
+/** From the row, the active editor, or a chosen file. Unsaved changes are saved first. */
 async function createModel(
   { daemon, sidebar }: Pick<ModelfileCommandsParts, 'daemon' | 'sidebar'>,
   argument: unknown,
@@ -62,7 +62,7 @@ async function createModel(
   }
 }
 
-/** An address, or a row of the view. */
+/** The argument is an address, or a row of the view. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) return argument;
   const uri: unknown =
@@ -70,7 +70,7 @@ function uriOf(argument: unknown): vscode.Uri | undefined {
   return uri instanceof vscode.Uri ? uri : undefined;
 }
 
-/** A file that was never saved has no folder from which its paths count. */
+/** A file that was never saved has no folder for its relative paths. */
 function sourceOf({ uri, getText }: vscode.TextDocument) {
   return uri.scheme === 'file' ? { path: uri.fsPath } : { text: getText() };
 }
@@ -82,7 +82,7 @@ async function chooseModelfile(): Promise<vscode.Uri | undefined> {
   return uri;
 }
 
-/** The first mistake is shown where it is. */
+/** Shows the first mistake in its place. */
 async function showMistake(document: vscode.TextDocument, error: unknown): Promise<void> {
   const [first] = (errorDataOf(error)?.diagnostics ?? []) as readonly ModelfileDiagnostic[];
   if (!first) return;
@@ -91,7 +91,7 @@ async function showMistake(document: vscode.TextDocument, error: unknown): Promi
   await vscode.window.showTextDocument(document, { selection });
 }
 
-/** The name that a row hands over; from the palette and the view's title there is none. */
+/** The name in a row; from the palette and the view's title there is none. */
 function modelOf(argument: unknown): string | undefined {
   return typeof argument === 'object' && argument !== null && 'model' in argument
     ? String(argument.model)

@@ -1,16 +1,16 @@
-/** What a new Modelfile says. */
+/** The content of a new Modelfile. */
 export interface ModelfileContent {
   /** A model's name, or the absolute path of a GGUF file. */
   readonly base: string;
-  /** Blank: the base model's own stays. */
+  /** If blank, the base model keeps its own. */
   readonly system: string;
   readonly parameters: Readonly<Record<string, number>>;
 }
 
 /**
- * The text of a Modelfile. All of a system prompt survives, quotes and triple quotes too: a value between `"""` ends
- * at the first line end before which `"""` stands, so only there, where a line of the prompt itself ends so, the next
- * line goes on behind a blank.
+ * The text of a Modelfile. It preserves the whole system prompt, even quotes and triple quotes: a value between `"""`
+ * ends only at a line end right after `"""`. If a line of the prompt itself ends like that, the next line is joined to
+ * it with a blank.
  */
 export function toModelfile({ base, system, parameters }: ModelfileContent): string {
   const prompt = system.replace(/\r\n?/g, '\n').trim();
@@ -23,7 +23,7 @@ export function toModelfile({ base, system, parameters }: ModelfileContent): str
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Bare as people write it; quoted where bare would be read as something else. */
+/** Without quotes, as people write it; with quotes if it would be misread without them. */
 function fromValue(base: string): string {
   const isPlain = !base.startsWith('"') && base === base.trim() && !/[^\S ]|\p{C}/u.test(base);
   return isPlain ? base : quoted(base);

@@ -1,17 +1,17 @@
 import * as vscode from 'vscode';
 import { type Family, groupByFamily } from '../views/families.ts';
 
-/** A Modelfile; what groups it is its folder. */
+/** A Modelfile; rows are grouped by its folder. */
 interface ModelfileRow {
   readonly uri: vscode.Uri;
   readonly family: string;
-  /** It is shown below its folder, which need not be said again. */
+  /** The row is below its folder, so it does not repeat the folder. */
   readonly isInFolder?: boolean;
 }
 
 type Node = ModelfileRow | Family<ModelfileRow>;
 
-/** The Modelfiles of the workspace and of the folder that the settings name, by folder or as a list. */
+/** The Modelfiles of the workspace and of the folder in the settings, by folder or as a list. */
 export function createModelfileView(memory: vscode.Memento): vscode.Disposable {
   const tree = new ModelfileTree(memory);
   const view = vscode.window.createTreeView('runnerModelfilesView', { treeDataProvider: tree });
@@ -45,7 +45,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   constructor(memory: vscode.Memento) {
     this.#memory = memory;
     this.#isGrouped = memory.get(ModelfileTree.#key) ?? true;
-    this.#tell();
+    this.#publish();
   }
 
   refresh(): void {
@@ -55,7 +55,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   async toggle(): Promise<void> {
     this.#isGrouped = !this.#isGrouped;
     await this.#memory.update(ModelfileTree.#key, this.#isGrouped);
-    this.#tell();
+    this.#publish();
     this.refresh();
   }
 
@@ -65,7 +65,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
     return this.#isGrouped ? groupByFamily(rows).map((root) => this.#withParent(root)) : rows;
   }
 
-  /** The editor asks for it to reveal a node. */
+  /** The editor needs it to reveal a node. */
   getParent(node: Node): Node | undefined {
     return this.#parents.get(node);
   }
@@ -78,7 +78,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
     this.#changed.dispose();
   }
 
-  /** A folder whose rows know it. */
+  /** A folder whose rows know that they are inside it. */
   #withParent(root: Node): Node {
     if (!('rows' in root)) return root;
     const folder = { ...root, rows: root.rows.map((row) => ({ ...row, isInFolder: true })) };
@@ -86,13 +86,13 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
     return folder;
   }
 
-  #tell(): void {
+  #publish(): void {
     void vscode.commands.executeCommand('setContext', ModelfileTree.#key, this.#isGrouped);
   }
 }
 
 const pattern = '**/{Modelfile,Modelfile.*,*.modelfile,*.Modelfile}';
-/** More than anybody keeps; a search stops there. */
+/** More than anybody keeps; a search stops at this number. */
 const most = 500;
 
 async function findModelfiles(): Promise<vscode.Uri[]> {

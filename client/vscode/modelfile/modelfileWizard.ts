@@ -6,8 +6,8 @@ import { toModelfile } from './modelfileContent.ts';
 import { type Preset, styles, windows } from './presets.ts';
 
 /**
- * A Modelfile to begin with, by a few questions: the base, unless it is given, the system prompt, and parameters. It
- * is opened without being saved; a question that is not answered leaves nothing.
+ * Creates the text of a Modelfile from a few questions: the base, unless it is given, the system prompt, and
+ * parameters. It opens the text unsaved. If the user leaves a question unanswered, nothing is created.
  */
 export async function newModelfile(daemon: DaemonConnection, given: string | undefined): Promise<void> {
   const title = stepTitles(given === undefined ? 4 : 3);
@@ -15,12 +15,12 @@ export async function newModelfile(daemon: DaemonConnection, given: string | und
   if (base === undefined) return;
   const system = await askForSystem(base, title());
   if (system === undefined) return;
-  const style = await choosePreset(styles, title(), 'How freely it chooses its words');
+  const style = await choosePreset(styles, title(), 'How freely the model chooses its words');
   if (style === undefined) return;
   const window = await choosePreset(
     windows,
     title(),
-    'How much it has in view at once; more takes more memory',
+    'How much text the model sees at once; more needs more memory',
   );
   if (window === undefined) return;
   const content = toModelfile({ base, system, parameters: { ...style.parameters, ...window.parameters } });
@@ -41,7 +41,7 @@ async function chooseBase(daemon: DaemonConnection, title: string): Promise<stri
   return chosen === file ? chooseFile() : chosen?.label;
 }
 
-/** Without a runner a file can still be named, and the question says what is wrong. */
+/** Without a runner, the user can still choose a file, and the question says what is wrong. */
 async function listNames(daemon: DaemonConnection) {
   try {
     const { models } = await daemon.request(listModelsRequest, {});
@@ -51,7 +51,7 @@ async function listNames(daemon: DaemonConnection) {
   }
 }
 
-/** By its whole path: a document that was never saved has no folder from which another would count. */
+/** Uses the absolute path: a document that was never saved has no folder for a relative one. */
 async function chooseFile(): Promise<string | undefined> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const [file] =
@@ -66,7 +66,7 @@ async function chooseFile(): Promise<string | undefined> {
 async function askForSystem(base: string, title: string): Promise<string | undefined> {
   return vscode.window.showInputBox({
     title,
-    prompt: `What ${base} is always told first. Empty: what it has of its own.`,
+    prompt: `The instructions that ${base} always gets first. Empty: its own.`,
     placeHolder: 'You answer in one short paragraph.',
     ignoreFocusOut: true,
   });

@@ -1,4 +1,4 @@
-/** A choice of parameters that has a name. */
+/** A named choice of parameters. */
 export interface Preset {
   readonly label: string;
   readonly description: string;

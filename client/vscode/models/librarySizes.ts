@@ -1,4 +1,4 @@
-/** A choice of what to pull of a model of the library. */
+/** One size of a model in the library. */
 export interface SizeChoice {
   /** What to pull. */
   readonly model: string;
@@ -7,8 +7,8 @@ export interface SizeChoice {
 }
 
 /**
- * What there is of a model to pull, the catalog's own choice first and then its sizes as the catalog orders them;
- * nothing where there is nothing to choose. `installed` are names as the runner lists them.
+ * The sizes of a model: the catalog's own choice first, then the sizes in the catalog's order; empty if there is no
+ * choice. `installed` are names from the runner's list.
  */
 export function sizeChoices(
   model: string,

@@ -22,11 +22,11 @@ export interface ModelCommandsParts {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
-  /** Where the row is shown that a command made. */
+  /** Shows the row that a command made. */
   readonly sidebar: Pick<Sidebar, 'revealInstalled' | 'revealLoaded'>;
 }
 
-/** The commands of the model views; each asks for a model where it was not called on a row. */
+/** The commands of the model views. Each asks for a model if it was not called on a row. */
 export function registerModelCommands({
   daemon,
   reporter,
@@ -84,13 +84,13 @@ async function stop(daemon: DaemonConnection, row: ModelRow | undefined): Promis
   );
 }
 
-/** Asked for once; a model that is loaded is stopped first where the user agrees. */
+/** Asks once. A loaded model is stopped first, if the user agrees. */
 async function remove(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
   const chosen = row ?? (await pick(daemon, 'Delete which model?', () => true));
   if (!chosen) return;
   const isLoaded = await isRunning(daemon, chosen);
   const action = isLoaded ? 'Stop and Delete' : 'Delete';
-  const detail = `${isLoaded ? 'It is loaded and will be stopped first. ' : ''}To have it again, it must be pulled again.`;
+  const detail = `${isLoaded ? 'It is loaded and will be stopped first. ' : ''}To use it again, you must pull it again.`;
   const answer = await vscode.window.showWarningMessage(
     `Delete the model ${chosen.model}?`,
     { modal: true, detail },
@@ -100,7 +100,7 @@ async function remove(daemon: DaemonConnection, row: ModelRow | undefined): Prom
   await daemon.request(deleteModelRequest, { ...paramsOf(chosen), stop: isLoaded });
 }
 
-/** A server that does not tell what is loaded deletes what it can. */
+/** If a server does not report what is loaded, the delete itself decides. */
 async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
   try {
     const { models } = await daemon.request(runningModelsRequest, serverOf(row));
@@ -136,7 +136,7 @@ async function pick(
   return undefined;
 }
 
-/** Of all servers that answer; where none does, the first one's error is thrown. */
+/** From all servers that answer. If none does, it throws the first one's error. */
 async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {
   const asked = serverNames(readSettings()).map((server) =>
     daemon.request(listModelsRequest, { server, refresh: true }),

@@ -1,13 +1,13 @@
 import { defaultServerName } from '../../../protocol/initialize.ts';
 
-/** What a row of a view hands to a command. */
+/** What a row of a view passes to a command. */
 export interface ModelRow {
-  /** What the runner knows it by; of a catalog's row, what to pull. */
+  /** The runner's name for it; in a catalog's row, the name to pull. */
   readonly model: string;
   readonly server?: string | undefined;
-  /** Of a catalog's row. */
+  /** In a catalog's row. */
   readonly url?: string;
-  /** Of a catalog's row, such as `8b`. */
+  /** In a catalog's row, such as `8b`. */
   readonly sizes?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function serverOf({ server }: ModelRow): { readonly server?: string } {
   return server === undefined ? {} : { server };
 }
 
-/** Whether both are one model of one server; a name without a tag has the tag `latest`, and without a server the default one. */
+/** Whether both are one model of one server. Without a tag, `latest` is meant; without a server, the default one. */
 export function isSameModel(one: ModelRow, other: ModelRow): boolean {
   return identityOf(one) === identityOf(other);
 }

@@ -13,7 +13,7 @@ export interface PullParts {
   readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
 }
 
-/** Pulls the model of a row, in the size that is chosen, or one whose name is asked for. */
+/** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */
 export async function pull({ daemon, pulls, sidebar }: PullParts, row: ModelRow | undefined): Promise<void> {
   const model = row ? await chooseSize(daemon, row) : await askForName();
   if (model === undefined) return;
@@ -46,7 +46,7 @@ async function chooseSize(
   return (await vscode.window.showQuickPick(items, { title: `Pull Which Size of ${model}?` }))?.label;
 }
 
-/** What is installed is only a mark: without a runner there is none, and the pull itself says why. */
+/** "Installed" is only a mark: without a runner there is none, and the pull itself reports the problem. */
 async function installedNames(daemon: DaemonConnection): Promise<readonly string[]> {
   try {
     const { models } = await daemon.request(listModelsRequest, {});

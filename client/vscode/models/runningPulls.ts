@@ -1,4 +1,4 @@
-/** A download that is under way, as a view shows it. */
+/** A download in progress, as a view shows it. */
 export interface RunningPull {
   readonly model: string;
   readonly server?: string | undefined;
@@ -9,13 +9,13 @@ export interface RunningPull {
   cancel(): void;
 }
 
-/** The end at which a pull is told. */
+/** Takes the progress of one pull. */
 export interface PullReport {
   report(progress: { readonly percentage?: number | undefined; readonly message: string }): void;
   end(): void;
 }
 
-/** The pulls that this window began, in the order in which they began. */
+/** The pulls that this window began, in order. */
 export interface RunningPulls {
   readonly current: readonly RunningPull[];
   begin(pull: Pick<RunningPull, 'model' | 'server' | 'cancel'>): PullReport;
@@ -24,17 +24,17 @@ export interface RunningPulls {
 }
 
 /**
- * Milliseconds between two changes that are told of one pull. The editor gathers the changes of a view until none came
- * for 200 ms, and would draw nothing at all where more come faster.
+ * Milliseconds between two reported changes of one pull. The editor collects the changes of a view until none came for
+ * 200 ms, and would draw nothing at all if they came faster.
  */
-const tellEvery = 500;
+const reportInterval = 500;
 
-/** `after` calls back once, after so many milliseconds. */
+/** `after` calls back once, after that many milliseconds. */
 export function createRunningPulls(after: (milliseconds: number, work: () => void) => void): RunningPulls {
   const current = new Set<RunningPull>();
-  const takers = new Set<(pull?: RunningPull) => void>();
-  const tell = (pull?: RunningPull) => {
-    for (const take of takers) take(pull);
+  const listeners = new Set<(pull?: RunningPull) => void>();
+  const publish = (pull?: RunningPull) => {
+    for (const take of listeners) take(pull);
   };
   return {
     get current() {
@@ -52,30 +52,30 @@ export function createRunningPulls(after: (milliseconds: number, work: () => voi
         },
       };
       let isWaiting = false;
-      const tellSoon = () => {
+      const publishSoon = () => {
         if (isWaiting) return;
         isWaiting = true;
-        after(tellEvery, () => {
+        after(reportInterval, () => {
           isWaiting = false;
-          if (current.has(pull)) tell(pull);
+          if (current.has(pull)) publish(pull);
         });
       };
       current.add(pull);
-      tell();
+      publish();
       return {
         report({ percentage = state.percentage, message }) {
           if (!current.has(pull) || (percentage === state.percentage && message === state.message)) return;
           state = { percentage, message };
-          tellSoon();
+          publishSoon();
         },
         end() {
-          if (current.delete(pull)) tell();
+          if (current.delete(pull)) publish();
         },
       };
     },
     onDidChange(take) {
-      takers.add(take);
-      return { dispose: () => takers.delete(take) };
+      listeners.add(take);
+      return { dispose: () => listeners.delete(take) };
     },
   };
 }

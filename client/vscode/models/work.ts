@@ -3,13 +3,13 @@ import type { RequestMessage, WorkDoneParams } from '../../../protocol/messageTy
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../notificationText.ts';
 
-/** Somebody else who watches a piece of work beside the notification, and may cancel it too. */
+/** Watches a piece of work beside the notification, and may also cancel it. */
 export interface WorkWatcher {
   readonly token: vscode.CancellationToken;
   report(progress: { readonly percentage?: number; readonly message: string }): void;
 }
 
-/** Runs work that takes long under a notification with its progress and a button that cancels it. */
+/** Runs a long piece of work under a notification that has its progress and a button to cancel it. */
 export async function runWork<P extends WorkDoneParams, R>(
   daemon: DaemonConnection,
   title: string,

@@ -2,23 +2,23 @@ import type { Clock } from '../clock.ts';
 
 export interface CountdownEvents {
   readonly clock: Clock;
-  /** What is said of the ends has changed. */
+  /** The text about the ends has changed. */
   readonly onTick: () => void;
-  /** One end has come; told once for all that came together. */
+  /** An end has passed; called once for all that passed together. */
   readonly onEnd: () => void;
 }
 
-/** Follows the ends of keep-alives without asking anybody. Without an end ahead it has no timer. */
+/** Follows the ends of keep-alives without a request. Without an end ahead, it has no timer. */
 export interface Countdown {
   /**
-   * Replaces what is followed. `ends` are in ms since 1970, those that have passed are left out. While it is not
-   * watched it does not tick, and only an end is told.
+   * Replaces the followed ends, in ms since 1970; those in the past are left out. While `isWatched` is false it does
+   * not tick, and reports only an end.
    */
   follow(ends: readonly number[], isWatched: boolean): void;
   dispose(): void;
 }
 
-/** No timer of the runtime takes more than 24 days. */
+/** Timers of the runtime take at most 24 days. */
 const longest = 3_600_000;
 
 export function createCountdown({ clock, onTick, onEnd }: CountdownEvents): Countdown {
@@ -46,7 +46,7 @@ export function createCountdown({ clock, onTick, onEnd }: CountdownEvents): Coun
   return { follow, dispose: () => cancel?.() };
 }
 
-/** Seconds are told in the last minute, minutes before it. */
+/** The text shows seconds in the last minute, and minutes before it. */
 function untilChange(left: number): number {
   const lastMinute = 62_000;
   if (left > lastMinute) return Math.min(30_000, left - lastMinute);

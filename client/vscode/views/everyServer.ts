@@ -1,6 +1,6 @@
 import type { RowSource } from './rowStore.ts';
 
-/** One source for each server: a request is answered by one. */
+/** One source for each server, because one server answers each request. */
 export function everyServer(
   names: readonly string[],
   load: (server: string, isNamed: boolean) => ReturnType<RowSource['load']>,

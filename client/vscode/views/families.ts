@@ -1,4 +1,4 @@
-/** Rows by family, in the order in which families first occur; a family of one is no folder. */
+/** Rows by family, in the order of each family's first row; a family of one row is no folder. */
 export interface Family<Row> {
   readonly family: string;
   readonly rows: readonly Row[];

@@ -1,4 +1,4 @@
-/** What a view is narrowed to. All of it must match. */
+/** What a view is narrowed to. A row must match all of it. */
 export interface Filter {
   /** Words that must all occur in a model's name, in any order and case. */
   readonly words: string;
@@ -6,7 +6,7 @@ export interface Filter {
   readonly capabilities: readonly string[];
 }
 
-/** What a filter looks at. */
+/** What a filter reads. */
 export interface Filtered {
   readonly model: string;
   readonly capabilities: readonly string[];
@@ -38,7 +38,7 @@ export function countCapabilities(rows: readonly Filtered[]): readonly (readonly
   return [...counts].sort(([a, countA], [b, countB]) => countB - countA || a.localeCompare(b));
 }
 
-/** A sentence: what the filter is, and how many of how many rows are shown. */
+/** A sentence: what the filter is, and how many of the rows are shown. */
 export function describeFilter(filter: Filter, shown: number, total: number): string {
   const { words, capabilities } = filter;
   const name = words.trim().replace(/\s+/g, ' ');

@@ -6,29 +6,29 @@ export interface FilterBoxOptions {
   readonly title: string;
   readonly rows: readonly Filtered[];
   readonly filter: Filter;
-  /** The filter as it is while it is being made. */
+  /** Called with the filter while the user edits it. */
   readonly onDidChange: (filter: Filter) => void;
 }
 
 /**
- * One box for both: what is typed is part of a name, what is ticked must be among what a model can do. The view
- * follows each key, so that it is seen when enough is typed; Escape takes all of it back.
+ * One box for both: the typed text is part of a name, and the ticks are what a model must be able to do. The view
+ * follows each key, so the user sees when enough is typed. Escape restores the filter.
  */
 export function showFilterBox({ title, rows, filter, onDidChange }: FilterBoxOptions): void {
   const box = vscode.window.createQuickPick();
   box.title = title;
   box.placeholder = 'Type part of a name; tick what a model must be able to do';
   box.canSelectMany = true;
-  // A click into the view that is being filtered is a look at it, and no Escape.
+  // A click into the filtered view only looks at it, and must not count as Escape.
   box.ignoreFocusOut = true;
   box.items = itemsOf(rows, filter);
   box.selectedItems = box.items.filter(({ label }) => filter.capabilities.includes(label));
   box.value = filter.words;
   let isAccepted = false;
-  const tell = () =>
+  const publish = () =>
     onDidChange({ words: box.value.trim(), capabilities: box.selectedItems.map(({ label }) => label) });
-  box.onDidChangeValue(tell);
-  box.onDidChangeSelection(tell);
+  box.onDidChangeValue(publish);
+  box.onDidChangeSelection(publish);
   box.onDidAccept(() => {
     isAccepted = true;
     box.hide();
@@ -40,7 +40,7 @@ export function showFilterBox({ title, rows, filter, onDidChange }: FilterBoxOpt
   box.show();
 }
 
-/** They stay, whatever is typed: what is typed is looked for in the view and not among them. */
+/** The ticks stay, whatever is typed: the text is searched in the view, not among them. */
 function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): vscode.QuickPickItem[] {
   const counts = new Map(countCapabilities(rows));
   for (const name of capabilities) if (!counts.has(name)) counts.set(name, 0);

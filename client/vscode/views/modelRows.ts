@@ -1,11 +1,11 @@
 import type { CatalogEntry, Model } from '../../../protocol/models.ts';
 
-/** A row of a model view, before it is one of the editor's. */
+/** A row of a model view, before it becomes one of the editor's. */
 export interface ViewRow {
   readonly model: string;
   readonly server?: string;
   readonly family: string;
-  /** What it surely or maybe can do, by the names that the runner or the catalog has for it. */
+  /** What the model certainly or perhaps can do, with the names of the runner or the catalog. */
   readonly capabilities: readonly string[];
   readonly description: string;
   /** For a screen reader, after the name: the description in words. */
@@ -13,21 +13,21 @@ export interface ViewRow {
   /** Markdown. */
   readonly tooltip: string;
   readonly icon: string;
-  /** What the menus show for it. */
+  /** Decides which menu entries the row has. */
   readonly context: 'local' | 'loaded' | 'running' | 'library' | 'cloud';
   readonly url?: string;
-  /** Of a catalog's row, such as `8b`. */
+  /** In a catalog's row, such as `8b`. */
   readonly sizes?: readonly string[];
-  /** When the model is unloaded, in ms since 1970; absent where it stays. */
+  /** When the model is unloaded, in ms since 1970; absent if it stays. */
   readonly expiresAt?: number;
 }
 
 export interface RowOptions {
-  /** More than one server is asked, so that a row says whose it is. */
+  /** Whether a row names its server, because there are several. */
   readonly isNamed: boolean;
 }
 
-/** Each capability as a row says it, and as a screen reader does. Every model answers, so that is not said. */
+/** Each capability as a row shows it, and as a screen reader says it. Every model answers, so that has no word. */
 const words = {
   tools: ['tools', 'calls tools'],
   vision: ['vision', 'sees images'],
@@ -61,7 +61,7 @@ export function localRow(model: Model, { isNamed }: RowOptions): ViewRow {
   };
 }
 
-/** How long it stays is left to {@link describeRow}: that changes while the row does not. */
+/** {@link describeRow} says how long the model stays, because that changes while the row does not. */
 export function runningRow(model: Model, { isNamed }: RowOptions): ViewRow {
   const { name, server, family, running, context } = model;
   const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
@@ -94,7 +94,7 @@ export function runningRow(model: Model, { isNamed }: RowOptions): ViewRow {
 
 export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): ViewRow {
   const { model, name, family, capabilities = [], sizes = [], description = '', installed, url } = entry;
-  // Nearly every model completes; what it can do besides is what one chooses by.
+  // Nearly every model completes; users choose by the other capabilities.
   const special = capabilities.filter((name) => name !== 'completion');
   const marks = [sizes.join(' '), special.join(' '), installed ? 'installed' : ''];
   return {
@@ -111,7 +111,7 @@ export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): V
   };
 }
 
-/** What a row says at this moment, in ms since 1970. */
+/** The description of a row at this moment, in ms since 1970. */
 export function describeRow(
   { model, description, spoken, expiresAt }: ViewRow,
   now: number,
@@ -123,7 +123,7 @@ export function describeRow(
   };
 }
 
-/** When these rows are worth another look, in ms since 1970: a moment after their ends, which the runner needs. */
+/** When the rows should be loaded again, in ms since 1970: a moment after their ends, which the runner needs. */
 export function endsOf(rows: readonly ViewRow[], now: number): readonly number[] {
   return rows.flatMap(({ expiresAt }) =>
     expiresAt === undefined || expiresAt - now > year ? [] : [expiresAt + 2_000],
@@ -136,7 +136,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
 }
 
-/** How long a model stays loaded, both in ms since 1970: beyond a year is for ever. */
+/** How long a model stays loaded; both times in ms since 1970. More than a year means for ever. */
 export function timeLeft(expiresAt: number, now: number): string {
   if (expiresAt - now > year) return 'stays';
   const seconds = Math.round((expiresAt - now) / 1000);
@@ -179,13 +179,13 @@ function tooltipOf({ name, details, context, digest, modifiedAt, remote }: Model
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
   ];
-  const told = rows
+  const facts = rows
     .filter(([, value]) => value)
     .map(([title, value]) => `- ${title}: ${escapeMarkdown(value ?? '')}`);
-  return [`**${escapeMarkdown(name)}**`, '', ...told].join('\n');
+  return [`**${escapeMarkdown(name)}**`, '', ...facts].join('\n');
 }
 
-/** Names and descriptions are a stranger's text. */
+/** Names and descriptions come from outside. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-!|<>]/g, '\\$&');
 }

@@ -5,7 +5,7 @@ import { type Filter, filterRows, noFilter } from './filter.ts';
 import type { ViewRow } from './modelRows.ts';
 import { toTreeItem, type ViewNode } from './viewItems.ts';
 
-/** Draws rows that are known, and asks nobody: whatever the editor wants drawn, no request comes of it. */
+/** Draws known rows. It sends no request, whatever the editor wants to draw. */
 export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<ViewNode[] | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
@@ -14,7 +14,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #shown: readonly ViewRow[] = [];
   #filter = noFilter;
   #isGrouped: boolean;
-  /** The same objects until the rows or their grouping change: the editor knows a node by its object. */
+  /** The same objects until the rows or their grouping change, because the editor identifies a node by its object. */
   #roots: readonly (ViewRow | Family<ViewRow>)[] = [];
   readonly #parents = new Map<ViewNode, Family<ViewRow>>();
 
@@ -47,7 +47,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     this.#arrange();
   }
 
-  /** All of it, or only what these say. */
+  /** Redraws everything, or only these nodes. */
   redraw(nodes?: readonly ViewNode[]): void {
     this.#changed.fire(nodes && [...nodes]);
   }
@@ -57,7 +57,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     return [...(this.#pulls?.current ?? []), ...this.#roots];
   }
 
-  /** The editor asks for it to reveal a node. */
+  /** The editor needs it to reveal a node. */
   getParent(node: ViewNode): ViewNode | undefined {
     return this.#parents.get(node);
   }

@@ -17,28 +17,28 @@ import { viewStateOf } from './viewState.ts';
 export interface ModelViewOptions {
   /** The view's id. */
   readonly id: string;
-  /** The part of its commands and context keys that is its own, such as `Local`. */
+  /** Its own part of its commands and context keys, such as `Local`. */
   readonly name: string;
-  /** As it is called in the filter's box. */
+  /** Its name in the filter's box. */
   readonly title: string;
-  /** As the settings are now. */
+  /** According to the current settings. */
   readonly sources: () => readonly RowSource[];
   readonly memory: vscode.Memento;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
-  /** Says in words how many models there are; a view with it has a badge. */
+  /** Says in words how many models there are; only a view with it has a badge. */
   readonly badge?: (count: number) => string;
 }
 
-/** A view of models: flat or by family, whole or filtered. It asks for its rows while it is visible, and only then. */
+/** A view of models: flat or by family, whole or filtered. It loads its rows only while it is visible. */
 export interface ModelView extends vscode.Disposable {
-  /** Something changed: at once where the view is visible, else when it will be. */
+  /** Something changed: reloads at once if the view is visible, or else when it becomes visible. */
   refresh(): void;
-  /** The daemon is there, or there again: what waits for it need not be asked for anew. */
+  /** The daemon has connected, perhaps again. A request that waits for it is not repeated. */
   connect(): void;
   /**
-   * Selects the row of a model where the view is visible: now, or once the row has come. It never opens the view, and
-   * takes the keys from nobody.
+   * Selects the row of a model if the view is visible: now, or once the row appears. It never opens the view, and never
+   * takes the focus.
    */
   reveal(model: ModelRow): void;
 }
@@ -83,8 +83,8 @@ class View implements ModelView {
       }),
       ...this.#commands(),
     );
-    this.#tell('Grouped', this.#isGrouped);
-    this.#tell('State', 'loading');
+    this.#setContext('Grouped', this.#isGrouped);
+    this.#setContext('State', 'loading');
   }
 
   refresh(): void {
@@ -118,14 +118,14 @@ class View implements ModelView {
     return Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
   }
 
-  /** It was shown or hidden. */
+  /** The view was shown or hidden. */
   #turn(): void {
     if (this.#view.visible && this.#store.isStale) this.#load();
     this.#count();
     if (this.#view.visible) this.#tree.redraw();
   }
 
-  /** The bar above the view runs until all have answered. */
+  /** The bar above the view runs until all sources have answered. */
   #load(isAsked = false): void {
     const location = { viewId: this.#options.id };
     void vscode.window.withProgress({ location }, () => this.#store.load(isAsked));
@@ -134,7 +134,7 @@ class View implements ModelView {
   async #toggle(): Promise<void> {
     this.#isGrouped = !this.#isGrouped;
     await this.#options.memory.update(`runner.${this.#options.name}Grouped`, this.#isGrouped);
-    this.#tell('Grouped', this.#isGrouped);
+    this.#setContext('Grouped', this.#isGrouped);
     this.#tree.group(this.#isGrouped);
   }
 
@@ -149,7 +149,7 @@ class View implements ModelView {
 
   #narrow(filter: Filter): void {
     this.#filter = filter;
-    this.#tell('Filtered', isFilterOn(filter));
+    this.#setContext('Filtered', isFilterOn(filter));
     this.#show();
   }
 
@@ -162,7 +162,7 @@ class View implements ModelView {
     );
     const shown = this.#tree.shown.length;
     const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown });
-    this.#tell('State', condition);
+    this.#setContext('State', condition);
     this.#view.message = message;
     this.#badge();
     this.#count();
@@ -177,7 +177,7 @@ class View implements ModelView {
     this.#view.reveal(row, { select: true, focus: false }).then(undefined, () => undefined);
   }
 
-  /** Of what may be otherwise by now there is none. */
+  /** There is no badge if its number may be out of date. */
   #badge(): void {
     const { badge } = this.#options;
     const count = this.#tree.rows.length;
@@ -190,7 +190,7 @@ class View implements ModelView {
     this.#countdown.follow(endsOf(this.#tree.rows, systemClock.now()), this.#view.visible);
   }
 
-  #tell(key: string, value: unknown): void {
+  #setContext(key: string, value: unknown): void {
     void vscode.commands.executeCommand('setContext', `runner.${this.#options.name}${key}`, value);
   }
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { ModelRow } from '../models/modelRow.ts';
 
-/** Has the row of one model selected, as soon as it can be. */
+/** Selects the row of one model as soon as possible. */
 export interface RowReveal {
-  /** Takes the place of an older wish. */
+  /** Replaces an older wish. */
   want(model: ModelRow): void;
-  /** The rows are others now. */
+  /** The rows have changed. */
   tryNow(): void;
-  /** It is selected, or the user has selected another row: that is not taken back. */
+  /** The row is selected, or the user has selected another row, which must stay selected. */
   end(): void;
   dispose(): void;
 }
@@ -18,11 +18,11 @@ export interface RowRevealOptions {
   readonly select: (model: ModelRow) => void;
 }
 
-/** A row that has not come within these ms is not selected: by then the user looks at something else. */
+/** A row that does not appear within this many ms is not selected: by then the user looks at something else. */
 const longest = 10_000;
 /**
- * Milliseconds after which the editor is asked again: where rows change while it looks for one, it does not find it, and
- * does not say so.
+ * Milliseconds after which the editor is asked again. If rows change while the editor looks for one, it does not find
+ * it, and does not say so.
  */
 const again = 500;
 

@@ -1,23 +1,23 @@
 import type { ViewRow } from './modelRows.ts';
 
-/** Where rows of a view come from: one server, or a catalog. */
+/** Where the rows of a view come from: one server, or a catalog. */
 export interface RowSource {
   /** Unique among the sources of a view. */
   readonly name: string;
-  /** `isAsked`: the user wants it anew, so that nothing kept will do. */
+  /** With `isAsked`, the user wants a new answer, so a cached one will not do. */
   readonly load: (isAsked: boolean) => Promise<LoadedRows>;
 }
 
 export interface LoadedRows {
   readonly rows: readonly ViewRow[];
-  /** A sentence on how good they are, such as how old. */
+  /** A sentence about the quality of the rows, such as their age. */
   readonly note?: string;
 }
 
 export interface Failure {
-  /** What to do, in a sentence. */
+  /** A sentence that says what to do. */
   readonly sentence: string;
-  /** The wire's name of it. */
+  /** Its name on the wire. */
   readonly kind?: string | undefined;
 }
 
@@ -26,22 +26,22 @@ export interface Outcome extends LoadedRows {
   readonly failure?: Failure;
 }
 
-/** The rows of a view as its sources last told them. It asks only when it is told to load. */
+/** The rows of a view as its sources last answered. It asks them only in `load`. */
 export interface RowStore {
   /** In the order of the sources; those that have not answered yet are left out. */
   readonly outcomes: readonly Outcome[];
   readonly isStale: boolean;
   readonly isLoading: boolean;
-  /** Settles once every source has answered or failed. A newer load takes the place of an older one. */
+  /** Settles once every source has answered or failed. A newer load replaces an older one. */
   load(isAsked?: boolean): Promise<void>;
-  /** What is known holds no longer; it is asked for at the next load. */
+  /** Marks the rows as out of date; the next load asks for them. */
   markStale(): void;
 }
 
 export interface RowStoreOptions {
   readonly sources: () => readonly RowSource[];
   readonly explain: (error: unknown) => Failure;
-  /** A source has answered: a slow one does not keep the rows of the others back. */
+  /** A source has answered. A slow source does not hold back the rows of the others. */
   readonly onDidChange: () => void;
 }
 

@@ -20,9 +20,9 @@ import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
 export interface Sidebar extends vscode.Disposable {
-  /** The row of a model that was pulled or made, where its view is visible. */
+  /** Selects the row of a model that was pulled or created, if its view is visible. */
   revealInstalled(row: ModelRow): void;
-  /** The row of a model that was loaded, where its view is visible. */
+  /** Selects the row of a model that was loaded, if its view is visible. */
   revealLoaded(row: ModelRow): void;
 }
 
@@ -60,7 +60,7 @@ export function createSidebar(
     daemon.onNotification(modelsDidChange, () => refresh(all)),
     followStatus(daemon, {
       onDidTurn: () => refresh(all),
-      // An answer begins the keep-alive of its model anew.
+      // An answer restarts the keep-alive of its model.
       onDidAnswer: () => refresh([running]),
     }),
     vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
@@ -79,7 +79,7 @@ async function loadLocal(daemon: DaemonConnection, server: string, isNamed: bool
   const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
   const rows = models.map((model) => localRow(model, { isNamed }));
   if (!stale) return { rows };
-  // It says what to do, and all others hear that the runner is gone.
+  // Its message says what to do, and everybody else learns that the runner is down.
   const { message } = await daemon.request(statusRequest, { server });
   return { rows, note: `${message} This is the last known list.` };
 }
@@ -100,7 +100,7 @@ function catalogSource(daemon: DaemonConnection, kind: 'library' | 'cloud'): Row
   };
 }
 
-/** How old a list is that could not be had anew. */
+/** The age of a list that could not be refreshed. */
 function ageOf({ stale, fetchedAt }: CatalogResult): Pick<LoadedRows, 'note'> {
   if (!stale) return {};
   const time = new Date(fetchedAt).toLocaleString(vscode.env.language, {
@@ -111,9 +111,9 @@ function ageOf({ stale, fetchedAt }: CatalogResult): Pick<LoadedRows, 'note'> {
 }
 
 interface StatusEvents {
-  /** The runner came, went, or is another one. */
+  /** The runner came up, went down, or is another one. */
   readonly onDidTurn: () => void;
-  /** It has ended a piece of work. */
+  /** The runner has finished a piece of work. */
   readonly onDidAnswer: () => void;
 }
 

@@ -4,7 +4,7 @@ import type { RunningPull } from '../models/runningPulls.ts';
 import type { Family } from './families.ts';
 import { describeRow, type ViewRow } from './modelRows.ts';
 
-/** What a view has: models, families of them, and downloads that are under way. */
+/** The nodes of a view: models, families of models, and downloads in progress. */
 export type ViewNode = ViewRow | Family<ViewRow> | RunningPull;
 
 /** `now` in ms since 1970. */

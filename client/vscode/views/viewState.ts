@@ -1,14 +1,14 @@
 import { describeFilter, type Filter, isFilterOn } from './filter.ts';
 import type { Failure, Outcome } from './rowStore.ts';
 
-/** What the welcome texts of the manifest are chosen by. */
+/** Decides which welcome text of the manifest is shown. */
 export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauthorized' | 'failed';
 
 export interface ViewState {
   readonly condition: ViewCondition;
   /**
-   * Above the rows; `""` is none. The editor shows no welcome text beside a message, so there is none where the
-   * welcome text says what to do.
+   * The message above the rows; `""` is none. The editor shows no welcome text beside a message, so there is no message
+   * if the welcome text says what to do.
    */
   readonly message: string;
 }
@@ -16,23 +16,23 @@ export interface ViewState {
 export interface ViewContent {
   readonly outcomes: readonly Outcome[];
   readonly filter: Filter;
-  /** How many rows the filter leaves. */
+  /** How many rows pass the filter. */
   readonly shown: number;
 }
 
-/** How a view stands, and what it says of itself. */
+/** The state of a view, and its message. */
 export function viewStateOf({ outcomes, filter, shown }: ViewContent): ViewState {
   const total = outcomes.reduce((sum, { rows }) => sum + rows.length, 0);
   const condition = conditionOf(outcomes, total);
   if (condition === 'loading' || condition === 'offline' || condition === 'unauthorized')
     return { condition, message: '' };
   const isNamed = outcomes.length > 1;
-  const told = outcomes.flatMap(({ name, note, failure }) => {
+  const notes = outcomes.flatMap(({ name, note, failure }) => {
     const sentence = failure?.sentence ?? note;
     return sentence === undefined ? [] : [isNamed ? `${name}: ${sentence}` : sentence];
   });
   const filtered = total > 0 && isFilterOn(filter) ? [describeFilter(filter, shown, total)] : [];
-  return { condition, message: [...filtered, ...told].join(' ') };
+  return { condition, message: [...filtered, ...notes].join(' ') };
 }
 
 function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition {
