@@ -11,7 +11,7 @@ import { serveCatalog } from './catalog/serveCatalog.ts';
 import type { Chat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
 import { createCompletionEngine } from './completion/engine.ts';
-import type { Wait } from './completion/pause.ts';
+import type { Wait } from './completion/pacing.ts';
 import { createRegistration } from './completion/registration.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
 import { createSettingsReader } from './config/settingsReader.ts';

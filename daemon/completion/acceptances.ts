@@ -1,23 +1,22 @@
-import type { Place } from './suggestions.ts';
-import { typedSince } from './typed.ts';
+import { type Place, typedSince } from './suggestions.ts';
 
 /** Which suggestions were shown, and how many of them the user took. */
 export interface Acceptances {
-  /** The identifier of a new suggestion; `end` is where its acceptance leaves the cursor. */
+  /** The identifier of a new suggestion. Its acceptance leaves the cursor at `end`. */
   offer(end: Place): string;
-  /** Counts each suggestion once, and nothing that never was one. */
+  /** Counts each suggestion once, and ignores what never was one. */
   accept(id: string): void;
   /**
    * Whether the cursor stands where the suggestion ended that was accepted last or shown last. Editors ask for the next
-   * one before they tell of the acceptance, and some never tell.
+   * one before they report the acceptance, and some never report it.
    */
   isEnd(place: Place): boolean;
   readonly offered: number;
   readonly accepted: number;
 }
 
-/** Of how many suggestions it is known that they were not accepted yet. */
-const mostOpen = 100;
+/** How many suggestions wait for their acceptance. */
+const maxOpen = 100;
 
 export function createAcceptances(): Acceptances {
   const open = new Map<string, Place>();
@@ -31,7 +30,7 @@ export function createAcceptances(): Acceptances {
       const id = String(offered);
       shownLast = end;
       open.set(id, end);
-      open.delete(String(offered - mostOpen));
+      open.delete(String(offered - maxOpen));
       return id;
     },
     accept(id) {

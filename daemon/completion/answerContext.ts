@@ -1,15 +1,17 @@
-import { isLineComment, mayBeMultiline } from './multiline.ts';
 import type { Place } from './suggestions.ts';
+import type { Surroundings } from './surroundings.ts';
+import { commentMarks, isClosersOrBlank } from './syntax.ts';
 
-/** What an answer is read against. Line ends are `\n`, whatever the document's are. */
+/** What an answer is read against. Line ends are `\n`, whatever the document has. */
 export interface AnswerContext {
   readonly languageId: string;
   readonly isMultiline: boolean;
-  /** Of several lines those after a blank one are left out. */
+  /** The answer ends at a blank line. */
   readonly endsAtBlank: boolean;
   readonly suffix: string;
-  /** Of the cursor's line. */
+  /** The part of the cursor's line before the cursor. */
   readonly linePrefix: string;
+  /** The part of the cursor's line after the cursor. */
   readonly lineSuffix: string;
   /** The first line after the cursor's that is not blank, without blanks at its end. */
   readonly suffixLine: string;
@@ -18,8 +20,8 @@ export interface AnswerContext {
 }
 
 /**
- * A line of comment is completed alone, except where it was just accepted: then what it is about follows, to the first
- * blank line, because nothing says where its block ends.
+ * A line of comment is completed alone. Where it was just accepted, the code that it is about follows, and ends at the
+ * first blank line, because nothing else shows where its block ends.
  */
 export function answerContextOf(
   { around, isAfterAcceptance = false }: Pick<Place, 'around' | 'isAfterAcceptance'>,
@@ -31,7 +33,8 @@ export function answerContextOf(
   const following = suffix.split('\n').slice(1);
   return {
     languageId,
-    isMultiline: mayBeMultiline(around) && (isAfterAcceptance || !isComment),
+    // Code that follows on the line would stand behind the last of several lines.
+    isMultiline: isClosersOrBlank(lineSuffix) && (isAfterAcceptance || !isComment),
     endsAtBlank: isComment,
     suffix,
     linePrefix,
@@ -39,4 +42,9 @@ export function answerContextOf(
     suffixLine: following.find((line) => line.trim() !== '')?.trimEnd() ?? '',
     stops,
   };
+}
+
+function isLineComment({ linePrefix, languageId }: Surroundings): boolean {
+  const line = linePrefix.trimStart();
+  return commentMarks(languageId).some((mark) => line.startsWith(mark));
 }

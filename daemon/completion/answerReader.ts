@@ -1,20 +1,56 @@
+import type { RunnerClient } from '../runner/client.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { createBlockJudge, type Verdict } from './block.ts';
-import { findSpecialToken, longestToken } from './specialTokens.ts';
+import { findSpecialToken, longestToken } from './families.ts';
 
-/** Characters of an answer, whatever the runner makes of the limit that it was given. */
+interface Reading {
+  readonly context: AnswerContext;
+  readonly receive: (text: string) => void;
+}
+
+/** Reads until there is enough, and then closes the runner's socket, so that it stops. */
+export async function readAnswer(
+  begin: (signal: AbortSignal) => ReturnType<RunnerClient['generate']>,
+  { context, receive }: Reading,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  const reader = new AnswerReader(context);
+  const stop = new AbortController();
+  const follow = () => stop.abort(signal.reason);
+  signal.addEventListener('abort', follow, { once: true });
+  try {
+    for await (const lines of begin(stop.signal)) {
+      for (const { text } of lines) {
+        reader.push(text);
+        receive(text);
+      }
+      const last = lines.at(-1);
+      if (last?.done && last.doneReason === 'length') reader.cut();
+      if (last?.done) break;
+      if (!reader.isOver) continue;
+      stop.abort();
+      break;
+    }
+    return reader.text();
+  } finally {
+    signal.removeEventListener('abort', follow);
+  }
+}
+
+/** Characters of an answer. A runner may ignore the limit that it was given. */
 const maxCharacters = 16_000;
 
-/** Reads an answer as it comes, and knows when it has all that is wanted. Its work is linear in what it is given. */
+/** Reads an answer while it comes, and knows when there is enough. Its work is linear in the length of the answer. */
 export class AnswerReader {
   readonly #context: AnswerContext;
   readonly #judge: (line: string) => Verdict;
   /** Complete lines that are kept. */
   readonly #lines: string[] = [];
-  /** The line that is under way, in pieces. */
+  /** The line under way, in pieces. */
   #pieces: string[] = [];
   #length = 0;
-  /** The end of the line that is under way: a token may be cut between two pieces. */
+  /** The end of the line under way. A token may be cut between two pieces. */
   #tail = '';
   #room = maxCharacters;
   #isOver = false;
@@ -42,13 +78,13 @@ export class AnswerReader {
     if (this.#room === 0) this.cut();
   }
 
-  /** The answer ended in the middle: the runner's limit, or ours. */
+  /** The answer ended in the middle, at the runner's limit or at ours. */
   cut(): void {
     this.#isCut = true;
     this.#isOver = true;
   }
 
-  /** What is kept. A last line that was cut is left out where others are there without it. */
+  /** What is kept. A last line that was cut is left out, unless it is the only one. */
   text(): string {
     const rest = this.#takeLine();
     return [...this.#lines, this.#isWanted(rest) ? rest : ''].join('\n');
@@ -73,7 +109,7 @@ export class AnswerReader {
     this.#pieces.push(piece);
     this.#length += piece.length;
     this.#tail = end.slice(-longestToken);
-    // One that the answer begins with is left to the filters.
+    // The filters take out a token that the answer begins with.
     if (token === -1 || start + token === 0) return;
     this.#pieces = [this.#pieces.join('').slice(0, start + token)];
     this.#isOver = true;

@@ -3,14 +3,13 @@ import { RunnerError } from '../errors.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';
-import { type AnswerContext, answerContextOf } from './answerContext.ts';
-import { AnswerReader } from './answerReader.ts';
-import { suggestionOf } from './item.ts';
+import { answerContextOf } from './answerContext.ts';
+import { readAnswer } from './answerReader.ts';
+import { suggestionOf } from './filters/filters.ts';
 import type { Neighbours } from './neighbours.ts';
-import { completionRequestBody } from './requestBody.ts';
 import type { Place } from './suggestions.ts';
 import { less } from './surroundings.ts';
-import { type Way, waysToAsk } from './ways.ts';
+import { completionRequestBody, type Way, waysToAsk } from './ways.ts';
 
 export interface AskingDependencies {
   /** The runner that completions are asked of. */
@@ -33,8 +32,8 @@ export interface AskingSettings {
 }
 
 /**
- * Asks the runner what could stand at a place, and tells `receive` of the answer as it comes; `""` is nothing worth
- * showing. Throws a `RunnerError` where the runner let it fail, and the reason of the signal where that was aborted.
+ * Asks the runner what could stand at a place. `receive` gets the answer while it comes. Returns what is worth showing;
+ * `""` is nothing. Throws a `RunnerError` where the runner failed, and the reason of the signal where that was aborted.
  */
 export type AskRunner = (
   place: Place,
@@ -43,8 +42,8 @@ export type AskRunner = (
 ) => Promise<string>;
 
 /**
- * Has the runner evaluate what it will be asked with around there, and tells whether that was worth it. `isGuess`: where
- * the cursor stands is not known.
+ * Makes the runner evaluate the prompt of a place before anybody asks there. Returns whether that was worth it.
+ * `isGuess`: it is unknown where the cursor stands.
  */
 export type WarmRunner = (
   warming: { readonly place: Place; readonly isGuess: boolean },
@@ -56,26 +55,26 @@ export interface Asking {
   readonly warm: WarmRunner;
 }
 
-/** Characters of a prompt that are evaluated in no time. */
-const leastWorthWarming = 500;
+/** A shorter prompt is evaluated in no time, in characters. */
+const minWarmed = 500;
 
 /**
- * Asks in the best way that the model knows; where it refuses to insert, that is remembered and the next one is tried,
- * and where its window has no room for all of it, that is remembered and less is sent.
+ * Asks in the best way that the model knows. Where the model refuses to insert, the next way is tried. Where its window
+ * has no room for the whole prompt, less is sent. Both are remembered.
  */
 export function createAsking(dependencies: AskingDependencies): Asking {
   const { knowledge, settings, neighbours } = dependencies;
   const answering = createAnsweringModels(dependencies);
-  /** Identifiers of models with a small window. */
+  /** Identifiers of the models whose window is too small for a whole prompt. */
   const small = new Set<string>();
 
-  /** What is sent of a place, as far as the model has room for it. */
+  /** The texts of a prompt, as far as the model has room for them. */
   const textsAt = async (place: Place, { isSmall, isWarming }: TextOptions) => ({
     around: isSmall ? less(place.around) : place.around,
     before: isSmall ? '' : await neighbours.textFor(place, isWarming),
   });
 
-  /** Undefined where the model refuses this way. */
+  /** Returns undefined where the model refuses this way. */
   const tryWay = async (way: Way, { client, place, ...question }: Question): Promise<string | undefined> => {
     const { model } = place;
     const isSmall = small.has(modelId(client.server, model));
@@ -118,13 +117,13 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     const { model } = place;
     const client = dependencies.client();
     const [way] = await waysFor(client, model, signal);
-    // With the suffix first all depends on the place.
+    // With the suffix first, the whole prompt depends on the place.
     if (!way || (isGuess && way.isSuffixFirst)) return false;
     const { around, before } = await textsAt(place, {
       isSmall: small.has(modelId(client.server, model)),
       isWarming: true,
     });
-    if (before.length + around.prefix.length < leastWorthWarming) return false;
+    if (before.length + around.prefix.length < minWarmed) return false;
     const asked = { ...settings(), model, isMultiline: false, isWarming: true, before };
     for await (const lines of client.generate(completionRequestBody(way, around, asked), signal))
       if (lines.at(-1)?.done) break;
@@ -146,7 +145,7 @@ interface Question {
   readonly receive: (text: string) => void;
 }
 
-/** The models that answered in some way: a server that does not say what they can is not asked so at every key. */
+/** The models that answered. A server that does not list their capabilities is not asked for them at every key. */
 interface AnsweringModels {
   learn(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
   answered(client: RunnerClient, model: string): void;
@@ -170,7 +169,7 @@ function isTooLong(error: unknown): boolean {
   return error instanceof RunnerError && error.kind === 'context-exceeded';
 }
 
-/** It would be sent every document that somebody types in. */
+/** Every document that somebody types in would go to another host. */
 function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
   return new RunnerError(
     'not-supported',
@@ -185,41 +184,4 @@ function cannotFill({ server }: RunnerClient, model: string): RunnerError {
     `${model} cannot fill in the middle; choose a model with insert for inline completion.`,
     { details: { capability: 'insert', server: server.name, model } },
   );
-}
-
-type Lines = ReturnType<RunnerClient['generate']>;
-
-interface Reading {
-  readonly context: AnswerContext;
-  readonly receive: (text: string) => void;
-}
-
-/** Reads until enough is there, and then closes the runner's socket: it need not think further. */
-async function readAnswer(
-  begin: (signal: AbortSignal) => Lines,
-  { context, receive }: Reading,
-  signal: AbortSignal,
-): Promise<string> {
-  signal.throwIfAborted();
-  const reader = new AnswerReader(context);
-  const stop = new AbortController();
-  const follow = () => stop.abort(signal.reason);
-  signal.addEventListener('abort', follow, { once: true });
-  try {
-    for await (const lines of begin(stop.signal)) {
-      for (const { text } of lines) {
-        reader.push(text);
-        receive(text);
-      }
-      const last = lines.at(-1);
-      if (last?.done && last.doneReason === 'length') reader.cut();
-      if (last?.done) break;
-      if (!reader.isOver) continue;
-      stop.abort();
-      break;
-    }
-    return reader.text();
-  } finally {
-    signal.removeEventListener('abort', follow);
-  }
 }

@@ -1,12 +1,12 @@
 import type { AnswerContext } from './answerContext.ts';
-import { isClosersOrBlank } from './closers.ts';
+import { isClosersOrBlank } from './syntax.ts';
 
-/** What becomes of a line of an answer of several lines, and of those after it. */
+/** Whether a line of an answer is kept, is the last one, or is left out with all after it. */
 export type Verdict = 'keep' | 'last' | 'stop';
 
-/** Columns of a tab, where a file mixes both. */
+/** Columns of a tab in a file that mixes tabs and blanks. */
 const tabWidth = 4;
-/** The longest run of lines whose repetition is looked for. */
+/** The longest run of lines whose repetition ends an answer. */
 const longestRun = 3;
 
 const opener = /[{([:]\s*$/;
@@ -14,7 +14,7 @@ const closer = /^\s*([)\]}]|(end|fi|done|esac)\b)/;
 const nextBranch =
   /^[)\]}\s]*(else|elif|elsif|except|finally|catch|case|default|when|rescue|ensure|then|while|until)\b/;
 
-/** Judges the lines of an answer, one after the other: where the block ends that the cursor stands in. */
+/** Judges the lines of an answer one after the other. The answer ends where the block ends that the cursor is in. */
 export function createBlockJudge(context: AnswerContext): (line: string) => Verdict {
   const { linePrefix, suffixLine, endsAtBlank } = context;
   let opensBlock = false;
@@ -25,7 +25,7 @@ export function createBlockJudge(context: AnswerContext): (line: string) => Verd
     if (suffixLine !== '' && line === suffixLine) return 'stop';
     const indentation = indentationOf(line);
     const floor = base ?? 0;
-    // The closers of the block may stay, and nothing comes after them.
+    // The closers of the block stay, and nothing comes after them.
     if (indentation < floor) return isClosersOrBlank(line) || closer.test(line) ? 'last' : 'stop';
     if (opensBlock && indentation === floor) return verdictAfterBlock(line);
     return repeats(seen) ? 'stop' : 'keep';
@@ -44,14 +44,14 @@ export function createBlockJudge(context: AnswerContext): (line: string) => Verd
   };
 }
 
-/** Of a line where the block that the cursor's line began is over. */
+/** For a line behind the block that the cursor's line opened. */
 function verdictAfterBlock(line: string): Verdict {
   if (nextBranch.test(line)) return 'keep';
   if (!closer.test(line)) return 'stop';
   return opener.test(line) ? 'keep' : 'last';
 }
 
-/** Whether the newest lines say once more what the lines before them said; closers repeat themselves in any code. */
+/** Whether the newest lines repeat the lines before them. Closers do so in any code. */
 function repeats(lines: readonly string[]): boolean {
   for (let run = 1; run <= longestRun; run += 1) {
     const newest = lines.slice(-run);

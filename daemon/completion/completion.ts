@@ -1,46 +1,29 @@
-import type { InlineCompletionItem, InlineCompletionParams } from '../../protocol/completion.ts';
+import {
+  completionAcceptedCommand,
+  type InlineCompletionItem,
+  type InlineCompletionParams,
+  type SelectedCompletionInfo,
+} from '../../protocol/completion.ts';
 import type { Acceptances } from './acceptances.ts';
-import { afterAcceptance } from './accepted.ts';
 import { answerContextOf } from './answerContext.ts';
 import type { AskRunner } from './asking.ts';
-import { restFor } from './debounce.ts';
-import { dropReason, isTooLarge } from './dropReason.ts';
 import { replacedLength } from './filters/repeatedClosers.ts';
-import type { Fly } from './flight.ts';
-import { createFlights } from './flights.ts';
-import { type Base, itemOf } from './item.ts';
-import { createLatency } from './latency.ts';
-import { pause, type Wait } from './pause.ts';
-import { createPrefetch } from './prefetch.ts';
-import { surroundingsBehind } from './selected.ts';
-import type { WhyNotSendable } from './sendable.ts';
-import { createSuggestions, type Place, type Recalled } from './suggestions.ts';
-import { surroundingsAt, type TextSource } from './surroundings.ts';
+import { createFlights, createNewest } from './flights.ts';
+import type { OpenDocuments } from './openDocuments.ts';
+import type { Pacing } from './pacing.ts';
+import { dropReason, isTooLarge, type WhyNotSendable } from './sendable.ts';
+import { createSuggestions, type Place, type Recalled, recallAt, type Suggestion } from './suggestions.ts';
+import { surroundingsAt, surroundingsBehind, withInserted } from './surroundings.ts';
 
-export interface CompletionDependencies {
-  /** An open document, as it is now. */
-  readonly document: (uri: string) => OpenDocument | undefined;
-  /** Told of each document that is closed, also to be opened under another name. */
-  readonly onDidClose: (close: (uri: string) => void) => void;
-  /** Milliseconds since the document last changed. */
-  readonly restedFor: (uri: string) => number;
-  /** Milliseconds between the newest keys in the document. */
-  readonly gaps: (uri: string) => readonly number[];
+export interface CompletionDependencies extends Pick<OpenDocuments, 'document' | 'onDidClose'> {
   /** The model of the settings, as they are now. */
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
+  readonly pacing: Pacing;
   readonly ask: AskRunner;
   /** Whether nobody else waits for the runner. */
   readonly isIdle: () => boolean;
   readonly acceptances: Pick<Acceptances, 'offer' | 'isEnd'>;
-  /** In ms. */
-  readonly now: () => number;
-  readonly wait: Wait;
-}
-
-export interface OpenDocument extends TextSource {
-  readonly version: number;
-  getText(range?: Parameters<TextSource['getText']>[0]): string;
 }
 
 /** What came of a request. */
@@ -52,113 +35,116 @@ export type Outcome =
   /** The runner was not asked, and why. */
   | { readonly kind: 'dropped'; readonly reason: string };
 
-/** Throws a `RunnerError` where the runner let it fail, and the reason of the signal where that was aborted. */
+/**
+ * Throws a `RunnerError` where the runner failed, `Superseded` where a newer request or another setting ended it, and
+ * the reason of the signal where that was aborted.
+ */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 
 export interface Completion {
   readonly complete: Complete;
-  /** Somebody wants the runner: what nobody waits for ends. */
+  /** Somebody else wants the runner: what nobody waits for ends. */
   giveWay(): void;
-  /** What is under way holds no longer, such as after a change of the settings. */
+  /** Ends what is under way, such as after a change of the settings. */
   stop(): void;
 }
 
 /**
- * One completion from the request to the item: what is known of the place already, else the answer that is under way
- * for it, else a new one after a pause. While it is shown, what would follow its acceptance is asked for.
+ * One completion from the request to the item.
+ *
+ * A request names a cursor, and the text around it becomes a place (`surroundings.ts`). The place must be worth a
+ * request, and its document may be sent (`sendable.ts`). What was suggested before and fits the place is shown at once
+ * (`suggestions.ts`). Else the place waits for an answer under way that fits it (`flights.ts`), and else for one of its
+ * own, once the keys rest (`pacing.ts`). `asking.ts` adds text of other files (`neighbours.ts`), asks in the ways that
+ * the model knows (`ways.ts`), and reads until there is enough (`answerReader.ts`, `block.ts`). The filters leave what is
+ * worth suggesting (`filters/`), and the flight returns that as its suggestion, which becomes the item here. While the
+ * item is shown, what would follow its acceptance is asked for.
  */
 export function createCompletion(dependencies: CompletionDependencies): Completion {
-  const { isIdle, acceptances } = dependencies;
-  const latency = createLatency(dependencies.now);
-  const ask = latency.observe(dependencies.ask);
+  const { ask, isIdle, acceptances, pacing } = dependencies;
   const suggestions = createSuggestions();
-  const flights = createFlights();
-  const prefetch = createPrefetch();
+  const newest = createNewest();
+  const flights = createFlights(async (place, signal, receive) => {
+    const text = await ask(place, signal, receive);
+    if (text === '') return undefined;
+    const suggestion = { place, text };
+    suggestions.remember(suggestion);
+    return suggestion;
+  });
   dependencies.onDidClose((uri) => {
-    flights.abort(uri);
-    prefetch.abort(uri);
+    flights.abort('The document was closed.', uri);
     suggestions.forget(uri);
   });
 
-  const flyTo =
-    (place: Place): Fly =>
-    async (signal, receive) => {
-      const text = await ask(place, signal, receive);
-      if (text !== '') suggestions.remember({ place, text });
-    };
-
-  const offer = ({ place, base }: Asked, { text, suggestion }: Recalled, isAnswer: boolean): Outcome => {
-    const { around } = place;
-    const replaced = replacedLength(text, answerContextOf(place, []));
-    const next = { ...place, around: afterAcceptance(around, text, replaced), isAfterAcceptance: true };
-    if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
-      prefetch.begin(suggestion, next, flyTo(next));
-    return {
-      ...{ kind: 'item', isAnswer },
-      item: itemOf(text, { base, replaced }, acceptances.offer(next)),
-    };
-  };
-
-  /** Who asks by hand does not wait. What is selected in a list may change at each key without the document. */
-  const rest = async ({ place: { uri, model }, isInvoked, base }: Asked, signal: AbortSignal) => {
-    signal.throwIfAborted();
-    if (isInvoked) return;
-    const wanted = restFor({ gaps: dependencies.gaps(uri), latency: latency.of(model) });
-    const over = base.text === '' ? dependencies.restedFor(uri) : 0;
-    await pause({ wanted, over }, dependencies.wait, signal);
-  };
-
-  /** Why what was found before a wait holds no longer. */
+  /** Why what was found before a wait no longer holds. */
   const whyStale = ({ place: { uri, model }, version }: Asked): string | undefined => {
-    if (dependencies.document(uri)?.version !== version) return 'the document is another one by now';
-    return dependencies.model() === model ? undefined : 'the settings are others by now';
+    if (dependencies.document(uri)?.version !== version) return 'the document has changed';
+    return dependencies.model() === model ? undefined : 'the settings have changed';
   };
-  const whyNot = async (asked: Asked) =>
+  const whyNotNow = async (asked: Asked) =>
     (await dependencies.whyNotSendable(asked.place.uri)) ?? whyStale(asked);
 
-  const complete: Complete = async (params, signal) => {
-    const asked = placeOf(dependencies, params);
-    if ('reason' in asked) return asked;
-    const { place, isInvoked } = asked;
-    const known = suggestions.recall(place);
-    // Before anything is waited for: what no longer fits closes its socket now.
-    const [ahead, underWay] = [prefetch.arrive(place, known?.suggestion), flights.fitting(place)];
-    const unasked = dropReason(place.around, isInvoked) ?? (await whyNot(asked));
-    if (unasked !== undefined) return dropped(unasked);
-    if (known) return offer(asked, known, false);
-    const flight = ahead ?? underWay;
-    await flight?.follow(signal);
-    const isAnswered = flight !== undefined && (flight.startsAt(place) || suggestions.recall(place));
-    if (!isAnswered) {
-      if (!flight) await rest(asked, signal);
-      const changed = await whyNot(asked);
-      if (changed !== undefined) return dropped(changed);
-      await flights.begin(place, flyTo(place)).follow(signal);
-    }
+  const offer = ({ place, base }: Asked, { text, suggestion }: Recalled, isAnswer: boolean): Outcome => {
+    const replaced = replacedLength(text, answerContextOf(place, []));
+    const next = { ...place, around: withInserted(place.around, text, replaced), isAfterAcceptance: true };
+    if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
+      flights.beginAhead(suggestion, next);
+    const item = itemOf(text, { base, replaced }, acceptances.offer(next));
+    return { kind: 'item', item, isAnswer };
+  };
+
+  const landed = (asked: Asked, suggestion: Suggestion | undefined): Outcome => {
     const stale = whyStale(asked);
     if (stale !== undefined) return dropped(stale);
-    const found = suggestions.recall(place);
+    const found = suggestion && recallAt(asked.place, suggestion);
     return found ? offer(asked, found, true) : { kind: 'nothing' };
   };
 
+  /** What is selected in a list may change at each key, although the document does not. */
+  const rest = async ({ place: { uri, model }, base }: Asked, signal: AbortSignal) =>
+    pacing.rest({ uri, model, isSinceKey: base.text === '' }, signal);
+
+  const answer = async (asked: Asked, signal: AbortSignal): Promise<Outcome> => {
+    const { place, isInvoked } = asked;
+    const known = suggestions.recall(place);
+    // Before anything is waited for, so that what no longer fits closes its socket now.
+    const underWay = flights.arrive(place, known?.suggestion);
+    const unasked = dropReason(place.around, isInvoked) ?? (await whyNotNow(asked));
+    if (unasked !== undefined) return dropped(unasked);
+    if (known) return offer(asked, known, false);
+    const suggestion = await underWay?.follow(signal);
+    if (underWay?.startsAt(place) || (suggestion && recallAt(place, suggestion)))
+      return landed(asked, suggestion);
+    if (!underWay && !isInvoked) await rest(asked, signal);
+    const changed = await whyNotNow(asked);
+    if (changed !== undefined) return dropped(changed);
+    signal.throwIfAborted();
+    return landed(asked, await flights.begin(place).follow(signal));
+  };
+
   return {
-    complete,
-    giveWay: () => prefetch.abort(),
-    stop() {
-      flights.abortAll();
-      prefetch.abort();
-    },
+    complete: (params, caller) =>
+      newest.run(params.textDocument.uri, caller, async (signal) => {
+        const asked = placeOf(dependencies, params);
+        return 'reason' in asked ? asked : answer(asked, signal);
+      }),
+    giveWay: flights.giveWay,
+    stop: () => flights.abort('The settings have changed.'),
   };
 }
 
 interface Asked {
   readonly place: Place;
   readonly version: number;
+  /** The user asked by hand, and does not want to wait. */
   readonly isInvoked: boolean;
   readonly base: Base;
 }
 
-/** Where it is asked for, as the document is now: it changes in its place while others wait. */
+/** The text before the suggestion, and what of the document it replaces; both are empty where no list is open. */
+type Base = SelectedCompletionInfo;
+
+/** Where it is asked for, in the document as it is now. */
 function placeOf(
   { model: modelOf, document: documentAt, acceptances }: CompletionDependencies,
   { textDocument: { uri }, position, context }: InlineCompletionParams,
@@ -172,7 +158,7 @@ function placeOf(
   const around = selected
     ? surroundingsBehind(selected, document, position)
     : surroundingsAt(document, position);
-  if (!around) return dropped('what is selected in the list is elsewhere');
+  if (!around) return dropped('the item that is selected in the list goes elsewhere');
   const here = { uri, model, around };
   const place = { ...here, isAfterAcceptance: acceptances.isEnd(here) };
   const base = selected ?? { range: { start: around.position, end: around.position }, text: '' };
@@ -184,4 +170,18 @@ const invoked = 1;
 
 function dropped(reason: string): Extract<Outcome, { kind: 'dropped' }> {
   return { kind: 'dropped', reason };
+}
+
+/** The item for a text that replaces so many characters after its base. */
+export function itemOf(
+  text: string,
+  { base: { range, text: selected }, replaced }: { readonly base: Base; readonly replaced: number },
+  id: string,
+): InlineCompletionItem {
+  const { start, end } = range;
+  return {
+    insertText: selected + text,
+    range: { start, end: { line: end.line, character: end.character + replaced } },
+    command: { title: 'Completion accepted', command: completionAcceptedCommand, arguments: [{ id }] },
+  };
 }

@@ -2,24 +2,23 @@ import type { TextDocuments } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Core } from '../core.ts';
 import { type Acceptances, createAcceptances } from './acceptances.ts';
-import { followActivity } from './activity.ts';
 import { createAsking } from './asking.ts';
 import { type Complete, createCompletion } from './completion.ts';
-import { createEditedDocuments } from './edits.ts';
 import { createNeighbours } from './neighbours.ts';
-import type { Wait } from './pause.ts';
+import { createOpenDocuments } from './openDocuments.ts';
+import { createLatency, createPacing, type Wait } from './pacing.ts';
 import { createSendable } from './sendable.ts';
 import { createWarming, isLoadedAs } from './warming.ts';
 
 /** Inline completion in the documents of one editor: its parts, put together. */
 export interface CompletionEngine {
-  /** What the editor has open; somebody must make them listen to it. */
+  /** What the editor has open. Somebody must make them listen to it. */
   readonly documents: TextDocuments<TextDocument>;
   readonly complete: Complete;
   readonly acceptances: Acceptances;
-  /** Somebody wants the runner: what nobody waits for ends. */
+  /** Somebody else wants the runner: what nobody waits for ends. */
   giveWay(): void;
-  /** What is under way holds no longer, such as after a change of the settings. */
+  /** Ends what is under way, such as after a change of the settings. */
   stop(): void;
 }
 
@@ -35,36 +34,30 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const { configuration, servers, knowledge, models, status, log } = core;
   const settings = () => configuration.current;
   const exclude = () => settings().exclude;
+  const model = () => settings().completionModel;
+  const isIdle = () => !status.isWorking;
   const whyNotSendable = createSendable(exclude);
   const acceptances = createAcceptances();
-  const { documents, lastEdit } = createEditedDocuments();
-  const activity = followActivity(documents, now);
-  const open = {
-    document: (uri: string) => documents.get(uri),
-    onDidClose: (close: (uri: string) => void) =>
-      void documents.onDidClose(({ document }) => close(document.uri)),
-  };
+  const latency = createLatency(now);
+  const open = createOpenDocuments(now);
+  const { documents, document, onDidClose } = open;
   const { ask, warm } = createAsking({
     client: () => servers.client(),
     ...{ settings, knowledge, learn: models.learn },
-    neighbours: createNeighbours({ ...open, activity, whyNotSendable, exclude }),
+    neighbours: createNeighbours({ documents: open, whyNotSendable, exclude }),
   });
-  const common = {
-    ...{ ...open, whyNotSendable, wait },
-    model: () => settings().completionModel,
-    isIdle: () => !status.isWorking,
-  };
   const warming = createWarming({
-    ...{ ...common, warm, log },
-    isLoaded: async (model, signal) =>
-      isLoadedAs(await models.running(servers.client(), signal), { ...settings(), model }),
+    ...{ document, model, whyNotSendable, isIdle, wait, warm, log },
+    isLoaded: async (name, signal) =>
+      isLoadedAs(await models.running(servers.client(), signal), { ...settings(), model: name }),
   });
-  documents.onDidChangeContent(({ document: { uri } }) => warming.arrive(uri, lastEdit(uri)));
-  open.onDidClose(warming.leave);
   const completion = createCompletion({
-    ...{ ...common, acceptances, now, ask: warming.observe(ask) },
-    ...{ restedFor: activity.restedFor, gaps: activity.gaps },
+    ...{ document, onDidClose, model, whyNotSendable, isIdle, acceptances },
+    ask: latency.observe(warming.observe(ask)),
+    pacing: createPacing({ documents: open, latency, wait }),
   });
+  documents.onDidChangeContent(({ document: { uri } }) => warming.arrive(uri, open.lastEdit(uri)));
+  onDidClose(warming.leave);
   const stop = () => {
     warming.stop();
     completion.stop();

@@ -5,11 +5,11 @@ export interface FillInTheMiddle {
   /** The whole prompt, for a request without the model's own template. */
   readonly prompt: (prefix: string, suffix: string) => string;
   /**
-   * The same with the suffix before the prefix, for families that learnt it: what changes at each key is then the end
-   * of the prompt, and a runner evaluates little more than that.
+   * The same with the suffix before the prefix, for families that learnt it. Each key then changes only the end of the
+   * prompt, and a runner evaluates little more than that end.
    */
   readonly suffixFirst?: (prefix: string, suffix: string) => string;
-  /** What the model says when it is done, or goes on with something else. */
+  /** What the model writes when it is done, or goes on with something else. */
   readonly stops: readonly string[];
 }
 
@@ -31,9 +31,9 @@ const starcoder = tokens(
 );
 
 /**
- * As Continue writes them (`AutocompleteTemplate.ts`); CodeQwen and Granite Code speak StarCoder's tokens. Suffix
- * first is what the papers of Code Llama, StarCoder and CodeGemma and the template of Codestral have. The first family
- * that fits the model part of a name is taken.
+ * As Continue writes them (`AutocompleteTemplate.ts`). CodeQwen and Granite Code use StarCoder's tokens. The papers of
+ * Code Llama, StarCoder and CodeGemma and the template of Codestral describe the order with the suffix first. The first
+ * family whose pattern fits the model part of a name counts.
  */
 const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle }[] = [
   {
@@ -110,8 +110,31 @@ const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle
   },
 ];
 
-/** Of a model whose family is in the table, whoever published it. */
+/** Of a model whose family is in the table, whoever publishes it. */
 export function fillInTheMiddleOf(model: string): FillInTheMiddle | undefined {
   const name = (tryModelName(model)?.model ?? model).toLowerCase();
   return families.find((family) => family.name.test(name))?.fill;
+}
+
+/** Tokens of many families, which stand in no code. */
+const specialToken =
+  /<\|[\w▁-]{1,40}\|>|<｜[^｜\n]{1,40}｜>|<fim_(?:prefix|suffix|middle|pad)>|<(?:EOT|end_of_turn|start_of_turn)>/;
+
+/** No token is longer, in UTF-16 units. */
+export const longestToken = 64;
+
+/** Where the first special token begins, of the model's family or of another one, or -1. */
+export function findSpecialToken(text: string, stops: readonly string[]): number {
+  const places = [text.search(specialToken), ...stops.map((stop) => text.indexOf(stop))];
+  return places.reduce((first, at) => (at !== -1 && (first === -1 || at < first) ? at : first), -1);
+}
+
+/** Without the special tokens at the beginning. */
+export function withoutLeadingTokens(text: string): string {
+  let at = 0;
+  for (;;) {
+    const match = specialToken.exec(text.slice(at, at + longestToken));
+    if (match?.index !== 0) return text.slice(at);
+    at += match[0].length;
+  }
 }

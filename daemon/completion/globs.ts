@@ -3,190 +3,131 @@ export type Excludes = (path: string) => boolean;
 
 /**
  * Globs as editors write them: `*` and `?` within a name, `**` across folders, `[a-z]` and `[!a-z]`, `{one,other}`. They
- * are looked for at every depth, a folder excludes all that is below it, and the case of letters does not count: where a
- * glob can be read in two ways, more is excluded. Time is linear in the glob to compile it and linear in the path for
- * each glob, whatever the glob.
+ * match at every depth, a folder excludes everything below it, and upper and lower case are the same. A glob that can
+ * be read in two ways excludes what either of them does.
+ *
+ * Libraries turn a glob into a regular expression, which backtracks: `*a*a*a*a*a*ab` and a name of 100 letters keep
+ * picomatch 4 busy for more than a second, and each further `*a` multiplies that. Here each part of a glob visits each
+ * place in a path at most twice. The settings bound the length of globs (`daemon/config/options.ts`), and `sendable.ts`
+ * that of paths.
  */
 export function createExcludes(globs: readonly string[]): Excludes {
-  const matchers = globs.map((glob) => glob.trim()).flatMap((glob) => (glob === '' ? [] : [compile(glob)]));
+  const parts = globs.map((glob) => glob.trim()).flatMap((glob) => (glob === '' ? [] : [compileGlob(glob)]));
   return (path) => {
-    const characters = [...path.replace(/\\/g, '/').toLowerCase()];
-    return matchers.some((nodes) => matches(nodes, characters));
+    const characters = [...plain(path)];
+    const starts = Uint8Array.from(['', ...characters], (_, at) => Number(isBoundary(characters, at - 1)));
+    return parts.some((part) => part(starts, characters).some((is, at) => is && isBoundary(characters, at)));
   };
 }
 
-/** A state of the automaton: what it takes, and the states after it. A state that takes nothing is passed through. */
-interface State {
-  readonly takes?: (character: string) => boolean;
-  readonly next: number[];
+/** Whether a place in a path stands at a slash, or beside the path. */
+function isBoundary(path: readonly string[], at: number): boolean {
+  return (path[at] ?? '/') === '/';
 }
 
-const end = -1;
+/** For each place in a path, also behind its end, 1 where a part of a glob may begin or end, else 0. */
+type Places = Uint8Array;
 
-/** Choices within choices that go deeper are read as they are written. */
-const maxDepth = 32;
+/** A part of a glob: from the places where it may begin to those where it may end. */
+type Part = (from: Places, path: readonly string[]) => Places;
 
-function compile(glob: string): readonly State[] {
-  const plain = glob
-    .replace(/\\/g, '/')
-    .toLowerCase()
-    .replace(/^(\.?\/)+/, '')
-    .replace(/\/+$/, '');
-  const compiler = new Compiler([...plain]);
-  return compiler.states();
+/** Exported so that tests can count the work. */
+export function compileGlob(glob: string): Part {
+  const characters = [...withoutOuterSlashes(plain(glob))];
+  const [lastBrace, lastBracket] = [characters.lastIndexOf('}'), characters.lastIndexOf(']')];
+  let at = 0;
+  const isNext = (character: string) => characters[at + 1] === character;
+
+  const sequence = (ends: string): Part => {
+    const parts: Part[] = [];
+    for (let next = characters[at]; next !== undefined && !ends.includes(next); next = characters[++at])
+      parts.push(partOf(next));
+    return (from, path) => parts.reduce((places, part) => part(places, path), from);
+  };
+  const partOf = (character: string): Part => {
+    if (character === '*') return stars();
+    if (character === '?') return one(isInName);
+    if (character === '[' && at + 2 <= lastBracket) return set();
+    if (character === '{' && at < lastBrace) return choice();
+    return one((other) => other === character);
+  };
+  const stars = (): Part => {
+    if (!isNext('*')) return any(isInName);
+    while (isNext('*')) at += 1;
+    if (!isNext('/')) return anything;
+    at += 1;
+    return folders;
+  };
+  /** A bracket that comes first is a member. */
+  const set = (): Part => {
+    const start = at + 1;
+    at = characters.indexOf(']', start + 1);
+    return one(memberOf(characters.slice(start, at).join('')));
+  };
+  /** Ends at its brace, or at the end of the glob where that is missing. */
+  const choice = (): Part => {
+    const parts: Part[] = [];
+    do {
+      at += 1;
+      parts.push(sequence(',}'));
+    } while (characters[at] === ',');
+    return (from, path) => union(parts.map((part) => part(from, path)));
+  };
+  return sequence('');
 }
 
-const isInName = (character: string) => character !== '/';
-const isAny = () => true;
+type Test = (character: string) => boolean;
 
-class Compiler {
-  readonly #glob: readonly string[];
-  readonly #states: State[] = [];
-  readonly #lastBrace: number;
-  /** Where the next "]" is, at or after each place. */
-  readonly #nextBracket: Int32Array;
-  #at = 0;
-  #depth = 0;
+const isInName: Test = (character) => character !== '/';
 
-  constructor(glob: readonly string[]) {
-    this.#glob = glob;
-    this.#lastBrace = glob.lastIndexOf('}');
-    this.#nextBracket = new Int32Array(glob.length + 2).fill(-1);
-    for (let at = glob.length - 1; at >= 0; at -= 1)
-      this.#nextBracket[at] = glob[at] === ']' ? at : (this.#nextBracket[at + 1] ?? -1);
-  }
-
-  /** The first state is where it begins. */
-  states(): readonly State[] {
-    const first = this.#add({ next: [] });
-    const last = this.#sequence(first, '');
-    this.#link(last, end);
-    return this.#states;
-  }
-
-  /** Reads up to one of these characters or the end; returns the state that it ends in. */
-  #sequence(from: number, until: string): number {
-    let last = from;
-    for (; this.#at < this.#glob.length; this.#at += 1) {
-      const character = this.#glob[this.#at] ?? '';
-      if (until.includes(character)) break;
-      last = this.#part(last, character);
-    }
-    return last;
-  }
-
-  #part(from: number, character: string): number {
-    if (character === '*') return this.#star(from);
-    if (character === '?') return this.#take(from, isInName);
-    if (character === '[') return this.#set(from);
-    if (character === '{' && this.#lastBrace > this.#at && this.#depth < maxDepth) return this.#choice(from);
-    return this.#take(from, (other) => other === character);
-  }
-
-  #star(from: number): number {
-    if (this.#glob[this.#at + 1] !== '*') return this.#loop(from, isInName);
-    while (this.#glob[this.#at + 1] === '*') this.#at += 1;
-    // A slash after it is optional: `**/x` is x at the top too.
-    if (this.#glob[this.#at + 1] !== '/') return this.#loop(from, isAny);
-    this.#at += 1;
-    const loop = this.#loop(from, isAny);
-    const slash = this.#take(loop, (character) => character === '/');
-    this.#link(from, slash);
-    return slash;
-  }
-
-  #set(from: number): number {
-    const close = this.#nextBracket[this.#at + 2] ?? -1;
-    if (close === -1) return this.#take(from, (character) => character === '[');
-    const inside = this.#glob.slice(this.#at + 1, close);
-    this.#at = close;
-    const isNegated = inside[0] === '!' || inside[0] === '^';
-    const isMember = memberOf(isNegated ? inside.slice(1) : inside);
-    return this.#take(from, (character) => isInName(character) && isMember(character) !== isNegated);
-  }
-
-  #choice(from: number): number {
-    const joined = this.#add({ next: [] });
-    this.#depth += 1;
-    while (this.#glob[this.#at] !== '}' && this.#at < this.#glob.length) {
-      this.#at += 1;
-      this.#link(this.#sequence(from, ',}'), joined);
-    }
-    this.#depth -= 1;
-    return joined;
-  }
-
-  #loop(from: number, takes: (character: string) => boolean): number {
-    const loop = this.#add({ takes, next: [] });
-    const after = this.#add({ next: [] });
-    this.#link(loop, loop);
-    this.#link(loop, after);
-    this.#link(from, loop);
-    this.#link(from, after);
+function one(isWanted: Test): Part {
+  return (from, path) => {
+    const after = new Uint8Array(from.length);
+    for (let at = 0; at < path.length; at += 1)
+      if (from[at] === 1 && isWanted(path[at] ?? '')) after[at + 1] = 1;
     return after;
-  }
-
-  #take(from: number, takes: (character: string) => boolean): number {
-    const taking = this.#add({ takes, next: [] });
-    const after = this.#add({ next: [] });
-    this.#link(from, taking);
-    this.#link(taking, after);
-    return after;
-  }
-
-  #add(state: State): number {
-    return this.#states.push(state) - 1;
-  }
-
-  #link(from: number, to: number): void {
-    this.#states[from]?.next.push(to);
-  }
+  };
 }
 
-/** Single characters and ranges; a "-" at either end is one of the characters. */
-function memberOf(members: readonly string[]): (character: string) => boolean {
-  const isRange = (index: number) => members[index] === '-' && index > 0 && index < members.length - 1;
-  const singles = new Set(members.filter((_, index) => !isRange(index)));
-  const ranges = members.flatMap((_, index) =>
-    isRange(index) ? [[members[index - 1] ?? '', members[index + 1] ?? ''] as const] : [],
+function any(isWanted: Test): Part {
+  return (from, path) => {
+    const after = from.slice();
+    for (let at = 0; at < path.length; at += 1)
+      if (after[at] === 1 && isWanted(path[at] ?? '')) after[at + 1] = 1;
+    return after;
+  };
+}
+
+const anything = any(() => true);
+const slash = one((character) => character === '/');
+
+/** Any folders with the slash after them, or none. */
+const folders: Part = (from, path) => union([from, slash(anything(from, path), path)]);
+
+function union(all: readonly Places[]): Places {
+  return all.reduce((some, more) => some.map((is, at) => is | (more[at] ?? 0)));
+}
+
+/** What stands between the brackets of a set: characters and ranges, which a `!` or `^` before them turns round. */
+function memberOf(inside: string): Test {
+  const isNegated = /^[!^]/.test(inside);
+  const ranges = [...inside.slice(isNegated ? 1 : 0).matchAll(/(.)-(.)|(.)/gsu)].map(
+    ([, from, to, single = '']) => ({ from: from ?? single, to: to ?? single }),
   );
-  return (character) =>
-    singles.has(character) || ranges.some(([first, last]) => character >= first && character <= last);
+  // Of a range that runs backwards both ends are members.
+  const isMember: Test = (character) =>
+    ranges.some(({ from, to }) => [from, to].includes(character) || (from <= character && character <= to));
+  return (character) => isInName(character) && isMember(character) !== isNegated;
 }
 
-/** Begins at each name of the path, and has to end where a name ends. */
-function matches(states: readonly State[], path: readonly string[]): boolean {
-  let active = new Set<number>();
-  for (let at = 0; at <= path.length; at += 1) {
-    const isNameEnd = at === path.length || path[at] === '/';
-    if (at === 0 || path[at - 1] === '/') enter(states, 0, active);
-    if (isNameEnd && active.has(end)) return true;
-    active = step(states, active, path[at]);
-  }
-  return false;
+function plain(text: string): string {
+  return text.replaceAll('\\', '/').toLowerCase();
 }
 
-function step(
-  states: readonly State[],
-  active: ReadonlySet<number>,
-  character: string | undefined,
-): Set<number> {
-  const after = new Set<number>();
-  if (character === undefined) return after;
-  for (const index of active) {
-    const state = states[index];
-    if (state?.takes?.(character)) for (const next of state.next) enter(states, next, after);
-  }
-  return after;
-}
-
-/** Makes a state active, and those that are reached from it without taking anything. */
-function enter(states: readonly State[], first: number, active: Set<number>): void {
-  const waiting = [first];
-  for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
-    if (active.has(index)) continue;
-    active.add(index);
-    const state = states[index];
-    if (state && !state.takes) for (const next of state.next) waiting.push(next);
-  }
+/** A glob may begin with `./` too. */
+function withoutOuterSlashes(glob: string): string {
+  const start = /^(?:\.?\/)*/.exec(glob)?.[0].length ?? 0;
+  let end = glob.length;
+  while (end > start && glob[end - 1] === '/') end -= 1;
+  return glob.slice(start, end);
 }

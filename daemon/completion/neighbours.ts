@@ -1,79 +1,74 @@
-import type { Activity } from './activity.ts';
-import { commentMarks } from './commentMarks.ts';
+import type { OpenDocuments } from './openDocuments.ts';
 import type { WhyNotSendable } from './sendable.ts';
 import type { Place } from './suggestions.ts';
 import type { TextSource } from './surroundings.ts';
+import { commentMarks } from './syntax.ts';
 
-/** The text of other open files, which a model needs to know what they declare. */
+/** The text of other open files. A model needs it to know what they declare. */
 export interface Neighbours {
   /**
-   * For the top of a prompt, as comments of its language; `""` where there is none. `isWarming`: nobody asks there yet,
-   * and what was chosen for the file in which somebody does stays as it is.
+   * The text for the top of a prompt, as comments in the language of the place; `""` is none. `isWarming`: nobody asks
+   * at the place yet, so the text that was chosen for another file stays as it is.
    */
   textFor(place: Place, isWarming: boolean): Promise<string>;
 }
 
 export interface NeighboursOptions {
-  readonly document: (uri: string) => TextSource | undefined;
-  /** Told of each document that is closed. */
-  readonly onDidClose: (close: (uri: string) => void) => void;
-  readonly activity: Activity;
+  readonly documents: Pick<OpenDocuments, 'document' | 'onDidClose' | 'recent'>;
   readonly whyNotSendable: WhyNotSendable;
   /** The globs of the configuration, as they are now. */
   readonly exclude: () => readonly string[];
 }
 
-/** Of how many files something is sent, and how many characters of each: about 700 tokens in all. */
-const mostFiles = 3;
-const mostOfOne = 700;
-/** Lines before the place where one was last in a file. */
+/** How many files are quoted, and how many characters of each: about 700 tokens in all. */
+const maxFiles = 3;
+const maxOfFile = 700;
+/** How many lines a quote begins before the last cursor in its file. */
 const linesBefore = 6;
+/** Of how many files the last cursor is remembered. */
+const maxCursors = 200;
 
 /**
- * The files that were opened or changed last, the newest nearest to the cursor. They are chosen when one begins in
- * another file and stay as they are until one of them is closed: a runner has evaluated them, and would do so anew with
- * every change.
+ * The files that were opened or changed last, the newest nearest to the cursor. They are chosen when the user begins in
+ * another file, and stay as they are until one of them is closed: a runner has evaluated them, and would evaluate them
+ * again after every change.
  */
-export function createNeighbours(options: NeighboursOptions): Neighbours {
-  const { document, onDidClose, activity, whyNotSendable, exclude } = options;
-  /** Where one was last in each file. */
+export function createNeighbours({ documents, whyNotSendable, exclude }: NeighboursOptions): Neighbours {
+  /** By address, the line of the last cursor. */
   const lines = new Map<string, number>();
   let current: Chosen | undefined;
   /** For a file that was warmed. */
   let ahead: Chosen | undefined;
-  onDidClose((uri) => {
+  documents.onDidClose((uri) => {
     lines.delete(uri);
     const isGone = (chosen: Chosen | undefined) => chosen?.uri === uri || chosen?.files.has(uri);
     if (isGone(current)) current = undefined;
     if (isGone(ahead)) ahead = undefined;
   });
 
-  const pieceOf = async (uri: string): Promise<string | undefined> => {
-    const source = document(uri);
+  const quoteOf = async (uri: string): Promise<string | undefined> => {
+    const source = documents.document(uri);
     if (!source || (await whyNotSendable(uri)) !== undefined) return undefined;
     const from = Math.max(0, (lines.get(uri) ?? 0) - linesBefore);
-    const piece = wholeLines(source, from);
-    return piece === '' ? undefined : `${nameOf(uri)}\n${piece}`;
+    const quote = wholeLines(source, from);
+    return quote === '' ? undefined : `${nameOf(uri)}\n${quote}`;
   };
-  const choose = async (place: Place, files: Set<string>): Promise<string> => {
-    const [mark] = commentMarks(place.around.languageId);
+  const choose = async ({ uri: here, around }: Place, files: Set<string>): Promise<string> => {
+    const [mark] = commentMarks(around.languageId);
     if (mark === undefined) return '';
-    const pieces: string[] = [];
-    for (const uri of activity.recent()) {
-      if (pieces.length === mostFiles) break;
-      if (uri === place.uri) continue;
+    const quotes: string[] = [];
+    for (const uri of documents.recent()) {
+      if (quotes.length === maxFiles) break;
+      if (uri === here) continue;
       files.add(uri);
-      const piece = await pieceOf(uri);
-      if (piece === undefined) files.delete(uri);
-      else pieces.unshift(piece);
+      const quote = await quoteOf(uri);
+      if (quote === undefined) files.delete(uri);
+      else quotes.unshift(quote);
     }
-    const commented = pieces.join('\n\n').split('\n');
-    return pieces.length === 0
-      ? ''
-      : `${commented.map((line) => `${mark} ${line}`.trimEnd()).join('\n')}\n\n`;
+    return quotes.length === 0 ? '' : `${commented(quotes.join('\n\n'), mark)}\n\n`;
   };
 
-  /** The first of these that was chosen for this, else a new one. */
+  /** The first of these that was chosen for this place, else a new one. */
   const chosenFor = (place: Place, ...known: readonly (Chosen | undefined)[]): Chosen => {
     const { uri } = place;
     const { languageId } = place.around;
@@ -94,33 +89,38 @@ export function createNeighbours(options: NeighboursOptions): Neighbours {
       }
       lines.delete(place.uri);
       lines.set(place.uri, place.around.position.line);
-      if (lines.size > 200) lines.delete(lines.keys().next().value ?? '');
+      if (lines.size > maxCursors) lines.delete(lines.keys().next().value ?? '');
       current = chosenFor(place, current, ahead);
       return current.text;
     },
   };
 }
 
-/** What was chosen, and for what it was. */
+/** What was chosen, and the conditions under which it holds. */
 interface Chosen {
   readonly uri: string;
   readonly languageId: string;
   readonly exclude: readonly string[];
-  /** The addresses of those whose text it is. */
+  /** The addresses of the files that are quoted. */
   readonly files: ReadonlySet<string>;
   readonly text: Promise<string>;
+}
+
+function commented(text: string, mark: string): string {
+  const lines = text.split('\n').map((line) => `${mark} ${line}`.trimEnd());
+  return lines.join('\n');
 }
 
 /** From the beginning of a line, as many whole lines as there is room for. */
 function wholeLines(source: TextSource, from: number): string {
   const start = source.offsetAt({ line: from, character: 0 });
-  const range = { start: source.positionAt(start), end: source.positionAt(start + mostOfOne) };
+  const range = { start: source.positionAt(start), end: source.positionAt(start + maxOfFile) };
   const text = source.getText(range).replaceAll('\r\n', '\n');
-  const isWhole = text.length < mostOfOne;
+  const isWhole = text.length < maxOfFile;
   return (isWhole ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n')))).trim();
 }
 
-/** The last two parts of a path say enough, and less of a home than the whole. */
+/** The last two parts of a path are enough, and reveal less of a home folder. */
 function nameOf(uri: string): string {
   const path = uri
     .replace(/[?#].*$/s, '')

@@ -10,11 +10,11 @@ export interface RegistrationOptions {
   readonly closed: AbortSignal;
 }
 
-/** Editors that take it are asked for inline completion only while there is a model for it. */
+/** In editors that take a registration, inline completion is registered only while there is a model for it. */
 export interface Registration {
-  /** Registers or unregisters, as the settings are now. */
+  /** Registers or unregisters, as the settings say now. */
   update(): void;
-  /** The editor is known; returned is what `initialize` announces to it. */
+  /** Takes what the editor can do, and returns what `initialize` announces to it. */
   capabilitiesFor(editor: ClientCapabilities): ServerCapabilities;
 }
 
@@ -24,36 +24,36 @@ export function createRegistration(connection: Connection, options: Registration
   const { isWanted, log, closed } = options;
   let isDynamic = false;
   let isRegistered = false;
-  let isTelling = false;
+  let isSettling = false;
 
-  const tell = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
     const { method } = inlineCompletionRequest;
     if (isWanted()) {
       const registrations = [{ id, method, registerOptions: { documentSelector } }];
       await connection.sendRequest('client/registerCapability', { registrations });
       isRegistered = true;
     } else {
-      // LSP itself spells it so.
+      // LSP spells it so.
       await connection.sendRequest('client/unregisterCapability', { unregisterations: [{ id, method }] });
       isRegistered = false;
     }
   };
 
-  /** One after the other, until what is registered is what is wanted. */
+  /** Sends one request after the other, until what is registered is what is wanted. */
   const settle = async () => {
-    isTelling = true;
+    isSettling = true;
     try {
-      while (!closed.aborted && isWanted() !== isRegistered) await tell();
+      while (!closed.aborted && isWanted() !== isRegistered) await send();
     } catch (error) {
-      if (!closed.aborted) log.warn(`The editor did not take the inline completion: ${String(error)}`);
+      if (!closed.aborted) log.warn(`The editor refused to register inline completion: ${String(error)}`);
     } finally {
-      isTelling = false;
+      isSettling = false;
     }
   };
 
   return {
     update() {
-      if (isDynamic && !isTelling) void settle();
+      if (isDynamic && !isSettling) void settle();
     },
     capabilitiesFor({ textDocument }) {
       isDynamic = textDocument?.inlineCompletion?.dynamicRegistration === true;

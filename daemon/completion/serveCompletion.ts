@@ -3,7 +3,6 @@ import {
   type InlineCompletionList,
   inlineCompletionRequest,
 } from '../../protocol/completion.ts';
-import { orAborted } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Commands, commandOf } from '../rpc/commands.ts';
@@ -11,7 +10,7 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import type { Acceptances } from './acceptances.ts';
 import type { Complete, Outcome } from './completion.ts';
-import { createNewest, Superseded } from './newest.ts';
+import { Superseded } from './flights.ts';
 import { acceptedParamsSchema, inlineCompletionParamsSchema } from './params.ts';
 
 export interface CompletionParts {
@@ -27,28 +26,24 @@ export interface CompletionParts {
 export const completionCommands: readonly string[] = [completionAcceptedCommand];
 
 /**
- * Inline completion is asked for at every key, so that nothing of it is ever an error to the editor: it answers null,
- * and the log and the status say why. Returned is the command that tells of an acceptance.
+ * Editors ask for inline completion at every key, so a request never fails. It answers null, and the log and the status
+ * say why. Returns the command that reports an acceptance.
  */
 export function serveCompletion(endpoint: Endpoint, parts: CompletionParts): Commands {
   const { complete, acceptances, log } = parts;
-  const newest = createNewest();
-  const teller = createTeller(parts);
-  endpoint.onRequest(inlineCompletionRequest, inlineCompletionParamsSchema, (params, requested) =>
-    newest.run(params.textDocument.uri, requested, async (signal) => {
-      try {
-        signal.throwIfAborted();
-        const outcome = await orAborted(complete(params, signal), signal);
-        teller.ended(outcome);
-        return outcome.kind === 'item' ? listOf(outcome.item) : null;
-      } catch (error) {
-        if (signal.aborted) teller.aborted(signal.reason);
-        else if (error instanceof Superseded) teller.aborted(error);
-        else teller.failed(error);
-        return null;
-      }
-    }),
-  );
+  const reporter = createReporter(parts);
+  endpoint.onRequest(inlineCompletionRequest, inlineCompletionParamsSchema, async (params, signal) => {
+    try {
+      const outcome = await complete(params, signal);
+      reporter.ended(outcome);
+      return outcome.kind === 'item' ? listOf(outcome.item) : null;
+    } catch (error) {
+      if (error instanceof Superseded) reporter.dropped(error.message);
+      else if (signal.aborted) reporter.dropped('The request was cancelled.');
+      else reporter.failed(error);
+      return null;
+    }
+  });
   return [
     commandOf(completionAcceptedCommand, acceptedParamsSchema, async ({ id }) => {
       acceptances.accept(id);
@@ -62,44 +57,42 @@ function listOf(item: InlineCompletionList['items'][number]): InlineCompletionLi
   return { items: [item] };
 }
 
-/** Says in the log and by the status what came of a request; of the text it says nothing. */
-function createTeller({ status, settings, log }: CompletionParts) {
+/** Reports in the log and the status what came of a request. It never quotes the document or the answer. */
+function createReporter({ status, settings, log }: CompletionParts) {
   /**
-   * What was said aloud, by its kind, until something works or the settings are others: a runner may fail at every key,
-   * and in other words each time.
+   * The kinds of failure that were reported aloud, until something works or the settings change: a runner may fail at
+   * every key, and in other words each time.
    */
-  const said = new Set<string>();
-  let saidUnder = settings();
+  const reported = new Set<string>();
+  let reportedUnder = settings();
   const isNews = (kind: string) => {
-    if (settings() !== saidUnder) said.clear();
-    saidUnder = settings();
-    if (said.has(kind)) return false;
-    said.add(kind);
+    if (settings() !== reportedUnder) reported.clear();
+    reportedUnder = settings();
+    if (reported.has(kind)) return false;
+    reported.add(kind);
     return true;
   };
+  const dropped = (why: string) => log.debug(`No completion: ${why}`);
   return {
+    dropped,
     ended(outcome: Outcome) {
-      if (outcome.kind === 'dropped') return log.debug(`No completion: ${outcome.reason}.`);
-      // What was known already says nothing of the runner.
+      if (outcome.kind === 'dropped') return dropped(`${outcome.reason}.`);
+      // A suggestion that was known already does not show that the runner works.
       if (outcome.kind === 'nothing' || outcome.isAnswer) {
-        said.clear();
+        reported.clear();
         status.advise(undefined);
       }
-      if (outcome.kind === 'nothing') log.debug('No completion: nothing of the answer was worth showing.');
-    },
-    aborted(reason: unknown) {
-      const why = reason instanceof Superseded ? reason.message : 'The request was cancelled.';
-      log.debug(`No completion: ${why}`);
+      if (outcome.kind === 'nothing') dropped('nothing of the answer was worth showing.');
     },
     failed(error: unknown) {
       const isRunners = error instanceof RunnerError;
       const message = isRunners ? error.message : `A defect of the daemon: ${stackOf(error)}`;
       const isNew = isNews(isRunners ? error.kind : message);
-      const say = !isNew ? log.debug : isRunners ? log.warn : log.error;
-      say(`No completion: ${message}`);
+      const report = !isNew ? log.debug : isRunners ? log.warn : log.error;
+      report(`No completion: ${message}`);
       if (!isRunners) return;
       status.failed(error);
-      // That nothing answers at the address, the status finds out and says by itself.
+      // The status finds out and says by itself that nothing answers at the address.
       if (isNew && error.kind !== 'server-unreachable') status.advise(message);
     },
   };

@@ -1,6 +1,6 @@
-import type { TextPosition } from '../../protocol/completion.ts';
+import type { SelectedCompletionInfo, TextPosition } from '../../protocol/completion.ts';
 
-/** What of a document is read, in UTF-16 units throughout: `TextDocument` is one. */
+/** What is read of a document. All offsets count UTF-16 units. `TextDocument` is one. */
 export interface TextSource {
   readonly languageId: string;
   offsetAt(position: TextPosition): number;
@@ -8,7 +8,7 @@ export interface TextSource {
   getText(range: { readonly start: TextPosition; readonly end: TextPosition }): string;
 }
 
-/** The text around a cursor as it was at one moment, line ends as they are in the document. */
+/** The text around a cursor as it was at one moment, with the line ends of the document. */
 export interface Surroundings {
   /** Where the cursor is, within the document. */
   readonly position: TextPosition;
@@ -19,8 +19,9 @@ export interface Surroundings {
   readonly prefix: string;
   /** After the cursor, to the end of a line where one is near enough. */
   readonly suffix: string;
-  /** Of the cursor's line. */
+  /** The part of the cursor's line before the cursor. */
   readonly linePrefix: string;
+  /** The part of the cursor's line after the cursor. */
   readonly lineSuffix: string;
 }
 
@@ -28,7 +29,7 @@ export interface Surroundings {
 export const prefixBudget = 6_000;
 export const suffixBudget = 1_200;
 
-/** Reads no more of the document than the budgets, however long it is, and holds nothing else of it. */
+/** Reads no more of the document than the budgets, however long it is, and keeps nothing else of it in memory. */
 export function surroundingsAt(document: TextSource, asked: TextPosition): Surroundings {
   const offset = document.offsetAt(asked);
   const position = document.positionAt(offset);
@@ -36,40 +37,80 @@ export function surroundingsAt(document: TextSource, asked: TextPosition): Surro
   const end = offset + suffixBudget;
   const before = copyOf(document.getText({ start: document.positionAt(start), end: position }));
   const after = copyOf(document.getText({ start: position, end: document.positionAt(end) }));
-  const prefix = start === 0 ? before : fromLineStart(before);
-  const suffix = after.length < suffixBudget ? after : toLineEnd(after);
   return {
     position,
     offset: document.offsetAt(position),
     languageId: document.languageId,
-    prefix,
-    suffix,
-    linePrefix: prefix.slice(lastLineStart(prefix)),
-    lineSuffix: /^[^\r\n]*/.exec(suffix)?.[0] ?? '',
-  };
-}
-
-/** What is cut from a string keeps all of that in memory; a place is kept for longer than a version of its document. */
-function copyOf(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
-}
-
-/** A third of it, for a window that has no room for all. */
-export function less(around: Surroundings): Surroundings {
-  const prefix = fromLineStart(around.prefix.slice(-prefixBudget / 3));
-  const suffix = toLineEnd(around.suffix.slice(0, suffixBudget / 3));
-  return {
-    ...around,
-    prefix,
-    suffix,
-    linePrefix: prefix.slice(lastLineStart(prefix)),
-    lineSuffix: /^[^\r\n]*/.exec(suffix)?.[0] ?? '',
+    ...textsOf(
+      start === 0 ? before : fromLineStart(before),
+      after.length < suffixBudget ? after : toLineEnd(after),
+    ),
   };
 }
 
 /**
- * Without the part of a line that it begins with, unless little else would be left: a very long line is cut inside, but
- * no surrogate pair. At the cursor all stays as it is.
+ * The text around the cursor as if the item that is selected in the editor's list were inserted already, with the cursor
+ * behind it; undefined where the item would not be inserted around the cursor.
+ */
+export function surroundingsBehind(
+  { range, text }: SelectedCompletionInfo,
+  document: TextSource,
+  position: TextPosition,
+): Surroundings | undefined {
+  const [start, end] = [document.offsetAt(range.start), document.offsetAt(range.end)];
+  const cursor = document.offsetAt(position);
+  if (range.start.line !== range.end.line || start > cursor || cursor > end) return undefined;
+  return withInserted(surroundingsAt(document, range.start), text, end - start);
+}
+
+/** The same with a text inserted that replaces so many characters after the cursor. */
+export function withInserted(around: Surroundings, text: string, replaced: number): Surroundings {
+  return {
+    position: positionAfter(around.position, text),
+    offset: around.offset + text.length,
+    languageId: around.languageId,
+    ...textsOf(around.prefix + text, around.suffix.slice(replaced)),
+  };
+}
+
+/** A third of it, for a model whose window has no room for all. */
+export function less(around: Surroundings): Surroundings {
+  return {
+    ...around,
+    ...textsOf(
+      fromLineStart(around.prefix.slice(-prefixBudget / 3)),
+      toLineEnd(around.suffix.slice(0, suffixBudget / 3)),
+    ),
+  };
+}
+
+/** Where the cursor is once a text has been inserted. */
+export function positionAfter({ line, character }: TextPosition, text: string): TextPosition {
+  const lines = text.split(/\r\n|\r|\n/);
+  const last = lines.at(-1)?.length ?? 0;
+  return { line: line + lines.length - 1, character: lines.length === 1 ? character + last : last };
+}
+
+function textsOf(
+  prefix: string,
+  suffix: string,
+): Pick<Surroundings, 'prefix' | 'suffix' | 'linePrefix' | 'lineSuffix'> {
+  const lineStart = Math.max(prefix.lastIndexOf('\n'), prefix.lastIndexOf('\r')) + 1;
+  const lineSuffix = /^[^\r\n]*/.exec(suffix)?.[0] ?? '';
+  return { prefix, suffix, linePrefix: prefix.slice(lineStart), lineSuffix };
+}
+
+/**
+ * A slice of a string keeps the whole string in memory, and a place is remembered for longer than its version of the
+ * document.
+ */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
+}
+
+/**
+ * Without the part of a line that it begins with, unless little else would be left. A very long line is cut inside, but
+ * not inside of a surrogate pair. The end at the cursor stays as it is.
  */
 function fromLineStart(text: string): string {
   const lineStart = text.indexOf('\n') + 1;
@@ -78,12 +119,8 @@ function fromLineStart(text: string): string {
     : text.replace(/^[\uDC00-\uDFFF]/, '');
 }
 
-/** Without the part of a line that it ends with, on the same terms. */
+/** Without the part of a line that it ends with, under the same conditions. */
 function toLineEnd(text: string): string {
   const lineEnd = text.lastIndexOf('\n') + 1;
   return lineEnd >= text.length / 2 ? text.slice(0, lineEnd) : text.replace(/[\uD800-\uDBFF]$/, '');
-}
-
-function lastLineStart(text: string): number {
-  return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
 }

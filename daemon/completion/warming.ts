@@ -4,24 +4,23 @@ import { RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { modelKey } from '../models/name.ts';
 import type { AskRunner, WarmRunner } from './asking.ts';
-import type { OpenDocument } from './completion.ts';
-import { isTooLarge } from './dropReason.ts';
-import type { Wait } from './pause.ts';
-import type { WhyNotSendable } from './sendable.ts';
+import type { OpenDocument } from './openDocuments.ts';
+import type { Wait } from './pacing.ts';
+import { isTooLarge, type WhyNotSendable } from './sendable.ts';
 import { prefixBudget, type Surroundings, surroundingsAt } from './surroundings.ts';
 
 /**
- * In a pause the runner evaluates the text of a document for which nothing was asked yet, so that the first suggestion
- * there does not wait for that. At most one document at a time, each once, and only while nobody else wants the runner.
+ * In a pause the runner evaluates the text of a document in which nobody has asked yet, so that the first suggestion
+ * there comes sooner. One document at a time, each once, and only while nobody else wants the runner.
  */
 export interface Warming {
-  /** The user is in this document, and there, where that is known: what is under way ends, and a pause begins. */
+  /** The user is in this document, at this position if it is known. What is under way ends, and a pause begins. */
   arrive(uri: string, position?: TextPosition): void;
   /** The document is closed. */
   leave(uri: string): void;
   /** Somebody else wants the runner. */
   stop(): void;
-  /** The same way to ask; where it asks nothing need be warmed any more, and nothing is while it does. */
+  /** The same way to ask, observed. Its document need not be warmed any more, and nothing is warmed while it asks. */
   observe(ask: AskRunner): AskRunner;
 }
 
@@ -30,21 +29,21 @@ export interface WarmingDependencies {
   /** The model of the settings, as they are now. */
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
-  /** Whether nobody waits for the runner, completions aside. */
+  /** Whether nobody waits for the runner. Completions do not count. */
   readonly isIdle: () => boolean;
-  /** Whether a request would find the model in memory. */
+  /** Whether the model is in memory. */
   readonly isLoaded: (model: string, signal: AbortSignal) => Promise<boolean>;
   readonly warm: WarmRunner;
   readonly wait: Wait;
   readonly log: Log;
 }
 
-/** How long nothing happens before a document is warmed, in ms: who only passes through it costs nothing. */
+/** How long nothing happens before a document is warmed, in ms, so that a glance at a document costs nothing. */
 const quiet = 1_000;
 
 export function createWarming(dependencies: WarmingDependencies): Warming {
   const { isIdle, isLoaded, whyNotSendable, wait, log } = dependencies;
-  /** By address of an open document: the model that has read it. */
+  /** By address of an open document, the model that has evaluated it. */
   const readers = new Map<string, string>();
   let asking = 0;
   let here: { readonly uri: string; readonly controller: AbortController } | undefined;
@@ -58,14 +57,14 @@ export function createWarming(dependencies: WarmingDependencies): Warming {
       await wait(quiet, signal);
       if (asking > 0 || !(await mayWarm(uri, model, signal))) return;
       const document = dependencies.document(uri);
-      // Somebody may have come meanwhile.
+      // Somebody may have asked meanwhile.
       if (signal.aborted || asking > 0 || !isIdle() || !document || isTooLarge(document.getText())) return;
       const around = position ? surroundingsAt(document, position) : surroundingsAnywhere(document);
       const isWarm = await dependencies.warm({ place: { uri, model, around }, isGuess: !position }, signal);
       if (isWarm) readers.set(uri, model);
     } catch (error) {
       if (signal.aborted) return;
-      // What the runner refused once, it would refuse again.
+      // The runner would refuse the same again.
       if (error instanceof RunnerError && !error.data.retryable) readers.set(uri, model);
       log.debug(`Nothing was warmed: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -104,15 +103,15 @@ interface Arrival {
 }
 
 /**
- * For a cursor that may be anywhere: as much of the beginning as a prompt holds, because a prompt for any place within
- * begins with a part of it. Other files are shown what stands at its beginning.
+ * For a cursor that may be anywhere: as much of the beginning as a prompt holds, because the prompt for any place within
+ * it begins with a part of it. The prompts of other files quote the beginning of the document.
  */
 function surroundingsAnywhere(document: OpenDocument): Surroundings {
   const around = surroundingsAt(document, document.positionAt(prefixBudget));
   return { ...around, position: { line: 0, character: 0 } };
 }
 
-/** Whether a model is loaded, with the window that would be asked for: another one would load it anew. */
+/** Whether a model is loaded with the window that a request would ask for. Another window would load it again. */
 export function isLoadedAs(
   running: readonly Model[],
   { model, contextLength }: { readonly model: string; readonly contextLength?: number },

@@ -1,5 +1,8 @@
 import type { Capability } from '../../protocol/models.ts';
+import type { GenerateRequestBody } from '../runner/client.ts';
+import { keepAliveToWire } from '../runner/keepAlive.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** One way to ask a model for what stands between two texts. */
 export interface Way {
@@ -7,18 +10,18 @@ export interface Way {
   /** The prompt begins with the text after the cursor. */
   readonly isSuffixFirst: boolean;
   readonly prompt: (prefix: string, suffix: string) => { prompt: string; suffix?: string; raw?: true };
-  /** Of the model's family; none leaves those of the model's own Modelfile, which a request would replace. */
+  /** Of the model's family. A request without stops leaves those of the model's own Modelfile in force. */
   readonly stops: readonly string[];
 }
 
 /**
- * The ways to ask a model, the best first; none where it cannot fill in the middle. Suffix first by the family's tokens
- * costs least at each key; the model's own template knows best; prefix first by the tokens is what is left.
+ * The ways to ask a model, the best first; none where it cannot fill in the middle. The family's tokens with the suffix
+ * first cost least at each key. The model's own template knows best. The tokens with the prefix first are what is left.
  */
 export function waysToAsk(model: string, insert: Capability['value']): readonly Way[] {
   const fill = fillInTheMiddleOf(model);
   const suffix: Way = { name: 'suffix', isSuffixFirst: false, prompt: withSuffix, stops: fill?.stops ?? [] };
-  // A server that does not say what its models can refuses by itself, which is then remembered.
+  // A server that does not list capabilities refuses by itself, and that is remembered.
   if (!fill) return insert === false ? [] : [suffix];
   const raw = (build: FillInTheMiddle['prompt']): Way => ({
     name: 'raw',
@@ -33,7 +36,45 @@ export function waysToAsk(model: string, insert: Capability['value']): readonly 
   ];
 }
 
-/** Without a suffix a runner would take the prompt for a question; at the end of a file one line end stands for it. */
+/** Without a suffix a runner would take the prompt for a question, so at the end of a file a line end stands for it. */
 function withSuffix(prompt: string, suffix: string) {
   return { prompt, suffix: suffix === '' ? '\n' : suffix };
+}
+
+export interface Asked {
+  readonly model: string;
+  readonly isMultiline: boolean;
+  /** The runner only evaluates the prompt. No answer is wanted. */
+  readonly isWarming?: boolean;
+  /** The text of other files as a comment; `""` is none. */
+  readonly before: string;
+  /** Of the configuration: seconds or a duration. */
+  readonly keepAlive?: string | number;
+  /** Of the configuration, in tokens. A window of another size than the chat's would load the model again. */
+  readonly contextLength?: number;
+}
+
+/** In tokens. To a runner 0 is no limit. */
+const warmingLimit = 1;
+const lineLimit = 32;
+const blockLimit = 128;
+/** Low, because the likeliest continuation is wanted. */
+const temperature = 0.1;
+
+/** The body of `/api/generate`. With `truncate: false` the runner refuses a prompt that it would cut silently. */
+export function completionRequestBody(way: Way, around: Surroundings, asked: Asked): GenerateRequestBody {
+  const { model, isMultiline, isWarming, before, keepAlive, contextLength } = asked;
+  return {
+    model,
+    ...way.prompt(before + around.prefix, around.suffix),
+    think: false,
+    truncate: false,
+    options: {
+      temperature,
+      num_predict: isWarming ? warmingLimit : isMultiline ? blockLimit : lineLimit,
+      ...(way.stops.length === 0 ? {} : { stop: way.stops }),
+      ...(contextLength === undefined ? {} : { num_ctx: contextLength }),
+    },
+    ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
+  };
 }

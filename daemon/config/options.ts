@@ -45,6 +45,13 @@ export const keepAlive = z.union(
   'it is neither seconds nor a duration such as "10m"',
 );
 
+/** Bounded, because each file that completion sends is matched against all of them (`daemon/completion/globs.ts`). */
+export const globs = z
+  .array(z.string().check(z.maxLength(1_000, 'a glob has at most 1,000 characters')))
+  .check(
+    z.refine((all) => all.join('').length <= 10_000, 'all globs together have at most 10,000 characters'),
+  );
+
 export const refusal = z.object({
   url: z.string(),
   model: z.string(),

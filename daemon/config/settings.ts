@@ -5,7 +5,7 @@ import {
   type RunnerOptions,
 } from '../../protocol/initialize.ts';
 import { exact, type Schema } from '../rpc/validate.ts';
-import { absolutePath, address, keepAlive, milliseconds, refusal, servers } from './options.ts';
+import { absolutePath, address, globs, keepAlive, milliseconds, refusal, servers } from './options.ts';
 
 /** One key of `initializationOptions`. */
 export interface Setting {
@@ -74,9 +74,9 @@ export const settings = {
     says: 'The model that completes as you type, such as `qwen2.5-coder:1.5b`. Empty: no completion.',
   },
   exclude: {
-    schema: exact(z.array(z.string())),
+    schema: exact(globs),
     default: [],
-    says: 'Globs of files whose text completion never sends, such as `**/private/**`. Files that look like secrets are never sent.',
+    says: 'Globs of files whose text completion never sends, such as `**/private/**`: at most 1,000 characters each, and 10,000 together. Files that look like secrets are never sent.',
   },
   streamLogs: {
     schema: exact(z.boolean()),

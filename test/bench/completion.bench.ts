@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { isTyping, restFor } from '../../daemon/completion/debounce.ts';
-import { completionRequestBody } from '../../daemon/completion/requestBody.ts';
+import { isTyping, restFor } from '../../daemon/completion/pacing.ts';
 import { prefixBudget, surroundingsAt } from '../../daemon/completion/surroundings.ts';
-import { waysToAsk } from '../../daemon/completion/ways.ts';
+import { completionRequestBody, waysToAsk } from '../../daemon/completion/ways.ts';
 import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';
 import {
   type InlineCompletionItem,

@@ -6,7 +6,7 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { createAsking } from '../../daemon/completion/asking.ts';
 import { createCompletion } from '../../daemon/completion/completion.ts';
-import { Superseded } from '../../daemon/completion/newest.ts';
+import { Superseded } from '../../daemon/completion/flights.ts';
 import { surroundingsAt } from '../../daemon/completion/surroundings.ts';
 import { RunnerError } from '../../daemon/errors.ts';
 import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
@@ -532,10 +532,7 @@ function completionOf(document: TextDocument, model: string) {
   const { complete } = createCompletion({
     document: () => document,
     onDidClose: () => undefined,
-    restedFor: () => Number.POSITIVE_INFINITY,
-    gaps: () => [],
-    now: () => 0,
-    wait: async () => undefined,
+    pacing: { rest: async () => undefined },
     acceptances: createAcceptances(),
     model: () => model,
     whyNotSendable: async () => undefined,

@@ -316,6 +316,8 @@ t.test('a parameter that is wrong is named', async (t) => {
     [{ logLevel: 'loud' }, 'logLevel'],
     [{ keepAlive: 'soon' }, 'keepAlive'],
     [{ trusted: 'yes' }, 'trusted'],
+    [{ exclude: ['a', 'b'.repeat(1_001)] }, 'exclude[1]'],
+    [{ exclude: Array(1_001).fill('0123456789') }, 'exclude'],
   ];
   for (const [options, path] of cases)
     t.throws(() => validate(initializationSchema, options), failsWith({ path }), path);

@@ -1,4 +1,4 @@
 import type { AnswerContext } from '../answerContext.ts';
 
-/** What of an answer is left; `''` where nothing is. It neither throws nor does more than linear work. */
+/** Returns what is left of an answer, `''` where nothing is. It never throws, and its work is linear. */
 export type Filter = (text: string, context: AnswerContext) => string;

@@ -1,5 +1,5 @@
 import type { Filter } from './filter.ts';
 
-/** Without blanks at its beginning where the cursor stands after a blank already. */
+/** Without blanks at the beginning, where the cursor already stands after a blank. */
 export const withoutDoubledBlank: Filter = (text, { linePrefix }) =>
   /[ \t]$/.test(linePrefix) ? text.replace(/^[ \t]+/, '') : text;

@@ -1,4 +1,4 @@
-/** How much of the end of one sequence is the beginning of the other, at most; in linear time (Knuth, Morris, Pratt). */
+/** The length of the longest end of one sequence that is the beginning of the other, in linear time (Knuth, Morris, Pratt). */
 export function overlapLength<T>(ending: ArrayLike<T>, beginning: ArrayLike<T>): number {
   const borders = bordersOf(beginning);
   let length = 0;
@@ -10,7 +10,7 @@ export function overlapLength<T>(ending: ArrayLike<T>, beginning: ArrayLike<T>):
   return length;
 }
 
-/** Of each beginning: how long its longest proper end is that it begins with too. */
+/** For each beginning, the length of its longest proper end that it also begins with. */
 function bordersOf<T>(sequence: ArrayLike<T>): readonly number[] {
   const borders: number[] = [0];
   let length = 0;

@@ -1,8 +1,8 @@
 import type { AnswerContext } from '../answerContext.ts';
-import { isClosersOrBlank, openQuote, strayClosers } from '../closers.ts';
+import { isClosersOrBlank, openQuote, strayClosers } from '../syntax.ts';
 import type { Filter } from './filter.ts';
 
-/** Without an end that closes again what the rest of the cursor's line closes. */
+/** Without an end that repeats the closers on the rest of the cursor's line. */
 export const withoutRepeatedClosers: Filter = (text, context) => {
   const closing = closingAgain(text, context);
   if (!closing) return text;
@@ -10,14 +10,12 @@ export const withoutRepeatedClosers: Filter = (text, context) => {
   return rest.startsWith(text.slice(closing.at).trim()) ? text.slice(0, closing.at) : text;
 };
 
-/** How many characters after the cursor the text stands in for: closers that it repeats, with more after them. */
+/** How many characters after the cursor the text replaces: closers that it repeats before it goes on. */
 export function replacedLength(text: string, context: AnswerContext): number {
   return closingAgain(text, context)?.replaces ?? 0;
 }
 
-/**
- * Where the text begins to close what the rest of the line closes as well, and how much of that rest says the same.
- */
+/** Where the text begins to repeat the closers on the rest of the line, and how much of that rest it repeats. */
 function closingAgain(
   text: string,
   { linePrefix, lineSuffix }: AnswerContext,
@@ -32,10 +30,10 @@ function closingAgain(
   return undefined;
 }
 
-/** On one line: more would be no work of a hand. */
+/** On one line. Nobody writes more by hand. */
 const mostClosers = 32;
 
-/** Brackets and quotes that close, as far as nothing else stands between them. */
+/** The closing brackets and quotes before anything else. */
 function closersAtStart(line: string): readonly { readonly character: string; readonly at: number }[] {
   const found: { character: string; at: number }[] = [];
   for (let at = 0; isClosersOrBlank(line.charAt(at)) && at < line.length; at += 1)

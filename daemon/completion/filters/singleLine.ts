@@ -1,5 +1,5 @@
 import type { Filter } from './filter.ts';
 
-/** Its first line, where one line was asked for. */
+/** The first line, where one line is wanted. */
 export const cutToSingleLine: Filter = (text, { isMultiline }) =>
   isMultiline ? text : (text.split('\n', 1)[0] ?? '');

@@ -1,7 +1,7 @@
-import { findSpecialToken, withoutLeadingTokens } from '../specialTokens.ts';
+import { findSpecialToken, withoutLeadingTokens } from '../families.ts';
 import type { Filter } from './filter.ts';
 
-/** Up to the first special token, without those that it begins with. */
+/** Without special tokens at the beginning, and up to the next one. */
 export const withoutSpecialTokens: Filter = (text, { stops }) => {
   const rest = withoutLeadingTokens(text);
   const token = findSpecialToken(rest, stops);

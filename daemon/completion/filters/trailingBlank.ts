@@ -1,5 +1,5 @@
 import type { Filter } from './filter.ts';
 
-/** Without blanks and empty lines at its end; before closers on the cursor's line they are the closers' own place. */
+/** Without blanks and empty lines at the end. Before closers on the cursor's line they stay, to place the closers. */
 export const withoutTrailingBlank: Filter = (text, { lineSuffix }) =>
   lineSuffix.trim() === '' ? text.trimEnd() : text;

@@ -1,8 +1,8 @@
 import type { Filter } from './filter.ts';
 
 /**
- * Nothing, where it would change nothing, as blanks do and what follows already; and nothing with half a character in it,
- * which is left where the document has the other half.
+ * Nothing, where the answer is blank, or where the document goes on with it anyway. Nothing also where it holds half a
+ * character: the document may have the other half.
  */
 export const unlessUseless: Filter = (text, { suffix, lineSuffix }) => {
   const said = text.trim();

@@ -1,8 +1,13 @@
-/** Brackets, quotes and marks that end what was begun before them, and blanks; nothing of it is code of its own. */
+/** Brackets, quotes and marks that end what was begun before them, and blanks: no code of their own. */
 const closersOrBlank = /^[)\]}>"'`;,:\s]*$/;
 
 export function isClosersOrBlank(text: string): boolean {
   return closersOrBlank.test(text);
+}
+
+/** Whether a word goes on from the end of one text to the beginning of the other. */
+export function isInsideWord(before: string, after: string): boolean {
+  return /[\p{L}\p{M}\p{N}_$]$/u.test(before.slice(-2)) && /^[\p{L}\p{M}\p{N}_$]/u.test(after.slice(0, 2));
 }
 
 /** The bracket that each closing one belongs to. */
@@ -11,7 +16,7 @@ const openers = new Set(Object.values(openerOf));
 
 /**
  * Where the text closes brackets and quotes that were opened before it: the offsets of their closers. Brackets within
- * quotes do not count; a quote other than a backtick ends with its line.
+ * quotes do not count. A quote ends with its line, unless it is a backtick.
  * @param quote The quote in which the text begins, `''` for none.
  */
 export function strayClosers(text: string, quote: string): readonly number[] {
@@ -49,10 +54,32 @@ export function openQuote(line: string): string {
   return inside;
 }
 
-/** An apostrophe after a word opens nothing, unless the word is a string's prefix such as Python's `f`. */
+/** An apostrophe after a word opens nothing, unless the word is a prefix of strings, such as Python's `f`. */
 function opensQuote(text: string, at: number): boolean {
   const character = text.charAt(at);
   if (character !== "'") return character === '"' || character === '`';
   const before = text.slice(Math.max(0, at - 3), at);
   return !/[\p{L}\p{N}]$/u.test(before) || /(^|[^\p{L}\p{N}_])[bfru]{1,2}$/iu.test(before);
+}
+
+/** How lines of comment begin, by language. */
+const marksByLanguage: readonly { readonly languages: RegExp; readonly marks: readonly string[] }[] = [
+  {
+    languages:
+      /^(python|ruby|perl|r|julia|elixir|shellscript|sh|bash|zsh|fish|yaml|toml|makefile|dockerfile|modelfile|cmake|powershell|nix|tcl|coffeescript|graphql|terraform|conf|properties)$/,
+    marks: ['#'],
+  },
+  { languages: /^(lua|sql|haskell|ada|vhdl|elm)$/, marks: ['--'] },
+  { languages: /^(lisp|clojure|scheme|racket|elisp|asm|ini)$/, marks: [';'] },
+  { languages: /^(latex|tex|erlang|matlab|prolog)$/, marks: ['%'] },
+  { languages: /^(php)$/, marks: ['//', '#'] },
+  { languages: /^(vb|basic)$/, marks: ["'"] },
+  { languages: /^(vim|viml)$/, marks: ['"'] },
+  { languages: /^(markdown|plaintext|text|html|xml|json|css)$/, marks: [] },
+];
+
+/** The marks with which a line of comment may begin: none in some languages, `//` in those that are not listed. */
+export function commentMarks(languageId: string): readonly string[] {
+  const known = marksByLanguage.find(({ languages }) => languages.test(languageId.toLowerCase()));
+  return known?.marks ?? ['//'];
 }

@@ -1,0 +1,78 @@
+import { TextDocuments } from 'vscode-languageserver/node';
+import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-languageserver-textdocument';
+import type { TextPosition } from '../../protocol/completion.ts';
+import { isTyping } from './pacing.ts';
+import { positionAfter, type TextSource } from './surroundings.ts';
+
+/** A document as it is now. The editor's changes are made in place. */
+export interface OpenDocument extends TextSource {
+  readonly version: number;
+  getText(range?: Parameters<TextSource['getText']>[0]): string;
+}
+
+/** What the editor has open, and where and when the user typed in it. */
+export interface OpenDocuments {
+  /** Somebody must make them listen to the editor. */
+  readonly documents: TextDocuments<TextDocument>;
+  readonly document: (uri: string) => OpenDocument | undefined;
+  /** Calls with each document that is closed. A renamed one is closed and opened again. */
+  readonly onDidClose: (close: (uri: string) => void) => void;
+  /** Behind the text that was inserted last, or where text was taken out; undefined where that is unknown. */
+  readonly lastEdit: (uri: string) => TextPosition | undefined;
+  /** Milliseconds since the document last changed; infinite where that is unknown. */
+  readonly restedFor: (uri: string) => number;
+  /** Milliseconds between the newest keys in the document. */
+  readonly gaps: (uri: string) => readonly number[];
+  /** Addresses of the open documents, the one that changed last first. */
+  readonly recent: () => readonly string[];
+}
+
+/** How many gaps show how somebody types. */
+const maxGaps = 12;
+
+interface Changes {
+  readonly last: number;
+  readonly gaps: readonly number[];
+}
+
+/** `now` in ms. */
+export function createOpenDocuments(now: () => number): OpenDocuments {
+  const edits = new Map<string, TextPosition | undefined>();
+  /** The document that changed last stands last. */
+  const changes = new Map<string, Changes>();
+  const documents = new TextDocuments({
+    create: TextDocument.create,
+    update(document: TextDocument, events: TextDocumentContentChangeEvent[], version: number) {
+      edits.set(document.uri, endOf(events.at(-1)));
+      return TextDocument.update(document, events, version);
+    },
+  });
+  documents.onDidChangeContent(({ document: { uri } }) => {
+    const known = changes.get(uri);
+    changes.delete(uri);
+    changes.set(uri, { last: now(), gaps: known ? gapsSince(known, now()) : [] });
+  });
+  documents.onDidClose(({ document: { uri } }) => {
+    edits.delete(uri);
+    changes.delete(uri);
+  });
+  return {
+    documents,
+    document: (uri) => documents.get(uri),
+    onDidClose: (close) => void documents.onDidClose(({ document }) => close(document.uri)),
+    lastEdit: (uri) => edits.get(uri),
+    restedFor: (uri) => now() - (changes.get(uri)?.last ?? Number.NEGATIVE_INFINITY),
+    gaps: (uri) => changes.get(uri)?.gaps ?? [],
+    recent: () => [...changes.keys()].reverse(),
+  };
+}
+
+/** Of a change. An editor that sends the whole text does not say where it changed. */
+function endOf(change: TextDocumentContentChangeEvent | undefined): TextPosition | undefined {
+  return change && 'range' in change ? positionAfter(change.range.start, change.text) : undefined;
+}
+
+function gapsSince({ last, gaps }: Changes, now: number): readonly number[] {
+  const gap = now - last;
+  return isTyping(gap) ? [...gaps, gap].slice(-maxGaps) : gaps;
+}

@@ -1,0 +1,112 @@
+import type { AskRunner } from './asking.ts';
+import type { OpenDocuments } from './openDocuments.ts';
+
+/** Waits for so many ms, and rejects at once when the signal is aborted. */
+export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+/** Waits until the user stops typing: a request that comes too early costs the time of a whole answer. */
+export interface Pacing {
+  /** Waits for what is left of the rest. A newer request or a cancellation ends it at once. */
+  rest(resting: Resting, signal: AbortSignal): Promise<void>;
+}
+
+export interface Resting {
+  readonly uri: string;
+  readonly model: string;
+  /** The time since the last key counts, because the editor may have waited itself. */
+  readonly isSinceKey: boolean;
+}
+
+export interface PacingDependencies {
+  readonly documents: Pick<OpenDocuments, 'restedFor' | 'gaps'>;
+  readonly latency: Pick<Latency, 'of'>;
+  readonly wait: Wait;
+}
+
+export function createPacing({ documents, latency, wait }: PacingDependencies): Pacing {
+  return {
+    async rest({ uri, model, isSinceKey }, signal) {
+      signal.throwIfAborted();
+      const wanted = restFor({ gaps: documents.gaps(uri), latency: latency.of(model) });
+      const left = wanted - (isSinceKey ? documents.restedFor(uri) : 0);
+      if (left > 0) await wait(left, signal);
+    },
+  };
+}
+
+/** What the length of a rest depends on. */
+export interface Pace {
+  /** Between the newest keys of a document, in ms. Pauses are not among them. */
+  readonly gaps: readonly number[];
+  /** From a request to the first line of the model's answer, in ms; undefined where none was seen. */
+  readonly latency?: number | undefined;
+}
+
+/** How long the keys rest while it is unknown how the user types, in ms. */
+const usualRest = 150;
+/** In ms. */
+const minRest = 75;
+const maxRest = 400;
+/** How many gaps make a habit. */
+const minGaps = 4;
+/** In ms: a shorter gap is a change that the editor makes, a longer one is a pause. */
+const minGap = 20;
+const maxGap = 1_000;
+
+/** Whether so many ms between two changes of a document are a gap between two keys. */
+export function isTyping(gap: number): boolean {
+  return gap >= minGap && gap <= maxGap;
+}
+
+/**
+ * How long the keys rest before the runner is asked, in ms: a third more than three of four gaps, so that a key seldom
+ * comes after the request. A tenth of the model's latency is added. The user hardly feels that, and a request that comes
+ * too early costs all of the latency.
+ */
+export function restFor({ gaps, latency = 0 }: Pace): number {
+  const usual = gaps.length < minGaps ? usualRest : upperQuartile(gaps) * (4 / 3);
+  const rest = usual + Math.min(latency, maxGap) / 10;
+  return Math.round(Math.min(maxRest, Math.max(minRest, rest)));
+}
+
+function upperQuartile(gaps: readonly number[]): number {
+  const sorted = gaps.toSorted((one, other) => one - other);
+  return sorted[Math.floor((sorted.length - 1) * 0.75)] ?? usualRest;
+}
+
+/** How long models took lately to the first line of an answer. */
+export interface Latency {
+  /** In ms, the median of the newest answers, so that an answer for which the model was loaded counts little. */
+  of(model: string): number | undefined;
+  /** The same way to ask, observed. An answer that is aborted or fails does not count. */
+  observe(ask: AskRunner): AskRunner;
+}
+
+/** How many answers of a model are remembered. */
+const maxTimes = 5;
+
+/** `now` in ms. */
+export function createLatency(now: () => number): Latency {
+  let seen: { readonly model: string; readonly times: readonly number[] } = { model: '', times: [] };
+  const note = (model: string, time: number) => {
+    const times = seen.model === model ? seen.times : [];
+    seen = { model, times: [...times, time].slice(-maxTimes) };
+  };
+  return {
+    of: (model) => (seen.model === model ? median(seen.times) : undefined),
+    observe: (ask) => async (place, signal, receive) => {
+      const begun = now();
+      let firstLine: number | undefined;
+      const text = await ask(place, signal, (piece) => {
+        if (piece.includes('\n')) firstLine ??= now() - begun;
+        receive(piece);
+      });
+      note(place.model, firstLine ?? now() - begun);
+      return text;
+    },
+  };
+}
+
+function median(times: readonly number[]): number | undefined {
+  return times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)];
+}
