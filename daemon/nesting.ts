@@ -1,18 +1,45 @@
 /** JSON that is nested deeper is refused: no message and no answer needs it, and what walks a value must not run out of stack. */
 export const maxNesting = 512;
 
+/**
+ * JSON of a runner with more objects, lists and keys than this is refused: a few bytes of text become a hundred in
+ * memory. A list of ten thousand models has half as many.
+ */
+export const maxNodes = 500_000;
+
 /** Whether this JSON text is nested deeper than the limit; linear, and cheap for a text that is too short for it. */
 export function isNestedTooDeep(text: string): boolean {
-  if (text.length <= maxNesting) return false;
+  return text.length > maxNesting && shapeOf(text).isDeep;
+}
+
+/** What is too much about this JSON text, before anything is made of it: its nesting, or how much is in it. */
+export function excessOf(text: string): 'deep' | 'large' | undefined {
+  if (text.length <= maxNesting) return undefined;
+  const { isDeep, nodes } = shapeOf(text);
+  if (isDeep) return 'deep';
+  return nodes > maxNodes ? 'large' : undefined;
+}
+
+/** How many objects, lists and keys this JSON text has. */
+export function nodesIn(text: string): number {
+  return shapeOf(text).nodes;
+}
+
+/** Counts what stands outside of strings; a text that is not JSON is looked at no further than its end. */
+function shapeOf(text: string): { readonly isDeep: boolean; readonly nodes: number } {
   let depth = 0;
+  let nodes = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
-    else if (code === openBracket || code === openBrace) depth += 1;
-    else if (code === closeBracket || code === closeBrace) depth -= 1;
-    if (depth > maxNesting) return true;
+    else if (code === openBracket || code === openBrace) {
+      depth += 1;
+      nodes += 1;
+    } else if (code === closeBracket || code === closeBrace) depth -= 1;
+    else if (code === colon) nodes += 1;
+    if (depth > maxNesting) return { isDeep: true, nodes };
   }
-  return false;
+  return { isDeep: false, nodes };
 }
 
 const quote = 0x22;
@@ -21,10 +48,18 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
+const colon = 0x3a;
 
-/** Where the string that begins here ends, at its closing quote. */
+/** Where the string that begins here ends, at its closing quote. Long strings, such as pictures, cost next to nothing. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1;
-  return at;
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+/** Whether an odd number of backslashes stands before this place. Each is counted for one quote alone. */
+function isEscaped(text: string, start: number, end: number): boolean {
+  let before = end - 1;
+  while (before > start && text.charCodeAt(before) === backslash) before -= 1;
+  return (end - 1 - before) % 2 === 1;
 }

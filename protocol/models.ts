@@ -61,12 +61,16 @@ export interface RunningState {
 export interface ListModelsParams extends ServerParams {
   /** True asks the runner even when a fresh list is known. */
   readonly refresh?: boolean;
+  /** True asks about each model that may chat and of which nobody knows whether it takes tools, up to 100 of them. */
+  readonly examine?: boolean;
 }
 
 export interface ListModelsResult {
   readonly models: readonly Model[];
   /** The server is down and this is the last known list. */
   readonly stale?: true;
+  /** How many models there are beyond the first 10,000, which are all that a list has. */
+  readonly leftOut?: number;
 }
 
 /** Client to daemon: the installed models, newest first. */

@@ -159,7 +159,7 @@ t.test('three modules re-export the stream library, and do nothing else', async 
   const named: readonly (readonly [what: string, module: keyof typeof modules, names: readonly string[]])[] =
     [
       ['extraction of context tags', 'formatting', ['takeLeadingBlocks']],
-      ['formatting of responses', 'formatting', ['createThinkingQuote', 'stripThinkingQuotes']],
+      ['formatting of responses', 'formatting', ['LongText', 'createThinkingQuote', 'stripThinkingQuotes']],
       ['thinking', 'thinkingParser', ['afterLeadingThinking', 'createStreamParser', 'profileForModel']],
       ['tool calls', 'toolUtilities', ['OfferedTools']],
     ];

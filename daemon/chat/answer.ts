@@ -1,13 +1,20 @@
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/chat.ts';
 import { RunnerError } from '../errors.ts';
+import { nodesIn } from '../nesting.ts';
 import type { ChatLine, WireToolCall } from '../runner/wire.ts';
 import type { DeltaPump } from './deltas.ts';
-import { createThinkingQuote } from './formatting.ts';
+import { createThinkingQuote, LongText } from './formatting.ts';
 import { createStreamParser, profileForModel, type StreamEvent } from './thinkingParser.ts';
 import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
-/** A model that never ends is stopped here, in characters. */
-const maxAnswer = 64 * 1024 * 1024;
+/** A model that never ends is stopped here: text, thinking and what its calls hold, in characters. */
+const maxAnswer = 4 * 1024 * 1024;
+/** No turn needs more; each takes memory beyond its characters. */
+const maxCalls = 1_000;
+/** Objects, lists and keys in the arguments of all calls. */
+const maxNodes = 100_000;
+/** What is read of a line before everything else has its turn, in characters. */
+const pieceLength = 64 * 1024;
 
 /** What has come of an answer, and the deltas that tell it. */
 export interface Answer {
@@ -16,7 +23,11 @@ export interface Answer {
   readonly hasToolCalls: boolean;
   /** Whether the model has thought, whatever form that had. */
   readonly hasThought: boolean;
-  add(line: ChatLine): void;
+  /**
+   * Reads a line, in pieces between which long work has its pauses.
+   * @throws {RunnerError} `bad-response`, once the answer is larger than any that is taken.
+   */
+  add(line: ChatLine): Iterable<void>;
   /** Gives back what was withheld; nothing may be added after it. */
   finish(reason: string): void;
   message(): Message;
@@ -47,26 +58,43 @@ export function createAnswer(options: AnswerOptions): Answer {
   });
   const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
   const toolCalls: ToolCall[] = [];
-  let text = '';
-  let thinking = '';
+  const text = new LongText();
+  const thinking = new LongText();
+  /** Characters that came. */
+  let size = 0;
+  let nodes = 0;
+  let isOver = false;
   let hasThought = false;
   /** The runner has told calls itself. */
   let hasOwnCalls = false;
 
+  const count = (more: number) => {
+    size += more;
+    if (size > maxAnswer) throw tooLong('4 million characters');
+  };
+  const countCall = ({ id = '', name, arguments: given }: WireToolCall) => {
+    const text = JSON.stringify(given);
+    count(id.length + name.length + text.length);
+    nodes += nodesIn(text);
+    if (nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
+  };
   const say = (added: string) => {
     if (added === '') return;
-    text += added;
-    if (text.length > maxAnswer) throw tooLong();
+    text.add(added);
     pump.push({ kind: 'text', text: added });
   };
   const think = (added: string) => {
     hasThought = true;
     if (quote) return say(quote.thinking(added));
-    thinking += added;
-    if (thinking.length > maxAnswer) throw tooLong();
+    thinking.add(added);
     pump.push({ kind: 'thinking', text: added });
   };
   const call = ({ id, name, arguments: given }: WireToolCall) => {
+    if (toolCalls.length === maxCalls) {
+      // What is given back at the end of such an answer may be calls again.
+      if (isOver) return;
+      throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
+    }
     // Templates rename tools, and a runner may pass on the name that the model has written.
     const toolCall = { id: id ?? createId(), name: offered.find(name)?.name ?? name, arguments: given };
     toolCalls.push(toolCall);
@@ -89,7 +117,7 @@ export function createAnswer(options: AnswerOptions): Answer {
 
   return {
     get begun() {
-      return text !== '' || thinking !== '' || toolCalls.length > 0;
+      return text.length > 0 || thinking.length > 0 || toolCalls.length > 0;
     },
     get hasToolCalls() {
       return toolCalls.length > 0;
@@ -97,28 +125,47 @@ export function createAnswer(options: AnswerOptions): Answer {
     get hasThought() {
       return hasThought;
     },
-    add(line) {
-      if (line.thinking !== '') for (const event of parser.pushThinking(line.thinking)) tell(event);
-      if (line.content !== '') for (const event of parser.push(line.content)) tell(event);
-      hasOwnCalls ||= line.toolCalls.length > 0;
-      for (const toolCall of line.toolCalls) call(toolCall);
+    *add({ thinking: thought, content, toolCalls: calls }) {
+      for (const piece of piecesOf(thought)) {
+        count(piece.length);
+        for (const event of parser.pushThinking(piece)) tell(event);
+        yield;
+      }
+      for (const piece of piecesOf(content)) {
+        count(piece.length);
+        for (const event of parser.push(piece)) tell(event);
+        yield;
+      }
+      hasOwnCalls ||= calls.length > 0;
+      for (const toolCall of calls) {
+        countCall(toolCall);
+        call(toolCall);
+      }
     },
     finish(reason) {
+      isOver = true;
       for (const event of parser.finish(reason)) tell(event);
       if (quote) say(quote.finish());
     },
     message: () => ({
       role: 'assistant',
-      content: text,
-      ...(thinking === '' ? {} : { thinking }),
+      content: text.toString(),
+      ...(thinking.length === 0 ? {} : { thinking: thinking.toString() }),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
     }),
   };
 }
 
-function tooLong(): RunnerError {
+function piecesOf(text: string): readonly string[] {
+  if (text.length <= pieceLength) return text === '' ? [] : [text];
+  return Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) =>
+    text.slice(index * pieceLength, (index + 1) * pieceLength),
+  );
+}
+
+function tooLong(what: string): RunnerError {
   return new RunnerError(
     'bad-response',
-    'The answer has grown beyond 64 MB and was stopped. Set a limit with the option num_predict.',
+    `The answer has grown beyond ${what} and was stopped. Set a limit with the option num_predict.`,
   );
 }

@@ -1,5 +1,6 @@
 import type { ChatParams, ChatResult, FinishReason, Notice, NoticeCode, Usage } from '../../protocol/chat.ts';
 import type { CapabilityName } from '../../protocol/models.ts';
+import { createBreath } from '../breath.ts';
 import { RunnerError } from '../errors.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
@@ -28,6 +29,9 @@ export interface ChatDependencies {
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
 }
+
+/** How long a runner has to say which window it has allocated, in ms. */
+const windowWithin = 500;
 
 /** One turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
 export type Chat = (
@@ -191,6 +195,7 @@ class Turn {
     this.#warnWhenNearlyFull(needed, window);
     this.#answer = this.#createAnswer(plan.tools);
     let last: ChatLine | undefined;
+    const breathe = createBreath();
     try {
       for await (const lines of client.chat(
         chatRequestBody(params, { ...plan, ...defaults }),
@@ -198,9 +203,14 @@ class Turn {
       )) {
         if (last === undefined) {
           onAnswered();
-          await this.#learnWindow(window, needed);
+          void this.#learnWindow(window, needed);
         }
-        for (const line of lines) this.#answer.add((last = line));
+        for (const line of lines) {
+          for (const _piece of this.#answer.add((last = line))) {
+            const pause = breathe();
+            if (pause) await pause;
+          }
+        }
         await pump.ready();
       }
     } catch (error) {
@@ -209,12 +219,12 @@ class Turn {
     return this.#finish(last, window, size);
   }
 
-  /** Asked once the model is loaded; only a prompt that might fill the window waits for it. */
+  /** Asked once the model is loaded. The answer does not wait for it: the notice comes as soon as it can. */
   async #learnWindow(window: ContextWindow, needed: number): Promise<void> {
-    const learnt = window.learn(500);
+    const learnt = window.learn(windowWithin);
     if (window.allocated() !== undefined || !window.isWorthKnowing(needed)) return;
     await learnt;
-    this.#warnWhenNearlyFull(needed, window);
+    if (!this.#stop.signal.aborted) this.#warnWhenNearlyFull(needed, window);
   }
 
   #warnWhenNearlyFull(needed: number, window: ContextWindow): void {

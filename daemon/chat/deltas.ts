@@ -67,5 +67,5 @@ export function createDeltaPump(streamId: string, send: SendDelta): DeltaPump {
 }
 
 function sizeOf(content: DeltaContent): number {
-  return 'text' in content ? content.text.length : 0;
+  return 'text' in content ? content.text.length : JSON.stringify(content).length;
 }

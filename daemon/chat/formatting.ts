@@ -2,6 +2,7 @@
 export {
   createThinkingQuote,
   type LeadingBlock,
+  LongText,
   stripThinkingQuotes,
   takeLeadingBlocks,
 } from '../stream/stream.ts';

@@ -62,6 +62,9 @@ export interface ModelAbilities {
   readonly context: ContextLength;
 }
 
+/** Of how many models something is kept; a runner may name others each time. */
+const maxKnown = 20_000;
+
 /** The identifier of a model across servers. */
 export function modelId(server: Server, model: string): string {
   return `${server.url} ${modelKey(model)}`;
@@ -78,9 +81,19 @@ export function createModelKnowledge(): ModelKnowledge {
   const entry = (server: Server, model: string): Known => entryAt(modelId(server, model));
 
   const entryAt = (id: string): Known => {
-    const found = known.get(id) ?? { observed: new Map() };
-    known.set(id, found);
-    return found;
+    const found = known.get(id);
+    if (found) return found;
+    const fresh: Known = { observed: new Map() };
+    known.set(id, fresh);
+    if (known.size > maxKnown) forgetOldest();
+    return fresh;
+  };
+
+  const forgetOldest = () => {
+    const [oldest] = known.keys();
+    if (oldest === undefined) return;
+    known.delete(oldest);
+    visionByModelId.delete(oldest);
   };
 
   /** The entry for a digest: another digest is another model, and nothing of the old one holds. */

@@ -1,20 +1,22 @@
+import { canChat } from '../../protocol/choice.ts';
 import type { CapabilityName, ListModelsResult, Model, ShowModelResult } from '../../protocol/models.ts';
 import { RunnerError } from '../errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
-import type { WireModel } from '../runner/wire.ts';
+import type { WireList, WireModel } from '../runner/wire.ts';
 import type { ModelKnowledge } from './knowledge.ts';
 import { parseParameters, shownAsListed, toModel, withRunning } from './model.ts';
 import { modelKey, parseModelName } from './name.ts';
 
 /** A list younger than this many ms is not asked for again. */
 const freshFor = 2_000;
-/** How many models of a server that does not list capabilities are asked for one by one, and how many at once. */
+/** How many models are asked about one by one: of a server that does not list capabilities, and on request. */
 const maxShown = 64;
+const maxExamined = 100;
 const atOnce = 4;
 
 /** Which models a server has and what is known of them. */
 export interface Models {
-  list(client: RunnerClient, options: { refresh: boolean }, signal: AbortSignal): Promise<ListModelsResult>;
+  list(client: RunnerClient, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult>;
   running(client: RunnerClient, signal: AbortSignal): Promise<readonly Model[]>;
   show(client: RunnerClient, model: string, signal: AbortSignal): Promise<ShowModelResult>;
   /**
@@ -37,8 +39,13 @@ export interface Models {
   ): Promise<void>;
 }
 
-interface Listed {
-  readonly models: readonly WireModel[];
+export interface ListOptions {
+  readonly refresh: boolean;
+  /** Asks about models of which nobody knows whether they take tools. */
+  readonly examine?: boolean;
+}
+
+interface Listed extends WireList {
   readonly running: readonly WireModel[];
   readonly at: number;
 }
@@ -47,11 +54,12 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
   const lists = new Map<string, Listed>();
 
   const fetchList = async (client: RunnerClient, signal: AbortSignal): Promise<Listed> => {
-    const [models, running] = await Promise.all([client.tags(signal), runningOrNone(client, signal)]);
+    const [list, running] = await Promise.all([client.tags(signal), runningOrNone(client, signal)]);
+    const { models } = list;
     knowledge.learnListed(client.server, models);
     knowledge.learnRunning(client.server, running);
     await learnUnlisted(client, models, signal);
-    const listed = { models, running, at: now() };
+    const listed = { ...list, running, at: now() };
     lists.set(client.server.url, listed);
     return listed;
   };
@@ -61,18 +69,43 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     const unknown = models.filter(
       ({ name, capabilities }) => !capabilities && !knowledge.isShown(client.server, name),
     );
-    const queue = unknown.slice(0, maxShown);
+    await learnAll(client, unknown.slice(0, maxShown), signal);
+  };
+
+  /** Some lists leave tools out, and then only its details say whether a model takes them. */
+  const examine = async (client: RunnerClient, models: readonly Model[], signal: AbortSignal) => {
+    const unknown = models.filter(
+      (model) =>
+        canChat(model) &&
+        model.capabilities.tools.value === 'unknown' &&
+        !knowledge.isShown(client.server, model.name),
+    );
+    await learnAll(client, unknown.slice(0, maxExamined), signal);
+  };
+
+  const learnAll = async (
+    client: RunnerClient,
+    models: readonly { readonly name: string }[],
+    signal: AbortSignal,
+  ) => {
+    const queue = [...models];
     const work = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) await learnShown(client, next.name, signal);
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        // A runner that cannot say it now is not asked about the rest.
+        if (!(await learnShown(client, next.name, signal))) queue.length = 0;
+      }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
   };
 
-  const learnShown = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+  /** False where the runner did not answer at all. */
+  const learnShown = async (client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean> => {
     try {
       knowledge.learnShown(client.server, model, await client.show(model, signal));
+      return true;
     } catch (error) {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
+      return !isDown(error);
     }
   };
 
@@ -86,11 +119,14 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     return models.map((model) => withRunning(toModel(model, client.server, knowledge), stateOf(model)));
   };
 
-  const list: Models['list'] = async (client, { refresh }, signal) => {
+  const list: Models['list'] = async (client, options, signal) => {
     const known = lists.get(client.server.url);
-    if (known && !refresh && now() - known.at < freshFor) return { models: toModels(client, known) };
     try {
-      return { models: toModels(client, await fetchList(client, signal)) };
+      const isFresh = known && !options.refresh && now() - known.at < freshFor;
+      const listed = isFresh ? known : await fetchList(client, signal);
+      if (options.examine) await examine(client, toModels(client, listed), signal);
+      const { leftOut } = listed;
+      return { models: toModels(client, listed), ...(leftOut === 0 ? {} : { leftOut }) };
     } catch (error) {
       if (!known || signal.aborted || !isDown(error)) throw error;
       return { models: toModels(client, { models: known.models, running: [] }), stale: true };

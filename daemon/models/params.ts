@@ -21,6 +21,7 @@ export const listParamsSchema: Schema<ListModelsParams> = exact(
   z.object({
     server,
     refresh: z.exactOptional(z.boolean()),
+    examine: z.exactOptional(z.boolean()),
   }),
 );
 

@@ -42,8 +42,11 @@ export interface ModelsParts {
 /** The requests about models; returned is the same lifecycle as commands for editors that send nothing else. */
 export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
   const { models, lifecycle, servers } = parts;
-  endpoint.onRequest(listModelsRequest, listParamsSchema, ({ server, refresh = false }, signal) =>
-    models.list(servers.client(server), { refresh }, signal),
+  endpoint.onRequest(
+    listModelsRequest,
+    listParamsSchema,
+    ({ server, refresh = false, examine = false }, signal) =>
+      models.list(servers.client(server), { refresh, examine }, signal),
   );
   endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
     models: await models.running(servers.client(server), signal),

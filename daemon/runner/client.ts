@@ -12,6 +12,7 @@ import {
   parseShow,
   parseVersion,
   parseWorkLine,
+  type WireList,
   type WireModel,
   type WireShow,
   type WorkLine,
@@ -62,7 +63,7 @@ export interface Upload {
 export interface RunnerClient {
   readonly server: Server;
   version(signal: AbortSignal): Promise<string | undefined>;
-  tags(signal: AbortSignal): Promise<readonly WireModel[]>;
+  tags(signal: AbortSignal): Promise<WireList>;
   ps(signal: AbortSignal): Promise<readonly WireModel[]>;
   show(model: string, signal: AbortSignal): Promise<WireShow>;
   /** Streams an answer, one batch of lines a read; the last line is `done`, else it throws. */
@@ -138,7 +139,7 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
     server,
     version: async (signal) => parseVersion(await get('/api/version', signal)),
     tags: async (signal) => parseModels(await get('/api/tags', signal)),
-    ps: async (signal) => parseModels(await get('/api/ps', signal)),
+    ps: async (signal) => parseModels(await get('/api/ps', signal)).models,
     show: async (model, signal) =>
       parseShow(await transport.json({ method: 'POST', path: '/api/show', body: { model }, model, signal })),
     chat: (body, signal) =>

@@ -1,22 +1,29 @@
 import { StringDecoder } from 'node:string_decoder';
+import { createBreath } from '../breath.ts';
 import { RunnerError } from '../errors.ts';
-import { isNestedTooDeep, maxNesting } from '../nesting.ts';
+import { excessOf, maxNesting, maxNodes } from '../nesting.ts';
 
 /** A line longer than this is no line of a chat; the cap is that of the runner's own client. */
 const maxLineBytes = 8 * 1024 * 1024;
+/** Of a whole stream. The longest answer that is taken has fewer, also where each line holds one character. */
+const maxStreamBytes = 2 * 1024 * 1024 * 1024;
 
 /**
  * Reads newline-delimited JSON, each read of the socket as one batch, in time linear in its length. Characters that
  * are cut between reads are put together, invalid UTF-8 becomes U+FFFD, blank lines are nothing.
- * @throws {RunnerError} `bad-response` at a line that is no JSON or longer than the limit.
+ * @throws {RunnerError} `bad-response` at a line that is no JSON or longer than the limit, and where there is no end.
  */
 export async function* readJsonLines(
   body: AsyncIterable<Buffer>,
-  limit = maxLineBytes,
+  { maxLine = maxLineBytes, maxStream = maxStreamBytes } = {},
 ): AsyncGenerator<readonly unknown[]> {
   const decoder = new StringDecoder('utf8');
+  const breathe = createBreath();
   let carry = '';
+  let read = 0;
   for await (const chunk of body) {
+    read += chunk.length;
+    if (read > maxStream) throw endless(maxStream);
     const text = decoder.write(chunk);
     const end = text.lastIndexOf('\n');
     if (end === -1) {
@@ -25,7 +32,10 @@ export async function* readJsonLines(
       yield parseLines(carry + text.slice(0, end));
       carry = text.slice(end + 1);
     }
-    if (carry.length > limit) throw tooLong(limit);
+    if (carry.length > maxLine) throw tooLong(maxLine);
+    // Whoever floods must not keep others from their turn.
+    const pause = breathe();
+    if (pause) await pause;
   }
   const rest = carry + decoder.end();
   if (rest.trim() !== '') yield parseLines(rest);
@@ -46,7 +56,7 @@ function parseLines(text: string): readonly unknown[] {
 }
 
 function parseLine(line: string): unknown {
-  if (isNestedTooDeep(line)) throw nestedTooDeep();
+  refuseExcess(line);
   try {
     return JSON.parse(line);
   } catch (cause) {
@@ -61,11 +71,20 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** What an answer is refused with that nobody could pass on. */
-export function nestedTooDeep(): RunnerError {
-  return new RunnerError(
+/**
+ * Refuses JSON that nobody could pass on, before it takes any memory.
+ * @throws {RunnerError} `bad-response`.
+ */
+export function refuseExcess(text: string): void {
+  const excess = excessOf(text);
+  if (excess === undefined) return;
+  const what =
+    excess === 'deep'
+      ? `is nested more than ${maxNesting} levels deep`
+      : `has more than ${maxNodes.toLocaleString('en')} objects, lists and keys`;
+  throw new RunnerError(
     'bad-response',
-    `The runner sent JSON that is nested more than ${maxNesting} levels deep, which no answer needs. Check what stands at the runner address.`,
+    `The runner sent JSON that ${what}, which no answer needs. Check what stands at the runner address.`,
   );
 }
 
@@ -74,5 +93,13 @@ function tooLong(limit: number): RunnerError {
   return new RunnerError(
     'bad-response',
     `The runner sent a line of more than ${megabytes} MB, which no answer needs. Check what stands at the runner address.`,
+  );
+}
+
+function endless(limit: number): RunnerError {
+  const gigabytes = Math.round(limit / 1024 ** 3);
+  return new RunnerError(
+    'bad-response',
+    `The runner sent more than ${gigabytes} GB in one answer, and it was stopped. Check what stands at the runner address.`,
   );
 }

@@ -3,16 +3,15 @@ import type { Agent, Dispatcher } from 'undici';
 import type { Timeouts } from '../../protocol/initialize.ts';
 import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
-import { isNestedTooDeep } from '../nesting.ts';
 import { readRegularFile } from '../regularFile.ts';
 import { failureOfConnection } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
-import { nestedTooDeep, readJsonLines } from './jsonLines.ts';
+import { readJsonLines, refuseExcess } from './jsonLines.ts';
 
 /** What of an error answer is read: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
-/** What of a whole answer is read: ten thousand models fit. */
-const maxBytes = 32 * 1024 * 1024;
+/** What of a whole answer is read: ten thousand models fit, and the licences of any. */
+const maxBytes = 16 * 1024 * 1024;
 
 export interface TransportOptions {
   /** The server's name, for errors. */
@@ -41,7 +40,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
   /** Which time limit holds until the first byte; default `list`. `work` is as `firstByte`, also between two reads. */
   readonly wait?: 'list' | 'firstByte' | 'work';
-  /** The least bytes of an answer that are too many; default 32 MB. */
+  /** The least bytes of an answer that are too many; default 16 MB. */
   readonly limit?: number;
 }
 
@@ -273,10 +272,11 @@ async function readText(
 function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown {
   refuseHtml(contentType, subject);
   if (text.trim() === '') return undefined;
-  if (isNestedTooDeep(text)) throw nestedTooDeep().with({ server: subject.server });
   try {
+    refuseExcess(text);
     return JSON.parse(text);
   } catch (cause) {
+    if (cause instanceof RunnerError) throw cause.with({ server: subject.server });
     throw new RunnerError(
       'bad-response',
       `${subject.url} answered with something that is not JSON. Check the runner address.`,

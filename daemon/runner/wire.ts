@@ -1,4 +1,5 @@
 import { RunnerError } from '../errors.ts';
+import { refuseExcess } from './jsonLines.ts';
 
 /** A line of `/api/chat`, validated. Absent counts are 0. */
 export interface ChatLine {
@@ -46,6 +47,20 @@ export interface WireModel {
   readonly remoteHost?: string;
   readonly remoteModel?: string;
 }
+
+/** What a runner lists, as far as it is looked at. */
+export interface WireList {
+  readonly models: readonly WireModel[];
+  /** How many entries beyond {@link maxModels} there were. */
+  readonly leftOut: number;
+}
+
+/** More models than this nobody has installed; what a list has beyond them is left out. */
+export const maxModels = 10_000;
+/** A longer name is no model's: the grammar has fewer characters. */
+const maxNameLength = 1_000;
+/** Of what a model's parameters say, in characters; no Modelfile comes near it. */
+const maxParameters = 1024 * 1024;
 
 export interface WireShow {
   readonly capabilities?: readonly string[];
@@ -122,21 +137,26 @@ function errorOf(line: Readonly<Record<string, unknown>>): string | undefined {
   return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
-export function parseModels(value: unknown): WireModel[] {
+export function parseModels(value: unknown): WireList {
   const { models } = asRecord(value);
-  if (models === null || models === undefined) return [];
+  if (models === null || models === undefined) return { models: [], leftOut: 0 };
   if (!Array.isArray(models)) throw wrongShape();
-  return models.flatMap(modelOf);
+  return {
+    models: models.slice(0, maxModels).flatMap(modelOf),
+    leftOut: Math.max(0, models.length - maxModels),
+  };
 }
 
 export function parseShow(value: unknown): WireShow {
   const show = asRecord(value);
   const details = isRecord(show['details']) ? show['details'] : {};
   const capabilities = stringsOf(show['capabilities']);
+  const parameters = asString(show['parameters']);
+  if (parameters !== undefined && parameters.length > maxParameters) throw wrongShape();
   return withoutUndefined<WireShow>({
     capabilities,
     maximumContext: maximumContextOf(show['model_info']),
-    parameters: asString(show['parameters']),
+    parameters,
     template: asString(show['template']),
     system: asString(show['system']),
     license: asString(show['license']),
@@ -166,6 +186,7 @@ function toolCallOf(value: unknown): WireToolCall[] {
 function argumentsOf(given: unknown): Readonly<Record<string, unknown>> {
   if (isRecord(given)) return given;
   if (typeof given !== 'string') return {};
+  refuseExcess(given);
   try {
     const parsed: unknown = JSON.parse(given);
     return isRecord(parsed) ? parsed : {};
@@ -177,7 +198,7 @@ function argumentsOf(given: unknown): Readonly<Record<string, unknown>> {
 function modelOf(value: unknown): WireModel[] {
   if (!isRecord(value)) return [];
   const name = asString(value['name']) ?? asString(value['model']);
-  if (name === undefined || name === '') return [];
+  if (name === undefined || name === '' || name.length > maxNameLength) return [];
   const details = isRecord(value['details']) ? value['details'] : {};
   return [
     withoutUndefined<WireModel>({

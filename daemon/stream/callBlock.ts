@@ -91,8 +91,11 @@ class BlockReader {
   }
 
   *readCall(read: () => Reading<WrittenCall | WrittenCall[]>): Reading<void> {
-    const call = yield* read();
-    this.#calls.push(...[call].flat());
+    const found = yield* read();
+    for (const call of [found].flat()) {
+      this.#source.countPart();
+      this.#calls.push(call);
+    }
     this.#isOpened = false;
     const { endAt } = this.#context;
     this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;

@@ -1,7 +1,7 @@
 import type { BlockStart } from './callBlock.ts';
 import { judgeCalls } from './callJudge.ts';
 import { type BlockResult, CallReader } from './callReader.ts';
-import { HeldText } from './heldText.ts';
+import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /** What may be calls, and what came before them. */
@@ -25,7 +25,7 @@ export class CallMode implements Mode {
   #start: CallStart | undefined;
   #reader: CallReader | undefined;
   /** What came after the opening in earlier pieces. */
-  #held = new HeldText();
+  #held = new LongText();
 
   constructor(scan: Scan) {
     this.#scan = scan;
@@ -33,7 +33,7 @@ export class CallMode implements Mode {
 
   begin(start: CallStart): void {
     this.#start = start;
-    this.#held = new HeldText();
+    this.#held = new LongText();
     const { tools, callMarks } = this.#scan;
     this.#reader = new CallReader({ tools, marks: callMarks, close: start.close, start: start.start });
   }
@@ -62,7 +62,7 @@ export class CallMode implements Mode {
     const text = this.#held.toString();
     const [own, rest] = [text.slice(0, result.end), text.slice(result.end)];
     this.#reader = undefined;
-    this.#held = new HeldText();
+    this.#held = new LongText();
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
     if (rest !== '') this.#scan.replay(rest);

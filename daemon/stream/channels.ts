@@ -1,7 +1,7 @@
 import { isBlank, less } from './characters.ts';
 import { isRecord } from './coerce.ts';
 import { tryParseValue } from './forms/values.ts';
-import { HeldText } from './heldText.ts';
+import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /** The tags of the harmony format, in which a reply is a sequence of messages, each with a header and a channel. */
@@ -32,7 +32,7 @@ export class Channels implements Mode {
   #header: string | undefined;
   #body: Body | undefined;
   /** The whole message of a call, and where its arguments begin. */
-  #source = new HeldText();
+  #source = new LongText();
   #argumentsStart = 0;
   /** The header of the message was shown, so that its end is too. */
   #isShownWhole = false;
@@ -111,7 +111,7 @@ export class Channels implements Mode {
     this.#body = this.#bodyOf(header);
     if (this.#body === undefined) return;
     if (typeof this.#body === 'object') {
-      this.#source = new HeldText(header);
+      this.#source = new LongText(header);
       this.#argumentsStart = header.length;
     } else this.#scan.sink.markup(header);
   }

@@ -1,5 +1,5 @@
 import { BlockReader } from './blockReader.ts';
-import { HeldText } from './heldText.ts';
+import { LongText } from './longText.ts';
 import { MarkReader } from './markReader.ts';
 import { endedBy, type Mode, type OpenBlock, type Scan } from './scan.ts';
 
@@ -8,7 +8,7 @@ export class ContextBlock implements Mode {
   readonly #scan: Scan;
   #name = '';
   #lead = '';
-  #held = new HeldText();
+  #held = new LongText();
   #reader: BlockReader | MarkReader = new BlockReader('');
 
   constructor(scan: Scan) {
@@ -18,7 +18,7 @@ export class ContextBlock implements Mode {
   begin({ name, close, lead, source }: OpenBlock): void {
     this.#name = name;
     this.#lead = lead;
-    this.#held = new HeldText(source);
+    this.#held = new LongText(source);
     this.#reader = close === undefined ? new BlockReader(name) : new MarkReader(close);
   }
 
@@ -30,7 +30,7 @@ export class ContextBlock implements Mode {
     if (end < 0) return next;
     this.#scan.sink.markup(this.#lead);
     this.#scan.sink.add({ type: 'context', name: this.#name, text: this.#held.toString() });
-    this.#held = new HeldText();
+    this.#held = new LongText();
     this.#scan.toLineRest('context');
     return next;
   }
@@ -43,6 +43,6 @@ export class ContextBlock implements Mode {
     });
     // Nothing follows, so it need not be known whether it would be in code.
     this.#scan.sink.text(this.#lead + this.#held.toString());
-    this.#held = new HeldText();
+    this.#held = new LongText();
   }
 }

@@ -12,6 +12,9 @@ export const over = -1;
 /** A value that passes by the close tag of its call may go on for so many characters; then it is no value. */
 const longestDoubt = 4096;
 
+/** No call has more objects, lists, entries and parameters, and no block more calls: each takes memory beyond its text. */
+const mostParts = 50_000;
+
 /** Why what is read is no call. `mention`: nothing like a call was begun. */
 export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
 
@@ -46,6 +49,7 @@ export class Source {
   /** Where the first close tag after `#settled` ends, or how far there is none. */
   #closeEnd: number | undefined;
   #searched = 0;
+  #parts = 0;
 
   /** `close` is the tag that ends the whole: a value that holds it is in doubt. */
   constructor(close: string) {
@@ -73,6 +77,12 @@ export class Source {
 
   get character(): string {
     return this.at < this.#end ? this.#text.charAt(this.at) : '';
+  }
+
+  /** One object, list, entry, parameter or call more. */
+  countPart(): void {
+    this.#parts++;
+    if (this.#parts > mostParts) throw new Refusal('malformed');
   }
 
   feed(text: string, from: number): void {

@@ -2,6 +2,7 @@
 export type { StreamEvent, ToolCallEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export { afterLeadingThinking } from './leadingThinking.ts';
+export { LongText } from './longText.ts';
 export { OfferedTools, type ToolShape } from './offeredTools.ts';
 export { createStreamParser } from './parser.ts';
 export { profileForModel } from './profile.ts';

@@ -1,4 +1,4 @@
-import { HeldText } from './heldText.ts';
+import { LongText } from './longText.ts';
 
 const opening = '> <details><summary>Thinking</summary>\n>\n> ';
 const closing = '\n>\n> </details>\n\n';
@@ -14,14 +14,14 @@ export interface ThinkingQuote {
 export function createThinkingQuote(): ThinkingQuote {
   let isOpen = false;
   /** Line breaks at the end of what has come: they are written once more follows them. */
-  let breaks = new HeldText();
+  let breaks = new LongText();
   /** What was written last ends a line. */
   let atLineStart = true;
 
   const close = () => {
     if (!isOpen) return '';
     isOpen = false;
-    breaks = new HeldText();
+    breaks = new LongText();
     atLineStart = true;
     return closing;
   };
@@ -40,7 +40,7 @@ export function createThinkingQuote(): ThinkingQuote {
         return '';
       }
       const whole = breaks.toString() + text.slice(0, end);
-      breaks = new HeldText(text.slice(end));
+      breaks = new LongText(text.slice(end));
       return open() + whole.replaceAll('\r\n', '\n').replaceAll('\n', '\n> ');
     },
     text(text) {

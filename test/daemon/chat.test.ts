@@ -1,4 +1,6 @@
+import { createServer } from 'node:http';
 import t from 'tap';
+import { createAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
 import { createCore } from '../../daemon/core.ts';
@@ -18,6 +20,7 @@ import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../proto
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { portOf } from '../support/recordings.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 
 const models: readonly PracticeModel[] = [
@@ -675,6 +678,129 @@ t.test('an answer that is cut at its limit says so', async (t) => {
   t.equal(result.finishReason, 'length');
 });
 
+t.test('an answer that never ends is stopped, and what had come is kept', async (t) => {
+  const million = 1024 * 1024;
+  const none = {
+    content: '',
+    thinking: '',
+    toolCalls: [],
+    done: false,
+    promptTokens: 0,
+    completionTokens: 0,
+  };
+  const call = (given: object) => ({ ...none, toolCalls: [{ name: 'get_weather', arguments: { given } }] });
+  const cases: readonly {
+    name: string;
+    line: Parameters<ReturnType<typeof createAnswer>['add']>[0];
+    kept: (message: Message) => number;
+    /** How much is kept, and which piece of it was too much. */
+    want: readonly [number, RegExp];
+  }[] = [
+    {
+      name: 'text',
+      line: { ...none, content: 'x'.repeat(million - 1) },
+      kept: ({ content }) => content.length / (million - 1),
+      want: [4, /4 million characters/],
+    },
+    {
+      name: 'thinking',
+      line: { ...none, thinking: 'x'.repeat(million - 1) },
+      kept: ({ thinking = '' }) => thinking.length / (million - 1),
+      want: [4, /4 million characters/],
+    },
+    {
+      name: 'a call in the text that never ends',
+      line: { ...none, content: `<tool_call>{"name":"get_weather","arguments":{"a":"${'x'.repeat(million)}` },
+      kept: ({ content }) => Math.floor(content.length / million),
+      want: [3, /4 million characters/],
+    },
+    {
+      name: 'calls',
+      line: call({}),
+      kept: ({ toolCalls = [] }) => toolCalls.length,
+      want: [1_000, /1,000 tool calls/],
+    },
+    {
+      name: 'calls in the text',
+      line: { ...none, content: '<tool_call>{"name":"get_weather","arguments":{"a":1}}</tool_call>\n' },
+      kept: ({ toolCalls = [] }) => toolCalls.length,
+      want: [1_000, /1,000 tool calls/],
+    },
+    {
+      name: 'large arguments',
+      line: call(['x'.repeat(million - 100)]),
+      kept: ({ toolCalls = [] }) => toolCalls.length,
+      want: [4, /4 million characters/],
+    },
+    {
+      name: 'many arguments',
+      line: call(Array.from({ length: 30_000 }, () => ({}))),
+      kept: ({ toolCalls = [] }) => toolCalls.length,
+      want: [3, /100,000 arguments/],
+    },
+  ];
+  for (const { name, line, kept, want } of cases) {
+    await t.test(name, async (t) => {
+      let pushed = 0;
+      const answer = createAnswer({
+        params: { streamId: 's', model: 'qwen3', messages: [] },
+        ...{ thinks: false, tools: [tool], contextTags: [], notice: () => undefined, createId: () => 'id' },
+        pump: {
+          push: (content) => {
+            pushed += 'text' in content ? content.text.length : 0;
+          },
+          ready: async () => undefined,
+          flush: async () => undefined,
+        },
+      });
+      const flood = () => {
+        for (let n = 0; n < 5_000; n++) for (const _piece of answer.add(line));
+      };
+      t.throws(flood, failsWith({ kind: 'bad-response', message: want[1] }));
+      answer.finish('error');
+      const message = answer.message();
+      t.equal(Math.floor(kept(message)), want[0]);
+      t.equal(pushed, message.content.length + (message.thinking?.length ?? 0), 'all of it was told');
+    });
+  }
+});
+
+t.test('an answer waits for nothing that the runner has to say of its window', async (t) => {
+  let answerPs: () => void = () => undefined;
+  const runner = createServer((request, response) => {
+    request.resume();
+    if (request.url === '/api/ps') {
+      answerPs = () => response.end('{"models":[{"name":"plain:latest","context_length":4096}]}');
+    } else if (request.url === '/api/chat') {
+      response.write('{"message":{"content":"a"}}\n');
+      finish = () => response.end('{"message":{"content":"b"},"done":true}\n');
+    } else response.end('{"version":"1","models":[]}');
+  });
+  let finish: () => void = () => undefined;
+  await new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', resolve));
+  const daemon = await startPair({ host: `http://127.0.0.1:${portOf(runner)}` });
+  t.teardown(async () => {
+    await daemon.close();
+    runner.closeAllConnections();
+    runner.close();
+  });
+  const { result, deltas } = await daemon.chat(
+    { model: 'plain', messages: ask('word '.repeat(3_100)) },
+    {
+      onDelta({ kind }) {
+        if (kind === 'text') answerPs();
+        if (kind === 'notice') finish();
+      },
+    },
+  );
+  t.strictSame(
+    deltas.map(({ kind }) => kind),
+    ['text', 'notice', 'text'],
+    'the text comes before the runner has said what the notice says',
+  );
+  t.equal(result.usage.contextLength, 4096);
+});
+
 t.test('a cancel is a normal result, and the runner sees it', async (t) => {
   const { runner, daemon } = await setUp(t);
   runner.tokens(100_000, { perSecond: 500 });
@@ -852,6 +978,41 @@ t.test('several servers, each by its name', async (t) => {
   t.match(await daemon.request(listModelsRequest, { server: 'other' }), {
     models: [{ name: 'elsewhere:latest', server: 'other', family: 'elsewhere' }],
   });
+});
+
+t.test('a list that is examined asks about each model once, four at a time', async (t) => {
+  const names = Array.from({ length: 10 }, (_, index) => `m${index}:latest`);
+  const asked: string[] = [];
+  const open: (() => void)[] = [];
+  let most = 0;
+  const runner = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    request.resume();
+    if (request.url === '/api/tags')
+      response.end(JSON.stringify({ models: names.map((name) => ({ name, capabilities: ['completion'] })) }));
+    else if (request.url === '/api/show') {
+      open.push(() => response.end('{"capabilities":["completion","tools"]}'));
+      most = Math.max(most, open.length);
+      // All that come together are there before one is answered.
+      setTimeout(() => open.shift()?.(), 20);
+    } else response.end('{"version":"1","models":[]}');
+  });
+  await new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', resolve));
+  const daemon = await startPair({ host: `http://127.0.0.1:${portOf(runner)}` });
+  t.teardown(async () => {
+    await daemon.close();
+    runner.closeAllConnections();
+    runner.close();
+  });
+  const count = (path: string) => asked.filter((url) => url === path).length;
+  const before = await daemon.request(listModelsRequest, { refresh: true });
+  t.equal(before.models[0]?.capabilities.tools.value, 'unknown');
+  const { models: examined } = await daemon.request(listModelsRequest, { refresh: true, examine: true });
+  t.ok(examined.every(({ capabilities: { tools } }) => tools.value === true && tools.from === 'server'));
+  t.strictSame([count('/api/show'), count('/api/tags'), count('/api/ps')], [10, 2, 2]);
+  t.equal(most, 4);
+  await daemon.request(listModelsRequest, { refresh: true, examine: true });
+  t.equal(count('/api/show'), 10, 'what is known is not asked again');
 });
 
 t.test('models: listed, running, shown, and known while the runner is down', async (t) => {

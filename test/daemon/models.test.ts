@@ -210,6 +210,17 @@ t.test('a window is forgotten when its model is unloaded, and that is told', asy
   t.equal(loaded, 2);
 });
 
+t.test('of a runner that names other models each time only the newest are kept', async (t) => {
+  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const server = { name: 'default', url: 'http://box' };
+  const listed = (from: number) =>
+    Array.from({ length: 10_000 }, (_, n) => ({ name: `m${from + n}`, capabilities: ['vision'] }));
+  for (let from = 0; from < 50_000; from += 10_000) knowledge.learnListed(server, listed(from));
+  t.equal(knowledge.visionByModelId.size, 20_000);
+  t.equal(knowledge.capability(server, 'm49999', 'vision').value, true);
+  t.equal(knowledge.capability(server, 'm0', 'vision').value, 'unknown');
+});
+
 t.test('tool support is learnt once, by the first request', async (t) => {
   const verdicts: boolean[] = [];
   const support = createToolSupport();

@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { RunnerError } from '../../daemon/errors.ts';
+import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
+import { createModels } from '../../daemon/models/models.ts';
+import { excessOf, maxNodes, nodesIn } from '../../daemon/nesting.ts';
 import { isLoopback, parseAddress } from '../../daemon/runner/address.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
@@ -238,6 +241,60 @@ t.test('a line of 40 MB is refused while it comes', async (t) => {
   t.ok(given < 12, `${given} MB were read`);
 });
 
+t.test('a stream without an end is stopped', async (t) => {
+  async function* endless() {
+    for (;;) yield Buffer.from('{}\n'.repeat(1_000));
+  }
+  await t.rejects(
+    drain(readJsonLines(endless(), { maxStream: 1024 ** 2 })),
+    failsWith({ kind: 'bad-response', message: /in one answer/ }),
+  );
+});
+
+t.test('what is in JSON is counted before anything is made of it', async (t) => {
+  const countNodes = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    const keys = Array.isArray(value) ? 0 : Object.keys(value).length;
+    return 1 + keys + Object.values(value).reduce<number>((sum, item) => sum + countNodes(item), 0);
+  };
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => nodesIn(JSON.stringify(value)) === countNodes(value)),
+    { numRuns: 500 },
+  );
+  const cases: readonly { name: string; text: string; want: ReturnType<typeof excessOf> }[] = [
+    {
+      name: 'what stands in a string counts for nothing',
+      text: `"${'[{:'.repeat(maxNodes)}"`,
+      want: undefined,
+    },
+    { name: 'escaped quotes', text: `["${'\\"[\\\\'.repeat(maxNodes)}"]`, want: undefined },
+    { name: 'a string without an end', text: `["${'\\"'.repeat(maxNodes)}`, want: undefined },
+    { name: 'objects', text: `[${'{},'.repeat(maxNodes)}{}]`, want: 'large' },
+    { name: 'keys', text: `{${'"a":1,'.repeat(maxNodes)}"a":1}`, want: 'large' },
+    { name: 'lists in lists', text: '['.repeat(513), want: 'deep' },
+  ];
+  for (const { name, text, want } of cases) t.equal(excessOf(text), want, name);
+});
+
+t.test('a list has no more models than anybody has, and says how many it left out', async (t) => {
+  const names = Array.from({ length: 10_003 }, (_, index) => ({ name: `m${index}` }));
+  const server = createHttpServer((_request, response) => response.end(JSON.stringify({ models: names })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const client = createRunnerClient({ name: 'default', url }, transportTo(url));
+  t.teardown(async () => {
+    await client.close();
+    await closeServer(server);
+  });
+  const { signal } = new AbortController();
+  const { models, leftOut } = await client.tags(signal);
+  t.strictSame([models.length, leftOut], [10_000, 3]);
+  t.equal((await client.ps(signal)).length, 10_000);
+  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const listed = await createModels(knowledge, Date.now).list(client, { refresh: true }, signal);
+  t.equal(listed.leftOut, 3, 'and whoever asked is told');
+});
+
 t.test('every recorded exchange comes out of the client as it should', async (t) => {
   const outcomes: Record<string, unknown> = {};
   for (const recording of readRecordings()) outcomes[recording.file] = await replay(recording);
@@ -268,7 +325,7 @@ async function outcomeOf(transport: Transport, url: string, recording: Recording
     | { model?: string; stream?: boolean; messages?: readonly unknown[]; prompt?: string }
     | undefined;
   if (path === '/api/version') return client.version(signal);
-  if (path === '/api/tags') return client.tags(signal);
+  if (path === '/api/tags') return (await client.tags(signal)).models;
   if (path === '/api/ps') return client.ps(signal);
   if (path === '/api/show') return client.show(body?.model ?? '', signal);
   if (path === '/api/chat' && body?.stream !== false && body?.messages) {

@@ -187,10 +187,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     t.match(messages[0]?.content, '<attachment path="shelf/">\nflour.txt\ntins/\n</attachment>');
     t.notMatch(messages[0]?.content, /beans/);
     t.ok(
-      await transcript(
-        editor,
-        /Left out, because it is neither text nor a picture: shelf\/tins\/beans\.bin/,
-      ),
+      await transcript(editor, /Left out, because it is neither text nor a picture: shelf\/tins\/beans\.bin/),
     );
   });
 

@@ -725,6 +725,26 @@ t.test('thinking becomes a block quote, in every alternation', async (t) => {
     t.equal(stripThinkingQuotes(kept), kept, JSON.stringify(kept));
 });
 
+t.test('a call with more parts than any call needs is text', async (t) => {
+  const read = (text: string) => {
+    const parser = createStreamParser({ tools: [{ name: 'get', inputSchema: {} }] });
+    const events = [...parser.push(text), ...parser.finish()];
+    return {
+      calls: events.filter(({ type }) => type === 'toolCall').length,
+      text: events.map((event) => (event.type === 'text' ? event.text : '')).join(''),
+    };
+  };
+  const inTag = (inside: string) => `<tool_call>${inside}</tool_call>`;
+  const deep = `${']<]minimax[>[<b>'.repeat(100)}x${']<]minimax[>[</b>'.repeat(100)}`;
+  const cases: Readonly<Record<string, string>> = {
+    objects: inTag(`{"name":"get","arguments":{"a":[${'{},'.repeat(60_000)}{}]}}`),
+    keys: inTag(`{"name":"get","arguments":{${Array.from({ length: 60_000 }, (_, n) => `"${n}":1`)}}}`),
+    'elements in elements': `<invoke name="get">]<]minimax[>[<a>${deep}]<]minimax[>[</a></invoke>`,
+  };
+  for (const [name, text] of Object.entries(cases)) t.strictSame(read(text), { calls: 0, text }, name);
+  t.equal(read(inTag('{"name":"get","arguments":{"a":[{},{}]}}')).calls, 1);
+});
+
 t.test('a thinking quote of nothing but line breaks is written in linear time', async (t) => {
   const quote = createThinkingQuote();
   const parts = Array.from({ length: 300_000 }, () => quote.thinking('\n'));

@@ -1,12 +1,7 @@
 import * as vscode from 'vscode';
-import { canChat, preferredModel } from '../../../protocol/choice.ts';
+import { preferredModel } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
-import {
-  listModelsRequest,
-  type Model,
-  modelsDidChange,
-  showModelRequest,
-} from '../../../protocol/models.ts';
+import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/models.ts';
 import { statusDidChange } from '../../../protocol/status.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
@@ -66,9 +61,9 @@ export function createOfferedModels(
 
   const modelsOf = async (server: string): Promise<ServerModels> => {
     try {
-      const result = await daemon.request(listModelsRequest, { server, refresh: true });
-      if (result.stale) return { server, models: result.models, isStale: true };
-      return { server, models: await examined(daemon, result.models), isStale: false };
+      // A list may leave tools out, and the picker offers agents none but models that take them.
+      const result = await daemon.request(listModelsRequest, { server, refresh: true, examine: true });
+      return { server, models: result.models, isStale: result.stale === true };
     } catch (error) {
       // The status bar says why; here the last known models stay.
       log.debug(`The models of ${server} are not known: ${String(error)}`);
@@ -125,27 +120,4 @@ interface ServerModels {
   readonly server: string;
   readonly models: readonly Model[];
   readonly isStale: boolean;
-}
-
-/** Above this number of models, they are offered as the list describes them. */
-const mostExamined = 100;
-
-/**
- * With what each can do. A runner's list may leave tools out, and then only its details say whether a model takes them;
- * the daemon keeps the answer, so that each model is asked about once.
- */
-async function examined(daemon: DaemonConnection, models: readonly Model[]): Promise<readonly Model[]> {
-  const unknown = models.filter((model) => canChat(model) && model.capabilities.tools.value === 'unknown');
-  const answers = new Map<Model, Model>();
-  try {
-    for (const model of unknown.slice(0, mostExamined)) {
-      const { name, server } = model;
-      const { capabilities, context } = (await daemon.request(showModelRequest, { model: name, server }))
-        .model;
-      answers.set(model, { ...model, capabilities, context });
-    }
-  } catch {
-    // A runner that cannot say it now is not asked about the rest; what it refuses is learnt when it does.
-  }
-  return models.map((model) => answers.get(model) ?? model);
 }

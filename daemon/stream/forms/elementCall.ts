@@ -61,6 +61,7 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
   let mark = called.first;
   for (;;) {
     mark ??= yield* nextMark(source, context);
+    source.countPart();
     if (mark === undefined) {
       if (given.values.size === 0) throw new Refusal('cut');
       break;

@@ -1,25 +1,33 @@
 import { less } from '../characters.ts';
 import { tagPrefix } from '../families.ts';
-import { HeldText } from '../heldText.ts';
+import { LongText } from '../longText.ts';
 import { over, type Reading, Refusal, type Source } from '../source.ts';
 
 const longestTag = 256;
+/** As deep as other values may be. */
+const deepest = 64;
 
 /** The value of the element `<name>`, up to its close tag: text, or elements where their tags have the prefix. */
 export function* readElementValue(source: Source, name: string): Reading<unknown> {
-  const text = new HeldText();
+  const text = new LongText();
   const close = `</${name}>`;
   let depth = 0;
+  /** The end of the text, where a prefix may stand. */
+  let tail = '';
+  const add = (piece: string) => {
+    text.add(piece);
+    tail = (tail + piece).slice(-tagPrefix.length);
+  };
   for (;;) {
     while (source.isDry) yield;
     if (source.code === over) throw new Refusal('cut');
-    text.add(source.takeUntil((code) => code === less));
+    add(source.takeUntil((code) => code === less));
     if (source.isDry || source.code === over) continue;
     const tag = yield* readTag(source);
-    if (tag === close && depth-- === 0) return parsedValue(text.toString());
+    if (tag === close && depth-- === 0) return parsedValue(text.toString(), source);
     // Only a tag with the prefix opens another element of the name.
-    if (tag === `<${name}>` && text.toString().endsWith(tagPrefix)) depth++;
-    text.add(tag);
+    if (tag === `<${name}>` && tail === tagPrefix) depth++;
+    add(tag);
   }
 }
 
@@ -40,12 +48,15 @@ interface Element {
   text: string;
 }
 
-function parsedValue(text: string): unknown {
+function parsedValue(text: string, source: Source): unknown {
   const body = text.endsWith(tagPrefix) ? text.slice(0, -tagPrefix.length) : text;
   if (!body.includes(tagPrefix)) return body;
   const top: Element = { name: '', children: [], text: '' };
   const open: Element[] = [top];
-  for (const piece of body.split(tagPrefix)) take(piece, open);
+  for (const piece of body.split(tagPrefix)) {
+    source.countPart();
+    take(piece, open);
+  }
   if (open.length !== 1) throw new Refusal('malformed');
   return finished(top);
 }
@@ -55,6 +66,7 @@ function take(piece: string, open: Element[]): void {
   const tag = /^<(\/?)([^<>/\s]+)>/.exec(piece);
   const last = open.at(-1);
   if (last === undefined) throw new Refusal('malformed');
+  if (open.length > deepest) throw new Refusal('malformed');
   if (tag === null) last.text += piece;
   else if (tag[1] === '') open.push({ name: tag[2] ?? '', children: [], text: piece.slice(tag[0].length) });
   else {

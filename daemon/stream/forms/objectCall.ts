@@ -201,6 +201,7 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {
     if (code !== openBrace)
       throw new Refusal(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
+    source.countPart();
     calls.push(...(yield* readObjectCall(source, context, depth)));
     code = yield* skipBlanks(source);
     if (code === comma) {

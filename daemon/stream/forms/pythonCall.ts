@@ -43,6 +43,7 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
   for (;;) {
     name += yield* takeWord(source, endsName, longestName);
     if (source.code !== openParenthesis) throw new Refusal(calls.length > 0 ? 'malformed' : 'mention');
+    source.countPart();
     calls.push(yield* readPythonCall(source, context, name));
     let code = yield* skipBlanks(source);
     if (code === comma) {

@@ -9,7 +9,7 @@ import {
   openBracket,
   singleQuote,
 } from '../characters.ts';
-import { HeldText } from '../heldText.ts';
+import { LongText } from '../longText.ts';
 import { Marks, readMark } from '../marks.ts';
 import { over, peek, type Reading, Refusal, Source, skipBlanks, takeBlanks } from '../source.ts';
 
@@ -67,6 +67,7 @@ export function* readObject(
   depth = 0,
 ): Reading<Readonly<Record<string, unknown>>> {
   source.at++;
+  source.countPart();
   const entries = new Map<string, unknown>();
   for (let code = yield* skipBlanks(source); code !== closeBrace; ) {
     if (code === openBrace && entries.size === 0 && depth <= deepest) {
@@ -77,6 +78,7 @@ export function* readObject(
     const key = yield* readKey(source, style);
     yield* expect(source, colon);
     if (entries.has(key)) throw new Refusal('malformed');
+    source.countPart();
     entries.set(key, yield* readValue(source, style, depth + 1));
     code = yield* skipBlanks(source);
     if (code === comma) {
@@ -91,6 +93,7 @@ export function* readObject(
 function* readList(source: Source, style: ValueStyle, depth: number): Reading<unknown[]> {
   const close = source.code === openBracket ? closeBracket : closeParenthesis;
   source.at++;
+  source.countPart();
   const items: unknown[] = [];
   for (let code = yield* skipBlanks(source); code !== close; ) {
     items.push(yield* readValue(source, style, depth + 1));
@@ -158,7 +161,7 @@ export function* readStringAfter(
   style: ValueStyle,
   { quote, longest = Number.POSITIVE_INFINITY }: { readonly quote: number; readonly longest?: number },
 ): Reading<string> {
-  const raw = new HeldText();
+  const raw = new LongText();
   let isPath: boolean | undefined;
   for (;;) {
     while (source.isDry) yield;
@@ -229,7 +232,7 @@ function unescaped(raw: string, { isPath, isPython }: { isPath: boolean; isPytho
 function* readMarked(source: Source): Reading<string> {
   const { token } = yield* readMark(source, stringMarks);
   if (token === undefined) refuse(source);
-  const value = new HeldText();
+  const value = new LongText();
   for (;;) {
     while (source.isDry) yield;
     if (source.code === over) throw new Refusal('cut');

@@ -1,6 +1,6 @@
 import { isBlank, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
-import { HeldText } from '../heldText.ts';
+import { LongText } from '../longText.ts';
 import { readMark } from '../marks.ts';
 import { over, peek, type Reading, Refusal, type Source, takeBlanks } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
@@ -59,7 +59,7 @@ interface Candidate {
 
 class Value {
   readonly #source: Source;
-  readonly #text = new HeldText();
+  readonly #text = new LongText();
   /** Calls and their wrappers that were opened inside of the value. */
   #nested = 0;
   #wrapped = 0;

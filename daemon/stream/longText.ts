@@ -1,8 +1,8 @@
 /** Pieces are put together whenever this many characters wait: a string of a million tiny pieces is dear to keep. */
 const pageLength = 4096;
 
-/** Text that is withheld, in pieces that may be tiny and many. */
-export class HeldText {
+/** A text that grows by pieces, which may be tiny and many, and takes little more memory than its characters. */
+export class LongText {
   #pages: string[] = [];
   #page = '';
   #length: number;
