@@ -9,6 +9,33 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
   return Promise.race([promise, aborted]).finally(() => stop && signal.removeEventListener('abort', stop));
 }
 
+/** A signal of its own that follows others. */
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+  /** It follows nobody any more; whoever made it calls this in the end, since the others may live long. */
+  unlink(): void;
+}
+
+/**
+ * Is aborted with the first of the others, for the same reason, or by its maker. Node 20 may collect a signal that only
+ * an `AbortSignal.any` holds, and keeps what that makes of a long-lived one.
+ */
+export function linkedSignal(...others: readonly AbortSignal[]): LinkedSignal {
+  const controller = new AbortController();
+  const unlink = () => {
+    for (const other of others) other.removeEventListener('abort', follow);
+  };
+  const abort = (reason?: unknown) => {
+    unlink();
+    controller.abort(reason);
+  };
+  const follow = () => abort(others.find(({ aborted }) => aborted)?.reason);
+  for (const other of others) other.addEventListener('abort', follow, { once: true });
+  if (others.some(({ aborted }) => aborted)) follow();
+  return { signal: controller.signal, abort, unlink };
+}
+
 export interface TimeLimit {
   /** In ms. */
   readonly limit: number;
@@ -18,23 +45,18 @@ export interface TimeLimit {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs work that ends with its time at the latest, even where it notices its signal late. A timer of our own: Node 20
- * may collect an `AbortSignal.timeout` that only an `AbortSignal.any` holds.
- */
+/** Runs work that ends with its time at the latest, even where it notices its signal late. */
 export async function withTimeLimit<T>(
   { limit, reason, signal }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const controller = new AbortController();
-  const stop = () => controller.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  const timer = setTimeout(() => controller.abort(reason), limit);
+  const limited = linkedSignal(signal);
+  const timer = setTimeout(() => limited.abort(reason), limit);
   try {
-    return await orAborted(work(controller.signal), controller.signal);
+    return await orAborted(work(limited.signal), limited.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    limited.unlink();
   }
 }

@@ -1,3 +1,4 @@
+import { parseAddress } from '../protocol/address.ts';
 import { type Chat, createChat } from './chat/chat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
@@ -10,7 +11,6 @@ import { createModelChanges, type ModelChanges } from './models/modelChanges.ts'
 import { createModels, type Models } from './models/models.ts';
 import { createToolRefusals, type ToolRefusals } from './models/toolRefusals.ts';
 import { createToolSupport } from './models/toolSupport.ts';
-import { parseAddress } from './runner/address.ts';
 import type { RunnerClient } from './runner/client.ts';
 import { createServers, type Servers } from './runner/servers.ts';
 import { createStatus, type StatusMonitor } from './status/status.ts';

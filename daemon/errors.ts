@@ -1,6 +1,6 @@
 import { type ErrorData, type ErrorKind, errorCodes, retryableKinds } from '../protocol/errors.ts';
 
-type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
+export type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
 
 /**
  * A failure that crosses the wire: a stable kind, a sentence that tells the user what to do next, and what a program

@@ -1,9 +1,10 @@
 import { Console } from 'node:console';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { SecretStore } from './config/secrets.ts';
+import { withoutUndefined } from '../protocol/withoutUndefined.ts';
+import type { CoreOptions } from './core.ts';
 import { ErrorOutput } from './errorOutput.ts';
-import type { Log } from './log.ts';
+import type { DaemonOptions } from './server.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -73,11 +74,15 @@ function readFlags(args: readonly string[]): Flags {
     if (fd !== undefined && !/^\d{1,5}$/.test(fd))
       throw new TypeError('--secrets-fd needs the number of a descriptor');
     const { stdio, acp, practice, version, help, trace } = values;
-    return {
-      ...{ stdio, acp, practice, version, help },
-      ...(fd === undefined ? {} : { secretsFd: Number(fd) }),
-      ...(trace === undefined ? {} : { trace }),
-    };
+    return withoutUndefined({
+      stdio,
+      acp,
+      practice,
+      version,
+      help,
+      secretsFd: fd === undefined ? undefined : Number(fd),
+      trace,
+    });
   } catch (error) {
     process.stderr.write(`runnerd: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
@@ -106,29 +111,25 @@ async function serveAcp(flags: Flags): Promise<void> {
   daemon.signal.addEventListener('abort', leave, { once: true });
 }
 
+type CommonOptions = CoreOptions & Pick<DaemonOptions, 'input' | 'output' | 'version' | 'traceFile'>;
+
 /** What the daemon is given, whatever protocol it speaks. */
-async function optionsOf(flags: Flags) {
+async function optionsOf(flags: Flags): Promise<CommonOptions> {
   const practice = flags.practice ? await startPractice() : undefined;
   const host = practice?.url ?? process.env['OLLAMA_HOST'];
-  return {
+  return withoutUndefined<CommonOptions>({
     input: process.stdin,
     output: process.stdout,
     version: RUNNER_VERSION,
-    ...(host === undefined ? {} : { host }),
-    ...(flags.trace === undefined ? {} : { traceFile: flags.trace }),
-    readSecrets: async (store: SecretStore, url: string, log: Log) => {
+    host,
+    traceFile: flags.trace,
+    readSecrets: async (store, url, log) => {
       const { readSecrets } = await import('./config/readSecrets.ts');
-      await readSecrets({
-        store,
-        url,
-        log,
-        env: process.env,
-        ...(flags.secretsFd === undefined ? {} : { fd: flags.secretsFd }),
-      });
+      await readSecrets(withoutUndefined({ store, url, log, env: process.env, fd: flags.secretsFd }));
     },
     now: Date.now,
     random: Math.random,
-  };
+  });
 }
 
 interface LivingDaemon {

@@ -74,7 +74,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { renditions } = options;
   if (!('issuer' in signIn)) {
     const owner = await addAuthorizationServer(app, {
-      ...{ ...signIn, baseUrl, authorization, now },
+      ...signIn,
+      baseUrl,
+      authorization,
+      now,
       passwordLimit: limits.authFailures,
     });
     const reading = createReadingRoutes({ index, renditions, authorization, owner });

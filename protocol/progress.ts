@@ -34,7 +34,12 @@ export type WorkProgress =
       /** In the order in which they began; at most 64. */
       readonly parts?: readonly PartProgress[];
     }
-  | { readonly kind: 'end'; readonly message?: string };
+  | WorkEnd;
+
+export interface WorkEnd {
+  readonly kind: 'end';
+  readonly message?: string;
+}
 
 export interface ProgressParams {
   readonly token: ProgressToken;

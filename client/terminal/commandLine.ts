@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { TerminalError } from './failure.ts';
 
 export interface CommandLine {
@@ -47,15 +48,15 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   for (const [flag, value] of Object.entries({ server, model, file, 'keep-alive': keepAlive }))
     if (value?.trim() === '')
       throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
-  return {
+  return withoutUndefined({
     command,
     words,
     ...switches,
-    ...(server === undefined ? {} : { server }),
-    ...(model === undefined ? {} : { model }),
-    ...(file === undefined ? {} : { file }),
-    ...(keepAlive === undefined ? {} : { keepAlive }),
-  };
+    server,
+    model,
+    file,
+    keepAlive,
+  });
 }
 
 /** `--keep-alive -1`, for ever, would be read as two flags. */

@@ -1,6 +1,7 @@
 import type { Message } from '../../protocol/chat.ts';
 import type { ErrorData, ErrorKind } from '../../protocol/errors.ts';
 import type { ModelfileDiagnostic } from '../../protocol/modelfile.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { showLine } from './controlCharacters.ts';
 
 /** The kinds of the wire, and those that only a terminal can tell. */
@@ -39,15 +40,13 @@ export function failureOf(error: unknown): Failure {
   const message = showLine(error instanceof Error ? error.message : String(error));
   const data = wireDataOf(error);
   const local = error instanceof TerminalError ? error.kind : 'internal';
-  return {
+  return withoutUndefined({
     kind: data?.kind ?? (isInvalidParams(error) ? 'invalid-request' : local),
     message,
     retryable: data?.retryable ?? false,
-    ...(data?.partial === undefined ? {} : { partial: data.partial as Message }),
-    ...(data?.diagnostics === undefined
-      ? {}
-      : { diagnostics: data.diagnostics as readonly ModelfileDiagnostic[] }),
-  };
+    partial: data?.partial as Message | undefined,
+    diagnostics: data?.diagnostics as readonly ModelfileDiagnostic[] | undefined,
+  });
 }
 
 /** The parameter that the daemon refused, such as `initializationOptions.host`. */

@@ -1,4 +1,5 @@
-import { type Model, runModelRequest, stopModelRequest } from '../../protocol/models.ts';
+import { type Model, type RunModelParams, runModelRequest, stopModelRequest } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { orNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
@@ -12,7 +13,7 @@ export async function loadModel(surroundings: Surroundings, commandLine: Command
   const { stdout, stderr, today } = surroundings;
   const { words, keepAlive, json } = commandLine;
   const [name = ''] = words;
-  const params = { model: name, ...(keepAlive === undefined ? {} : { keepAlive }) };
+  const params = withoutUndefined<RunModelParams>({ model: name, keepAlive });
   return withDaemon(surroundings, { commandLine }, async (daemon) => {
     const outcome = await interruptible(surroundings, async (signal) => {
       const endStatus = json ? undefined : await showStatus(surroundings, `Loading ${showLine(name)} …`);

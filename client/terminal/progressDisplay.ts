@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { cutTo } from './columns.ts';
 import { showLine } from './controlCharacters.ts';
 import { type BarRow, drawBars } from './progressBar.ts';
@@ -42,12 +43,12 @@ function headOf({ title, message }: ProgressState): string {
 function totalOf({ percentage, completed, total, speed }: ProgressState): BarRow | undefined {
   if (percentage === undefined && !total) return undefined;
   const share = percentage ?? percentageOf(completed, total);
-  return {
+  return withoutUndefined({
     name: 'total',
     percentage: share,
     ...(total && completed !== undefined ? { completed, total } : {}),
-    ...(speed === undefined ? {} : { speed }),
-  };
+    speed,
+  });
 }
 
 function rowOf(part: PartState): BarRow {

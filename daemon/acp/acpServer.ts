@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { redactMessage } from '../config/outgoing.ts';
 import { type Core, type CoreOptions, createCore } from '../core.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
@@ -57,7 +58,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
 
 function wiringOf(options: AcpOptions, { secrets, log }: Core, agent: Agent): ConnectionOptions {
   const { input, output, traceFile } = options;
-  return {
+  return withoutUndefined({
     input,
     output,
     agent,
@@ -66,8 +67,8 @@ function wiringOf(options: AcpOptions, { secrets, log }: Core, agent: Agent): Co
       return { code, message, data: withoutPartial(data) };
     },
     edge: (message) => redactMessage(message, secrets.redaction),
-    ...(traceFile === undefined ? {} : { trace: createTrace(traceFile, secrets.redact, options.now) }),
-  };
+    trace: traceFile === undefined ? undefined : createTrace(traceFile, secrets.redact, options.now),
+  });
 }
 
 interface Listeners {

@@ -9,6 +9,7 @@ import type {
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
+import { linkedSignal } from '../abort.ts';
 import type { Core } from '../core.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Client } from './client.ts';
@@ -143,17 +144,15 @@ async function inTurn(
 ): Promise<PromptResponse> {
   if (session.turn)
     throw new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
-  const turn = new AbortController();
+  const turn = linkedSignal(signal);
   session.turn = turn;
-  const cancel = () => turn.abort();
-  signal.addEventListener('abort', cancel, { once: true });
   try {
     return await work(turn.signal);
   } catch (error) {
     if (turn.signal.aborted) return { stopReason: 'cancelled' };
     throw error;
   } finally {
-    signal.removeEventListener('abort', cancel);
+    turn.unlink();
     session.turn = undefined;
   }
 }

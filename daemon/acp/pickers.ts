@@ -37,7 +37,10 @@ export function pickersOf(
   if (models.length === 0) return [];
   return [
     {
-      ...{ id: modelPicker, name: 'Model', category: 'model', type: 'select' },
+      id: modelPicker,
+      name: 'Model',
+      category: 'model',
+      type: 'select',
       currentValue: chosen?.name ?? '',
       options: [...(chosen ? [] : [noChoice]), ...models.map(choiceOf)],
     },
@@ -53,7 +56,10 @@ const noChoice: SessionConfigSelectOption = {
 
 function thinkingOption(currentValue: ThinkingChoice): SessionConfigOption {
   return {
-    ...{ id: thinkingPicker, name: 'Thinking', category: 'thought_level', type: 'select' },
+    id: thinkingPicker,
+    name: 'Thinking',
+    category: 'thought_level',
+    type: 'select',
     description: 'How much the model thinks before it answers.',
     currentValue,
     options: Object.entries(thinkingChoices).map(([value, { name }]) => ({ value, name })),

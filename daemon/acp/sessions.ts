@@ -15,7 +15,7 @@ export interface Session {
   thinking: ThinkingChoice;
   history: readonly Message[];
   /** The prompt that is being answered. */
-  turn: AbortController | undefined;
+  turn: { abort(): void } | undefined;
   /** The pickers as the client knows them. */
   told: string;
 }
@@ -55,8 +55,12 @@ export function createSessions(createId: () => string): Sessions {
     open() {
       makeRoom();
       const session: Session = {
-        ...{ id: createId(), model: undefined, thinking: 'default' as const },
-        ...{ history: [], turn: undefined, told: '[]' },
+        id: createId(),
+        model: undefined,
+        thinking: 'default' as const,
+        history: [],
+        turn: undefined,
+        told: '[]',
       };
       sessions.set(session.id, session);
       return session;

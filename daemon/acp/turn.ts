@@ -1,6 +1,7 @@
 import type { StopReason } from '@agentclientprotocol/sdk';
 import type { ChatParams, FinishReason, Message } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { Core } from '../core.ts';
 import { RunnerError } from '../errors.ts';
 import type { Offer } from './offer.ts';
@@ -33,10 +34,12 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
   const model = await modelFor(parts);
   const known = offer.models.find(({ name }) => name === model);
   const think = thinkOf(session.thinking, known);
-  const params: ChatParams = {
-    ...{ streamId: session.id, model, messages },
-    ...(think === undefined ? {} : { think }),
-  };
+  const params: ChatParams = withoutUndefined({
+    streamId: session.id,
+    model,
+    messages,
+    think,
+  });
   try {
     const result = await core.chat(core.servers.client(), params, teller.delta, signal);
     session.history = withAnswer(messages, result.message);

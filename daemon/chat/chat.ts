@@ -1,5 +1,7 @@
 import type { ChatParams, ChatResult, FinishReason, Notice, NoticeCode, Usage } from '../../protocol/chat.ts';
 import type { CapabilityName } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { type LinkedSignal, linkedSignal } from '../abort.ts';
 import { createBreath } from '../breath.ts';
 import { RunnerError } from '../errors.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
@@ -64,7 +66,7 @@ class Turn {
   readonly #dependencies: ChatDependencies;
   readonly #options: TurnOptions;
   /** Aborted with the caller's signal, or when the turn ends early for a reason of its own. */
-  readonly #stop = new AbortController();
+  readonly #stop: LinkedSignal;
   readonly #notices: Notice[] = [];
   #answer: Answer;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
@@ -72,14 +74,12 @@ class Turn {
   constructor(dependencies: ChatDependencies, options: TurnOptions) {
     this.#dependencies = dependencies;
     this.#options = options;
+    this.#stop = linkedSignal(options.signal);
     this.#answer = this.#createAnswer([]);
   }
 
   async run(): Promise<FinishReason> {
     const { signal } = this.#options;
-    const follow = () => this.#stop.abort(signal.reason);
-    signal.addEventListener('abort', follow, { once: true });
-    if (signal.aborted) follow();
     try {
       await this.#learn();
       return await this.#converse(this.#plan());
@@ -87,7 +87,6 @@ class Turn {
       if (signal.aborted) return this.#cancelled();
       throw await this.#failed(error);
     } finally {
-      signal.removeEventListener('abort', follow);
       this.#stop.abort();
     }
   }
@@ -183,13 +182,15 @@ class Turn {
     const { knowledge, estimate } = this.#dependencies;
     const defaults = this.#dependencies.defaults();
     const asked = askedWindow(params, defaults.contextLength);
-    const window = createContextWindow({
-      client,
-      model: params.model,
-      knowledge,
-      signal: this.#stop.signal,
-      ...(asked === undefined ? {} : { asked }),
-    });
+    const window = createContextWindow(
+      withoutUndefined({
+        client,
+        model: params.model,
+        knowledge,
+        signal: this.#stop.signal,
+        asked,
+      }),
+    );
     const size = promptSizeOf(plan.messages, plan.tools);
     const needed = estimate.estimate(modelId(client.server, params.model), size);
     this.#warnWhenNearlyFull(needed, window);
@@ -255,11 +256,11 @@ class Turn {
     this.#dependencies.estimate.calibrate(modelId(client.server, params.model), size, promptTokens);
     if (window.allocated() === undefined) await window.learn(200);
     const contextLength = window.allocated();
-    this.#usage = {
+    this.#usage = withoutUndefined({
       promptTokens,
       completionTokens,
-      ...(contextLength === undefined ? {} : { contextLength }),
-    };
+      contextLength,
+    });
     if (this.#answer.hasToolCalls) return 'toolCalls';
     return last?.doneReason === 'length' ? 'length' : 'stop';
   }

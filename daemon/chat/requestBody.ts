@@ -1,4 +1,5 @@
 import type { ChatParams, Message, Tool, ToolCall } from '../../protocol/chat.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { ChatRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/keepAlive.ts';
 
@@ -15,32 +16,32 @@ export interface DecidedParts {
 /** The body of `/api/chat`. `truncate: false` makes the runner refuse what it would cut in silence. */
 export function chatRequestBody(params: ChatParams, parts: DecidedParts): ChatRequestBody {
   const keepAlive = params.keepAlive ?? parts.keepAlive;
-  const options = {
-    ...(parts.contextLength === undefined ? {} : { num_ctx: parts.contextLength }),
+  const options = withoutUndefined<Record<string, unknown>>({
+    num_ctx: parts.contextLength,
     ...params.options,
-  };
-  return {
+  });
+  return withoutUndefined({
     model: params.model,
     messages: parts.messages.map(messageToWire),
     truncate: false,
     ...(parts.tools.length === 0 ? {} : { tools: parts.tools.map(toolToWire) }),
-    ...(parts.think === undefined ? {} : { think: parts.think }),
+    think: parts.think,
     ...(Object.keys(options).length === 0 ? {} : { options }),
-    ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
-    ...(params.format === undefined ? {} : { format: params.format }),
-  };
+    keep_alive: keepAlive === undefined ? undefined : keepAliveToWire(keepAlive),
+    format: params.format,
+  });
 }
 
 function messageToWire(message: Message): object {
-  return {
+  return withoutUndefined({
     role: message.role,
     content: message.content,
     ...(message.images?.length ? { images: message.images } : {}),
     ...(message.thinking ? { thinking: message.thinking } : {}),
     ...(message.toolCalls?.length ? { tool_calls: message.toolCalls.map(toolCallToWire) } : {}),
-    ...(message.toolName === undefined ? {} : { tool_name: message.toolName }),
-    ...(message.toolCallId === undefined ? {} : { tool_call_id: message.toolCallId }),
-  };
+    tool_name: message.toolName,
+    tool_call_id: message.toolCallId,
+  });
 }
 
 function toolCallToWire(call: ToolCall, index: number): object {

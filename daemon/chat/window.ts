@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { RunnerClient } from '../runner/client.ts';
@@ -60,7 +61,7 @@ export function withFigures(error: RunnerError, estimated: number, window: numbe
     `The prompt needs about ${needed} tokens and ${holds}. ` +
       'Shorten it, start a new chat, or set a larger context length.',
     {
-      details: { ...error.details, needed, ...(allocated === undefined ? {} : { allocated }) },
+      details: withoutUndefined({ ...error.details, needed, allocated }),
       cause: error,
     },
   );

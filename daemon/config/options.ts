@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import { parseAddress } from '../runner/address.ts';
+import { parseAddress } from '../../protocol/address.ts';
 
 // Schemas of what stands in options.
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
+import { isLoopback } from '../../protocol/address.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
 import { createEmitter, type Event } from '../event.ts';
-import { isLoopback } from '../runner/address.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
 /** A secret that no log, error or serialisation shows by accident. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { linkedSignal } from '../abort.ts';
 import { CommandOutput } from './commandOutput.ts';
 import { type Follower, type FollowOptions, NoSourceError } from './follower.ts';
 import { type LogChild, startLogChild } from './logChild.ts';
@@ -29,9 +30,9 @@ async function problemOf(
   child: LogChild,
   { signal, firstLineWithin }: FollowOptions,
 ): Promise<string | undefined> {
-  const decided = new AbortController();
+  const decided = linkedSignal(signal);
   const silence = pause(firstLineWithin, 'said nothing', {
-    signal: AbortSignal.any([signal, decided.signal]),
+    signal: decided.signal,
   }).catch(() => 'was stopped');
   try {
     return await Promise.race([output.first, child.ended, silence]);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { linkedSignal } from '../abort.ts';
 import { type FollowOptions, NoSourceError } from './follower.ts';
 import { startLogChild } from './logChild.ts';
 import { dockerListCommand } from './logCommands.ts';
@@ -27,9 +28,9 @@ async function listContainers({ env, signal }: FollowOptions): Promise<{ listed:
       text[stream] = (text[stream] + piece.toString()).slice(0, maxList);
     },
   });
-  const decided = new AbortController();
+  const decided = linkedSignal(signal);
   const limit = pause(listWithin, 'did not answer', {
-    signal: AbortSignal.any([signal, decided.signal]),
+    signal: decided.signal,
   }).catch(() => 'was stopped');
   const how = await Promise.race([child.ended, limit]);
   decided.abort();

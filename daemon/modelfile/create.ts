@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { CreateModelParams } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import { createDownloadProgress } from '../models/downloadProgress.ts';
 import { parseModelName } from '../models/name.ts';
@@ -41,14 +42,16 @@ export async function createModel(
     report(state);
   });
   const { from, files, adapters, drafts } = sources;
-  const body = createBody({
-    model,
-    commands: modelfile.commands,
-    ...(from === undefined ? {} : { from }),
-    files: await uploads.send(files, signal),
-    adapters: await uploads.send(adapters, signal),
-    drafts: await uploads.send(drafts, signal),
-  });
+  const body = createBody(
+    withoutUndefined({
+      model,
+      commands: modelfile.commands,
+      from,
+      files: await uploads.send(files, signal),
+      adapters: await uploads.send(adapters, signal),
+      drafts: await uploads.send(drafts, signal),
+    }),
+  );
   // Behind the uploads the runner tells what it does, and counts only where it downloads or converts.
   const progressOf = createDownloadProgress();
   try {

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { CreateRequestBody } from '../runner/client.ts';
 import { tryParameterValue } from './checks.ts';
 import type { Command } from './parser.ts';
@@ -47,15 +48,15 @@ export function createBody({
   const parameters = parametersOf(
     valuesOf('parameter').map(([name, value]) => [name.text, value?.text ?? '']),
   );
-  return {
+  return withoutUndefined({
     model,
-    ...(from === undefined ? {} : { from }),
+    from,
     ...withEntries({ files, adapters, draft_files: drafts, parameters }),
     ...Object.fromEntries(single),
-    ...(requires === undefined ? {} : { requires }),
+    requires,
     ...(license.length === 0 ? {} : { license }),
     ...(messages.length === 0 ? {} : { messages }),
-  };
+  });
 }
 
 /** Values in their types; those of a list parameter are all kept, of the others the last. */

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { tryModelName } from '../models/name.ts';
 import type { Argument, Command, Problem } from './parser.ts';
 import { expandPath, findModelFiles, looksLikePath, type ModelFile } from './paths.ts';
@@ -46,7 +47,7 @@ export async function resolveSources(
   const same = drafts.find(({ path }) => files.some((file) => file.path === path));
   const draft = commands.findLast(({ name }) => name === 'draft');
   if (same && draft) problems.push(problemAt(draft.args[0], 'DRAFT names the same file as FROM.').problem);
-  return { ...(from === undefined ? {} : { from }), files, adapters, drafts, problems };
+  return withoutUndefined({ from, files, adapters, drafts, problems });
 }
 
 /** No model is made of more; each one costs a look at the disk. */

@@ -1,4 +1,5 @@
 import type { Capability, CapabilityName, ContextLength } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createEmitter, type Event } from '../event.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';
@@ -205,9 +206,9 @@ function capabilityOf({ observed, shown, listed }: Known, model: string, name: C
 }
 
 function contextOf({ allocatedContext, modelfileContext, maximumContext }: Known): ContextLength {
-  return {
-    ...(allocatedContext === undefined ? {} : { allocated: allocatedContext }),
-    ...(modelfileContext === undefined ? {} : { configured: modelfileContext }),
-    ...(maximumContext === undefined ? {} : { maximum: maximumContext }),
-  };
+  return withoutUndefined({
+    allocated: allocatedContext,
+    configured: modelfileContext,
+    maximum: maximumContext,
+  });
 }

@@ -1,4 +1,5 @@
 import type { Model, ParameterValue } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';
 import { familyOf } from './family.ts';
@@ -12,19 +13,18 @@ export function toModel(wire: WireModel, server: Server, knowledge: ModelKnowled
     parameterSize: parameterSize ?? '',
     quantization: quantization ?? '',
   };
-  return {
+  return withoutUndefined({
     name,
     server: server.name,
     family: familyOf(name),
-    ...(size === undefined ? {} : { size }),
-    ...(digest === undefined ? {} : { digest }),
-    ...(modifiedAt === undefined ? {} : { modifiedAt }),
+    size,
+    digest,
+    modifiedAt,
     ...(family || parameterSize || quantization ? { details } : {}),
     ...knowledge.about(server, name),
-    ...(wire.remoteHost === undefined
-      ? {}
-      : { remote: { host: wire.remoteHost, model: wire.remoteModel ?? name } }),
-  };
+    remote:
+      wire.remoteHost === undefined ? undefined : { host: wire.remoteHost, model: wire.remoteModel ?? name },
+  });
 }
 
 /** The same with what `ps` says of it. */
@@ -37,15 +37,15 @@ export function withRunning(model: Model, running: WireModel | undefined): Model
 /** What `show` says of a model that the list does not have. */
 export function shownAsListed(name: string, show: WireShow): WireModel {
   const { modifiedAt, family, parameterSize, quantization, remoteHost, remoteModel } = show;
-  return {
+  return withoutUndefined({
     name,
-    ...(modifiedAt === undefined ? {} : { modifiedAt }),
-    ...(family === undefined ? {} : { family }),
-    ...(parameterSize === undefined ? {} : { parameterSize }),
-    ...(quantization === undefined ? {} : { quantization }),
-    ...(remoteHost === undefined ? {} : { remoteHost }),
-    ...(remoteModel === undefined ? {} : { remoteModel }),
-  };
+    modifiedAt,
+    family,
+    parameterSize,
+    quantization,
+    remoteHost,
+    remoteModel,
+  });
 }
 
 /** `show`'s parameters: a name and a literal a line; a name that is repeated is a list. Linear. */

@@ -1,5 +1,6 @@
 import { canChat } from '../../protocol/choice.ts';
 import type { CapabilityName, ListModelsResult, Model, ShowModelResult } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { WireList, WireModel } from '../runner/wire.ts';
@@ -184,14 +185,14 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
         listed?.models.find(({ name }) => modelKey(name) === modelKey(model)) ?? shownAsListed(model, shown);
       const [known] = toModels(client, { models: [wire], running: listed?.running ?? [] });
       const { template, parameters, system, license, modelfile } = shown;
-      return {
+      return withoutUndefined({
         model: known ?? toModel(wire, client.server, knowledge),
-        ...(template === undefined ? {} : { template }),
-        ...(parameters === undefined ? {} : { parameters: parseParameters(parameters) }),
-        ...(system === undefined ? {} : { system }),
-        ...(license === undefined ? {} : { license }),
-        ...(modelfile === undefined ? {} : { modelfile }),
-      };
+        template,
+        parameters: parameters === undefined ? undefined : parseParameters(parameters),
+        system,
+        license,
+        modelfile,
+      });
     },
 
     async learn(client, model, names, signal) {

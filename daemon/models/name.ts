@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
 
 /** The parts of `[scheme://][host/][namespace/]model[:tag]`, as they were written. */
@@ -51,12 +52,12 @@ export function tryModelName(name: string): ModelName | undefined {
     (namespace === undefined || namespacePart.test(namespace)) &&
     (host === undefined || hostPart.test(host));
   if (!valid) return undefined;
-  return {
+  return withoutUndefined({
     model,
-    ...(tag === undefined ? {} : { tag }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(host === undefined ? {} : { host }),
-  };
+    tag,
+    namespace,
+    host,
+  });
 }
 
 /** `name:20b:cloud` is the stub `name:20b-cloud`; `name:20b:local` is `name:20b`. */

@@ -1,4 +1,5 @@
 import type { ToolRefusal } from '../../protocol/tools.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createEmitter, type Event } from '../event.ts';
 import type { ModelKnowledge } from './knowledge.ts';
 import type { RefusedModel, ToolSupport } from './toolSupport.ts';
@@ -20,7 +21,7 @@ export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptio
   const changed = createEmitter<readonly ToolRefusal[]>();
   const toRefusal = ({ server, model }: RefusedModel): ToolRefusal => {
     const digest = knowledge.digest(server, model);
-    return { url: server.url, model, ...(digest === undefined ? {} : { digest }) };
+    return withoutUndefined({ url: server.url, model, digest });
   };
   const publish = () => changed.fire(toolSupport.refused.map(toRefusal));
 

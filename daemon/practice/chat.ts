@@ -63,7 +63,13 @@ async function* chatSteps(exchange: Exchange, turn: Turn): AsyncGenerator<Step> 
   const { shift, topLogprobs } = request;
   const probabilities = topLogprobs === undefined ? {} : { topLogprobs };
   const steps = infer(exchange, {
-    ...{ prompt, model, promptTokens: tokens, window, shift, limit, stop },
+    prompt,
+    model,
+    promptTokens: tokens,
+    window,
+    shift,
+    limit,
+    stop,
     ...probabilities,
   });
   // Chat tells nothing of a token that shows nothing; generate does.

@@ -10,10 +10,24 @@ import { parseBody } from './requestBody.ts';
 const createRequest: Struct = {
   name: 'CreateRequest',
   fields: {
-    ...{ model: 'string', name: 'string', from: 'string', stream: 'bool', quantize: 'string' },
-    ...{ files: 'object', adapters: 'object', draft_files: 'object', info: 'object', remote_host: 'string' },
-    ...{ template: 'string', system: 'string', license: 'any', parameters: 'object', messages: 'array' },
-    ...{ renderer: 'string', parser: 'string', requires: 'string' },
+    model: 'string',
+    name: 'string',
+    from: 'string',
+    stream: 'bool',
+    quantize: 'string',
+    files: 'object',
+    adapters: 'object',
+    draft_files: 'object',
+    info: 'object',
+    remote_host: 'string',
+    template: 'string',
+    system: 'string',
+    license: 'any',
+    parameters: 'object',
+    messages: 'array',
+    renderer: 'string',
+    parser: 'string',
+    requires: 'string',
   },
 };
 

@@ -10,8 +10,13 @@ import { countTokens } from './tokens.ts';
 const embedRequest: Struct = {
   name: 'EmbedRequest',
   fields: {
-    ...{ model: 'string', input: 'any', prompt: 'string', truncate: 'bool', dimensions: 'int' },
-    ...{ options: 'object', keep_alive: 'any' },
+    model: 'string',
+    input: 'any',
+    prompt: 'string',
+    truncate: 'bool',
+    dimensions: 'int',
+    options: 'object',
+    keep_alive: 'any',
   },
 };
 

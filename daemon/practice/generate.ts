@@ -25,8 +25,13 @@ const generateRequest: Struct = {
   name: 'GenerateRequest',
   fields: {
     ...inferenceFields,
-    ...{ prompt: 'string', suffix: 'string', system: 'string', template: 'string' },
-    ...{ context: 'array', raw: 'bool', images: 'array' },
+    prompt: 'string',
+    suffix: 'string',
+    system: 'string',
+    template: 'string',
+    context: 'array',
+    raw: 'bool',
+    images: 'array',
   },
 };
 
@@ -60,7 +65,9 @@ function readPassage(fields: Fields, request: InferenceRequest, model: Installed
   if (raw && (fields['template'] || fields['system'] || fields['context']))
     throw badRequest('raw mode does not support template, system, or context');
   return {
-    ...{ request, model, raw },
+    request,
+    model,
+    raw,
     prompt: textOf(fields['prompt']),
     suffix: textOf(fields['suffix']),
     system: textOf(fields['system']) || (model.system ?? ''),
@@ -83,7 +90,12 @@ async function* passageSteps(
   const { name, format, shift, topLogprobs } = request;
   yield* infer(exchange, {
     prompt: { model: name, messages, tools: [], think, format, signal: exchange.signal, ...hole },
-    ...{ model, promptTokens: tokens, window, shift, limit, stop },
+    model,
+    promptTokens: tokens,
+    window,
+    shift,
+    limit,
+    stop,
     ...(topLogprobs === undefined ? {} : { topLogprobs }),
   });
 }

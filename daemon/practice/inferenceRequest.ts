@@ -23,8 +23,17 @@ export interface InferenceRequest {
 }
 
 export const inferenceFields: Struct['fields'] = {
-  ...{ model: 'string', stream: 'bool', format: 'any', options: 'object', think: 'any', keep_alive: 'any' },
-  ...{ truncate: 'bool', shift: 'bool', logprobs: 'bool', top_logprobs: 'int', _debug_render_only: 'bool' },
+  model: 'string',
+  stream: 'bool',
+  format: 'any',
+  options: 'object',
+  think: 'any',
+  keep_alive: 'any',
+  truncate: 'bool',
+  shift: 'bool',
+  logprobs: 'bool',
+  top_logprobs: 'int',
+  _debug_render_only: 'bool',
 };
 
 /** @throws {ApiFailure} 400 for a value that the decoder or the first check refuses. */

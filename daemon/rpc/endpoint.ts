@@ -6,6 +6,7 @@ import {
   ResponseError,
 } from 'vscode-languageserver/node';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
+import { linkedSignal } from '../abort.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Schema, validate } from './validate.ts';
@@ -39,13 +40,16 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const { connection, log, closed, onFailure } = options;
   return {
     onRequest(message, schema, answer) {
+      // The one place where tokens of the wire become signals.
       // The library spreads an array of parameters; ours are always one object, so that more is a mistake.
       connection.onRequest(message.method, async (...received: unknown[]) => {
         const token = received.at(-1) as CancellationToken;
         const params = received.length === 2 ? received[0] : received.slice(0, -1);
-        const cancel = followToken(token, closed);
+        const asked = linkedSignal(closed);
+        const subscription = token.onCancellationRequested(() => asked.abort());
+        if (token.isCancellationRequested) asked.abort();
         try {
-          return await answer(validate(schema, params), cancel.signal);
+          return await answer(validate(schema, params), asked.signal);
         } catch (error) {
           if (error instanceof RunnerError) onFailure(error);
           return toResponseError(error, {
@@ -54,7 +58,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
             log,
           });
         } finally {
-          cancel.dispose();
+          subscription.dispose();
+          asked.unlink();
         }
       });
     },
@@ -72,23 +77,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // A connection that is closed throws at once; that is a rejection like any other.
     notify: async (message, params) => connection.sendNotification(message.method, params),
   };
-}
-
-/** The one place where tokens of the wire become signals. */
-function followToken(
-  token: CancellationToken,
-  closed: AbortSignal,
-): { signal: AbortSignal; dispose: () => void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const subscription = token.onCancellationRequested(abort);
-  closed.addEventListener('abort', abort, { once: true });
-  if (token.isCancellationRequested || closed.aborted) abort();
-  const dispose = () => {
-    subscription.dispose();
-    closed.removeEventListener('abort', abort);
-  };
-  return { signal: controller.signal, dispose };
 }
 
 interface FailedRequest {

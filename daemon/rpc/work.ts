@@ -1,7 +1,14 @@
 import { type Connection, LSPErrorCodes, ResponseError } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import type { ProgressToken } from '../../protocol/messageTypes.ts';
-import { type PartProgress, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
+import {
+  type PartProgress,
+  progressNotification,
+  type WorkEnd,
+  type WorkProgress,
+} from '../../protocol/progress.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { type LinkedSignal, linkedSignal } from '../abort.ts';
 import { InvalidParamsError } from '../errors.ts';
 
 /** How far a piece of work has come: all of its present state. */
@@ -41,7 +48,7 @@ const reportEvery = 120;
 const cancelParams = z.object({ token: z.union([z.string(), z.number()]) });
 
 export function createWorks(connection: Connection): Works {
-  const running = new Map<ProgressToken, AbortController>();
+  const running = new Map<ProgressToken, LinkedSignal>();
   let canMakeTokens = false;
   let made = 0;
 
@@ -67,27 +74,24 @@ export function createWorks(connection: Connection): Works {
     async run({ title, token, signal }, work) {
       if (token !== undefined && running.has(token))
         throw new InvalidParamsError('workDoneToken', 'other work that is under way has it');
-      const controller = new AbortController();
-      const cancel = () => controller.abort();
-      signal.addEventListener('abort', cancel, { once: true });
-      if (signal.aborted) cancel();
+      const working = linkedSignal(signal);
       const reporter = new ProgressReporter(connection, title);
       const own = token ?? (canMakeTokens ? `runnerd-work-${++made}` : undefined);
       // Before the editor answers: it may cancel at once.
-      if (own !== undefined) running.set(own, controller);
+      if (own !== undefined) running.set(own, working);
       if (token !== undefined) reporter.begin(token);
       else if (own !== undefined) void offerToken(own, () => reporter.begin(own));
       try {
-        const result = await work(reporter.report, controller.signal);
+        const result = await work(reporter.report, working.signal);
         reporter.succeed();
         return result;
       } catch (error) {
-        if (!controller.signal.aborted) throw error;
+        if (!working.signal.aborted) throw error;
         throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
       } finally {
-        signal.removeEventListener('abort', cancel);
+        working.unlink();
         if (own !== undefined) running.delete(own);
-        reporter.end(controller.signal.aborted ? 'Cancelled' : undefined);
+        reporter.end(working.signal.aborted ? 'Cancelled' : undefined);
       }
     },
   };
@@ -135,7 +139,7 @@ class ProgressReporter {
     this.#isEnded = true;
     clearTimeout(this.#timer);
     if (this.#newest) this.#send(this.#reportOf(this.#newest));
-    this.#send({ kind: 'end', ...(message === undefined ? {} : { message }) });
+    this.#send(withoutUndefined<WorkEnd>({ kind: 'end', message }));
   }
 
   #tell(): void {

@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
-import { failureOfErrorLine, type Subject } from './failure.ts';
+import { failureOfErrorLine } from './failure.ts';
 import { keepAliveToWire } from './keepAlive.ts';
+import type { Subject } from './subject.ts';
 import type { Transport } from './transport.ts';
 import {
   type ChatLine,
@@ -191,10 +193,10 @@ function withoutSecrets(line: WorkLine, { redact }: Subject): WorkLine {
 }
 
 function loadOptionsToWire({ keepAlive, contextLength }: LoadOptions): object {
-  return {
-    ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
-    ...(contextLength === undefined ? {} : { options: { num_ctx: contextLength } }),
-  };
+  return withoutUndefined({
+    keep_alive: keepAlive === undefined ? undefined : keepAliveToWire(keepAlive),
+    options: contextLength === undefined ? undefined : { num_ctx: contextLength },
+  });
 }
 
 /** A registry on this machine may speak plain http, where the name says so. */

@@ -1,16 +1,12 @@
 import { RunnerError } from '../errors.ts';
-import type { Subject } from './failure.ts';
+import { detailsOf, type Subject } from './subject.ts';
 
 const tlsCodes =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/;
 
 /** The error for a request whose connection failed; `answered` is true once the runner's status had come. */
 export function failureOfConnection(cause: unknown, subject: Subject, answered: boolean): RunnerError {
-  const details = {
-    server: subject.server,
-    ...(subject.model === undefined ? {} : { model: subject.model }),
-  };
-  return (cause instanceof RunnerError ? cause : explain(cause, subject, answered)).with(details);
+  return (cause instanceof RunnerError ? cause : explain(cause, subject, answered)).with(detailsOf(subject));
 }
 
 function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerError {

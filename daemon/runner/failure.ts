@@ -1,6 +1,7 @@
 import { RunnerError } from '../errors.ts';
 import { isNestedTooDeep } from '../nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
+import { detailsOf, type Subject } from './subject.ts';
 
 /** What is known of an answer that is not what was asked for. */
 export interface FailedAnswer {
@@ -12,16 +13,6 @@ export interface FailedAnswer {
   readonly body: string;
 }
 
-/** Whom the request was about. */
-export interface Subject {
-  /** The runner's base address, for the sentence. */
-  readonly url: string;
-  readonly server: string;
-  readonly model?: string;
-  /** Takes secrets out of what the runner said: before it is cut, since of a secret that is cut nobody knows the rest. */
-  readonly redact: (text: string) => string;
-}
-
 /** What is read of a runner's own sentence, in characters. */
 const maxErrorText = 2_000;
 
@@ -30,23 +21,15 @@ const contextTexts =
 
 /** The error for an answer with a status other than 2xx, by the table of docs/PROTOCOL.md. */
 export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerError {
-  const details = {
-    server: subject.server,
-    ...(subject.model === undefined ? {} : { model: subject.model }),
-  };
   const said = parseErrorBody(answer.body, subject);
-  return failureOfStatus(answer, said, subject).with(details).ofStatus(answer.status);
+  return failureOfStatus(answer, said, subject).with(detailsOf(subject)).ofStatus(answer.status);
 }
 
 /** The error for an error line in a stream whose status was 200. */
 export function failureOfErrorLine(line: string, subject: Subject): RunnerError {
   const text = subject.redact(line).slice(0, maxErrorText);
-  const details = {
-    server: subject.server,
-    ...(subject.model === undefined ? {} : { model: subject.model }),
-  };
   const known = failureOfText(text, subject) ?? failureOfDownload(text, subject);
-  return (known ?? runnerFailed(text)).with(details);
+  return (known ?? runnerFailed(text)).with(detailsOf(subject));
 }
 
 function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subject: Subject): RunnerError {

@@ -1,12 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import type { Timeouts } from '../../protocol/initialize.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
 import { readRegularFile } from '../regularFile.ts';
 import { failureOfConnection } from './connectionFailure.ts';
-import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
+import { type FailedAnswer, failureOfAnswer } from './failure.ts';
 import { readJsonLines, refuseExcess } from './jsonLines.ts';
+import type { Subject } from './subject.ts';
 
 /** What of an error answer is read: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
@@ -158,7 +160,7 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
     'timeout',
     `${url} did not end its answer in time. Ask again, or raise the time limit.`,
     {
-      details: { server, ...(model === undefined ? {} : { model }) },
+      details: withoutUndefined({ server, model }),
     },
   );
 }
@@ -168,7 +170,7 @@ async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent>
   const { Agent } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
   return new Agent({
-    connect: { timeout: timeouts.connect, ...(ca === undefined ? {} : { ca }) },
+    connect: withoutUndefined({ timeout: timeouts.connect, ca }),
     bodyTimeout: timeouts.idle,
     maxHeaderSize: 64 * 1024,
   });
@@ -238,13 +240,13 @@ function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): vo
 async function readFailure(response: Dispatcher.ResponseData): Promise<FailedAnswer> {
   const retryAfter = headerOf(response, 'retry-after');
   const location = headerOf(response, 'location');
-  return {
+  return withoutUndefined({
     status: response.statusCode,
     contentType: headerOf(response, 'content-type') ?? '',
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(location === undefined ? {} : { location }),
+    retryAfter,
+    location,
     body: await readText(response.body, maxErrorBytes, false),
-  };
+  });
 }
 
 /** Reads at most `limit` bytes; what is longer is an error where it must be whole, else it is cut. */
@@ -301,5 +303,5 @@ function headerOf(response: Dispatcher.ResponseData, name: string): string | und
 }
 
 function subjectOf({ url, server, redact = (text) => text }: TransportOptions, model?: string): Subject {
-  return { url, server, redact, ...(model === undefined ? {} : { model }) };
+  return withoutUndefined({ url, server, redact, model });
 }

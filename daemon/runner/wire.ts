@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
 import { refuseExcess } from './jsonLines.ts';
 
@@ -98,16 +99,16 @@ export function parseChatLine(value: unknown): ChatLine {
   const message = isRecord(line['message']) ? line['message'] : {};
   const error = errorOf(line);
   const doneReason = asString(line['done_reason']);
-  return {
+  return withoutUndefined({
     content: asString(message['content']) ?? '',
     thinking: asString(message['thinking']) ?? '',
     toolCalls: Array.isArray(message['tool_calls']) ? message['tool_calls'].flatMap(toolCallOf) : noToolCalls,
     done: line['done'] === true,
-    ...(doneReason === undefined ? {} : { doneReason }),
+    doneReason,
     promptTokens: asCount(line['prompt_eval_count']) ?? 0,
     completionTokens: asCount(line['eval_count']) ?? 0,
-    ...(error === undefined ? {} : { error }),
-  };
+    error,
+  });
 }
 
 export function parseGenerateLine(value: unknown): GenerateLine {
@@ -263,10 +264,4 @@ function asBytes(value: unknown): number | undefined {
 
 function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
-}
-
-type Optional<T> = { readonly [K in keyof T]: T[K] | undefined };
-
-function withoutUndefined<T extends object>(value: Optional<T>): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 }

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { readBoundedBody } from './boundedBody.ts';
 import { createDnsLookup, type LookUpAddresses } from './dnsAddresses.ts';
 import { FetchQueue, type FetchQueueOptions } from './fetchQueue.ts';
@@ -82,12 +83,12 @@ interface Fetching {
 async function fetchFrom(address: URL, { addresses, signal, options }: Fetching): Promise<OutsideDocument> {
   const { ca, reach = (own) => own, deadline = usualDeadline } = options;
   const client = new Client(address.origin, {
-    connect: {
+    connect: withoutUndefined({
       lookup: fixedLookup(addresses.map(reach)),
       maxCachedSessions: 0,
       timeout: deadline,
-      ...(ca === undefined ? {} : { ca }),
-    },
+      ca,
+    }),
     autoSelectFamily: true,
     allowH2: false,
     pipelining: 0,

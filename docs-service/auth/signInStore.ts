@@ -174,7 +174,10 @@ interface CodeRow {
 function rowToCode({ grant_id, redirect_uri, scopes, used, ...row }: CodeRow): Code {
   const { client, challenge, expires, epoch } = row;
   return {
-    ...{ client, challenge, expires, epoch },
+    client,
+    challenge,
+    expires,
+    epoch,
     grant: grant_id,
     redirectUri: redirect_uri,
     scopes: scopes.split(' ').filter(isScope),

@@ -147,7 +147,9 @@ export class TokenIssuer {
     const now = this.#options.now();
     const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
     const isAlive = await this.#options.signIns.addTokens({
-      ...{ grant, scopes, now },
+      grant,
+      scopes,
+      now,
       access: { hash: access.hash, expires: now + accessLifetime },
       refresh: { hash: refresh.hash, expires: now + refreshLifetime },
     });

@@ -1,3 +1,5 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import type { Profile } from '../auth/ownerStore.ts';
 import { checkPassword, hashPassword } from '../auth/passwordHash.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
@@ -47,12 +49,12 @@ export const ownerSetProfileCommand = defineCommand({
   },
   async run({ values }, { env, note }) {
     const { name, url, photo, email } = values;
-    const profile = {
-      ...(name === undefined ? {} : { name: name.slice(0, 200) }),
-      ...(url === undefined ? {} : { url: parsePage('url', url) }),
-      ...(photo === undefined ? {} : { photo: parsePage('photo', photo) }),
-      ...(email === undefined ? {} : { email: parseEmail(email) }),
-    };
+    const profile = withoutUndefined<Profile>({
+      name: name?.slice(0, 200),
+      url: url === undefined ? undefined : parsePage('url', url),
+      photo: photo === undefined ? undefined : parsePage('photo', photo),
+      email: email === undefined ? undefined : parseEmail(email),
+    });
     const places = parsePlaces({ ...values, content: undefined }, env);
     await withAccess(places, ({ owners }) => owners.setProfile(profile));
     note('The profile is set.\n');

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createToken, type Grant } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { isScope, type Scope, scopes } from '../auth/scope.ts';
@@ -26,12 +27,14 @@ export const tokenCreateCommand = defineCommand({
     me: { type: 'string', value: 'URL', help: 'whose token it is' },
   },
   async run({ values }, { env, now, print }) {
-    const token = createToken({
-      scopes: parseScopes(values.scope ?? 'read'),
-      lifetime: parseDuration('expires', values.expires ?? '90d'),
-      now: now(),
-      ...(values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) }),
-    });
+    const token = createToken(
+      withoutUndefined({
+        scopes: parseScopes(values.scope ?? 'read'),
+        lifetime: parseDuration('expires', values.expires ?? '90d'),
+        now: now(),
+        me: values.me === undefined ? undefined : parseProfileUrl('me', values.me),
+      }),
+    );
     await withAccess(parsePlaces({ ...values, content: undefined }, env), ({ tokens }) => tokens.add(token));
     print(`${token.token}\n`);
     return 0;

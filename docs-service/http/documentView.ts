@@ -10,9 +10,16 @@ export function documentToView(document: DocumentMetadata, origin: string): Docu
   const { slug, title, type, tags, date, updated, lang, authors, description, contentHash } = document;
   const self = documentAddress(origin, slug);
   return {
-    ...{ slug, title, type },
+    slug,
+    title,
+    type,
     tags: tags.map((tag) => ({ slug: tag.slug, title: tag.title })),
-    ...{ date, updated, lang, authors: [...authors], description, contentHash },
+    date,
+    updated,
+    lang,
+    authors: [...authors],
+    description,
+    contentHash,
     links: { self, pdf: `${self}.pdf`, markdown: `${self}.md` },
   };
 }

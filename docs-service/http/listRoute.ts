@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { DocumentIndex } from '../index/documentIndex.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import type { DocumentFilter, DocumentIndex } from '../index/documentIndex.ts';
 import { LruCache } from '../lruCache.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
@@ -53,7 +54,7 @@ export function createListRoute({ index, origin }: ListRouteOptions) {
 
   async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<ListAnswer> {
     const { type, tag, q, limit, offset } = parameters;
-    const filter = { ...(type === undefined ? {} : { type }), ...(tag === undefined ? {} : { tag }), drafts };
+    const filter = withoutUndefined<DocumentFilter>({ type, tag, drafts });
     const page =
       q === undefined
         ? await index.list({ ...filter, limit, offset })

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 
 /** RFC 9457. */
 export interface Problem {
@@ -58,14 +59,14 @@ const titles: Readonly<Record<number, string>> = {
 
 export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   const { status, message, headers, errors } = problem;
-  const body: Problem = {
+  const body: Problem = withoutUndefined({
     type: 'about:blank',
     title: titles[status] ?? 'Error',
     status,
     detail: message,
     instance: reply.request.url.split('?', 1)[0]?.slice(0, 2_048) ?? '',
-    ...(errors === undefined ? {} : { errors }),
-  };
+    errors,
+  });
   // What was meant for the answer that could not be given says nothing of this one.
   for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
   return reply

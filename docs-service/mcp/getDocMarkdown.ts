@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { DocumentParts } from '../formats/markdown/partsReader.ts';
 import { isWithinCharacter, pageOf } from './markdownPage.ts';
 import { nearHeadings, tryFindSection } from './markdownSections.ts';
@@ -65,7 +66,7 @@ export const getDocMarkdown = defineTool({
     checkOffset(parts, range, offset);
     const { nextOffset, ...page } = pageOf(parts, { ...range, offset, maxChars });
     const { title } = document;
-    return { slug, title, ...page, ...(nextOffset === undefined ? {} : { nextOffset }) };
+    return withoutUndefined({ slug, title, ...page, nextOffset });
   },
 });
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { defineTool } from './tool.ts';
 
 export const listCollections = defineTool({
@@ -16,9 +17,9 @@ export const listCollections = defineTool({
   }),
   async call(_args, library) {
     const [collections, notice] = await Promise.all([library.countedCollections(), library.notice()]);
-    return {
+    return withoutUndefined({
       collections: collections.map(({ name, title, documents }) => ({ name, title, documents })),
-      ...(notice === undefined ? {} : { notice }),
-    };
+      notice,
+    });
   },
 });

@@ -55,7 +55,10 @@ export async function listResources(
 ): Promise<{ readonly resources: readonly ListedResource[]; readonly total: number }> {
   const collections = await index.collections();
   const shown = collections.slice(offset, offset + limit).map(({ name, title, description }) => ({
-    ...{ uri: resourceUri('collection', name), name, title, mimeType },
+    uri: resourceUri('collection', name),
+    name,
+    title,
+    mimeType,
     ...(description === null ? {} : { description }),
   }));
   const documents = await index.list({

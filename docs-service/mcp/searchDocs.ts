@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { tagSchema } from '../http/schemas.ts';
+import type { DocumentFilter } from '../index/documentIndex.ts';
 import { defineTool } from './tool.ts';
 
 const usualLimit = 10;
@@ -60,13 +62,13 @@ export const searchDocs = defineTool({
     notice: Type.Optional(Type.String({ description: 'Why documents may be missing.' })),
   }),
   async call({ query, type, tag, limit = usualLimit, offset = 0 }, library) {
-    const filter = { ...(type === undefined ? {} : { type }), ...(tag === undefined ? {} : { tag }) };
+    const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
     const { index, drafts } = library;
     const [{ items, total, approximate }, notice] = await Promise.all([
       index.search({ ...filter, text: query, drafts, limit, offset }),
       library.notice(),
     ]);
-    return {
+    return withoutUndefined({
       results: items.map(({ document, snippet }) => ({
         slug: document.slug,
         title: document.title,
@@ -78,7 +80,7 @@ export const searchDocs = defineTool({
       ...(approximate ? { approximate } : {}),
       limit,
       offset,
-      ...(notice === undefined ? {} : { notice }),
-    };
+      notice,
+    });
   },
 });

@@ -104,7 +104,12 @@ async function openLibrary({ places, folder, surroundings }: Opening) {
   const texts = createRenderer({ worker: join(parts, 'renderWorker.cjs'), ...textBounds });
   const { index } = stores;
   const renditions = createRenditions({
-    ...{ index, folder, now, texts, files: texts, version: '' },
+    index,
+    folder,
+    now,
+    texts,
+    files: texts,
+    version: '',
     // What was read before is kept in memory; nobody asks for a format with fonts or links.
     cache: { get: async () => undefined, put: async () => undefined },
     fonts: { folders: [], fingerprint: '' },

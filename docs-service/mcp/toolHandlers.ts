@@ -28,7 +28,9 @@ export function answerTools({ server, library, failures }: McpContext): void {
 
 function toolToListed({ name, title, description, input, output }: Tool): ListedTool {
   return {
-    ...{ name, title, description },
+    name,
+    title,
+    description,
     inputSchema: jsonSchema(input),
     outputSchema: jsonSchema(output),
     annotations: {

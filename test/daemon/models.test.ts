@@ -211,7 +211,7 @@ t.test('a window is forgotten when its model is unloaded, and that is told', asy
 });
 
 t.test('of a runner that names other models each time only the newest are kept', async (t) => {
-  const knowledge = createModelKnowledge({ onReplaced: () => undefined, onDidLoad: () => undefined });
+  const knowledge = createModelKnowledge();
   const server = { name: 'default', url: 'http://box' };
   const listed = (from: number) =>
     Array.from({ length: 10_000 }, (_, n) => ({ name: `m${from + n}`, capabilities: ['vision'] }));

@@ -127,7 +127,8 @@ function ended(
   const messages = toKept(said);
   const reason = isLast ? 'rounds' : finishReason === 'length' ? 'length' : undefined;
   const metadata: TurnMetadata = {
-    ...{ model, usage },
+    model,
+    usage,
     ...(reason && { ended: reason }),
     ...(messages && { messages }),
   };

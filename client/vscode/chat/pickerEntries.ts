@@ -48,12 +48,15 @@ export function toPickerEntries(
 function substitute(id: string): RunnerModelInformation {
   return {
     ...placeholder(true),
-    ...{ id, name: id === placeholderId ? 'Runner: any model' : id },
+    id,
+    name: id === placeholderId ? 'Runner: any model' : id,
     detail: id === placeholderId ? '' : 'not installed',
     tooltip: 'Another model answers: a loaded one on your machine, or else the newest.',
-    ...{ isUserSelectable: false },
+    ...unlisted,
   };
 }
+
+const unlisted = { isUserSelectable: false };
 
 const placeholderId = 'none';
 

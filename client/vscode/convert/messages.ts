@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Message, Tool, ToolCall } from '../../../protocol/chat.ts';
+import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 
 /**
  * Converts the editor's messages into the protocol's. One message of the editor may hold texts, images, calls and
@@ -73,13 +74,13 @@ export function toResult(
     else if (part instanceof vscode.LanguageModelDataPart) addData(part, texts, images);
     else if (part instanceof vscode.LanguageModelPromptTsxPart) texts.push(JSON.stringify(part.value));
   }
-  return {
+  return withoutUndefined({
     role: 'tool',
     content: texts.join(''),
     toolCallId: callId,
-    ...(toolName === undefined ? {} : { toolName }),
+    toolName,
     ...(images.length === 0 ? {} : { images }),
-  };
+  });
 }
 
 export function toTools(

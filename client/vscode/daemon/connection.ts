@@ -181,7 +181,10 @@ class Connection implements DaemonConnection {
     this.#told = settings();
     this.#isToldTrusted = vscode.workspace.isTrusted;
     return startDaemon({
-      ...{ ...options, settings: this.#told, origins: originsNow(this.#told), onDidEnd },
+      ...options,
+      settings: this.#told,
+      origins: originsNow(this.#told),
+      onDidEnd,
       refusals: this.#refusals,
       trusted: this.#isToldTrusted,
       prepare: (client) => {

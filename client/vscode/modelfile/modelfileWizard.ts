@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { listModelsRequest } from '../../../protocol/models.ts';
+import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { messageOf } from '../errorText.ts';
 import { toModelfile } from './modelfileContent.ts';
@@ -55,11 +56,13 @@ async function listNames(daemon: DaemonConnection) {
 async function chooseFile(): Promise<string | undefined> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const [file] =
-    (await vscode.window.showOpenDialog({
-      title: 'The Weights to Start From',
-      filters: { 'GGUF files': ['gguf'] },
-      ...(folder === undefined ? {} : { defaultUri: folder }),
-    })) ?? [];
+    (await vscode.window.showOpenDialog(
+      withoutUndefined({
+        title: 'The Weights to Start From',
+        filters: { 'GGUF files': ['gguf'] },
+        defaultUri: folder,
+      }),
+    )) ?? [];
   return file?.fsPath;
 }
 

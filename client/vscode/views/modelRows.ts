@@ -47,7 +47,10 @@ export function localRow(model: Model, { isNamed }: RowOptions): ViewRow {
     running ? 'loaded' : '',
   ];
   return {
-    ...{ model: name, server, family, capabilities: capabilitiesOf(model) },
+    model: name,
+    server,
+    family,
+    capabilities: capabilitiesOf(model),
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
       isNamed ? `on ${server}` : '',
@@ -75,7 +78,10 @@ export function runningRow(model: Model, { isNamed }: RowOptions): ViewRow {
   ];
   const end = Date.parse(expiresAt);
   return {
-    ...{ model: name, server, family, capabilities: capabilitiesOf(model) },
+    model: name,
+    server,
+    family,
+    capabilities: capabilitiesOf(model),
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
       isNamed ? `on ${server}` : '',
@@ -98,7 +104,12 @@ export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): V
   const special = capabilities.filter((name) => name !== 'completion');
   const marks = [sizes.join(' '), special.join(' '), installed ? 'installed' : ''];
   return {
-    ...{ model, family, url, context, sizes, capabilities },
+    model,
+    family,
+    url,
+    context,
+    sizes,
+    capabilities,
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
       sizes.length === 0 ? '' : `sizes ${sizes.join(', ')}`,

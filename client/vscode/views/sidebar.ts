@@ -32,20 +32,33 @@ export function createSidebar(
   pulls: RunningPulls,
 ): Sidebar {
   const local = createModelView({
-    ...{ id: 'runnerModelsLocalView', name: 'Local', title: 'Local Models', memory, pulls },
+    id: 'runnerModelsLocalView',
+    name: 'Local',
+    title: 'Local Models',
+    memory,
+    pulls,
     sources: () => everyServer(serverNames(readSettings()), (...of) => loadLocal(daemon, ...of)),
   });
   const running = createModelView({
-    ...{ id: 'runnerModelsRunningView', name: 'Running', title: 'Running Models', memory },
+    id: 'runnerModelsRunningView',
+    name: 'Running',
+    title: 'Running Models',
+    memory,
     sources: () => everyServer(serverNames(readSettings()), (...of) => loadRunning(daemon, ...of)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
   });
   const library = createModelView({
-    ...{ id: 'runnerModelsLibraryView', name: 'Library', title: 'Library', memory },
+    id: 'runnerModelsLibraryView',
+    name: 'Library',
+    title: 'Library',
+    memory,
     sources: () => [catalogSource(daemon, 'library')],
   });
   const cloud = createModelView({
-    ...{ id: 'runnerModelsCloudView', name: 'Cloud', title: 'Cloud Models', memory },
+    id: 'runnerModelsCloudView',
+    name: 'Cloud',
+    title: 'Cloud Models',
+    memory,
     sources: () => [catalogSource(daemon, 'cloud')],
   });
   const all = [local, running, library, cloud];

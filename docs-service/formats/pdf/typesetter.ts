@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import { breakable } from './breakable.ts';
 import type { Region } from './fallbackFonts.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
@@ -200,14 +201,14 @@ function lookOf(mark: Mark, fontSize: number): Omit<Run, 'text' | 'font'> {
   const size = mark.small ? fontSize * 1.2 : mark.code ? fontSize * inlineCodeScale : undefined;
   const leads = mark.link !== undefined || mark.destination !== undefined;
   const color = leads ? colors.link : mark.code ? colors.code : mark.quiet ? colors.quiet : undefined;
-  return {
-    ...(size === undefined ? {} : { fontSize: size }),
-    ...(color === undefined ? {} : { color }),
+  return withoutUndefined({
+    fontSize: size,
+    color,
     ...(mark.bold ? { bold: true } : {}),
     ...(mark.italics ? { italics: true } : {}),
     ...(mark.small ? { [mark.small]: true } : {}),
     ...(mark.strike ? { decoration: 'lineThrough' } : mark.underline ? { decoration: 'underline' } : {}),
     ...(mark.link ? { link: mark.link } : {}),
     ...(mark.destination ? { linkToDestination: mark.destination } : {}),
-  };
+  });
 }

@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import { findCollection } from '../../content/libraryCollections.ts';
 import { isSlug } from '../../content/slug.ts';
 import type { Renditions } from '../../formats/renditions.ts';
-import type { DocumentIndex } from '../../index/documentIndex.ts';
+import type { DocumentFilter, DocumentIndex } from '../../index/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { createEtag, isNotModified, setValidators } from '../conditional.ts';
 import { answerError, loggedProblemOf } from '../errors.ts';
@@ -67,7 +68,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       // A form sends fields that were left empty.
       const { q, type, tag } = withoutEmpty(request.query);
       const { page = 1 } = request.query;
-      const filter = { ...(type === undefined ? {} : { type }), ...(tag === undefined ? {} : { tag }) };
+      const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
       const asked = { ...filter, drafts: true, limit: pageSize, offset: (page - 1) * pageSize };
       const view = { filter, page, pageSize };
       if (q === undefined) {

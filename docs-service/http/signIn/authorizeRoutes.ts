@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import { type AuthorizationRequest, parseAuthorizationRequest } from '../../auth/authorizationRequest.ts';
 import type { ClientFinder } from '../../auth/clientFinder.ts';
 import type { ClientStore } from '../../auth/clientStore.ts';
@@ -197,13 +198,15 @@ function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string
 
 type Answer = { readonly code: string } | typeof refusal;
 
+type Sender = { readonly state?: string; readonly iss: string };
+
 /** RFC 6749, 4.1.2, and `iss`, by which a client knows who answers (RFC 9207). */
 function locationOf(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | undefined },
   { origin }: BaseUrl,
   answer: Answer,
 ): string {
-  const all = { ...answer, ...(state === undefined ? {} : { state }), iss: origin };
+  const all = withoutUndefined<Answer & Sender>({ ...answer, state, iss: origin });
   // What the address has of its own stays as the client wrote it.
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(all)}`;
 }
@@ -228,7 +231,10 @@ function describe({
   // An address with a scheme of its own may have no host.
   const redirectHost = /^https?:$/.test(redirect.protocol) ? redirect.host : redirectUri;
   return {
-    ...{ client, clientHost, redirectHost, isLocal },
+    client,
+    clientHost,
+    redirectHost,
+    isLocal,
     isRedirectElsewhere: clientHost !== '' && redirectHost !== clientHost,
     scopes: scopes.map((scope) => ({ scope, sentence: sentences[scope], isAsked: true })),
   };
