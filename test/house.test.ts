@@ -94,6 +94,24 @@ t.test('the rooms import only whom they may', async (t) => {
   }
 });
 
+t.test('nothing imports itself over others, neither file nor room', async (t) => {
+  const files = sources.map(({ path, imports }) => [path, imports] as const);
+  t.strictSame(circlesIn(files), [], 'files');
+  const rooms = files
+    .filter(([path]) => /^client\/vscode\/\w+\//.test(path))
+    .map(([path, imports]) => [roomOf(path), imports.map(roomOf)] as const);
+  t.ok(rooms.length > 30, 'rooms were found');
+  t.strictSame(circlesIn(rooms), [], 'rooms of VS Code');
+  const known = [
+    ['a', ['b', 'e']],
+    ['b', ['c']],
+    ['c', ['d', 'b']],
+    ['d', ['d']],
+    ['e', ['d']],
+  ] as const;
+  t.strictSame(circlesIn(known), [['b', 'c']], 'a circle is found');
+});
+
 t.test(
   'the SDK of the Agent Client Protocol is loaded by one file, which is loaded when it is wanted',
   async (t) => {
@@ -284,6 +302,37 @@ function readSources(room: string): SourceFile[] {
       const text = readFileSync(path, 'utf8');
       return { path, text, imports: importsOf(path, text) };
     });
+}
+
+/** The folder of a capability, such as `daemon/chat`, with all that is in it. */
+function roomOf(path: string): string {
+  return /^(?:daemon|client\/vscode)\/\w+(?=\/)/.exec(path)?.[0] ?? path;
+}
+
+/** The nodes that reach each other, sorted, by Tarjan's algorithm; who only imports itself is none. */
+function circlesIn(edges: Iterable<readonly [from: string, to: readonly string[]]>): string[][] {
+  const targets = new Map<string, Set<string>>();
+  for (const [from, to] of edges) targets.set(from, new Set([...(targets.get(from) ?? []), ...to]));
+  const circles: string[][] = [];
+  const order = new Map<string, number>();
+  const stack: string[] = [];
+  const lowest = (node: string): number => {
+    const own = order.size;
+    order.set(node, own);
+    stack.push(node);
+    let low = own;
+    for (const target of targets.get(node) ?? []) {
+      if (!order.has(target)) low = Math.min(low, lowest(target));
+      else if (stack.includes(target)) low = Math.min(low, order.get(target) ?? own);
+    }
+    if (low === own) {
+      const circle = stack.splice(stack.indexOf(node));
+      if (circle.length > 1) circles.push(circle.sort());
+    }
+    return low;
+  };
+  for (const node of targets.keys()) if (!order.has(node)) lowest(node);
+  return circles.sort();
 }
 
 function importsOf(path: string, text: string): string[] {

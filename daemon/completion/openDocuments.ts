@@ -1,7 +1,6 @@
 import { TextDocuments } from 'vscode-languageserver/node';
 import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-languageserver-textdocument';
 import type { TextPosition } from '../../protocol/completion.ts';
-import { isTyping } from './pacing.ts';
 import { positionAfter, type TextSource } from './surroundings.ts';
 
 /** A document as it is now. The editor's changes are made in place. */
@@ -75,4 +74,13 @@ function endOf(change: TextDocumentContentChangeEvent | undefined): TextPosition
 function gapsSince({ last, gaps }: Changes, now: number): readonly number[] {
   const gap = now - last;
   return isTyping(gap) ? [...gaps, gap].slice(-maxGaps) : gaps;
+}
+
+/** In ms: a shorter gap is a change that the editor makes, a longer one is a pause. */
+const minGap = 20;
+const maxGap = 1_000;
+
+/** Whether so many ms between two changes of a document are a gap between two keys. */
+export function isTyping(gap: number): boolean {
+  return gap >= minGap && gap <= maxGap;
 }

@@ -49,14 +49,8 @@ const minRest = 75;
 const maxRest = 400;
 /** How many gaps make a habit. */
 const minGaps = 4;
-/** In ms: a shorter gap is a change that the editor makes, a longer one is a pause. */
-const minGap = 20;
-const maxGap = 1_000;
-
-/** Whether so many ms between two changes of a document are a gap between two keys. */
-export function isTyping(gap: number): boolean {
-  return gap >= minGap && gap <= maxGap;
-}
+/** In ms; what a longer latency adds would be felt. */
+const maxLatency = 1_000;
 
 /**
  * How long the keys rest before the runner is asked, in ms: a third more than three of four gaps, so that a key seldom
@@ -65,7 +59,7 @@ export function isTyping(gap: number): boolean {
  */
 export function restFor({ gaps, latency = 0 }: Pace): number {
   const usual = gaps.length < minGaps ? usualRest : upperQuartile(gaps) * (4 / 3);
-  const rest = usual + Math.min(latency, maxGap) / 10;
+  const rest = usual + Math.min(latency, maxLatency) / 10;
   return Math.round(Math.min(maxRest, Math.max(minRest, rest)));
 }
 

@@ -1,6 +1,6 @@
 import { answerJson, type Exchange } from './exchange.ts';
-import type { Step } from './inference.ts';
 import { type InferenceRequest, loadModel } from './inferenceRequest.ts';
+import type { Step } from './job.ts';
 import { goTime } from './json.ts';
 import { metricsOnWire } from './meter.ts';
 import type { InstalledModel } from './modelStore.ts';

@@ -3,7 +3,7 @@ import { promptTokens, readMessages, readTools } from './chatMessages.ts';
 import { answerJson, type Exchange } from './exchange.ts';
 import { badRequest } from './failure.ts';
 import { readFields, type Struct } from './fields.ts';
-import { infer, type Step } from './inference.ts';
+import { infer } from './inference.ts';
 import {
   checkFormat,
   findModel,
@@ -15,6 +15,7 @@ import {
   requireCapabilities,
   thinks,
 } from './inferenceRequest.ts';
+import type { Step } from './job.ts';
 import type { InstalledModel } from './modelStore.ts';
 import { parseBody } from './requestBody.ts';
 import type { PromptMessage, PromptTool } from './speech.ts';

@@ -3,7 +3,7 @@ import { promptTokens } from './chatMessages.ts';
 import type { Exchange } from './exchange.ts';
 import { badRequest, modelNotFound } from './failure.ts';
 import { type Fields, readFields, type Struct, textOf } from './fields.ts';
-import { infer, type Step } from './inference.ts';
+import { infer } from './inference.ts';
 import {
   checkFormat,
   findModel,
@@ -15,6 +15,7 @@ import {
   requireCapabilities,
   thinks,
 } from './inferenceRequest.ts';
+import type { Step } from './job.ts';
 import type { InstalledModel } from './modelStore.ts';
 import { holeOfRaw } from './rawHole.ts';
 import { parseBody } from './requestBody.ts';

@@ -1,30 +1,8 @@
 import type { Exchange } from './exchange.ts';
 import { ApiFailure } from './failure.ts';
-import type { Metrics } from './meter.ts';
-import type { InstalledModel } from './modelStore.ts';
+import type { Job, Step } from './job.ts';
 import { createPacer } from './pacer.ts';
-import type { Prompt } from './speech.ts';
 import { createTeller } from './teller.ts';
-
-/** One line of an answer, before chat or generate gives it its form. */
-export interface Step {
-  readonly text: string;
-  readonly thinking?: string;
-  readonly calls?: readonly object[];
-  readonly logprobs?: readonly object[];
-  readonly done?: { readonly reason: 'stop' | 'length'; readonly metrics: Metrics };
-}
-
-export interface Job {
-  readonly prompt: Prompt;
-  readonly model: InstalledModel;
-  readonly promptTokens: number;
-  readonly window: number;
-  readonly shift: boolean;
-  readonly limit: number;
-  readonly stop: readonly string[];
-  readonly topLogprobs?: number;
-}
 
 /** Lets the model speak, within the limits of the request; ends without `done` where the speech is cut. */
 export async function* infer(exchange: Exchange, job: Job): AsyncGenerator<Step> {

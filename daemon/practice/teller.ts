@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Job, Step } from './inference.ts';
+import type { Job, Step } from './job.ts';
 import { startMeter } from './meter.ts';
 import type { Call, Piece } from './speech.ts';
 import { createStopFilter } from './stopFilter.ts';

@@ -1,23 +1,8 @@
-import type { BlockStart } from './callBlock.ts';
 import { judgeCalls } from './callJudge.ts';
 import { type BlockResult, CallReader } from './callReader.ts';
+import type { CallStart } from './callStart.ts';
 import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
-
-/** What may be calls, and what came before them. */
-export interface CallStart {
-  /** Blanks that were withheld before it. */
-  readonly lead: string;
-  /** The tag or mark that it began with. */
-  readonly opening: string;
-  readonly close: string;
-  readonly start: BlockStart;
-}
-
-/** A reply that may be nothing but calls. */
-export function bareCall(lead: string): CallStart {
-  return { lead, opening: '', close: '', start: { wrapped: false, proof: 'alone', beginsLine: true } };
-}
 
 /** Withholds what may be tool calls until that is decided; what turns out to be none is given back, as text. */
 export class CallMode implements Mode {

@@ -1,4 +1,4 @@
-import { bareCall } from './callMode.ts';
+import { bareCall } from './callStart.ts';
 import { openBrace, openBracket, skipBlanks, tick } from './characters.ts';
 import type { Mode, Scan } from './scan.ts';
 

@@ -1,6 +1,7 @@
 import { Blanks, LineRest } from './afterTag.ts';
 import { type CallToken, callMarksOf } from './callMarks.ts';
-import { CallMode, type CallStart } from './callMode.ts';
+import { CallMode } from './callMode.ts';
+import type { CallStart } from './callStart.ts';
 import { Channels } from './channels.ts';
 import { CodeTracker } from './codeTracker.ts';
 import { ContextBlock } from './contextBlock.ts';

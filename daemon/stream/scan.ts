@@ -1,5 +1,5 @@
 import type { CallToken } from './callMarks.ts';
-import type { CallStart } from './callMode.ts';
+import type { CallStart } from './callStart.ts';
 import type { CodeTracker } from './codeTracker.ts';
 import type { EventSink } from './eventSink.ts';
 import type { Marks } from './marks.ts';

@@ -1,4 +1,4 @@
-import { bareCall } from './callMode.ts';
+import { bareCall } from './callStart.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import type { ThinkingMarks } from './families.ts';
 import type { CallOpening, Opening } from './openings.ts';

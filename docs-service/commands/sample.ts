@@ -9,7 +9,7 @@ import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { UsageError } from '../usageError.ts';
-import { untilEnd } from './serve.ts';
+import { untilEnd } from './untilEnd.ts';
 
 /** Milliseconds: twelve hours. */
 const lifetime = 12 * 3_600_000;

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { parseServeConfig, serveOptions } from '../serveConfig.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { defineCommand } from './command.ts';
 import { serveSample } from './sample.ts';
+import { untilEnd } from './untilEnd.ts';
 
 export const serveCommand = defineCommand({
   usage: 'serve',
@@ -19,7 +18,3 @@ export const serveCommand = defineCommand({
     return 0;
   },
 });
-
-export async function untilEnd({ ending }: Pick<Surroundings, 'ending'>): Promise<void> {
-  if (!ending.aborted) await once(ending, 'abort');
-}

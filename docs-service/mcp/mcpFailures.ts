@@ -1,14 +1,20 @@
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
 import { IndexUnavailable, QueryError } from '../index/documentIndex.ts';
-import type { McpProtocol, McpServerOptions } from './mcpServer.ts';
 import { ToolError } from './tool.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
 const invalidParameters = -32_602;
 const internalError = -32_603;
 
-export type McpFailuresOptions = Pick<McpServerOptions, 'protocol' | 'onDefect'>;
+/** The SDK, which is loaded once somebody asks by MCP. */
+export type McpProtocol = typeof import('./mcpProtocol.ts');
+
+export interface McpFailuresOptions {
+  readonly protocol: McpProtocol;
+  /** What went wrong here, and is no mistake of the client. */
+  readonly onDefect: (error: Error) => void;
+}
 
 /** What a client is told where it cannot have what it wants. */
 export class McpFailures {

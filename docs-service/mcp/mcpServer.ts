@@ -1,16 +1,13 @@
 import type { Server } from '@modelcontextprotocol/server';
-import { McpFailures } from './mcpFailures.ts';
+import type { McpContext } from './mcpContext.ts';
+import { McpFailures, type McpFailuresOptions } from './mcpFailures.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import { answerPrompts } from './prompts.ts';
-
 import { answerResources } from './resourceHandlers.ts';
 import { mendSentErrors } from './sentErrors.ts';
 import { answerTools } from './toolHandlers.ts';
 
-export type McpProtocol = typeof import('./mcpProtocol.ts');
-
-export interface McpServerOptions {
-  readonly protocol: McpProtocol;
+export interface McpServerOptions extends McpFailuresOptions {
   /** Resolves once the library can be asked; the server says who it is before that. */
   readonly library: Promise<McpLibrary>;
   readonly version: string;
@@ -18,15 +15,6 @@ export interface McpServerOptions {
   readonly era: 'legacy' | 'modern';
   /** Whether the client can be told that the list of resources has changed. */
   readonly canNotify: boolean;
-  /** What went wrong here, and is no mistake of the client. */
-  readonly onDefect: (error: Error) => void;
-}
-
-/** What the handlers of a server share. */
-export interface McpContext {
-  readonly server: Server;
-  readonly library: Promise<McpLibrary>;
-  readonly failures: McpFailures;
 }
 
 /** The library for one client, in either revision of the protocol. */

@@ -1,4 +1,4 @@
-import type { McpContext } from './mcpServer.ts';
+import type { McpContext } from './mcpContext.ts';
 
 /** What a person can choose in a client, as lists have it. */
 export const answerPrompt = {

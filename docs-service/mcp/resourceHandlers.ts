@@ -1,6 +1,6 @@
 import { createCursor, tryOffset } from './cursor.ts';
+import type { McpContext } from './mcpContext.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
-import type { McpContext } from './mcpServer.ts';
 import { answerPrompt, unknownPrompt } from './prompts.ts';
 import {
   completeResource,

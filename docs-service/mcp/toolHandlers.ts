@@ -2,7 +2,7 @@ import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import type { TObject } from 'typebox';
 import { getDocMarkdown } from './getDocMarkdown.ts';
 import { listCollections } from './listCollections.ts';
-import type { McpContext } from './mcpServer.ts';
+import type { McpContext } from './mcpContext.ts';
 import { searchDocs } from './searchDocs.ts';
 import type { Tool } from './tool.ts';
 import { parseArguments } from './toolArguments.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { isTyping, restFor } from '../../daemon/completion/pacing.ts';
+import { isTyping } from '../../daemon/completion/openDocuments.ts';
+import { restFor } from '../../daemon/completion/pacing.ts';
 import { prefixBudget, surroundingsAt } from '../../daemon/completion/surroundings.ts';
 import { completionRequestBody, waysToAsk } from '../../daemon/completion/ways.ts';
 import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';

@@ -18,7 +18,8 @@ import { withoutSpecialTokens } from '../../daemon/completion/filters/tokens.ts'
 import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBlank.ts';
 import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
 import { compileGlob, createExcludes } from '../../daemon/completion/globs.ts';
-import { createLatency, isTyping, restFor } from '../../daemon/completion/pacing.ts';
+import { isTyping } from '../../daemon/completion/openDocuments.ts';
+import { createLatency, restFor } from '../../daemon/completion/pacing.ts';
 import { dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
 import { createSuggestions, typedSince } from '../../daemon/completion/suggestions.ts';
 import {

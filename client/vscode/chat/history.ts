@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Attachment, Message } from '../../../protocol/chat.ts';
-import { isAside } from '../chat/answerWriter.ts';
-import { readMetadata } from '../chat/turnMetadata.ts';
-import { isPicture } from './messages.ts';
+import { isPicture } from '../convert/messages.ts';
+import { isAside } from './answerWriter.ts';
+import { readMetadata } from './turnMetadata.ts';
 
 /** The earlier turns: what the user asked, what was answered, and the tools that were called. */
 export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {

@@ -13,8 +13,7 @@ import { serverNames } from '../daemon/servers.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';
 import { readSettings } from '../settings.ts';
-import type { Sidebar } from '../views/sidebar.ts';
-import { type ModelRow, paramsOf, serverOf } from './modelRow.ts';
+import { type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import type { RunningPull, RunningPulls } from './runningPulls.ts';
 
@@ -22,8 +21,8 @@ export interface ModelCommandsParts {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
-  /** Shows the row that a command made. */
-  readonly sidebar: Pick<Sidebar, 'revealInstalled' | 'revealLoaded'>;
+  /** Where the row is shown that a command made. */
+  readonly sidebar: ShownModels;
 }
 
 /** The commands of the model views. Each asks for a model if it was not called on a row. */

@@ -11,6 +11,14 @@ export interface ModelRow {
   readonly sizes?: readonly string[];
 }
 
+/** Where the views show models: they bring one before the user's eyes, where they are visible. */
+export interface ShownModels {
+  /** One that was pulled or made. */
+  revealInstalled(row: ModelRow): void;
+  /** One that was loaded. */
+  revealLoaded(row: ModelRow): void;
+}
+
 export function paramsOf(row: ModelRow): { readonly model: string; readonly server?: string } {
   return { model: row.model, ...serverOf(row) };
 }

@@ -1,16 +1,15 @@
 import * as vscode from 'vscode';
 import { listModelsRequest, pullModelRequest } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { Sidebar } from '../views/sidebar.ts';
 import { sizeChoices } from './librarySizes.ts';
-import { type ModelRow, paramsOf } from './modelRow.ts';
+import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
 import type { RunningPulls } from './runningPulls.ts';
 import { runWork } from './work.ts';
 
 export interface PullParts {
   readonly daemon: DaemonConnection;
   readonly pulls: RunningPulls;
-  readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
+  readonly sidebar: Pick<ShownModels, 'revealInstalled'>;
 }
 
 /** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */

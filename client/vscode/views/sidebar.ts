@@ -10,7 +10,7 @@ import {
 import { type Status, statusDidChange, statusRequest } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
-import type { ModelRow } from '../models/modelRow.ts';
+import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { readSettings } from '../settings.ts';
 import { everyServer } from './everyServer.ts';
@@ -19,12 +19,7 @@ import { createModelView } from './modelView.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
-export interface Sidebar extends vscode.Disposable {
-  /** Selects the row of a model that was pulled or created, if its view is visible. */
-  revealInstalled(row: ModelRow): void;
-  /** Selects the row of a model that was loaded, if its view is visible. */
-  revealLoaded(row: ModelRow): void;
-}
+export interface Sidebar extends vscode.Disposable, ShownModels {}
 
 export function createSidebar(
   daemon: DaemonConnection,

@@ -1,4 +1,4 @@
-import type { BookContents } from './book.ts';
+import type { BookContents } from './bookContents.ts';
 
 /**
  * What the book can claim of its accessibility, in the words of the Schema.org accessibility vocabulary. Nothing is

@@ -1,18 +1,8 @@
 import { EPub } from 'epub-gen-memory';
-import type { BookPicture } from './bookPictures.ts';
-import type { Chapter } from './chapter.ts';
-import type { Cover } from './cover.ts';
-import type { BookDescription } from './epub.ts';
+import type { BookContents } from './bookContents.ts';
 import { navigationDocument, ncxDocument } from './navigation.ts';
 import { packageDocument } from './package.ts';
 import { styleSheet } from './styleSheet.ts';
-
-export interface BookContents {
-  readonly description: BookDescription;
-  readonly chapters: readonly Chapter[];
-  readonly pictures: readonly BookPicture[];
-  readonly cover: Cover;
-}
 
 /**
  * The library packs the book, and all that it would read or fetch is replaced: its own steps take any address in a

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeXml } from '../markdown/xmlText.ts';
+import type { BookDescription } from './bookDescription.ts';
 import type { BookPictures } from './bookPictures.ts';
-import type { BookDescription } from './epub.ts';
 import { xhtmlPage } from './xhtmlPage.ts';
 
 export interface Cover {

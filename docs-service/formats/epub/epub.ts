@@ -4,21 +4,10 @@ import { languageOf } from '../language.ts';
 import { visibleText } from '../markdown/xmlText.ts';
 import { type EpubJob, type Rendered, Unrenderable } from '../renderJob.ts';
 import { Book } from './book.ts';
+import type { BookDescription } from './bookDescription.ts';
 import { BookPictures } from './bookPictures.ts';
 import { type Chapter, ChapterWriter } from './chapter.ts';
 import { createCover } from './cover.ts';
-
-/** What the parts of a book have in common. */
-export interface BookDescription {
-  /** Stable: the same for each book of the same collection. */
-  readonly identifier: string;
-  readonly title: string;
-  readonly language: string;
-  readonly authors: readonly string[];
-  readonly description: string | null;
-  /** `2026-11-21T00:00:00Z`: when the newest of the documents was changed. */
-  readonly modified: string;
-}
 
 /**
  * A collection as an EPUB 3 book. The same job gives the same bytes on every machine. Nothing is read but pictures

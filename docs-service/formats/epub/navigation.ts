@@ -1,7 +1,7 @@
 import type { Heading } from '../markdown/markdown.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
+import type { BookDescription } from './bookDescription.ts';
 import type { Chapter } from './chapter.ts';
-import type { BookDescription } from './epub.ts';
 import { xhtmlPage } from './xhtmlPage.ts';
 
 /** An entry of the contents: a chapter, or a heading of the first three levels in it. */

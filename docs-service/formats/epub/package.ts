@@ -1,6 +1,6 @@
 import { escapeXml } from '../markdown/xmlText.ts';
 import { accessibilityOf } from './accessibility.ts';
-import type { BookContents } from './book.ts';
+import type { BookContents } from './bookContents.ts';
 
 /** The package document: what the book is and what is in it, in the order of reading. */
 export function packageDocument(contents: BookContents): string {

@@ -1,46 +1,17 @@
 import type { Token, Tokens } from 'marked';
-import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { arrange, type Block } from './arrange.ts';
 import { codeBlock } from './codeBlock.ts';
-import {
-  htmlParagraphs,
-  type InlineContext,
-  inlinePieces,
-  type Mark,
-  type Piece,
-  type TextPiece,
-} from './inlines.ts';
+import { htmlParagraphs, inlinePieces } from './inlines.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin } from './pageMargin.ts';
-import { paragraphNodes, type Setting, textNodes } from './paragraphs.ts';
+import { paragraphNodes, textNodes } from './paragraphs.ts';
+import type { InlineContext, Mark, Piece, TextPiece } from './pieces.ts';
+import { heightOf, indented, indentWithin, type Scope } from './scope.ts';
 import { colors, headingStyle, pitch, quoteIndent, quoteLayout } from './style.ts';
 import { tableBlocks } from './tables.ts';
 
-/** Where tokens stand, and all that is known of their document. */
-export interface Scope extends Setting {
-  readonly document: MarkdownDocument;
-  readonly inline: InlineContext;
-  /** How many lists it stands in. */
-  readonly listDepth?: number;
-  /** Whether it stands in the table that a quote is set as. */
-  readonly inTable?: boolean;
-  /** In how many quotes. */
-  readonly quoteDepth?: number;
-  /** Is told of each heading that gets a place in the document. It answers with what makes it a bookmark. */
-  readonly placeHeading: (heading: Heading) => Record<string, unknown>;
-}
-
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
   return tokens.flatMap((token) => blockOf(token, scope));
-}
-
-/** Inside of quotes and lists text is narrower, but never too narrow to be read. */
-export function indented(scope: Scope, indent: number): Scope {
-  return { ...scope, width: scope.width - indent, indent: scope.inTable ? 0 : scope.indent + indent };
-}
-
-export function indentWithin(scope: Scope, indent: number): number {
-  return scope.width - indent < 150 ? 0 : indent;
 }
 
 function blockOf(token: Token, scope: Scope): Block[] {
@@ -61,7 +32,7 @@ function blockOf(token: Token, scope: Scope): Block[] {
     case 'blockquote':
       return quoteBlock(token as Tokens.Blockquote, scope);
     case 'list':
-      return [listBlock(token as Tokens.List, scope)];
+      return [listBlock(token as Tokens.List, scope, blocksOf)];
     case 'table':
       return tableBlocks(token as Tokens.Table, scope);
     case 'hr':
@@ -159,13 +130,4 @@ function withoutStart(pieces: readonly Piece[], start: string): Piece[] {
 function ruleBlock(width: number): Block {
   const line = { type: 'line', x1: 0, y1: 0, x2: width, y2: 0, lineWidth: 0.6, lineColor: colors.rule };
   return { node: { canvas: [line] }, lead: 1, height: 1, before: 14, after: 14 };
-}
-
-export function heightOf(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, { height, before, after }) => sum + height + Math.max(before, after), 0);
-}
-
-/** How much a page must have left for a block of text to begin on it. */
-export function twoLines(fontSize: number): number {
-  return 2.2 * pitch(fontSize);
 }

@@ -1,12 +1,15 @@
-import type { Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import { arrange, type Block } from './arrange.ts';
-import { blocksOf, heightOf, indented, indentWithin, type Scope, twoLines } from './blocks.ts';
 import { hang } from './paragraphs.ts';
+import { heightOf, indented, indentWithin, type Scope, twoLines } from './scope.ts';
 import { colors } from './style.ts';
 import type { Run } from './typesetter.ts';
 
+/** Sets what stands in an item. */
+type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
+
 /** A list whose signs hang to the left of its text, in the line of the text itself, so no page parts them. */
-export function listBlock(list: Tokens.List, scope: Scope): Block {
+export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): Block {
   const markers = markersOf(list, scope);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
   const indent = indentWithin(scope, widest);

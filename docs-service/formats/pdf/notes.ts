@@ -1,7 +1,8 @@
 import type { Footnote } from '../markdown/markdown.ts';
 import { arrange, type Block } from './arrange.ts';
-import { blocksOf, heightOf, indented, type Scope } from './blocks.ts';
+import { blocksOf } from './blocks.ts';
 import { hang } from './paragraphs.ts';
+import { heightOf, indented, type Scope } from './scope.ts';
 import { colors, sizes } from './style.ts';
 
 /** The footnotes after a short rule at the end of the document, each with a link back to where it is referred to. */

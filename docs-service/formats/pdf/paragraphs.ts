@@ -1,6 +1,6 @@
-import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
 import { fromPageMargin } from './pageMargin.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
+import type { ImagePiece, Mark, Piece, TextPiece } from './pieces.ts';
 import { isRightToLeft, rightToLeftLines } from './rightToLeft.ts';
 import { colors, pitch } from './style.ts';
 import type { Run, Typesetter } from './typesetter.ts';

@@ -1,7 +1,7 @@
 import { PNG } from 'pngjs';
 import { readAsset } from '../markdown/assets.ts';
 import { resolveLink } from '../markdown/links.ts';
-import type { ImagePiece } from './inlines.ts';
+import type { ImagePiece } from './pieces.ts';
 import { textHeight } from './style.ts';
 import { isSvgInBounds } from './svgBounds.ts';
 

@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import type { InlineContext, Mark, Piece } from './inlines.ts';
+import type { InlineContext, Mark, Piece } from './pieces.ts';
 
 /**
  * Reads raw HTML as far as it says how text is set; of everything else the text stays. Markdown cuts inline HTML

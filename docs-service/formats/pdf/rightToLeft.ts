@@ -1,4 +1,4 @@
-import type { TextPiece } from './inlines.ts';
+import type { TextPiece } from './pieces.ts';
 
 const letters = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 

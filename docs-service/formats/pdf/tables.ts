@@ -1,10 +1,11 @@
 import type { Tokens } from 'marked';
 import type { Block } from './arrange.ts';
-import type { Scope } from './blocks.ts';
 import { type ColumnNeed, columnWidths } from './columnWidths.ts';
-import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
+import { inlinePieces } from './inlines.ts';
 import { fromPageMargin } from './pageMargin.ts';
 import { type Placed, paragraphNodes, type TextLook } from './paragraphs.ts';
+import type { Mark, Piece, TextPiece } from './pieces.ts';
+import type { Scope } from './scope.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 
 /** A table, or several below each other where it has more columns than the page has room for. */

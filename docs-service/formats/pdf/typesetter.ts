@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import { breakable } from './breakable.ts';
 import type { Region } from './fallbackFonts.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
-import type { Mark, TextPiece } from './inlines.ts';
+import type { Mark, TextPiece } from './pieces.ts';
 import { plainSigns, signsOf } from './signs.ts';
 import { colors, inlineCodeScale, sizes } from './style.ts';
 

@@ -1,7 +1,7 @@
 import type { LegacyHttpHandler, McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createChangeTeller } from '../../mcp/changeTeller.ts';
-import type { McpProtocol } from '../../mcp/mcpServer.ts';
+import type { McpProtocol } from '../../mcp/mcpFailures.ts';
 import type { Authorization } from '../authorization.ts';
 import { HttpProblem } from '../problem.ts';
 import { ListenerCount, listens } from './listenerCount.ts';
