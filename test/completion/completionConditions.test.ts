@@ -364,6 +364,7 @@ t.test('a document that is closed or renamed meanwhile', async (t) => {
   await document.close();
   await renamed.open('const a = \n');
   t.equal(await answer, null);
+  t.match(daemon.logs.at(-1), { message: 'No completion: The document was closed.' });
   await runner.waitFor((asked) => asked === request && asked.aborted);
   runner.on('/api/generate').say('one;');
   t.ok(await ask(daemon, position, { at: 'file:///shop/total.ts' }), 'its new name is a document of its own');

@@ -17,11 +17,12 @@ import { withoutThinking } from '../../daemon/completion/filters/thinking.ts';
 import { withoutSpecialTokens } from '../../daemon/completion/filters/tokens.ts';
 import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBlank.ts';
 import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
+import { createFlights, createNewest, type Flight, Superseded } from '../../daemon/completion/flights.ts';
 import { compileGlob, createExcludes } from '../../daemon/completion/globs.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
-import { createLatency, restFor } from '../../daemon/completion/pacing.ts';
+import { createLatency, createPacing, restFor } from '../../daemon/completion/pacing.ts';
 import { dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
-import { createSuggestions, typedSince } from '../../daemon/completion/suggestions.ts';
+import { createSuggestions, type Suggestion, typedSince } from '../../daemon/completion/suggestions.ts';
 import {
   prefixBudget,
   type Surroundings,
@@ -887,4 +888,233 @@ t.test('how long a model takes to its first line', async (t) => {
   t.equal(latency.of('m'), 200, 'what was aborted tells nothing');
   await answering('other', [[70, 'a']])();
   t.strictSame([latency.of('other'), latency.of('m')], [70, undefined], 'another model');
+});
+
+t.test('the keys rest for as long as they have not rested yet', async (t) => {
+  const waits: number[] = [];
+  let rested = 0;
+  const pacing = createPacing({
+    documents: { gaps: () => [90, 90, 90, 90], restedFor: () => rested },
+    latency: { of: (model) => (model === 'slow' ? 800 : undefined) },
+    wait: async (milliseconds) => void waits.push(milliseconds),
+  });
+  const rest = (model: string, isSinceKey: boolean, signal = new AbortController().signal) =>
+    pacing.rest({ uri: 'file:///a', model, isSinceKey }, signal);
+  for (const [model, since, isSinceKey, want] of [
+    ['m', 0, true, [120]],
+    ['slow', 0, true, [200]],
+    ['m', 119, true, [1]],
+    ['m', 120, true, []],
+    ['m', 121, true, []],
+    ['m', Number.POSITIVE_INFINITY, true, []],
+    ['m', Number.POSITIVE_INFINITY, false, [120]],
+  ] as const) {
+    rested = since;
+    waits.length = 0;
+    await rest(model, isSinceKey);
+    t.strictSame(waits, want, `${model}, ${since} ms after a key, ${isSinceKey}`);
+  }
+  waits.length = 0;
+  await t.rejects(rest('m', false, AbortSignal.abort(new Error('gone'))), { message: 'gone' });
+  t.strictSame(waits, [], 'who is gone does not wait');
+});
+
+t.test('of several requests for one key only the newest goes on', async (t) => {
+  const newest = createNewest();
+  const never = new AbortController().signal;
+  const hanging = () => new Promise<string>(() => undefined);
+  const signals: AbortSignal[] = [];
+  const older = newest.run('a', never, (signal) => {
+    signals.push(signal);
+    return hanging();
+  });
+  const other = newest.run('b', never, async () => 'b');
+  const newer = newest.run('a', never, async () => 'a');
+  await t.rejects(older, new Superseded(), 'even where it does not heed its signal');
+  t.ok(signals[0]?.aborted);
+  t.strictSame([await newer, await other], ['a', 'b']);
+  const caller = new AbortController();
+  const cancelled = newest.run('a', caller.signal, hanging);
+  caller.abort(new Error('gone'));
+  await t.rejects(cancelled, { message: 'gone' });
+  let begun = 0;
+  const late = newest.run('a', caller.signal, async () => {
+    begun += 1;
+  });
+  await t.rejects(late, { message: 'gone' });
+  t.equal(begun, 0, 'who is gone begins nothing');
+});
+
+/** Flights whose answers the test gives. */
+function flightsAlone() {
+  const asked: {
+    readonly signal: AbortSignal;
+    readonly say: (text: string) => void;
+    readonly land: (suggestion?: Suggestion) => void;
+    readonly fail: (error: Error) => void;
+  }[] = [];
+  const flights = createFlights(
+    (_place, signal, say) =>
+      new Promise((land, fail) => {
+        signal.addEventListener('abort', () => fail(signal.reason));
+        asked.push({ signal, say, land, fail });
+      }),
+  );
+  /** Of each flight that was begun: why it was ended, undefined where it was not. */
+  const ends = () => asked.map(({ signal }) => (signal.aborted ? signal.reason.message : undefined));
+  return { flights, asked, ends };
+}
+
+const placeAt = (marked: string, uri = 'file:///a', model = 'm') => ({ uri, model, around: around(marked) });
+const suggestionAt = (marked: string, text: string) => ({ place: placeAt(marked), text });
+const newer = 'A newer request for the same document took its place.';
+
+t.test('an answer goes on while the user types what it says', async (t) => {
+  const start = 'a =│\n';
+  const cases: readonly {
+    name: string;
+    said: string;
+    at: string;
+    uri?: string;
+    model?: string;
+    fits: boolean;
+  }[] = [
+    { name: 'what it says', said: ' one', at: 'a = o│\n', fits: true },
+    { name: 'more than it says so far', said: ' o', at: 'a = one│\n', fits: true },
+    { name: 'the same place, once it says something', said: ' ', at: start, fits: true },
+    { name: 'the same place before that', said: '', at: start, fits: false },
+    { name: 'something else', said: ' one', at: 'a = x│\n', fits: false },
+    { name: 'text was erased', said: ' one', at: 'a │\n', fits: false },
+    { name: 'a line end of the document', said: '\nb', at: 'a =\r\n│\n', fits: true },
+    { name: 'another model', said: ' one', at: 'a = o│\n', model: 'other', fits: false },
+  ];
+  for (const { name, said, at, uri, model, fits } of cases) {
+    const { flights, asked, ends } = flightsAlone();
+    const flight = flights.begin(placeAt(start));
+    asked[0]?.say(said);
+    t.equal(flights.arrive(placeAt(at, uri, model), undefined), fits ? flight : undefined, name);
+    t.strictSame(ends(), [fits ? undefined : newer], name);
+  }
+  const { flights, asked, ends } = flightsAlone();
+  const flight = flights.begin(placeAt('a = │\n'));
+  t.equal(flights.arrive(placeAt('x│\n', 'file:///b'), undefined), undefined);
+  t.strictSame(ends(), [undefined], 'another document is its own');
+  asked[0]?.say('  one');
+  t.equal(flights.arrive(placeAt('a = o│\n'), undefined), flight, 'a blank that stands there already');
+  t.ok(flight.startsAt(placeAt('a = │\n')));
+  t.notOk(flight.startsAt(placeAt('a = o│\n')));
+});
+
+t.test('a flight returns its suggestion, and ends when nobody follows it', async (t) => {
+  const never = new AbortController().signal;
+  const { flights, asked } = flightsAlone();
+  const first = flights.begin(placeAt('a = │\n'));
+  const suggestion = suggestionAt('a = │\n', 'one');
+  asked[0]?.say('one');
+  asked[0]?.land(suggestion);
+  t.equal(await first.follow(never), suggestion);
+  t.equal(flights.arrive(placeAt('a = o│\n'), undefined), undefined, 'what has landed is not under way');
+
+  const failing = flights.begin(placeAt('a = │\n'));
+  asked[1]?.fail(new Error('no'));
+  await t.rejects(failing.follow(never), { message: 'no' });
+
+  const leaving = async (flight: Flight, reason: string) => {
+    const caller = new AbortController();
+    const follow = flight.follow(caller.signal);
+    caller.abort(new Error(reason));
+    await t.rejects(async () => void (await follow), { message: reason });
+  };
+  const [kept, left] = [flights.begin(placeAt('b = │\n', 'file:///b')), flights.begin(placeAt('c = │\n'))];
+  const following = kept.follow(never);
+  const [keptSignal, leftSignal] = asked.slice(2).map(({ signal }) => signal);
+  // The time that a flight goes on for by itself keeps no process alive.
+  const alive = setTimeout(() => undefined, 60_000);
+  const ended = new Promise((resolve) => leftSignal?.addEventListener('abort', resolve));
+  await leaving(kept, 'one of two');
+  await leaving(left, 'the only one');
+  t.notOk(leftSignal?.aborted, 'a newer request may follow it yet');
+  await ended;
+  clearTimeout(alive);
+  t.notOk(keptSignal?.aborted, 'somebody else follows it');
+  asked[2]?.land();
+  t.equal(await following, undefined);
+});
+
+t.test('the answer ahead is the one for the suggestion that is shown', async (t) => {
+  const shown = suggestionAt('a = │\n', 'one;');
+  const next = placeAt('a = one;│\n');
+  const begin = () => {
+    const alone = flightsAlone();
+    alone.flights.beginAhead(shown, next);
+    return alone;
+  };
+  const cases: readonly { name: string; at: string; seen?: Suggestion; accepted: boolean; end?: string }[] = [
+    { name: 'it is typed', at: 'a = o│\n', seen: shown, accepted: false },
+    { name: 'it is accepted', at: 'a = one;│\n', accepted: true },
+    {
+      name: 'another one is shown',
+      at: 'a = o│\n',
+      seen: suggestionAt('a = │\n', 'o'),
+      accepted: false,
+      end: newer,
+    },
+    { name: 'something else is typed', at: 'a = x│\n', accepted: false, end: newer },
+    { name: 'after the acceptance something else is typed', at: 'a = one;x│\n', accepted: false, end: newer },
+  ];
+  for (const { name, at, seen, accepted, end } of cases) {
+    const { flights, ends } = begin();
+    t.equal(flights.arrive(placeAt(at), seen) !== undefined, accepted, name);
+    t.strictSame(ends(), [end], name);
+  }
+  const typed = begin();
+  typed.asked[0]?.say(' two');
+  t.ok(
+    typed.flights.arrive(placeAt('a = one; t│\n'), undefined),
+    'it is accepted, and what follows is typed',
+  );
+
+  const { flights, asked, ends } = begin();
+  flights.beginAhead(shown, next);
+  t.equal(asked.length, 1, 'it is asked for once');
+  flights.beginAhead(suggestionAt('b = │\n', 'two'), placeAt('b = two│\n'));
+  t.strictSame(ends(), [newer, undefined], 'only one is ahead');
+  asked[1]?.land();
+  await flights.arrive(placeAt('b = two│\n'), undefined)?.follow(new AbortController().signal);
+  t.equal(flights.arrive(placeAt('b = two│\n'), undefined), undefined, 'it has landed');
+});
+
+t.test('what ends an answer from outside', async (t) => {
+  const next = placeAt('a = one;│\n');
+  const begin = () => {
+    const alone = flightsAlone();
+    alone.flights.begin(placeAt('b = │\n', 'file:///b'));
+    alone.flights.beginAhead(suggestionAt('a = │\n', 'one;'), next);
+    return alone;
+  };
+  const cases: readonly (readonly [
+    name: string,
+    end: (alone: ReturnType<typeof begin>) => unknown,
+    want: readonly unknown[],
+  ])[] = [
+    ['the runner is wanted', ({ flights }) => flights.giveWay(), [undefined, newer]],
+    [
+      'one document is closed',
+      ({ flights }) => flights.abort('Closed.', 'file:///a'),
+      [undefined, 'Closed.'],
+    ],
+    ['the other is closed', ({ flights }) => flights.abort('Closed.', 'file:///b'), ['Closed.', undefined]],
+    ['all end', ({ flights }) => flights.abort('Others.'), ['Others.', 'Others.']],
+  ];
+  for (const [name, end, want] of cases) {
+    const alone = begin();
+    end(alone);
+    t.strictSame(alone.ends(), want, name);
+  }
+  const { flights, asked, ends } = begin();
+  const following = flights.arrive(next, undefined)?.follow(new AbortController().signal);
+  flights.giveWay();
+  t.strictSame(ends(), [undefined, undefined], 'somebody waits for what follows the acceptance');
+  asked[1]?.land();
+  t.equal(await following, undefined);
 });
