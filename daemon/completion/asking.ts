@@ -80,8 +80,8 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     const isSmall = small.has(modelId(client.server, model));
     const { around, before } = await textsAt(place, { isSmall, isWarming: false });
     const context = answerContextOf({ ...place, around }, way.stops);
-    const { isMultiline } = context;
-    const body = completionRequestBody(way, around, { ...settings(), model, isMultiline, before });
+    const wanted = context.isMultiline ? 'block' : 'line';
+    const body = completionRequestBody(way, around, { ...settings(), model, wanted, before });
     const begin = (stop: AbortSignal) => client.generate(body, stop);
     try {
       const answer = await readAnswer(begin, { context, receive: question.receive }, question.signal);
@@ -124,9 +124,8 @@ export function createAsking(dependencies: AskingDependencies): Asking {
       isWarming: true,
     });
     if (before.length + around.prefix.length < minWarmed) return false;
-    const asked = { ...settings(), model, isMultiline: false, isWarming: true, before };
-    for await (const lines of client.generate(completionRequestBody(way, around, asked), signal))
-      if (lines.at(-1)?.done) break;
+    const body = completionRequestBody(way, around, { ...settings(), model, wanted: 'nothing', before });
+    for await (const lines of client.generate(body, signal)) if (lines.at(-1)?.done) break;
     return true;
   };
 
@@ -173,7 +172,7 @@ function isTooLong(error: unknown): boolean {
 function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
   return new RunnerError(
     'not-supported',
-    `${model} runs elsewhere, and your files stay here: choose a model of your own for inline completion.`,
+    `${model} runs elsewhere, and your files stay here. Choose a model on your own runner for inline completion.`,
     { details: { capability: 'insert', server: server.name, model } },
   );
 }

@@ -93,6 +93,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     return { kind: 'item', item, isAnswer };
   };
 
+  /** For a request that waited, now that its answer is here. */
   const landed = (asked: Asked, suggestion: Suggestion | undefined): Outcome => {
     const stale = whyStale(asked);
     if (stale !== undefined) return dropped(stale);
@@ -101,7 +102,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
   };
 
   /** What is selected in a list may change at each key, although the document does not. */
-  const rest = async ({ place: { uri, model }, base }: Asked, signal: AbortSignal) =>
+  const rest = ({ place: { uri, model }, base }: Asked, signal: AbortSignal) =>
     pacing.rest({ uri, model, isSinceKey: base.text === '' }, signal);
 
   const answer = async (asked: Asked, signal: AbortSignal): Promise<Outcome> => {

@@ -43,16 +43,29 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const { documents, document, onDidClose } = open;
   const { ask, warm } = createAsking({
     client: () => servers.client(),
-    ...{ settings, knowledge, learn: models.learn },
+    settings,
+    knowledge,
+    learn: models.learn,
     neighbours: createNeighbours({ documents: open, whyNotSendable, exclude }),
   });
   const warming = createWarming({
-    ...{ document, model, whyNotSendable, isIdle, wait, warm, log },
+    document,
+    model,
+    whyNotSendable,
+    isIdle,
+    wait,
+    warm,
+    log,
     isLoaded: async (name, signal) =>
       isLoadedAs(await models.running(servers.client(), signal), { ...settings(), model: name }),
   });
   const completion = createCompletion({
-    ...{ document, onDidClose, model, whyNotSendable, isIdle, acceptances },
+    document,
+    onDidClose,
+    model,
+    whyNotSendable,
+    isIdle,
+    acceptances,
     ask: latency.observe(warming.observe(ask)),
     pacing: createPacing({ documents: open, latency, wait }),
   });
@@ -64,7 +77,9 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   };
   closed.addEventListener('abort', stop, { once: true });
   return {
-    ...{ documents, acceptances, stop },
+    documents,
+    acceptances,
+    stop,
     giveWay() {
       warming.stop();
       completion.giveWay();

@@ -126,8 +126,8 @@ function plain(text: string): string {
 
 /** A glob may begin with `./` too. */
 function withoutOuterSlashes(glob: string): string {
-  const start = /^(?:\.?\/)*/.exec(glob)?.[0].length ?? 0;
-  let end = glob.length;
-  while (end > start && glob[end - 1] === '/') end -= 1;
-  return glob.slice(start, end);
+  const rest = glob.replace(/^(?:\.?\/)+/, '');
+  let end = rest.length;
+  while (rest[end - 1] === '/') end -= 1;
+  return rest.slice(0, end);
 }

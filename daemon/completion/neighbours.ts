@@ -1,5 +1,5 @@
 import type { OpenDocuments } from './openDocuments.ts';
-import type { WhyNotSendable } from './sendable.ts';
+import { decoded, type WhyNotSendable } from './sendable.ts';
 import type { Place } from './suggestions.ts';
 import type { TextSource } from './surroundings.ts';
 import { commentMarks } from './syntax.ts';
@@ -115,9 +115,10 @@ function commented(text: string, mark: string): string {
 function wholeLines(source: TextSource, from: number): string {
   const start = source.offsetAt({ line: from, character: 0 });
   const range = { start: source.positionAt(start), end: source.positionAt(start + maxOfFile) };
-  const text = source.getText(range).replaceAll('\r\n', '\n');
+  const text = source.getText(range);
   const isWhole = text.length < maxOfFile;
-  return (isWhole ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n')))).trim();
+  const lines = isWhole ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n')));
+  return lines.replaceAll('\r\n', '\n').trim();
 }
 
 /** The last two parts of a path are enough, and reveal less of a home folder. */
@@ -127,12 +128,4 @@ function nameOf(uri: string): string {
     .split('/')
     .filter(Boolean);
   return path.slice(-2).map(decoded).join('/');
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

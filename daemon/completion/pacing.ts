@@ -49,7 +49,7 @@ const minRest = 75;
 const maxRest = 400;
 /** How many gaps make a habit. */
 const minGaps = 4;
-/** In ms; what a longer latency adds would be felt. */
+/** More latency makes no rest longer, in ms. */
 const maxLatency = 1_000;
 
 /**

@@ -28,12 +28,12 @@ export function createSendable(exclude: () => readonly string[]): WhyNotSendable
   };
   return async (uri) => {
     const path = tryPath(uri);
-    if (path === undefined) return 'it is no file of the user';
+    if (path === undefined) return 'it is not a file of the user';
     if (path.length > maxPath) return 'its path is too long';
     // A link leads to a file with another name. What is not on the disk has only its own.
     const paths = isAbsolute(path) ? [path, await realpath(path).catch(() => path)] : [path];
     if (looksSecret(...paths)) return 'it looks like a secret';
-    if (paths.some(excludes)) return 'it is excluded by the settings';
+    if (paths.some(excludes)) return 'the settings exclude it';
     return undefined;
   };
 }
@@ -50,11 +50,12 @@ function tryPath(uri: string): string | undefined {
   return decoded(rest.replace(/^\/\/[^/]*/, ''));
 }
 
-function decoded(path: string): string {
+/** A part of an address without its escapes, or as it is where these are broken. */
+export function decoded(part: string): string {
   try {
-    return decodeURIComponent(path);
+    return decodeURIComponent(part);
   } catch {
-    return path;
+    return part;
   }
 }
 
@@ -74,9 +75,9 @@ export function dropReason(
   { prefix, suffix, lineSuffix }: Surroundings,
   isInvoked: boolean,
 ): string | undefined {
-  if (isInsideCharacter(prefix, suffix)) return 'the cursor is inside of a character';
-  if (isInsideWord(prefix, suffix)) return 'the cursor is inside of a word';
-  if (!isInvoked && codeLength(lineSuffix) > maxFollowing) return 'too much follows on the line';
+  if (isInsideCharacter(prefix, suffix)) return 'the cursor is inside a character';
+  if (isInsideWord(prefix, suffix)) return 'the cursor is inside a word';
+  if (!isInvoked && codeLength(lineSuffix) > maxFollowing) return 'too much code follows on the line';
   if (prefix.trim() === '' && suffix.trim() === '') return 'there is nothing around the cursor';
   return undefined;
 }

@@ -41,11 +41,10 @@ function withSuffix(prompt: string, suffix: string) {
   return { prompt, suffix: suffix === '' ? '\n' : suffix };
 }
 
-export interface Asked {
+export interface BodyOptions {
   readonly model: string;
-  readonly isMultiline: boolean;
-  /** The runner only evaluates the prompt. No answer is wanted. */
-  readonly isWarming?: boolean;
+  /** With `nothing` the runner only evaluates the prompt. */
+  readonly wanted: keyof typeof limits;
   /** The text of other files as a comment; `""` is none. */
   readonly before: string;
   /** Of the configuration: seconds or a duration. */
@@ -55,15 +54,17 @@ export interface Asked {
 }
 
 /** In tokens. To a runner 0 is no limit. */
-const warmingLimit = 1;
-const lineLimit = 32;
-const blockLimit = 128;
+const limits = { nothing: 1, line: 32, block: 128 } as const;
 /** Low, because the likeliest continuation is wanted. */
 const temperature = 0.1;
 
 /** The body of `/api/generate`. With `truncate: false` the runner refuses a prompt that it would cut silently. */
-export function completionRequestBody(way: Way, around: Surroundings, asked: Asked): GenerateRequestBody {
-  const { model, isMultiline, isWarming, before, keepAlive, contextLength } = asked;
+export function completionRequestBody(
+  way: Way,
+  around: Surroundings,
+  asked: BodyOptions,
+): GenerateRequestBody {
+  const { model, wanted, before, keepAlive, contextLength } = asked;
   return {
     model,
     ...way.prompt(before + around.prefix, around.suffix),
@@ -71,7 +72,7 @@ export function completionRequestBody(way: Way, around: Surroundings, asked: Ask
     truncate: false,
     options: {
       temperature,
-      num_predict: isWarming ? warmingLimit : isMultiline ? blockLimit : lineLimit,
+      num_predict: limits[wanted],
       ...(way.stops.length === 0 ? {} : { stop: way.stops }),
       ...(contextLength === undefined ? {} : { num_ctx: contextLength }),
     },

@@ -277,7 +277,7 @@ async function evaluate(able: string, document: TextDocument, offset: number): P
   const [way] = waysToAsk(able, true);
   if (!way) throw new Error('There is no way to ask.');
   const around = surroundingsAt(document, document.positionAt(offset));
-  const asked = { model: able, isMultiline: false, isWarming: true, before: '' };
+  const asked = { model: able, wanted: 'nothing', before: '' } as const;
   const response = await fetch(`${host}/api/generate`, {
     method: 'POST',
     body: JSON.stringify({ ...completionRequestBody(way, around, asked), stream: false }),

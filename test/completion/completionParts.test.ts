@@ -19,11 +19,13 @@ import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBl
 import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
 import { createFlights, createNewest, type Flight, Superseded } from '../../daemon/completion/flights.ts';
 import { compileGlob, createExcludes } from '../../daemon/completion/globs.ts';
+import { createNeighbours } from '../../daemon/completion/neighbours.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { createLatency, createPacing, restFor } from '../../daemon/completion/pacing.ts';
-import { dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
+import { createSendable, dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
 import { createSuggestions, type Suggestion, typedSince } from '../../daemon/completion/suggestions.ts';
 import {
+  less,
   prefixBudget,
   type Surroundings,
   suffixBudget,
@@ -84,6 +86,21 @@ t.test('the text around a cursor', async (t) => {
   t.ok(long.suffix.startsWith(`y\n${line}`) && long.suffix.endsWith(line), 'cut at a line');
   t.ok(long.prefix.length > prefixBudget - line.length && long.prefix.length <= prefixBudget);
   t.ok(long.suffix.length > suffixBudget - line.length && long.suffix.length <= suffixBudget);
+  t.strictSame([prefixBudget, suffixBudget], [6_000, 1_200], 'as docs/COMPLETION.md says');
+  const halves: readonly (readonly [before: number, after: number, want: readonly [number, number]])[] = [
+    [2_999, 599, [3_000, 600]],
+    [3_000, 598, [6_000, 1_200]],
+  ];
+  for (const [before, after, want] of halves) {
+    const { prefix, suffix } = around(
+      `x${'a'.repeat(before)}\n${'b'.repeat(5_999 - before)}│${'a'.repeat(after)}\n${'b'.repeat(1_200)}`,
+    );
+    t.strictSame([prefix.length, suffix.length], want, 'a line is cut where more than half would be lost');
+  }
+  const short = less(long);
+  t.ok(short.prefix.length > 2_000 - line.length && short.prefix.length <= 2_000);
+  t.ok(short.suffix.length > 400 - line.length && short.suffix.length <= 400);
+  t.match(short, { linePrefix: 'x', lineSuffix: 'y', position: long.position });
   const unbroken = around(`x${'😀'.repeat(9_000)}│y${'😀'.repeat(9_000)}`);
   for (const part of [unbroken.prefix, unbroken.suffix]) {
     t.ok(isWellFormed(part), 'no half of a pair');
@@ -211,7 +228,7 @@ t.test('the body of a request', async (t) => {
   const [suffix] = waysToAsk('any', true);
   const [raw] = waysToAsk('codestral', false);
   if (!suffix || !raw) throw new Error('There is no way.');
-  const asked = { model: 'm', isMultiline: false, before: '' };
+  const asked = { model: 'm', wanted: 'line', before: '' } as const;
   t.strictSame(completionRequestBody(suffix, around('a│b'), asked), {
     model: 'm',
     prompt: 'a',
@@ -229,7 +246,7 @@ t.test('the body of a request', async (t) => {
   t.match(
     completionRequestBody(raw, around('a│b'), {
       ...asked,
-      isMultiline: true,
+      wanted: 'block',
       keepAlive: '300',
       contextLength: 99,
     }),
@@ -294,6 +311,21 @@ t.test('an answer is read until there is enough', async (t) => {
     { name: 'a repeated line', text: '│', answer: 'a();\na();\nb();\n', want: 'a();', over: true },
     { name: 'closers may repeat themselves', text: '│', answer: ']\n]\nb\n', want: ']\n]\nb', over: false },
     { name: 'lines that repeat in pairs', text: '│', answer: 'a\nb\na\nb\nc\n', want: 'a\nb\na', over: true },
+    { name: 'by threes', text: '│', answer: 'a\nb\nc\na\nb\nc\n', want: 'a\nb\nc\na\nb', over: true },
+    {
+      name: 'longer runs may repeat themselves',
+      text: '│',
+      answer: 'a\nb\nc\nd\na\nb\nc\nd\n',
+      want: 'a\nb\nc\nd\na\nb\nc\nd',
+      over: false,
+    },
+    {
+      name: 'a tab is as wide as four blanks',
+      text: 'f {\n\t│',
+      answer: 'a\n    b\n   c\n',
+      want: 'a\n    b',
+      over: true,
+    },
     { name: 'a special token', text: 'x = │', answer: 'a<|endoftext|>b', want: 'a', over: true },
     { name: 'CRLF', text: 'if (a) {│\r\n}', answer: '\r\n  b\r\n}\r\n', want: '\n  b', over: true },
   ];
@@ -323,7 +355,7 @@ t.test('an answer is read until there is enough', async (t) => {
   const endless = new AnswerReader(contextAt('f(│'));
   endless.push('x'.repeat(1_000_000));
   t.ok(endless.isOver);
-  t.ok(endless.text().length < 20_000);
+  t.equal(endless.text().length, 16_000);
 });
 
 function piecesOf(text: string, size: number): string[] {
@@ -545,6 +577,7 @@ t.test('globs', async (t) => {
     { glob: '[!a]x', yes: ['/bx'], no: ['/ax'] },
     { glob: '[a-cx-]', yes: ['/a', '/c', '/x', '/-'], no: ['/d', '/['] },
     { glob: 'a[!-]b', yes: ['/axb'], no: ['/a-b', '/a/b', '/ab'] },
+    { glob: '[a]x', yes: ['/ax'], no: ['/bx', '/[a]x'] },
     { glob: '[^a]x', yes: ['/bx'], no: ['/ax'] },
     { glob: '[c-a]', yes: ['/a', '/c'], no: ['/b', '/-'] },
     { glob: '[]a]', yes: ['/]', '/a'], no: ['/[', '/b'] },
@@ -742,9 +775,14 @@ t.test('a suggestion is recalled as far as it was not typed', async (t) => {
   t.equal(suggestions.recall(at('a = one + two;│\n')), undefined, 'all of it is typed');
   t.equal(suggestions.recall(at('a = x│\n')), undefined);
   t.equal(suggestions.recall(at('a = o│\n', 'other')), undefined);
-  for (let count = 0; count < 200; count += 1)
+  for (let count = 0; count < 98; count += 1)
     suggestions.remember({ place: at(`b${count} = │\n`), text: 'x' });
-  t.equal(suggestions.recall(at('a = o│\n')), undefined, 'only so many are kept');
+  t.ok(suggestions.recall(at('a = o│\n')), 'a hundred are kept');
+  suggestions.remember({ place: { ...at('c = │\n'), uri: 'file:///c' }, text: 'x' });
+  t.equal(suggestions.recall(at('a = o│\n')), undefined, 'and no more');
+  suggestions.forget('file:///a');
+  t.equal(suggestions.recall(at('b90 = │\n')), undefined, 'what was closed is forgotten');
+  t.ok(suggestions.recall({ ...at('c = │\n'), uri: 'file:///c' }), 'and nothing else');
 });
 
 t.test('after an acceptance', async (t) => {
@@ -809,9 +847,13 @@ t.test('where a suggestion ended that was accepted', async (t) => {
   acceptances.accept('none');
   t.ok(acceptances.isEnd(at('a = 1;│\n')), 'the one that was accepted');
   t.strictSame([acceptances.offered, acceptances.accepted], [2, 1]);
-  for (let count = 0; count < 200; count += 1) acceptances.offer(at('c│'));
+  for (let count = 0; count < 99; count += 1) acceptances.offer(at('c│'));
   acceptances.accept('2');
-  t.equal(acceptances.accepted, 1, 'only so many are remembered');
+  t.equal(acceptances.accepted, 2, 'a hundred are remembered');
+  acceptances.offer(at('c│'));
+  acceptances.offer(at('c│'));
+  acceptances.accept('3');
+  t.equal(acceptances.accepted, 2, 'and no more');
 });
 
 t.test('how long the keys rest', async (t) => {
@@ -886,6 +928,8 @@ t.test('how long a model takes to its first line', async (t) => {
   t.equal(latency.of('m'), 200, 'a model that had to be loaded counts little');
   await t.rejects(answering('m', [[1, 'a']])(AbortSignal.abort()));
   t.equal(latency.of('m'), 200, 'what was aborted tells nothing');
+  for (const time of [300, 300]) await answering('m', [[time, 'a']])();
+  t.equal(latency.of('m'), 300, 'the oldest of six no longer counts');
   await answering('other', [[70, 'a']])();
   t.strictSame([latency.of('other'), latency.of('m')], [70, undefined], 'another model');
 });
@@ -933,6 +977,11 @@ t.test('of several requests for one key only the newest goes on', async (t) => {
   await t.rejects(older, new Superseded(), 'even where it does not heed its signal');
   t.ok(signals[0]?.aborted);
   t.strictSame([await newer, await other], ['a', 'b']);
+  const [second, third] = [newest.run('a', never, hanging), newest.run('a', never, hanging)];
+  await t.rejects(second, new Superseded());
+  const fourth = newest.run('a', never, async () => 'a');
+  await t.rejects(third, new Superseded(), 'what ended meanwhile is no reason to go on');
+  t.equal(await fourth, 'a');
   const caller = new AbortController();
   const cancelled = newest.run('a', caller.signal, hanging);
   caller.abort(new Error('gone'));
@@ -1117,4 +1166,124 @@ t.test('what ends an answer from outside', async (t) => {
   t.strictSame(ends(), [undefined, undefined], 'somebody waits for what follows the acceptance');
   asked[1]?.land();
   t.equal(await following, undefined);
+});
+
+t.test('what is quoted of other files', async (t) => {
+  const texts = new Map<string, string>();
+  let close: (uri: string) => void = () => undefined;
+  let secret = '';
+  let exclude: readonly string[] = [];
+  const neighbours = createNeighbours({
+    documents: {
+      document: (uri) => {
+        const text = texts.get(uri);
+        return text === undefined ? undefined : TextDocument.create(uri, 'typescript', 1, text);
+      },
+      onDidClose: (listener) => {
+        close = listener;
+      },
+      recent: () => [...texts.keys()].reverse(),
+    },
+    whyNotSendable: async (uri) => (uri === secret ? 'it looks like a secret' : undefined),
+    exclude: () => exclude,
+  });
+  const at = (uri: string, line = 0, languageId = 'typescript') => ({
+    uri,
+    model: 'm',
+    around: { ...around('a│', languageId), position: { line, character: 0 } },
+  });
+  const names = async (uri: string, isWarming = false, languageId = 'typescript') =>
+    [...(await neighbours.textFor(at(uri, 0, languageId), isWarming)).matchAll(/^\S+ (src\/\w)$/gm)].map(
+      ([, name]) => name,
+    );
+  for (const name of 'abcde') texts.set(`file:///home/me/src/${name}`, `${name}();\n`);
+  const [a, b, c, d, e] = [...texts.keys()];
+  if (!a || !b || !c || !d || !e) throw new Error('There are five.');
+  t.equal(
+    await neighbours.textFor(at(a), false),
+    '// src/c\n// c();\n//\n// src/d\n// d();\n//\n// src/e\n// e();\n\n',
+    'three, the newest nearest',
+  );
+  secret = d;
+  t.strictSame(await names(a), ['src/c', 'src/d', 'src/e'], 'they stay while the user is in the file');
+  exclude = ['x'];
+  t.strictSame(await names(a), ['src/b', 'src/c', 'src/e'], 'but not with other settings');
+  t.strictSame(await names(a, false, 'markdown'), [], 'a language without comments has none');
+  t.strictSame(await names(a), ['src/b', 'src/c', 'src/e']);
+  t.strictSame(await names(b, true), ['src/a', 'src/c', 'src/e'], 'a file that is warmed');
+  secret = '';
+  t.strictSame(await names(a), ['src/b', 'src/c', 'src/e'], 'changes nothing for the file of the user');
+  t.strictSame(await names(b), ['src/a', 'src/c', 'src/e'], 'and counts when the user comes');
+  close(c);
+  t.strictSame(await names(b), ['src/c', 'src/d', 'src/e'], 'a file that is closed is no longer quoted');
+  texts.set(c, ' \n');
+  t.strictSame(await names(a), ['src/b', 'src/d', 'src/e'], 'a blank one says nothing');
+
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line${index}`).join('\n');
+  const quoteOf = async (text: string, line: number) => {
+    texts.clear();
+    texts.set(a, text);
+    texts.set(b, '');
+    await neighbours.textFor(at(a, line), false);
+    return (await neighbours.textFor(at(b), false)).split('\n').slice(1, -2);
+  };
+  t.strictSame((await quoteOf(numbered(12), 9))[0], '// line3', 'six lines before the last cursor');
+  t.strictSame((await quoteOf(numbered(12), 5))[0], '// line0');
+  t.equal((await quoteOf('x'.repeat(699), 0))[0]?.length, 702, 'all of it');
+  t.strictSame(await quoteOf(`y\n${'x'.repeat(698)}`, 0), ['// y'], 'whole lines');
+  t.strictSame(await quoteOf(`${'x'.repeat(697)}\r\nyy`, 0), [`// ${'x'.repeat(697)}`]);
+});
+
+t.test('of two hundred files the last cursor is remembered', async (t) => {
+  const text = Array.from({ length: 20 }, (_, index) => `line${index}`).join('\n');
+  let recent: readonly string[] = [];
+  const neighbours = createNeighbours({
+    documents: {
+      document: (uri) => TextDocument.create(uri, 'typescript', 1, text),
+      onDidClose: () => undefined,
+      recent: () => recent,
+    },
+    whyNotSendable: async () => undefined,
+    exclude: () => [],
+  });
+  const visit = (uri: string) =>
+    neighbours.textFor(
+      { uri, model: 'm', around: { ...around('a│'), position: { line: 16, character: 0 } } },
+      false,
+    );
+  for (let count = 0; count < 200; count += 1) await visit(`file:///${count}`);
+  recent = ['file:///1', 'file:///0'];
+  const quotes = await visit('file:///200');
+  t.match(quotes, /0\n\/\/ line0\n[^]*1\n\/\/ line10\n/, 'of the oldest it is forgotten');
+});
+
+t.test('whether a document may be sent', async (t) => {
+  let globs: readonly string[] = ['private/**'];
+  const whyNot = createSendable(() => globs);
+  const cases: readonly (readonly [uri: string, want: RegExp | undefined])[] = [
+    ['file:///a/b.ts', undefined],
+    ['FILE:///a/b.ts', undefined],
+    ['untitled:Untitled-1', undefined],
+    ['untitled:/a/.env', /secret/],
+    ['vscode-notebook-cell:/a/b.ipynb#W0', undefined],
+    ['file:///a/private/b.ts', /settings/],
+    ['file:///a/%70rivate/b.ts', /settings/],
+    ['file:///a/%ZZ/.env', /secret/],
+    ['file://host/private/b.ts', /settings/],
+    ['git:/a/b.ts', /not a file/],
+    ['b.ts', /not a file/],
+    [`file:///${'a'.repeat(4_095)}`, undefined],
+    [`file:///${'a'.repeat(4_096)}`, /too long/],
+  ];
+  for (const [uri, want] of cases) {
+    const why = await whyNot(uri);
+    want ? t.match(why, want, uri.slice(0, 40)) : t.equal(why, undefined, uri.slice(0, 40));
+  }
+  globs = [];
+  t.equal(await whyNot('file:///a/private/b.ts'), undefined, 'other settings hold at once');
+  t.equal(
+    replacedLength(')'.repeat(40), contextAt(`f(│${')'.repeat(40)}`)),
+    32,
+    'no hand writes more closers',
+  );
 });

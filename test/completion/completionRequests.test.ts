@@ -208,6 +208,9 @@ t.test('the wait follows the keys of a document, and what the editor waited is p
   t.strictSame(waits, [80, 150], 'each document is its own');
   await ask(daemon, at);
   t.equal(waits.length, 2, 'who asks by hand does not wait');
+  await keys([300, ...Array.from({ length: 9 }, () => 60), 300, 300, 300]);
+  await ask(daemon, at, typing);
+  t.strictSame(waits, [80], 'of thirteen gaps the oldest no longer counts');
 });
 
 t.test('a newer request closes the socket of the older one, which is null', async (t) => {

@@ -31,13 +31,13 @@ function closingAgain(
 }
 
 /** On one line. Nobody writes more by hand. */
-const mostClosers = 32;
+const maxClosers = 32;
 
 /** The closing brackets and quotes before anything else. */
 function closersAtStart(line: string): readonly { readonly character: string; readonly at: number }[] {
   const found: { character: string; at: number }[] = [];
   for (let at = 0; isClosersOrBlank(line.charAt(at)) && at < line.length; at += 1)
-    if (found.length < mostClosers && /[)\]}"'`]/.test(line.charAt(at)))
+    if (found.length < maxClosers && /[)\]}"'`]/.test(line.charAt(at)))
       found.push({ character: line.charAt(at), at });
   return found;
 }
