@@ -348,6 +348,9 @@ t.test('an answer is read until there is enough', async (t) => {
     for (const piece of piecesOf(answer, 2)) reader.push(piece);
     t.strictSame([reader.text().trimEnd(), reader.isOver], [want, over], `${text}, accepted`);
   }
+  const ended = new AnswerReader(contextAt('f(│'));
+  ended.push('a,\n  b');
+  t.equal(ended.text(), 'a,\n  b', 'a last line needs no line end');
   const cut = new AnswerReader(contextAt('f(│'));
   cut.push('a,\n  b,\n  c');
   cut.cut();
