@@ -1,15 +1,33 @@
-/** East Asian wide and fullwidth characters and pictographs: two columns each. */
-const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
-const none = /^(?:\p{Mark}|[\u200b\u200c\u200d])$/u;
+import { eastAsianWidth } from 'get-east-asian-width';
+import stringWidth from 'string-width';
+
 const ideograph = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f]/u;
+
+/** Where one of these stands, characters are shown together with others, or not at all. */
+const joined =
+  /[\p{M}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff]/u;
+/**
+ * Runs of plain characters, and short pieces of others with the character that they may change. Measuring what is
+ * joined takes time with the square of its length, so that no long text is measured whole.
+ */
+const pieces = /[\u0020-\u007e]+(?![^\u0020-\u007e])|[\u0020-\u007e]?[^\u0020-\u007e]{1,100}/gu;
 
 /** How many columns of a terminal a text takes; it has no control characters. */
 export function columnsOf(text: string): number {
-  if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
+  if (isPlain(text)) return text.length;
+  return (text.match(pieces) ?? []).reduce((columns, piece) => columns + columnsOfPiece(piece), 0);
+}
+
+function columnsOfPiece(piece: string): number {
+  if (joined.test(piece)) return stringWidth(piece);
   let columns = 0;
-  for (const character of text) columns += none.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  for (const character of piece) columns += eastAsianWidth(character.codePointAt(0) ?? 0);
   return columns;
+}
+
+/** Whether each character takes one column. */
+export function isPlain(text: string): boolean {
+  return /^[\u0020-\u007e]*$/.test(text);
 }
 
 /** Whether a character belongs to a script that is written without blanks: a line may be broken around it. */
@@ -17,18 +35,21 @@ export function isIdeograph(character: string): boolean {
   return character > '\u10ff' && ideograph.test(character);
 }
 
-/** As much of a text as fits, with an ellipsis where something is missing. */
+/** As much of a text as fits, with an ellipsis where something is missing. What belongs together is not parted. */
 export function cutTo(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
+  if (columns >= text.length * 2 || columnsOf(text) <= columns) return text;
   if (columns < 1) return '';
   let [kept, taken] = ['', 0];
-  for (const character of text) {
-    taken += columnsOf(character);
+  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, columns * longest))) {
+    taken += columnsOf(segment);
     if (taken > columns - 1) break;
-    kept += character;
+    kept += segment;
   }
   return `${kept}…`;
 }
+
+/** What takes one column has seldom more characters than this. */
+const longest = 8;
 
 export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));

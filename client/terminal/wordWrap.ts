@@ -1,4 +1,7 @@
-import { columnsOf, isIdeograph } from './columns.ts';
+import { columnsOf, isIdeograph, isPlain } from './columns.ts';
+
+/** Characters of a word that are held, however few columns they take. */
+const mostHeld = 500;
 
 /**
  * Wraps running text at a width, a word at a time: a word is held until it ends, and the blanks before it with it, so
@@ -9,8 +12,9 @@ export class WordWrap {
   readonly #width: number;
   #out = '';
   #blanks = '';
-  /** The word that is held, with its styles, and the columns it takes. */
+  /** The word that is held, with its styles and without, and the columns that it takes at most. */
   #word = '';
+  #letters = '';
   #wordColumns = 0;
   /** The beginning of the word has been passed on already. */
   #isBegun = false;
@@ -41,12 +45,24 @@ export class WordWrap {
     }
     if (isIdeograph(character)) this.flush();
     this.#word += character;
+    this.#letters += character;
     this.#wordColumns += columnsOf(character);
     if (isIdeograph(character)) this.flush();
-    else if (this.#isBegun || this.#wordColumns >= this.#width) {
+    else if (this.#isBegun || this.#isWide()) {
       this.flush();
       this.#isBegun = true;
     }
+  }
+
+  /** Whether the word takes a whole line. Together, characters may take less than each for itself. */
+  #isWide(): boolean {
+    if (this.#wordColumns < this.#width) return false;
+    this.#measure();
+    return this.#wordColumns >= this.#width || this.#letters.length > mostHeld;
+  }
+
+  #measure(): void {
+    if (!isPlain(this.#letters)) this.#wordColumns = columnsOf(this.#letters);
   }
 
   /** `sequence` sets the whole style: what held before does no longer. */
@@ -73,11 +89,13 @@ export class WordWrap {
 
   /** The word is at its end. */
   flush(): void {
+    this.#measure();
     if (this.#wordColumns > 0) this.#place();
     this.#out += this.#word;
     this.#column += this.#wordColumns;
     this.#style = this.#nextStyle;
     this.#word = '';
+    this.#letters = '';
     this.#wordColumns = 0;
     this.#isBegun = false;
   }

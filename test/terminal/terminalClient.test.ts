@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import t from 'tap';
 import { createAnswerPrinter, describeUsage } from '../../client/terminal/answerPrinter.ts';
 import { chooseModel, findModel } from '../../client/terminal/chooseModel.ts';
@@ -16,6 +17,7 @@ import { nearest } from '../../client/terminal/nearest.ts';
 import { type ConversationState, runSlashCommand } from '../../client/terminal/slashCommands.ts';
 import { createStyle } from '../../client/terminal/style.ts';
 import { formatBytes } from '../../client/terminal/table.ts';
+import { WordWrap } from '../../client/terminal/wordWrap.ts';
 import type { Model } from '../../protocol/models.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;
@@ -375,6 +377,18 @@ t.test('the table of models', async (t) => {
     '123 GB',
   ]);
   t.equal(columnsOf('a日é\u0301𝄞'), 5);
+  for (const emoji of ['🇩🇪', '👨‍👩‍👧', '1️⃣', '❤️', '👍🏽']) t.equal(columnsOf(emoji), 2, emoji);
+  t.equal(columnsOf(`${'é日'.repeat(2_000)}ok`), 6_002, 'a long text too');
+  const unit = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 3 }),
+    fc.constantFrom('a', '日', '\u0301', 'ｶﾞ', '🇩', '👨\u200d', '❤', '•'),
+  );
+  const text = fc.array(unit, { maxLength: 20 }).map((units) => units.join(''));
+  fc.assert(fc.property(text, (some) => columnsOf(some) === stringWidth(some)));
+  const wrap = new WordWrap(6);
+  for (const character of '👨‍👩‍👧 🇩🇪🇫🇷 🇮🇹 ok') wrap.character(character);
+  wrap.flush();
+  t.equal(wrap.take(), '👨‍👩‍👧\n🇩🇪🇫🇷\n🇮🇹 ok', 'lines break by columns, not by characters');
 });
 
 t.test('a model is chosen: loaded, else newest that can chat', async (t) => {

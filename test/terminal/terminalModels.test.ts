@@ -802,7 +802,14 @@ t.test('the script for bash completes names with colons', async (t) => {
 
 t.test('a text is cut where it fits', async (t) => {
   t.strictSame(
-    [cutTo('abc', 3), cutTo('abcd', 3), cutTo('日本語', 4), cutTo('日本語', 5), cutTo('ab', 0)],
-    ['abc', 'ab…', '日…', '日本…', ''],
+    [
+      cutTo('abc', 3),
+      cutTo('abcd', 3),
+      cutTo('日本語', 4),
+      cutTo('日本語', 5),
+      cutTo('🇩🇪🇫🇷🇮🇹', 5),
+      cutTo('ab', 0),
+    ],
+    ['abc', 'ab…', '日…', '日本…', '🇩🇪🇫🇷…', ''],
   );
 });
