@@ -101,6 +101,11 @@ t.test('what is no frame is told, and reading goes on', async (t) => {
       codes: [],
     },
     { name: 'a length that is too short', bytes: `Content-Length: 3\r\n\r\n{"a":1}${good}`, codes: [-32700] },
+    {
+      name: 'a length in the middle of a line',
+      bytes: `noise Content-Length: ${Buffer.byteLength(note(1))}\r\n\r\n${note(1)}`,
+      codes: [],
+    },
     { name: 'a megabyte of noise', bytes: `${'noise '.repeat(200_000)}\r\n\r\n${good}`, codes: [-32700] },
     {
       name: 'lower case and further headers',
@@ -112,6 +117,41 @@ t.test('what is no frame is told, and reading goes on', async (t) => {
     const { messages, problems } = await readFrames([Buffer.from(bytes)]);
     t.strictSame([...new Set(problems.map(({ code }) => code))], codes, name);
     t.strictSame(messages, [JSON.parse(note(1))], `${name}: the next message arrives`);
+  }
+});
+
+t.test('a header that does not end is dropped, but not the next one that begins at its end', async (t) => {
+  const good = frame(note(1));
+  const largest = 8 * 1024;
+  const noise = (bytes: number) => `${'x'.repeat(bytes - 1)}\n`;
+  const cases = [
+    { name: 'as long as a header may be', pieces: [noise(largest), good], problems: 0 },
+    { name: 'a byte longer', pieces: [noise(largest + 1), good], problems: 1 },
+    { name: 'several times as long', pieces: [noise(3 * largest), noise(3 * largest), good], problems: 2 },
+    {
+      name: 'a header that begins in it',
+      pieces: [`${noise(largest)}${good.slice(0, 15)}`, good.slice(15)],
+      problems: 1,
+    },
+    {
+      name: 'a header whose name is cut',
+      pieces: [`${noise(largest)}${good.slice(0, 14)}`, good.slice(14)],
+      problems: 1,
+    },
+    {
+      name: 'a header that begins and does not end',
+      pieces: [`Content-Length: ${noise(2 * largest)}`, noise(largest - 16), good],
+      problems: 1,
+    },
+  ];
+  for (const { name, pieces, problems } of cases) {
+    const read = await readFrames(pieces.map((piece) => Buffer.from(piece)));
+    t.strictSame(
+      read.problems.map(({ code }) => code),
+      Array(problems).fill(-32700),
+      name,
+    );
+    t.strictSame(read.messages, [JSON.parse(note(1))], `${name}: the next message arrives`);
   }
 });
 
@@ -150,13 +190,25 @@ t.test('a reader cannot be stopped by what it reads', async (t) => {
 
   const input = new PassThrough();
   const taken: Message[] = [];
-  new FrameReader(input, () => undefined).listen((message) => {
+  const told: string[] = [];
+  const reader = new FrameReader(input, () => undefined);
+  reader.onError(({ message }) => told.push(message));
+  reader.onClose(() => told.push('closed'));
+  const listening = reader.listen((message) => {
     taken.push(message);
     throw new Error('whoever takes it fails');
   });
   input.write(frame(note(1)) + frame(note(2)));
   await new Promise(setImmediate);
   t.equal(taken.length, 2, 'also where whoever takes a message throws');
+  listening.dispose();
+  input.write(frame(note(3)));
+  await new Promise(setImmediate);
+  t.equal(taken.length, 2, 'nobody listens any more');
+  input.destroy(new Error('the pipe broke'));
+  await new Promise(setImmediate);
+  const fails = 'whoever takes it fails';
+  t.strictSame(told, [fails, fails, 'the pipe broke', 'closed'], 'and the connection learns of it');
 });
 
 t.test('before initialize and after shutdown every request is refused', async (t) => {
@@ -227,6 +279,13 @@ t.test('a message beyond the limit is refused without being kept', async (t) => 
     [-32600],
   );
   t.equal(messages.length, 1);
+
+  const most = 256 * 1024 * 1024;
+  t.strictSame((await readFrames([Buffer.from(`Content-Length: ${most}\r\n\r\n{`)])).problems, []);
+  const whole = `Content-Length: ${most + 1}\r\n\r\n`;
+  t.match((await readFrames([Buffer.from(whole)])).problems, [
+    { code: -32600, message: `A message of ${most + 1} bytes is larger than the ${most} that are taken.` },
+  ]);
 });
 
 t.test('deltas keep order and text, with one unwritten', async (t) => {

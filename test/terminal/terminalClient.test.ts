@@ -6,6 +6,7 @@ import stringWidth from 'string-width';
 import t from 'tap';
 import { createAnswerPrinter, describeUsage } from '../../client/terminal/answerPrinter.ts';
 import { chooseModel, findModel } from '../../client/terminal/chooseModel.ts';
+import { readCodeStart } from '../../client/terminal/codeFence.ts';
 import { columnsOf } from '../../client/terminal/columns.ts';
 import { parseCommandLine } from '../../client/terminal/commandLine.ts';
 import { createControlFilter } from '../../client/terminal/controlCharacters.ts';
@@ -269,6 +270,50 @@ t.test('code comes out exactly', async (t) => {
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+t.test('the beginning of a line of code', async (t) => {
+  const code = (rest: string) => ({ kind: 'code', rest });
+  const quote = (rest: string) => ({ kind: 'quote', rest });
+  const undecided = { kind: 'undecided' };
+  const cases = [
+    { text: '', want: undecided },
+    { text: '``', want: undecided },
+    { text: '``', isWhole: true, want: code('``') },
+    { text: '```', want: undecided },
+    { text: '```', isWhole: true, want: { kind: 'closed' } },
+    { text: '  ````  ', isWhole: true, want: { kind: 'closed' } },
+    { text: '~~~', isWhole: true, want: code('~~~') },
+    { text: '   `', want: undecided },
+    { text: '    `', want: code('    `') },
+    { text: '```x', want: code('```x') },
+    { text: '`'.repeat(22), want: undecided },
+    { text: '`'.repeat(23), want: code('`'.repeat(23)) },
+    { text: '   x', indent: 2, want: code(' x') },
+    { text: ' x', indent: 2, want: code('x') },
+    { text: '     `', indent: 2, want: undecided },
+    { text: '      `', indent: 2, want: code('    `') },
+    { text: '', depth: 1, want: undecided },
+    { text: '', depth: 1, isWhole: true, want: { kind: 'left' } },
+    { text: '   ', depth: 1, want: undecided },
+    { text: '    ', depth: 1, want: { kind: 'left' } },
+    { text: 'x', depth: 1, want: { kind: 'left' } },
+    { text: '>', depth: 1, want: undecided },
+    { text: '>', depth: 1, isWhole: true, want: quote('') },
+    { text: '> ', depth: 1, want: quote('') },
+    { text: ' >x', depth: 1, want: quote('x') },
+  ];
+  for (const { text, isWhole = false, indent = 0, depth = 0, want } of cases)
+    t.strictSame(
+      readCodeStart({ mark: '```', indent, depth }, { text, isWhole, depth: 0 }),
+      want,
+      JSON.stringify({ text, isWhole, indent, depth }),
+    );
+  t.strictSame(
+    readCodeStart({ mark: '```', indent: 0, depth: 1 }, { text: '> x', isWhole: false, depth: 1 }),
+    code('> x'),
+    'a line within its quote is code',
+  );
 });
 
 t.test('rendering takes time in proportion to the length', async (t) => {

@@ -582,10 +582,15 @@ t.test('how a model is loaded', async (t) => {
 
 t.test('rm asks, and takes no for an answer', async (t) => {
   let asked: unknown[] = [];
+  const listed: unknown[] = [];
   const answers = {
     'runner/models/delete': ({ params }: Asked) => {
       asked.push(params);
       return {};
+    },
+    'runner/models/list': ({ params }: Asked) => {
+      listed.push(params);
+      return { models };
     },
   };
   const cases = [
@@ -609,6 +614,7 @@ t.test('rm asks, and takes no for an answer', async (t) => {
     if (code === 0) t.match(run.stdout.text(), /^\S+ is deleted\.\n$/);
     else t.match(run.stderr.plain(), /\n(\r)?Nothing was deleted\.\n$/);
   }
+  t.strictSame(listed, Array(cases.length).fill({ refresh: true }), 'what is told of it is so now');
   asked = [];
   const sure = startTerminal({ args: ['rm', 'm:1b', '-y', '--json'], input: '', models, answers });
   t.equal(await sure.ended, 0);
@@ -629,7 +635,6 @@ t.test('rm asks, and takes no for an answer', async (t) => {
     args: ['rm', 'x\u001b[2J'],
     isScreen: true,
     models: [model('x\u001b[2J')],
-    answers,
   });
   await hostile.stderr.until(/Delete x␛\[2J\? \[y\/N\] /);
   hostile.type('\r');

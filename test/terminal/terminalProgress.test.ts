@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { columnsOf } from '../../client/terminal/columns.ts';
+import { drawBars } from '../../client/terminal/progressBar.ts';
 import { drawProgress } from '../../client/terminal/progressDisplay.ts';
 import { ProgressTracker } from '../../client/terminal/progressState.ts';
 import { SpeedMeter } from '../../client/terminal/speedMeter.ts';
@@ -85,6 +86,54 @@ t.test('what is drawn of the progress', async (t) => {
   );
 });
 
+t.test('a figure is shown where it leaves room for a bar of eight', async (t) => {
+  const row = { name: 'a', percentage: 50, completed: 500e6, total: 1e9, speed: 10e6 };
+  const [share, speed] = ['0.5 of 1.0 GB', '10.0 MB/s'];
+  const cases = [
+    { width: 57, shows: ['50 %', share, speed, '50s'], bar: 8 },
+    { width: 56, shows: ['50 %', share, speed], bar: 17 },
+    { width: 47, shows: ['50 %', share, speed], bar: 8 },
+    { width: 46, shows: ['50 %', share], bar: 19 },
+    { width: 35, shows: ['50 %', share], bar: 8 },
+    { width: 34, shows: ['50 %'], bar: 24 },
+    { width: 18, shows: ['50 %'], bar: 8 },
+    { width: 17, shows: ['50 %'], bar: 0 },
+  ];
+  for (const { width, shows, bar } of cases) {
+    const [line = ''] = drawBars([row], width, createStyle(false));
+    const cells = line.split(/ {2,}/);
+    t.strictSame(
+      cells.filter((cell) => !/[█░]/.test(cell)),
+      ['a', ...shows],
+      `${width} columns`,
+    );
+    t.equal(line.match(/[█░]/g)?.length ?? 0, bar, `the bar of ${width} columns`);
+    t.ok(columnsOf(line) <= width);
+  }
+
+  const left = (seconds: number) => ({ ...row, completed: 0, total: seconds, speed: 1 });
+  const lasts = [
+    { of: left(59), want: '59s' },
+    { of: left(60), want: '1m 00s' },
+    { of: left(3_599), want: '59m 59s' },
+    { of: left(3_600), want: '1h 00m' },
+    { of: left(7_384), want: '2h 03m' },
+    { of: left(359_999), want: '99h 59m' },
+    { of: left(360_000), want: 'long' },
+    { of: { ...left(1), total: 1.5 }, want: '2s' },
+  ];
+  for (const { of, want } of lasts) {
+    const [line = ''] = drawBars([of], 100, createStyle(false));
+    t.equal(line.split(/ {2,}/).at(-1), want);
+  }
+  for (const done of [
+    { ...row, percentage: 100 },
+    { ...row, speed: 0 },
+  ])
+    t.notMatch(drawBars([done], 100, createStyle(false))[0], /MB\/s/, 'what stands still has no speed');
+  t.match(drawBars([{ ...row, completed: 1e9 }], 100, createStyle(false))[0], /MB\/s$/, 'nothing is left');
+});
+
 t.test('how fast it is', async (t) => {
   const meter = new SpeedMeter();
   meter.note(0, 1e9);
@@ -110,6 +159,13 @@ t.test('how fast it is', async (t) => {
   tracker.take(report([part('a', 0)], 0), 0);
   tracker.take(report([part('a', 1000), part('b', 5e8)], 5e8 + 1000), 1000);
   t.equal(tracker.state(1000).speed, 1000, 'a part that goes on where it was left is not fast');
+
+  const whole = new ProgressTracker();
+  whole.take(report([], 0), 0);
+  whole.take(report([], 1000), 1000);
+  t.equal(whole.state(1000).speed, 1000, 'without parts it is that of the whole');
+  whole.take(report([part('a', 2000)], 2000), 2000);
+  t.equal(whole.state(2000).speed, undefined, 'with one it is that of the part, which is not known yet');
 });
 
 t.test('what is drawn fits the screen, whatever is told', async (t) => {
