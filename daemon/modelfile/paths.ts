@@ -101,11 +101,12 @@ async function filesOfFolder(folder: string): Promise<Found> {
   return { kind: 'files', files };
 }
 
-/** The names in a folder and one level below it. */
+/** The names in a folder and one level below it; where they are too many, not all of them. */
 async function namesIn(root: string): Promise<readonly string[]> {
   const entries = await readdir(root, { withFileTypes: true });
+  if (entries.length > maxFiles) return entries.map(({ name }) => name);
   const names: string[] = [];
-  for (const entry of entries.slice(0, maxFiles + 1)) {
+  for (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
     if (!entry.isDirectory()) names.push(entry.name);
     else names.push(...(await readdir(join(root, entry.name))).map((name) => `${entry.name}/${name}`));

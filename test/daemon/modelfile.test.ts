@@ -14,6 +14,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { PublishDiagnosticsParams } from 'vscode-languageserver/node';
+import { isGap, isSpace } from '../../daemon/modelfile/characters.ts';
 import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createBody } from '../../daemon/modelfile/createBody.ts';
 import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
@@ -182,6 +183,20 @@ t.test('a Modelfile is read by the grammar', async (t) => {
       `${name}: no mistake`,
     );
   }
+});
+
+t.test('blanks are those of the runner, and before a word also what nobody sees', async (t) => {
+  const codes = Array.from({ length: 0x10000 }, (_, code) => code);
+  const hex = (of: (code: number) => boolean) => codes.filter(of).map((code) => code.toString(16));
+  const blanks = '9 a b c d 20 85 a0 1680 2000 2001 2002 2003 2004 2005 2006 2007 2008 2009 200a';
+  const spaces = [...blanks.split(' '), '2028', '2029', '202f', '205f', '3000'];
+  t.strictSame(hex(isSpace), spaces);
+  const unseen = ['ad', '200b', '200c', '200d', '200e', '200f', '2060', 'feff'];
+  t.strictSame(
+    new Set(hex(isGap)),
+    new Set([...spaces.filter((code) => code !== 'a' && code !== 'd'), ...unseen]),
+    'a line ends all the same',
+  );
 });
 
 t.test('what is wrong has its place', async (t) => {
@@ -471,6 +486,16 @@ t.test('a folder gives its weights and what belongs to them', async (t) => {
     kind: 'unusable',
     problem: /neither a file nor a folder/,
   });
+
+  mkdirSync(join(folder, 'many', 'below'), { recursive: true });
+  for (let n = 1; n < 10_000; n++) writeFileSync(join(folder, 'many', `${n}.json`), '');
+  write('many/below/config.json', '');
+  t.match(await names('many'), { problem: /no weights/ }, '10,000 files are looked at');
+  write('many/below/params.json', '');
+  t.match(await names('many'), { problem: /too many files/ }, 'one more below');
+  rmSync(join(folder, 'many', 'below', 'params.json'));
+  write('many/.hidden', '');
+  t.match(await names('many'), { problem: /too many files/ }, 'one more that is hidden');
 });
 
 t.test('a model is created from a Modelfile and its files', async (t) => {

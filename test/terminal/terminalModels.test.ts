@@ -192,6 +192,47 @@ License
   );
 });
 
+t.test('models: the list of now, or the last that is known', async (t) => {
+  const asked: unknown[] = [];
+  const list = (result: object) => ({
+    'runner/models/list': ({ params }: Asked) => {
+      asked.push(params);
+      return result;
+    },
+  });
+  const cases = [
+    {
+      name: 'none',
+      result: { models: [] },
+      args: [],
+      out: /^$/,
+      error: 'No model is installed. Pull one, for example with "runner pull qwen3:4b".\n',
+    },
+    { name: 'none, as JSON', result: { models: [] }, args: ['--json'], out: /^$/, error: '' },
+    {
+      name: 'a table',
+      result: { models },
+      args: [],
+      out: /^MODEL .*\nqwen3:4b .*\nm:1b .* 4\.1 GB, on the GPU\n$/,
+      error: '',
+    },
+    {
+      name: 'an old list',
+      result: { models: models.slice(0, 1), stale: true },
+      args: ['--json'],
+      out: /^\{"name":"qwen3:4b".*\}\n$/,
+      error: 'The runner does not answer; this is the last known list.\n',
+    },
+  ];
+  for (const { name, result, args, out, error } of cases) {
+    const run = startTerminal({ args: ['models', ...args], input: '', answers: list(result) });
+    t.equal(await run.ended, 0, name);
+    t.match(run.stdout.text(), out, name);
+    t.equal(run.stderr.text(), error, name);
+  }
+  t.strictSame(asked, Array(cases.length).fill({ refresh: true }));
+});
+
 t.test('a model that does not exist is told with near names', async (t) => {
   for (const [command, method] of [
     ['show', 'show'],

@@ -161,6 +161,8 @@ t.test('how fast it is', async (t) => {
   t.equal(tracker.state(1000).speed, 1000, 'a part that goes on where it was left is not fast');
 
   const whole = new ProgressTracker();
+  whole.take({ kind: 'begin', title: 'Pulling m', cancellable: true, percentage: 0 }, 0);
+  t.equal(whole.state(0).title, 'Pulling m');
   whole.take(report([], 0), 0);
   whole.take(report([], 1000), 1000);
   t.equal(whole.state(1000).speed, 1000, 'without parts it is that of the whole');

@@ -271,6 +271,17 @@ t.test('the practice runner serves only where nobody named one and none answers'
   const odd = startTerminal({ args: ['chat', 'hello'], input: '', env: { OLLAMA_HOST: 'a b' } });
   t.equal(await odd.ended, 1, 'one that cannot be read is not passed over');
   t.equal(odd.stderr.text(), 'The address in OLLAMA_HOST cannot be used: it is not an address.\n');
+  const refuse = () =>
+    new ResponseError(-32602, 'The parameter "initializationOptions.logLevel" is not valid.', {
+      path: 'initializationOptions.logLevel',
+    });
+  const strange = startTerminal({
+    args: ['chat', '--server', 'http://x', 'hello'],
+    input: '',
+    answers: { initialize: refuse },
+  });
+  t.equal(await strange.ended, 1, 'what else is refused is not the fault of the address');
+  t.equal(strange.stderr.text(), 'The parameter "initializationOptions.logLevel" is not valid.\n');
 });
 
 t.test('a conversation goes on through a cancel, an error and the death of the daemon', async (t) => {

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import type { QuickPick, QuickPickItem } from 'vscode';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
 import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
 import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
 import { everyServer } from '../../client/vscode/views/everyServer.ts';
-import { noFilter } from '../../client/vscode/views/filter.ts';
+import { type Filter, noFilter } from '../../client/vscode/views/filter.ts';
+import { showFilterBox } from '../../client/vscode/views/filterBox.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowReveal.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
@@ -158,6 +160,76 @@ t.test('a countdown has a timer only while something ends', async (t) => {
   t.equal(clock.next, 4_000);
   countdown.dispose();
   t.equal(clock.next, undefined);
+
+  told.length = 0;
+  countdown.follow([clock.now() + 5_400_000], false);
+  t.equal(clock.next, 3_600_000, 'the timers of the runtime do not take months');
+  clock.turn();
+  t.strictSame(told, []);
+  t.equal(clock.next, 1_800_000);
+  countdown.follow([clock.now() + 62_000], true);
+  t.equal(clock.next, 1_000);
+  countdown.follow([clock.now() + 62_001], true);
+  t.equal(clock.next, 1);
+  countdown.follow([clock.now()], true);
+  t.equal(clock.next, undefined, 'an end of now has passed');
+});
+
+t.test('the box of the filter', async (t) => {
+  const rows = [...rowsOf('m', 'n'), { ...rowsOf('o')[0], model: 'o', capabilities: ['tools'] }];
+  const filter = { words: 'm', capabilities: ['tools', 'gone'] };
+  const open = () => {
+    const seen: Filter[] = [];
+    const events: Record<string, () => void> = {};
+    const state = { isOpen: false, isDisposed: false };
+    const box = {
+      ...{ title: '', placeholder: '', canSelectMany: false, ignoreFocusOut: false, value: '' },
+      ...{ items: [] as readonly QuickPickItem[], selectedItems: [] as readonly QuickPickItem[] },
+      onDidChangeValue: (listener: () => void) => (events['type'] = listener),
+      onDidChangeSelection: (listener: () => void) => (events['tick'] = listener),
+      onDidAccept: (listener: () => void) => (events['enter'] = listener),
+      onDidHide: (listener: () => void) => (events['hide'] = listener),
+      show: () => (state.isOpen = true),
+      hide: () => events['hide']?.(),
+      dispose: () => (state.isDisposed = true),
+    };
+    showFilterBox(box as unknown as QuickPick<QuickPickItem>, {
+      ...{ title: 'Filter', rows, filter, onDidChange: (narrowed) => seen.push(narrowed) },
+    });
+    return { box, seen, state, on: (event: string) => events[event]?.() };
+  };
+  const { box, seen, state, on } = open();
+  t.match(box, { title: 'Filter', value: 'm', canSelectMany: true, ignoreFocusOut: true });
+  t.ok(state.isOpen);
+  t.strictSame(
+    box.items.map(({ label, description, alwaysShow }) => [label, description, alwaysShow]),
+    [
+      ['completion', '2 models', true],
+      ['tools', '1 model', true],
+      ['gone', '0 models', true],
+    ],
+    'what is ticked can be taken back, also where no model is left that can do it',
+  );
+  t.strictSame(
+    box.selectedItems.map(({ label }) => label),
+    ['tools', 'gone'],
+  );
+  box.value = ' mn ';
+  on('type');
+  box.selectedItems = box.items.slice(1, 2);
+  on('tick');
+  const narrowed = { words: 'mn', capabilities: ['tools'] };
+  t.strictSame(seen, [{ words: 'mn', capabilities: ['tools', 'gone'] }, narrowed], 'the view follows');
+  on('enter');
+  t.strictSame(seen.at(-1), narrowed);
+  t.ok(state.isDisposed);
+
+  const left = open();
+  left.box.value = 'x';
+  left.on('type');
+  left.on('hide');
+  t.strictSame(left.seen.at(-1), filter, 'Escape takes it back');
+  t.ok(left.state.isDisposed);
 });
 
 t.test('pulls that are under way', async (t) => {

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type { QuickPick, QuickPickItem } from 'vscode';
 import { countCapabilities, type Filter, type Filtered } from './filter.ts';
 
 export interface FilterBoxOptions {
@@ -11,11 +11,14 @@ export interface FilterBoxOptions {
 }
 
 /**
- * One box for both: the typed text is part of a name, and the ticks are what a model must be able to do. The view
- * follows each key, so the user sees when enough is typed. Escape restores the filter.
+ * Shows a new box, and disposes of it. One box for both: the typed text is part of a name, and the ticks are what a
+ * model must be able to do. The view follows each key, so the user sees when enough is typed. Escape restores the
+ * filter.
  */
-export function showFilterBox({ title, rows, filter, onDidChange }: FilterBoxOptions): void {
-  const box = vscode.window.createQuickPick();
+export function showFilterBox(
+  box: QuickPick<QuickPickItem>,
+  { title, rows, filter, onDidChange }: FilterBoxOptions,
+): void {
   box.title = title;
   box.placeholder = 'Type part of a name; tick what a model must be able to do';
   box.canSelectMany = true;
@@ -41,7 +44,7 @@ export function showFilterBox({ title, rows, filter, onDidChange }: FilterBoxOpt
 }
 
 /** The ticks stay, whatever is typed: the text is searched in the view, not among them. */
-function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): vscode.QuickPickItem[] {
+function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): QuickPickItem[] {
   const counts = new Map(countCapabilities(rows));
   for (const name of capabilities) if (!counts.has(name)) counts.set(name, 0);
   return [...counts].map(([label, count]) => ({

@@ -139,7 +139,7 @@ class View implements ModelView {
   }
 
   #chooseFilter(): void {
-    showFilterBox({
+    showFilterBox(vscode.window.createQuickPick(), {
       title: `Filter ${this.#options.title}`,
       rows: this.#tree.rows,
       filter: this.#filter,
