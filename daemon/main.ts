@@ -148,9 +148,7 @@ function liveWith(daemon: LivingDaemon): () => void {
   process.stdin.on('end', leave);
   process.stdin.on('close', leave);
   process.stdout.on('error', leave);
-  process.on('SIGTERM', leave);
-  process.on('SIGINT', leave);
-  process.on('SIGHUP', leave);
+  // Signals have no listener: so they end the process also while it is busy, and its children end as their input does.
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);
   return leave;

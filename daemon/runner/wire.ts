@@ -57,7 +57,7 @@ export interface WireList {
 }
 
 /** More models than this nobody has installed; what a list has beyond them is left out. */
-export const maxModels = 10_000;
+const maxModels = 10_000;
 /** A longer name is no model's: the grammar has fewer characters. */
 const maxNameLength = 1_000;
 /** Of what a model's parameters say, in characters; no Modelfile comes near it. */

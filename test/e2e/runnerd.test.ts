@@ -5,11 +5,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { startLogsRequest } from '../../protocol/log.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
-import { runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
+import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
+import { withLimit } from '../support/waiting.ts';
 
 const message = (content: string) => [{ role: 'user' as const, content }];
 
@@ -199,6 +201,82 @@ t.test('the daemon ends with its editor, and the runner sees it', async (t) => {
   }
 });
 
+t.test(
+  'a signal ends a daemon that is stuck in a loop',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'runner-busy-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const loop = join(folder, 'loop.cjs');
+    writeFileSync(loop, "process.on('SIGUSR2', () => { process.stderr.write('busy'); for (;;); });");
+    const ends = (['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map(async (sent) => {
+      const env = { NODE_OPTIONS: `--require ${loop}` };
+      const { child, connection } = await startDaemonProcess({ host: 'http://127.0.0.1:9' }, { env });
+      child.kill('SIGUSR2');
+      if (child.stderr) await once(child.stderr, 'data');
+      child.kill(sent);
+      const [, signal] = await once(child, 'close');
+      connection.dispose();
+      t.equal(signal, sent);
+    });
+    await Promise.all(ends);
+  },
+);
+
+t.test('a daemon whose runner floods it ends with its editor', async (t) => {
+  const { url } = await startRunner((request, response) => {
+    request.resume();
+    if (request.url !== '/api/chat') return void response.end('{}');
+    const flood = line(`<tool_call>{"name":"read","arguments":{"a":"${'\\u0001'.repeat(200_000)}`);
+    const send = () => {
+      while (!response.destroyed && response.write(flood));
+    };
+    response.on('drain', send);
+    send();
+  });
+  const tools = [{ name: 'read', description: '', inputSchema: {} }];
+  const ends: Readonly<Record<string, (child: ChildProcess) => void>> = {
+    'its input': (child) => child.stdin?.end(),
+    SIGTERM: (child) => child.kill('SIGTERM'),
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    const { child, connection, chat } = await startDaemonProcess({ host: url });
+    chat({ model: 'm', messages: message('hi'), tools }).catch(() => undefined);
+    const closed = once(child, 'close');
+    // What is held back is shown once the answer is too long; so it is also in the middle of its worst work.
+    setTimeout(() => end(child), 100);
+    await withLimit(closed, 10_000, () => `It was still there after ${how}.`);
+    connection.dispose();
+    t.pass(how);
+  }
+});
+
+t.test('no child outlives the daemon', { skip: process.platform !== 'linux' }, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'runner-children-'));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const script = `#!/bin/sh\necho $$ > "$HOME/pid"\necho line\nexec /bin/sleep 60\n`;
+  writeFileSync(join(home, 'journalctl'), script, { mode: 0o755 });
+  const ends: Readonly<Record<string, (daemon: DaemonProcess) => unknown>> = {
+    'exit without shutdown': ({ connection }) => connection.sendNotification('exit'),
+    'the end of its input': ({ child }) => child.stdin?.end(),
+    SIGTERM: ({ child }) => child.kill('SIGTERM'),
+    SIGHUP: ({ child }) => child.kill('SIGHUP'),
+    SIGKILL: ({ child }) => child.kill('SIGKILL'),
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    const env = { HOME: home, PATH: home };
+    const daemon = await startDaemonProcess({ host: 'http://127.0.0.1:9' }, { env });
+    await daemon.request(startLogsRequest, {});
+    const pid = Number(readFileSync(join(home, 'pid'), 'utf8'));
+    const closed = once(daemon.child, 'close');
+    end(daemon);
+    await closed;
+    daemon.connection.dispose();
+    await untilGone(pid);
+    t.pass(how);
+  }
+});
+
 /** A daemon in the middle of a chat, under an editor that can be killed. */
 async function startChatting(url: string, how: string): Promise<{ pid: number; end: () => void }> {
   if (how === 'its input ends') {
@@ -232,7 +310,7 @@ async function untilGone(pid: number): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`The daemon ${pid} is still there.`);
+  throw new Error(`The process ${pid} is still there.`);
 }
 
 t.test('a planted secret reaches its server and no output', async (t) => {
