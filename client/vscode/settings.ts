@@ -1,48 +1,52 @@
 import * as vscode from 'vscode';
-import { defaultCatalogUrl, defaultHost, type RunnerOptions } from '../../protocol/initialize.ts';
-import { isServer } from './daemon/servers.ts';
+import type { ChangedOptions, RunnerOptions } from '../../protocol/initialize.ts';
+import { fits, type ValueSchema } from './valueSchema.ts';
+
+/** Settings of the extension alone: the daemon has nothing to do with them. It follows the log when it is asked to. */
+const own: ReadonlySet<string> = new Set(['docsUrl', 'streamLogs', 'thinkingFormat', 'tools']);
+
+/** The settings under `runner` that the daemon takes, as they are now, without those that have their default. */
+export function readSettings(): RunnerOptions {
+  return Object.fromEntries(settingsForDaemon().filter(([, value]) => value !== null));
+}
+
+/** The same for a daemon that runs: what has its default is null. */
+export function readChangedSettings(): ChangedOptions {
+  return Object.fromEntries(settingsForDaemon());
+}
+
+/** All that there are. The daemon names those that it does not know. */
+function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[] {
+  const settings = vscode.workspace.getConfiguration('runner');
+  const schemas = readSchemas();
+  return Object.keys(settings)
+    .filter((key) => typeof settings[key] !== 'function' && !own.has(key))
+    .map((key) => [key, readSetting(settings, key, schemas[`runner.${key}`])]);
+}
 
 /**
- * The settings under `runner` that the daemon takes, as they are now; what is not set is left out, and so is what has
- * the wrong type, which the editor underlines: one mistake does not switch off all else.
+ * Null where it has its default, and where it has the wrong type, which the editor underlines: one mistake does not
+ * switch off all else. While the workspace is not trusted, what it says counts for nothing, whatever the editor lets
+ * through, so that all of it is the user's.
  */
-export function readSettings(): RunnerOptions {
-  const settings = vscode.workspace.getConfiguration('runner');
-  const given = Object.entries(types).flatMap(([key, isRight]) => {
-    const value: unknown = settings.get(key);
-    return isUnset(value) || !isRight(value) ? [] : [[key, value] as const];
-  });
-  return Object.fromEntries(given);
+function readSetting(
+  settings: vscode.WorkspaceConfiguration,
+  key: string,
+  schema: ValueSchema | undefined,
+): unknown {
+  const inspected = settings.inspect<unknown>(key);
+  const isOfWorkspace =
+    inspected?.workspaceValue !== undefined || inspected?.workspaceFolderValue !== undefined;
+  const value =
+    isOfWorkspace && !vscode.workspace.isTrusted ? inspected?.globalValue : settings.get<unknown>(key);
+  const isDefault = JSON.stringify(value) === JSON.stringify(inspected?.defaultValue);
+  return value === undefined || isDefault || !fits(value, schema) ? null : value;
 }
 
-/** The same for a daemon that has been told others: it keeps what it is not told, so that an address taken back is said. */
-export function readChangedSettings(): RunnerOptions {
-  const host = process.env['OLLAMA_HOST'] || defaultHost;
-  return { host, catalogUrl: defaultCatalogUrl, servers: [], completionModel: '', ...readSettings() };
-}
-
-const isText = (value: unknown) => typeof value === 'string';
-const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
-const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isCounts = (value: unknown) =>
-  typeof value === 'object' && value !== null && Object.values(value).every(isCount);
-
-const types: Readonly<Record<string, (value: unknown) => boolean>> = {
-  host: isText,
-  servers: (value) => Array.isArray(value) && value.every(isServer),
-  completionModel: isText,
-  logLevel: isText,
-  modelfilesPath: isText,
-  keepAlive: (value) => isText(value) || typeof value === 'number',
-  contextLength: isCount,
-  catalogUrl: isText,
-  exclude: isTexts,
-  caFile: isText,
-  timeouts: isCounts,
-};
-
-function isUnset(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
+/** As the manifest has them, by their whole names. */
+function readSchemas(): Readonly<Record<string, ValueSchema>> {
+  const manifest = vscode.extensions.getExtension('model-runner.runner')?.packageJSON;
+  return manifest?.contributes?.configuration?.properties ?? {};
 }
 
 export function streamLogs(): boolean {

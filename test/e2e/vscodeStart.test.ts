@@ -97,7 +97,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', {
 });
 
 t.test('a workspace that is not trusted cannot redirect prompts', { skip }, async (t) => {
-  const [mine, evil] = await Promise.all([startStandIn(), startStandIn()]);
+  const [mine, evil, other] = await Promise.all([startStandIn(), startStandIn(), startStandIn()]);
   const editor = await startEditor({
     trusted: false,
     machine: { 'runner.host': mine.url },
@@ -108,22 +108,52 @@ t.test('a workspace that is not trusted cannot redirect prompts', { skip }, asyn
         'runner.catalogUrl': evil.url,
         'runner.completionModel': 'evil:cloud',
         'runner.tools': ['driver_weather'],
+        'runner.keepAlive': 5,
       }),
     },
   });
-  t.teardown(() => Promise.all([editor.close(), mine.close(), evil.close()]));
+  t.teardown(() => Promise.all([editor.close(), mine.close(), evil.close(), other.close()]));
   await editor.until(modelIds, { fits: (ids) => ids.length > 0 });
   t.equal(await editor.evaluate(({ vscode }) => vscode.workspace.isTrusted), false);
   mine.say('Only here.');
   await ask(editor, '@runner a secret question');
   t.ok(await transcript(editor, /Only here\./));
   t.strictSame(evil.requests, [], 'nothing was sent there');
-  t.notMatch(JSON.stringify(mine.bodies('/api/chat').at(-1)), /driver_weather/, 'and no tool was offered');
+  t.notMatch(
+    JSON.stringify(mine.bodies('/api/chat').at(-1)),
+    /driver_weather|keep_alive/,
+    'and no tool was offered',
+  );
   const steps = await stepsOf(editor);
   t.notOk(
     steps.some((step) => step.includes('InlineCompletion')),
     'its completion model counts for nothing',
   );
+
+  await t.test('what the user says counts at once', async (t) => {
+    const [daemon] = await editor.evaluate(childrenOf);
+    await set(editor, 'keepAlive', '7m');
+    await set(editor, 'host', other.url);
+    await other.waitFor(({ path }) => path === '/api/tags', 10_000);
+    other.say('Over here.');
+    await ask(editor, '@runner and now?');
+    t.ok(await transcript(editor, /Over here\./));
+    t.match(
+      other.bodies('/api/chat').at(-1),
+      { keep_alive: '7m' },
+      'also where the workspace says otherwise',
+    );
+    await set(editor, 'keepAlive', undefined);
+    await set(editor, 'host', mine.url);
+    mine.say('Back again.');
+    await ask(editor, '@runner and where now?');
+    t.ok(await transcript(editor, /Back again\./));
+    t.notMatch(JSON.stringify(mine.bodies('/api/chat').at(-1)), /keep_alive/);
+    t.strictSame(await editor.evaluate(childrenOf), [daemon], 'by the same daemon');
+    t.strictSame(evil.requests, []);
+    const said = await editor.evaluate(({ seen }) => seen.log.map(({ message }) => message));
+    t.notOk(said.find((message) => /There is no setting|counts in/.test(message)));
+  });
 });
 
 t.test('nothing goes to a model that runs elsewhere before the user allowed it', { skip }, async (t) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
@@ -8,6 +9,7 @@ import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { formatError, messageOf } from '../../client/vscode/errorText.ts';
 import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { plain } from '../../client/vscode/notificationText.ts';
+import { fits, type ValueSchema } from '../../client/vscode/valueSchema.ts';
 import { canChat, preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
 import { handClock } from '../support/handClock.ts';
@@ -272,17 +274,45 @@ t.test(
   },
 );
 
-t.test('a daemon is restarted, and ended with the window', async (t) => {
-  const { keeper, seen, begin, settled, starts } = keep();
+t.test('a daemon ends with the window', async (t) => {
+  const { keeper, seen, begin, settled } = keep();
   await settled();
   await begin('start');
-  keeper.restart();
-  t.equal(keeper.running, undefined);
-  await settled();
-  await begin('end', 0);
-  t.equal(starts.length, 2, 'its own end starts no third one');
   keeper.dispose();
+  t.equal(keeper.running, undefined);
   await t.rejects(keeper.daemon, { message: 'Runner is shut down.' });
-  await begin('start');
-  t.strictSame(seen, ['started', 'stop d1', 'stop d2'], 'also one that starts only then');
+  await settled();
+  t.strictSame(seen, ['started', 'stop d1']);
+
+  const late = keep();
+  await late.settled();
+  late.keeper.dispose();
+  await late.begin('start');
+  t.strictSame(late.seen, ['stop d1'], 'also one that starts only then');
+});
+
+t.test('a setting of the wrong type is known by the manifest', async (t) => {
+  const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const schemas: Readonly<Record<string, ValueSchema>> = contributes.configuration.properties;
+  const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
+    ['host', 'box', true],
+    ['host', 5, false],
+    ['keepAlive', 5, true],
+    ['keepAlive', '5m', true],
+    ['keepAlive', true, false],
+    ['contextLength', 0.5, false],
+    ['contextLength', -1, false],
+    ['timeouts', { list: 5 }, true],
+    ['timeouts', { list: '5' }, false],
+    ['timeouts', [], false],
+    ['exclude', ['a'], true],
+    ['exclude', ['a', 1], false],
+    ['servers', [{ name: 'a', url: 'b' }], true],
+    ['servers', [{ name: 'a' }], false],
+    ['servers', {}, false],
+    ['streamLogs', 'yes', false],
+    ['unknown', {}, true],
+  ];
+  for (const [key, value, want] of cases)
+    t.equal(fits(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
 });

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { type RunnerOptions, trustDidChange } from '../../../protocol/initialize.ts';
+import { type ChangedOptions, type RunnerOptions, trustDidChange } from '../../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/progress.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/tools.ts';
@@ -47,13 +47,9 @@ export interface ConnectionOptions {
   readonly cacheDir: string;
 }
 
-const didChangeConfiguration: NotificationMessage<{ readonly settings: { readonly runner: RunnerOptions } }> =
-  {
-    method: 'workspace/didChangeConfiguration',
-  };
-
-/** Settings that a daemon keeps once it was told them: absent, they keep their value. */
-const kept = ['keepAlive', 'caFile', 'modelfilesPath'] as const;
+const didChangeConfiguration: NotificationMessage<{
+  readonly settings: { readonly runner: ChangedOptions };
+}> = { method: 'workspace/didChangeConfiguration' };
 
 export function connectDaemon(options: ConnectionOptions): DaemonConnection {
   return new Connection(options);
@@ -174,6 +170,8 @@ class Connection implements DaemonConnection {
     if (!this.isConnected) return;
     this.#isToldTrusted = true;
     this.notify(trustDidChange, { trusted: true });
+    // What the workspace says counts from now on.
+    this.#changeSettings();
   }
 
   #start(onDidEnd: () => void): Promise<StartedDaemon> {
@@ -204,9 +202,7 @@ class Connection implements DaemonConnection {
     // A daemon that is starting gets them once it is connected.
     if (this.#keeper.startNow() || !this.isConnected) return;
     const settings = this.#options.settings();
-    // What it was told and is set no more, a daemon cannot be told.
-    if (kept.some((key) => key in this.#told && !(key in settings))) return this.#keeper.restart();
-    this.#told = { ...this.#told, ...settings };
+    this.#told = settings;
     this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
     // A new server may have a token that this daemon does not have.
     this.#keeper.daemon.then((daemon) => daemon.sendTokens(originsNow(settings))).catch(ignore);

@@ -11,8 +11,6 @@ export interface DaemonKeeper<D> {
   readonly running: D | undefined;
   /** Starts now if a start is waiting, because its cause of failure may be fixed. Returns whether one was waiting. */
   startNow(): boolean;
-  /** Ends the one that runs, and starts another in its place. */
-  restart(): void;
   dispose(): void;
 }
 
@@ -77,14 +75,6 @@ class Keeper<D> implements DaemonKeeper<D> {
     return true;
   }
 
-  restart(): void {
-    if (this.#state.kind !== 'running') return;
-    const { daemon } = this.#state;
-    // One that is gone needs no end.
-    const ended = this.#options.stop(daemon).catch(() => undefined);
-    this.#state = this.#start(ended);
-  }
-
   dispose(): void {
     const last = this.#state;
     if (last.kind === 'disposed') return;
@@ -96,13 +86,13 @@ class Keeper<D> implements DaemonKeeper<D> {
       .catch(() => undefined);
   }
 
-  #start(before: Promise<void> = Promise.resolve()): Starting<D> {
+  #start(): Starting<D> {
     const { start, clock, onDidStart, onDidFail } = this.#options;
     const own = () => this.#state === starting || this.#state === running;
     const ended = () => {
       if (own()) this.#wait();
     };
-    const starting: Starting<D> = { kind: 'starting', daemon: before.then(() => start(ended)) };
+    const starting: Starting<D> = { kind: 'starting', daemon: Promise.resolve().then(() => start(ended)) };
     let running: State<D> | undefined;
     starting.daemon.then(
       (daemon) => {

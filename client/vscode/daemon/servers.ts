@@ -25,7 +25,7 @@ export function originsOf(
 }
 
 /** Whether it has what a server in the settings needs. */
-export function isServer(value: unknown): value is { readonly name: string; readonly url: string } {
+function isServer(value: unknown): value is { readonly name: string; readonly url: string } {
   if (typeof value !== 'object' || value === null || !('name' in value) || !('url' in value)) return false;
   return typeof value.name === 'string' && typeof value.url === 'string';
 }

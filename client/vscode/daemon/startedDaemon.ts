@@ -1,8 +1,9 @@
 import type * as vscode from 'vscode';
-import type { LanguageClient } from 'vscode-languageclient/node';
+import type { ConfigurationParams, LanguageClient } from 'vscode-languageclient/node';
 import type { InitializationOptions, RunnerOptions } from '../../../protocol/initialize.ts';
 import type { SecretLine } from '../../../protocol/secrets.ts';
 import type { ToolRefusal } from '../../../protocol/tools.ts';
+import { readChangedSettings } from '../settings.ts';
 import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
 import type { TokenStore } from './secretStore.ts';
 
@@ -84,12 +85,23 @@ async function clientOptions(
   onDidClose: () => void,
 ) {
   const { CloseAction, ErrorAction, RevealOutputChannelOn } = await import('./languageClient.ts');
-  const told: InitializationOptions = { ...settings, cacheDir, trusted, refusedTools: refusals };
+  const told: InitializationOptions = {
+    ...{ ...settings, cacheDir, trusted, refusedTools: refusals },
+    // What a workspace says is left out here while it is not trusted.
+    sendsUserSettings: true,
+  };
   return {
     documentSelector: [{ language: 'modelfile' }],
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationOptions: told,
+    middleware: {
+      workspace: {
+        // The daemon asks once it is ready. The library would hand over all that the editor has under the name.
+        configuration: ({ items }: ConfigurationParams) =>
+          items.map(({ section }) => (section === 'runner' ? readChangedSettings() : null)),
+      },
+    },
     // We report the failure ourselves, once.
     initializationFailedHandler: () => false,
     errorHandler: {
