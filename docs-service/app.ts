@@ -23,10 +23,10 @@ import type { Limits } from './serveConfig.ts';
 export interface AppOptions {
   readonly index: DocumentIndex;
   readonly renditions: Renditions;
-  /** What the bearer of a token may do; rejects while tokens cannot be checked. */
+  /** What the bearer of a token may do. It rejects while tokens cannot be checked. */
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly baseUrl: BaseUrl;
-  /** The service is the authorization server, or another one is, at an address. */
+  /** Either this service is the authorization server, or another one at this address is. */
   readonly signIn: SignInOptions | { readonly issuer: string };
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
@@ -35,25 +35,25 @@ export interface AppOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
-  /** Aborted when the service is to end. */
+  /** Aborted when the service shuts down. */
   readonly ending?: AbortSignal;
 }
 
-/** Everything that is served, ready to listen or to be asked by `inject`. */
+/** The whole service, ready to listen or to be called with `inject`. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { index, baseUrl, corsOrigins, version } = options;
   const { origin } = baseUrl;
   const app = fastify({
     loggerInstance: options.logger,
-    // One line at the start of a request and one at its end is too much for a service that is only read.
+    // A line at the start and at the end of each request is too much for a service that is only read.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     frameworkErrors: answerError,
-    // The validator's own idea of a number takes `1e1` and ` 5`.
+    // The validator's own idea of a number accepts `1e1` and ` 5`.
     ajv: { customOptions: { allErrors: true, coerceTypes: false } },
-    // Longer paths are refused by a problem of their own.
+    // Longer paths get a problem of their own.
     routerOptions: { maxParamLength: 100_000 },
-    // Only reading: what a client sends along is small.
+    // The service is only read, so clients send little.
     bodyLimit: 65_536,
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',

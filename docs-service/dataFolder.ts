@@ -2,12 +2,12 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { type Database, isBusy, isCorruption, openDatabase } from './sqliteDatabase.ts';
 
-/** What this program puts into a folder, by which it knows its own. */
+/** The files of this program, by which it recognizes its own folder. */
 const ownFile = /^(access|index)\.db|^serve\.|^index\.lock|^renditions$/;
 
 /**
- * Makes the folder of `--data` where it is not there. It is for its owner alone; but the modes of a folder that
- * something else uses are not touched. Throws with a sentence.
+ * Creates the folder of `--data` if it does not exist, for its owner only. It does not change the mode of a folder that
+ * something else uses. Throws with a sentence.
  */
 export async function openDataFolder(folder: string): Promise<void> {
   try {
@@ -33,7 +33,7 @@ function sentenceOf(error: NodeJS.ErrnoException, folder: string): Error {
   if (error.code === 'EEXIST' || error.code === 'ENOTDIR')
     return new Error(`${folder} is a file. --data needs a folder.`, { cause: error });
   if (error.code === 'EPERM' || error.code === 'EACCES')
-    return new Error(`This user may not use ${folder}. Choose a folder of its own with --data.`, {
+    return new Error(`This user may not use ${folder}. Choose another folder with --data.`, {
       cause: error,
     });
   return new Error(`The folder ${folder} cannot be used: ${error.message}.`, { cause: error });
@@ -43,14 +43,14 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-/** One `serve` at a time has a data folder. Throws where another has it, with a sentence that says who. */
+/** Only one `serve` at a time may use a data folder. If another one does, it throws a sentence that says which. */
 export async function lockDataFolder(folder: string): Promise<Lock> {
   const owner = join(folder, 'serve.pid');
   const lock = await tryLock(join(folder, 'serve.lock'));
   if (lock === undefined) {
     const pid = (await readFile(owner, 'utf8').catch(() => '')).trim();
     const who = pid === '' ? 'another process' : `process ${pid}`;
-    throw new Error(`${who} serves from ${folder} already. Stop it, or choose another folder with --data.`);
+    throw new Error(`${who} already serves from ${folder}. Stop it, or choose another folder with --data.`);
   }
   await writeFile(owner, `${process.pid}\n`, { mode: 0o600 });
   return {
@@ -61,7 +61,7 @@ export async function lockDataFolder(folder: string): Promise<Lock> {
   };
 }
 
-/** A lock of SQLite on a file of its own, which the system takes back when its owner dies; undefined where it is taken. */
+/** An SQLite lock on its own file, which the system releases when its owner dies; undefined if it is taken. */
 export async function tryLock(file: string): Promise<Lock | undefined> {
   let database: Database | undefined;
   try {
@@ -71,7 +71,7 @@ export async function tryLock(file: string): Promise<Lock | undefined> {
     database?.close();
     if (isBusy(error)) return undefined;
     if (!isCorruption(error)) throw error;
-    // Nothing is in it, so a new one does as well.
+    // The file is empty, so a new one does as well.
     await rm(file, { force: true });
     return tryLock(file);
   }

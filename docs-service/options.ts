@@ -66,7 +66,7 @@ function fromVariable(
   if (type === 'string') return value;
   if (value === undefined || /^(0|false|no|off)$/i.test(value)) return false;
   if (/^(1|true|yes|on)$/i.test(value)) return true;
-  throw new UsageError(`${variable} must be 1 or 0, and is "${value}".`);
+  throw new UsageError(`${variable} must be 1 or 0, not "${value}".`);
 }
 
 /** A whole number within bounds; `undefined` where nothing was given. Throws UsageError. */
@@ -78,7 +78,7 @@ export function parseNumber(
   if (value === undefined) return undefined;
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}, and is "${value}".`);
+  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}, not "${value}".`);
 }
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -88,5 +88,5 @@ export function parseDuration(flag: string, value: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
   const milliseconds = Number(count) * (units[unit] ?? Number.NaN);
   if (milliseconds > 0) return milliseconds;
-  throw new UsageError(`--${flag} must be a time such as 12h or 30d, and is "${value}".`);
+  throw new UsageError(`--${flag} must be a time such as 12h or 30d, not "${value}".`);
 }

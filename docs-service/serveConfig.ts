@@ -168,7 +168,7 @@ function parseNetwork(text: string): string {
   const most = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
   const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
   if (most > 0 && isNetwork) return text;
-  throw new UsageError(`--trust-proxy must be an address or a network such as 10.0.0.0/8, and is "${text}".`);
+  throw new UsageError(`--trust-proxy must be an address or a network such as 10.0.0.0/8, not "${text}".`);
 }
 
 function parseOrigin(text: string): string {
@@ -176,11 +176,11 @@ function parseOrigin(text: string): string {
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#]/.test(text))
     return url.origin;
   throw new UsageError(
-    `--cors-origin must be an address without a path, such as https://app.example.org, and is "${text}".`,
+    `--cors-origin must be an address without a path, such as https://app.example.org, not "${text}".`,
   );
 }
 
 function parseLogLevel(text: string): LogLevel {
   if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text;
-  throw new UsageError(`--log-level must be debug, info, warn or error, and is "${text}".`);
+  throw new UsageError(`--log-level must be debug, info, warn or error, not "${text}".`);
 }

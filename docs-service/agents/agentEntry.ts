@@ -1,4 +1,4 @@
-/** The agents whose own form of an entry is known, by what people type. */
+/** The agents whose entries we know, by the names that people type. */
 export const agents = ['claude', 'cursor', 'vscode', 'zed', 'codex'] as const;
 
 export type Agent = (typeof agents)[number];
@@ -13,7 +13,7 @@ export type Reach =
   | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] };
 
 export interface AgentEntry {
-  /** What goes into the agent's settings, or the command to run, and nothing else. */
+  /** Only what goes into the agent's settings, or the command to run. */
   readonly entry: string;
   /** Where the entry goes, and what comes next; whole sentences. */
   readonly advice: string;
@@ -22,7 +22,7 @@ export interface AgentEntry {
 /** The name of the server in the agent's settings. */
 const name = 'runner-docs';
 
-/** As each agent's own documentation has it; docs/AGENTS.md says of which date. */
+/** According to each agent's own documentation; docs/AGENTS.md gives the date. */
 export function agentEntry(agent: Agent, reach: Reach): AgentEntry {
   const next = reach.kind === 'http' ? signIn[agent] : ownProcess;
   return { entry: entries[agent](reach), advice: `${places[agent]} ${next}` };
@@ -59,7 +59,7 @@ const signIn: Readonly<Record<Agent, string>> = {
 };
 
 const ownProcess =
-  'The agent starts runner-docs by itself and reads the folder: there is no sign-in, and drafts are left out.';
+  'The agent starts runner-docs by itself and reads the folder. There is no sign-in, and drafts are left out.';
 
 function own(reach: Reach): Readonly<Record<string, string | readonly string[]>> {
   return reach.kind === 'http' ? { url: reach.url } : { command: reach.command, args: reach.args };
@@ -69,7 +69,7 @@ function json(value: unknown): string {
   return JSON.stringify(value, undefined, 2);
 }
 
-/** A string of JSON is a basic string of TOML too, but for DEL, which only JSON leaves as it is. */
+/** A JSON string is also a basic string of TOML, except for DEL, which only JSON leaves unescaped. */
 function toToml(values: Readonly<Record<string, string | readonly string[]>>): string {
   const text = (value: string) => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
   return Object.entries(values)

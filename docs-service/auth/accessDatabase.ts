@@ -1,11 +1,11 @@
 /**
- * Where tokens, clients and the owner are kept: `access.db`, or PostgreSQL for all instances. The statements are the
- * same for both; `?` stands for a value. Calls reject with `IndexUnavailable` while the database is away.
+ * Where tokens, clients and the owner are kept: `access.db`, or PostgreSQL for all instances. Both run the same
+ * statements; `?` stands for a value. Calls reject with `IndexUnavailable` while the database is down.
  */
 export interface AccessDatabase {
-  /** The rows that the statement gives back. */
+  /** The rows that the statement returns. */
   rows<Row>(statement: string, ...values: readonly AccessValue[]): Promise<readonly Row[]>;
-  /** All of the statements or none. */
+  /** Runs all of the statements or none. */
   batch(statements: readonly AccessStatement[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * The tables, as SQLite writes them. Each entry leads from one version to the next; an entry that has been released
- * stays as it is. Times are milliseconds since 1970. A hash is that of a secret, which is kept nowhere. The
- * owner's epoch grows with each new password; sessions, codes and refresh tokens count in the epoch that they are of.
+ * The tables, in SQLite's words. Each entry leads from one version to the next; a released entry never changes. Times
+ * are milliseconds since 1970. A hash is the hash of a secret, which is stored nowhere. The owner's epoch grows with
+ * each new password; sessions, codes and refresh tokens are valid only in their own epoch.
  */
 export const accessMigrations: readonly string[] = [
   `CREATE TABLE docs_tokens (

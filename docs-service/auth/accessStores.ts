@@ -4,7 +4,7 @@ import { createOwnerStore, type OwnerStore } from './ownerStore.ts';
 import { createSignInStore, type SignInStore } from './signInStore.ts';
 import { createTokenStore, type TokenStore } from './tokenStore.ts';
 
-/** Who may read: all of it in one database. */
+/** Everything about who may read, in one database. */
 export interface AccessStores {
   readonly tokens: TokenStore;
   readonly signIns: SignInStore;

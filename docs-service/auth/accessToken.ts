@@ -3,27 +3,27 @@ import type { Scope } from './scope.ts';
 
 /** What a bearer of a token may do, and until when. */
 export interface Grant {
-  /** Names the grant in lists and in `token revoke`; it says nothing of the tokens for it. */
+  /** The name of the grant in lists and in `token revoke`; it reveals nothing about the grant's tokens. */
   readonly id: string;
   readonly scopes: readonly Scope[];
-  /** Whose token it is: a profile URL; the owner's where it is null. */
+  /** The profile URL of the token's user; null for the owner. */
   readonly me: string | null;
   /** The program that the owner granted it to; null for a token of `token create`. */
   readonly client: string | null;
   /** Milliseconds since 1970, as all times here. */
   readonly created: number;
   readonly expires: number;
-  /** Within a minute of the truth. */
+  /** Accurate to a minute. */
   readonly lastUsed: number | null;
 }
 
-/** A secret to give out once. Only its hash is kept. */
+/** A secret that is shown once. Only its hash is kept. */
 export interface Secret {
   readonly text: string;
   readonly hash: string;
 }
 
-/** What a token may be known by, so that scanners for leaked secrets find it. */
+/** The prefix of a secret, by which scanners find leaked ones. */
 type SecretKind = 'rdocs' | 'rdocs_refresh' | 'rdocs_code' | 'rdocs_session';
 
 /** 256 bits cannot be guessed, so a plain hash is enough. */
@@ -36,7 +36,7 @@ export function hashSecret(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A token and the grant that is kept for it. */
+/** A token and its grant, as they are stored. */
 export interface NewToken {
   readonly token: string;
   readonly hash: string;
@@ -46,12 +46,12 @@ export interface NewToken {
 export interface TokenOptions {
   readonly scopes: readonly Scope[];
   readonly me?: string;
-  /** Milliseconds. No token lives for ever. */
+  /** Milliseconds. Every token expires. */
   readonly lifetime: number;
   readonly now: number;
 }
 
-/** A token that stands for itself, as `token create` makes it. */
+/** A token without a client, as `token create` makes it. */
 export function createToken({ scopes, me, lifetime, now }: TokenOptions): NewToken {
   const { text, hash } = createSecret('rdocs');
   const times = { created: now, expires: now + lifetime, lastUsed: null };

@@ -8,33 +8,33 @@ export const authOptions = {
   auth: {
     type: 'string',
     value: 'MODE',
-    help: 'who gives tokens out: self, or remote for another server (default: self)',
+    help: 'who issues tokens: self, or remote for another server (default: self)',
   },
   issuer: { type: 'string', value: 'URL', help: 'remote: the server that clients sign in at' },
   introspection: {
     type: 'string',
     value: 'URL',
-    help: 'remote: where that server says what a token is good for',
+    help: 'remote: the endpoint where that server says what a token allows',
   },
   'introspection-token-file': {
     type: 'string',
     value: 'FILE',
-    help: 'remote: has the token that the address above wants',
+    help: 'remote: the file with the token for that endpoint',
   },
   'allow-me': {
     type: 'string',
     multiple: true,
     value: 'URL',
-    help: 'remote: somebody who may read, by the profile URL',
+    help: 'remote: the profile URL of a person who may read',
   },
 } as const satisfies OptionSpecs;
 
-/** Who says what a token is good for. */
+/** Who decides what a token allows. */
 export type AuthConfig = { readonly mode: 'self' } | RemoteAuth;
 
 export interface RemoteAuth {
   readonly mode: 'remote';
-  /** As it was written: clients compare it letter by letter. */
+  /** As the operator wrote it: clients compare it letter by letter. */
   readonly issuer: string;
   readonly introspection: URL;
   /** The path of a file. */
@@ -56,7 +56,7 @@ export function parseAuthConfig(values: OptionValues<typeof authOptions>): AuthC
     refuseRemoteFlags(values);
     return { mode: 'self' };
   }
-  if (auth !== 'remote') throw new UsageError(`--auth must be self or remote, and is "${auth}".`);
+  if (auth !== 'remote') throw new UsageError(`--auth must be self or remote, not "${auth}".`);
   if (issuer === undefined || introspection === undefined || file === undefined || allowed.length === 0)
     throw new UsageError(
       `--auth remote also needs --${missingFlag(values)}. It takes --issuer URL, --introspection URL, --introspection-token-file FILE and at least one --allow-me URL.`,
@@ -73,7 +73,7 @@ export function parseAuthConfig(values: OptionValues<typeof authOptions>): AuthC
 function refuseRemoteFlags(values: OptionValues<typeof authOptions>): void {
   const [flag] = remoteFlags.filter((name) => isGiven(values[name]));
   if (flag !== undefined)
-    throw new UsageError(`--${flag} is for --auth remote alone. Add that, or leave it out.`);
+    throw new UsageError(`--${flag} is only for --auth remote. Add that, or leave the flag out.`);
 }
 
 function missingFlag(values: OptionValues<typeof authOptions>): string {
@@ -86,20 +86,20 @@ function isGiven(value: string | readonly string[] | undefined): boolean {
   return value !== undefined && value.length > 0;
 }
 
-/** Clients look for its metadata below it, so it has neither a query nor a fragment (RFC 8414, 2). */
+/** Clients look for its metadata below it, so it has no query and no fragment (RFC 8414, 2). */
 function parseIssuer(text: string): string {
   parseOperatorUrl('issuer', text);
   if (!/[?#]/.test(text)) return text;
-  throw new UsageError(`--issuer has no query and no fragment, and is "${text}".`);
+  throw new UsageError(`--issuer must not have a query or a fragment: "${text}".`);
 }
 
-/** What the operator names may be on this machine or in a private network, but tokens travel in the clear only here. */
+/** The operator may name a private network, but tokens travel unencrypted only on this machine. */
 function parseOperatorUrl(flag: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`--${flag} must be an address such as https://auth.example.org/, and is "${text}".`);
+    throw new UsageError(`--${flag} must be an address such as https://auth.example.org/, not "${text}".`);
   if (url.username !== '' || url.password !== '' || url.hash !== '')
-    throw new UsageError(`--${flag} has no user name, no password and no fragment.`);
+    throw new UsageError(`--${flag} must not have a user name, a password or a fragment.`);
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     throw new UsageError(`--${flag} must begin with https://, because tokens are sent to it: "${text}".`);
   return url;

@@ -4,16 +4,16 @@ import { isOwnResource } from './ownResource.ts';
 import type { Parameters } from './parameters.ts';
 import { isScope, type Scope } from './scope.ts';
 
-/** What a client asks the owner for, once client and redirect address are known to belong together. */
+/** What a client asks of the owner, after its redirect address was checked. */
 export interface AuthorizationRequest {
   readonly state: string;
   /** The S256 challenge of PKCE. */
   readonly challenge: string;
-  /** Empty where the client only wants to know who the owner is. */
+  /** Empty if the client only wants to know who the owner is. */
   readonly scopes: readonly Scope[];
 }
 
-/** Throws OAuthError, which goes back to the client's redirect address. */
+/** Throws OAuthError, which is sent to the client's redirect address. */
 export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseUrl): AuthorizationRequest {
   const state = parameters.get('state');
   if (parameters.get('response_type') !== 'code')
@@ -35,17 +35,17 @@ export function checkResources(resources: readonly string[], baseUrl: BaseUrl): 
   throw new OAuthError('invalid_target', `The resource of this server is ${baseUrl.origin}/mcp.`);
 }
 
-/** Agents that name the resource but no scope mean to read. Scopes that are unknown are left out. */
+/** Agents that name the resource but no scope want to read. Unknown scopes are left out. */
 function parseScopes(text: string | undefined, hasResource: boolean): readonly Scope[] {
   const words = new Set((text ?? '').split(' ').filter(Boolean));
   if (words.size === 0) return hasResource ? ['read'] : [];
-  // An address of mail is a part of the profile (IndieAuth, 5.3.4).
+  // The email address is part of the profile (IndieAuth, 5.3.4).
   if (!words.has('profile')) words.delete('email');
   const known = [...words].filter(isScope);
   if (known.length === 0)
     throw new OAuthError(
       'invalid_scope',
-      'No scope of these is known; there is read, draft, profile and email.',
+      'None of these scopes is known. The known scopes are read, draft, profile and email.',
     );
   return known;
 }

@@ -1,4 +1,4 @@
-/** All of a body, or undefined as soon as it has more bytes than `largest`. */
+/** The whole body, or undefined as soon as it has more bytes than `largest`. */
 export async function readBoundedBody(
   body: AsyncIterable<Uint8Array>,
   largest: number,

@@ -3,18 +3,18 @@ import type { OAuthClient } from './oauthClient.ts';
 import { OutsideError } from './outsideError.ts';
 import { redirectUriProblem } from './redirectUri.ts';
 
-/** Addresses that are read of one document. */
+/** The number of addresses that are read from one document. */
 const mostRedirects = 50;
 
 /**
- * Reads the document at the address of a client (the draft "OAuth Client ID Metadata Document", 4.1, with what RFC 7591
- * calls its fields). Throws OutsideError. What a client must not have makes the document invalid; a redirect that no
- * browser would be sent to is only left out.
+ * Reads the document at the address of a client (the draft "OAuth Client ID Metadata Document", 4.1, with the field
+ * names of RFC 7591). Throws OutsideError. A forbidden field makes the document invalid. A redirect address to which no
+ * browser would be sent is only left out.
  */
 export function parseClientDocument(id: string, content: unknown): OAuthClient {
-  if (!isRecord(content)) throw invalid('The document of the client is no JSON object.');
+  if (!isRecord(content)) throw invalid('The document of the client is not a JSON object.');
   if (content['client_id'] !== id)
-    throw invalid('The document at the address of the client says that it is about another client.');
+    throw invalid('The document at the address of the client is about another client.');
   checkAuthentication(content);
   return {
     id,
@@ -25,18 +25,20 @@ export function parseClientDocument(id: string, content: unknown): OAuthClient {
   };
 }
 
-/** A document that anyone can read cannot hold a secret. Keys are not supported here. */
+/** Anyone can read the document, so it cannot hold a secret. Keys are not supported here. */
 function checkAuthentication(content: Readonly<Record<string, unknown>>): void {
   if ('client_secret' in content || 'client_secret_expires_at' in content)
-    throw invalid('The document of the client has a secret in it, which such a document must not have.');
+    throw invalid('The document of the client contains a secret, which such a document must not have.');
   const method = content['token_endpoint_auth_method'] ?? 'none';
   if (method !== 'none')
-    throw invalid('The client wants to authenticate itself, and only clients that do not are supported.');
+    throw invalid(
+      'The client wants to authenticate itself. Only clients without authentication are supported.',
+    );
 }
 
 /**
- * IndieAuth wants the home page to be a prefix of the identifier, and a warning where only its host is another; the
- * draft, which comes first, wants neither. A page of another host would only lend the client a better name than it has.
+ * IndieAuth requires the home page to be a prefix of the identifier, with a warning if only its host differs. The
+ * draft, which takes precedence, requires neither. A page on another host would only lend the client a better name.
  */
 function tryHomePage(id: string, text: unknown): string | null {
   if (typeof text !== 'string' || text.length > 2_048 || !URL.canParse(text)) return null;
@@ -48,7 +50,7 @@ function tryHomePage(id: string, text: unknown): string | null {
 function readRedirects(id: string, list: unknown): readonly string[] {
   if (list === undefined) return [];
   const isList = Array.isArray(list) && list.every((entry): entry is string => typeof entry === 'string');
-  if (!isList) throw invalid('The document of the client has redirect_uris that are no list of addresses.');
+  if (!isList) throw invalid('The redirect_uris in the document of the client are not a list of addresses.');
   if (list.length > mostRedirects)
     throw invalid(`The document of the client has more than ${mostRedirects} redirect_uris.`);
   return list
@@ -56,7 +58,7 @@ function readRedirects(id: string, list: unknown): readonly string[] {
     .filter((uri) => redirectUriProblem(uri) === undefined);
 }
 
-/** Only a relative one is changed: the others count letter by letter. */
+/** Only a relative address is changed: the others are compared letter by letter. */
 function resolveRedirect(id: string, text: string): string {
   const isRelative = !URL.canParse(text) && URL.canParse(text, id);
   return isRelative ? new URL(text, id).href : text;

@@ -6,28 +6,28 @@ import type { OAuthClient } from './oauthClient.ts';
 import { OutsideError } from './outsideError.ts';
 import type { OutsideFetch } from './outsideFetch.ts';
 
-/** The clients that say what they are in a document at the address that is their identifier. */
+/** The clients that describe themselves in a document at the address that identifies them. */
 export interface ClientDocuments {
   /** Throws OutsideError, with a sentence for the page that a person sees. */
-  find(clientId: string, asker: Asker): Promise<OAuthClient>;
+  find(clientId: string, requester: Requester): Promise<OAuthClient>;
 }
 
-/** For whom something is fetched. What strangers have fetched takes nothing from the owner. */
-export type Asker = 'owner' | 'stranger';
+/** For whom something is fetched. Fetches for strangers take nothing from the owner's limits. */
+export type Requester = 'owner' | 'stranger';
 
 export interface ClientDocumentsOptions {
-  readonly fetch: Readonly<Record<Asker, OutsideFetch>>;
+  readonly fetch: Readonly<Record<Requester, OutsideFetch>>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The service is for this machine alone, so clients on it need no document. */
+  /** The service is only for this machine, so clients on it need no document. */
   readonly isLoopback: boolean;
 }
 
-/** Milliseconds that a document counts at least and at most, whatever it says itself. */
+/** The least and the most milliseconds for which a document is cached, whatever its headers say. */
 const bounds = { least: 5 * 60_000, most: 24 * 3_600_000 };
-/** Clients that are remembered. */
+/** The number of clients in the cache. */
 const capacity = 1_000;
-/** What the owner, or all strangers, can make this service ask of one host in a minute. */
+/** How often the owner, or all strangers together, can make this service ask one host in a minute. */
 const perMinute = 20;
 
 interface Known {
@@ -36,31 +36,31 @@ interface Known {
   readonly until: number;
 }
 
-/** Failures are not remembered (the draft forbids it): who repairs a document can try again at once. */
+/** Failures are not cached (the draft forbids it), so whoever repairs a document can try again at once. */
 export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions): ClientDocuments {
   const known = new LruCache<Known>(capacity);
   const underWay = new Map<string, Promise<OAuthClient>>();
   const asked = new RateLimiter(perMinute, now);
-  const ask = async (id: string, url: URL, asker: Asker): Promise<OAuthClient> => {
-    if (!asked.take(`${asker} ${url.hostname}`).isAllowed)
+  const ask = async (id: string, url: URL, requester: Requester): Promise<OAuthClient> => {
+    if (!asked.take(`${requester} ${url.hostname}`).isAllowed)
       throw new OutsideError('busy', `${url.hostname} was asked too often. Try again in a minute.`);
-    const { content, cacheControl } = await fetch[asker](url);
+    const { content, cacheControl } = await fetch[requester](url);
     const client = parseClientDocument(id, content);
     const from = now();
     known.set(id, { client, from, until: from + lifetimeOf(cacheControl) }, 1);
     return client;
   };
   return {
-    async find(clientId, asker) {
+    async find(clientId, requester) {
       const id = parseClientId(clientId);
       if (id.isLoopback) return findLocal(clientId, isLoopback);
       const entry = known.get(clientId);
       // A clock that is set back must not keep an old document alive.
       if (entry !== undefined && entry.from <= now() && now() < entry.until) return entry.client;
-      const key = `${asker} ${clientId}`;
+      const key = `${requester} ${clientId}`;
       const pending = underWay.get(key);
       if (pending !== undefined) return pending;
-      const own = ask(clientId, id.url, asker);
+      const own = ask(clientId, id.url, requester);
       underWay.set(key, own);
       try {
         return await own;
@@ -71,16 +71,16 @@ export function createClientDocuments({ fetch, now, isLoopback }: ClientDocument
   };
 }
 
-/** Nothing is asked of it: whatever listens there may be anything. Its redirects stay on its own origin. */
+/** Nothing is fetched from it, because anything may listen there. Its redirects stay on its own origin. */
 function findLocal(id: string, isLoopback: boolean): OAuthClient {
   if (isLoopback) return { id, name: null, uri: null, redirectUris: [], source: 'document' };
   throw new OutsideError(
     'refused',
-    'A client with an address on its own machine can only sign in where the service is on that machine too.',
+    'A client with an address on its own machine can only sign in to a service on that machine.',
   );
 }
 
-/** How long a document counts by its Cache-Control, in milliseconds. */
+/** How long a document is valid according to its Cache-Control, in milliseconds. */
 function lifetimeOf(cacheControl: string): number {
   const directives = cacheControl.split(',', 50).map((text) => text.trim());
   if (directives.some((text) => /^no-(store|cache)\b/.test(text))) return bounds.least;

@@ -13,17 +13,17 @@ const longest = 1_024;
 
 /**
  * Reads an identifier by the rules of IndieAuth (3.3) and of the draft "OAuth Client ID Metadata Document" (3). Throws
- * OutsideError. Identifiers are compared letter by letter, so one that could be written in another way is refused.
+ * OutsideError. Identifiers are compared letter by letter, so one that could also be written differently is refused.
  */
 export function parseClientId(text: string): ClientId {
   if (text.length > longest) throw refused(`The identifier of a client has at most ${longest} characters.`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw refused(
-      'This client is not known here, and its identifier is no address with a document about it.',
+      'This client is not known here, and its identifier is not the address of a document about it.',
     );
   if (url.hash !== '' || text.includes('#') || url.username !== '' || url.password !== '')
-    throw refused('The identifier of a client has no fragment, no user name and no password.');
+    throw refused('The identifier of a client must not have a fragment, a user name or a password.');
   if (url.href !== text) throw refused(`The identifier of the client must be written as "${url.href}".`);
   if (isLoopbackName(url.hostname)) return { url, isLoopback: true };
   if (url.protocol === 'http:') throw refused('The identifier of a client must begin with https://.');

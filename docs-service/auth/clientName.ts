@@ -2,8 +2,8 @@
 const longest = 100;
 
 /**
- * The name that a client gives itself, so that it cannot change how the page around it reads: without control
- * characters, invisible ones, and those that turn the direction of writing; null where nothing is left.
+ * The name that a client gives itself, without anything that could change how the page around it reads: control
+ * characters, invisible ones, and those that change the writing direction. Null if nothing is left.
  */
 export function tryClientName(text: unknown): string | null {
   if (typeof text !== 'string') return null;
@@ -13,7 +13,7 @@ export function tryClientName(text: unknown): string | null {
     .replace(/[\t-\r\u0085\u2028\u2029\p{Zs}]+/gu, ' ')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu, '')
     .trim();
-  // A letter can carry marks without end, which would be drawn all over the page.
+  // A letter can carry any number of marks, which would be drawn all over the page.
   const letters = [...new Intl.Segmenter('en').segment(plain)].map(({ segment }) =>
     [...segment].slice(0, 8).join(''),
   );

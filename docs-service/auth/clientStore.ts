@@ -4,22 +4,22 @@ import type { OAuthClient } from './oauthClient.ts';
 /** The clients that registered themselves, and those that the owner added. */
 export interface ClientStore {
   find(id: string): Promise<OAuthClient | undefined>;
-  /** Puts it in the place of one with the same id. */
+  /** Replaces a client with the same id. */
   add(client: OAuthClient, now: number): Promise<void>;
-  /** False where there is no room, because so many have registered within minutes. */
+  /** False if there is no room, because too many clients registered within minutes. */
   register(client: OAuthClient, now: number): Promise<boolean>;
-  /** The owner has said yes to it, so it stays. */
+  /** The owner has allowed the client, so it stays. */
   noteGrant(id: string, now: number): Promise<void>;
   list(): Promise<readonly OAuthClient[]>;
-  /** Ends what was granted to it too. False where there is none. */
+  /** Also ends what was granted to it. False if there is no such client. */
   remove(id: string): Promise<boolean>;
 }
 
-/** Registrations that are kept at once; those that nobody granted anything make room first. */
+/** Registrations that are kept at once. Those without a grant make room first. */
 const capacity = 1_000;
-/** Milliseconds for which a registration is safe, because somebody may be signing in with it. */
+/** Milliseconds for which a registration is kept, because somebody may be signing in with it. */
 const safeTime = 600_000;
-/** Milliseconds after which a registration that was never granted anything goes. */
+/** Milliseconds after which a registration without a grant is deleted. */
 const patience = 86_400_000;
 
 export function createClientStore(database: AccessDatabase): ClientStore {

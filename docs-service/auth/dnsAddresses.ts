@@ -4,8 +4,9 @@ import { Resolver } from 'node:dns/promises';
 export type LookUpAddresses = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Asks the DNS alone: the files and the search domains of this machine would let a stranger's name mean something
- * here. One kind of address is enough where the other cannot be had. Without `servers`, the machine's own are asked.
+ * Asks only the DNS, because the files and the search domains of this machine would let a stranger's name mean
+ * something here. One kind of address is enough if the other lookup fails. Without `servers`, it asks the machine's
+ * own.
  */
 export function createDnsLookup(servers?: readonly string[]): LookUpAddresses {
   return async (hostname, signal) => {

@@ -1,9 +1,9 @@
 import { OutsideError } from './outsideError.ts';
 
 export interface FetchQueueOptions {
-  /** How many may be under way at once, each for another host. */
+  /** How many may run at once, each for another host. */
   readonly lanes: number;
-  /** How many may wait for that. */
+  /** How many may wait. */
   readonly length: number;
 }
 
@@ -12,7 +12,7 @@ interface Waiter {
   readonly start: () => void;
 }
 
-/** Lets one request at a time go to each host, and so many in all. */
+/** Lets one request at a time go to each host, and this many in all. */
 export class FetchQueue {
   readonly #options: FetchQueueOptions;
   readonly #busy = new Set<string>();
@@ -22,7 +22,7 @@ export class FetchQueue {
     this.#options = options;
   }
 
-  /** Resolves, with what ends it, when it is the turn of this one. Rejects where too many wait, or when it is too late. */
+  /** Resolves when its turn comes, with a function that ends the turn. Rejects if too many wait, or on timeout. */
   async enter(host: string, signal: AbortSignal): Promise<() => void> {
     if (!this.#isFree(host)) await this.#wait(host, signal);
     else this.#busy.add(host);
@@ -35,10 +35,7 @@ export class FetchQueue {
 
   #wait(host: string, signal: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#options.length)
-      throw new OutsideError(
-        'busy',
-        'Too many sign-ins are being prepared right now. Try again in a moment.',
-      );
+      throw new OutsideError('busy', 'Too many sign-ins are in progress. Try again in a moment.');
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         this.#waiting.delete(waiter);

@@ -3,12 +3,12 @@ import { isOwnResource } from './ownResource.ts';
 import { tryProfileUrl } from './profileUrl.ts';
 import { isScope, type Scope } from './scope.ts';
 
-/** What the server that gave a token out says of it (RFC 7662, 2.2, and IndieAuth, 6.1). */
+/** What the server that issued a token says about it (RFC 7662, 2.2, and IndieAuth, 6.1). */
 export type Introspection = { readonly isActive: false } | ActiveToken;
 
 export interface ActiveToken {
   readonly isActive: true;
-  /** In the form in which profile URLs are compared; undefined where there is none that is valid. */
+  /** In the form in which profile URLs are compared; undefined if there is no valid one. */
   readonly me: string | undefined;
   /** Only those that this service knows. */
   readonly scopes: readonly Scope[];
@@ -16,19 +16,19 @@ export interface ActiveToken {
   /** Milliseconds since 1970. */
   readonly issued: number | undefined;
   readonly expires: number | undefined;
-  /** It was given for this service, or for none in particular. */
+  /** The token was issued for this service, or for none in particular. */
   readonly isForHere: boolean;
 }
 
-/** Throws where the answer makes no sense, so that it counts for nothing. */
+/** Throws if the answer makes no sense; then the token is not accepted. */
 export function parseIntrospection(text: string, baseUrl: BaseUrl): Introspection {
   const answer: unknown = JSON.parse(text);
-  if (!isRecord(answer)) throw new Error('it is no JSON object');
-  // The examples of IndieAuth have texts where RFC 7662 has other types, and servers were written after them.
+  if (!isRecord(answer)) throw new Error('it is not a JSON object');
+  // The examples of IndieAuth have strings where RFC 7662 has other types, and servers follow those examples.
   const { active, exp, iat, scope = '', me, client_id: client } = answer;
   if (active === false || active === 'false') return { isActive: false };
   if (active !== true && active !== 'true') throw new Error('it does not say whether the token is active');
-  if (typeof scope !== 'string' && scope !== null) throw new Error('its scope is no text');
+  if (typeof scope !== 'string' && scope !== null) throw new Error('its scope is not a string');
   return {
     isActive: true,
     me: typeof me === 'string' ? tryProfileUrl(me) : undefined,
@@ -47,7 +47,7 @@ function parseTime(name: string, value: unknown): number | undefined {
     typeof value === 'number' || (typeof value === 'string' && /^-?\d{1,15}(\.\d{1,9})?$/.test(value));
   const time = isTime ? Number(value) * 1_000 : Number.NaN;
   if (Number.isFinite(time)) return time;
-  throw new Error(`its ${name} is no time`);
+  throw new Error(`its ${name} is not a time`);
 }
 
 function isForHere(audience: unknown, baseUrl: BaseUrl): boolean {

@@ -4,14 +4,14 @@ import { readIntrospectionToken } from './introspectionToken.ts';
 
 export interface IntrospectionClientOptions {
   readonly address: URL;
-  /** The path of the file with the token that the address wants. */
+  /** The path of the file with the token for the endpoint. */
   readonly tokenFile: string;
   readonly warn: (message: string) => void;
 }
 
-/** Asks a server what a token is good for. */
+/** Asks a server what a token allows. */
 export interface IntrospectionClient {
-  /** The body of its answer. Rejects where it does not answer as it should. */
+  /** The body of the answer. Rejects if the server does not answer correctly. */
   ask(token: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export interface IntrospectionClient {
 const deadline = 3_000;
 /** In bytes. */
 const largest = 64 * 1024;
-/** Questions that are open at once; those above the number of connections wait. */
+/** Requests that are open at once; those above the number of connections wait. */
 const [connections, mostOpen] = [16, 512];
 
-/** Reads the file at once, so that a wrong one is known at the start, and again when its token is refused. */
+/** Reads the file at once, so that an error appears at the start, and again when its token is refused. */
 export async function createIntrospectionClient({
   address,
   tokenFile,

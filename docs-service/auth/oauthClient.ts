@@ -2,12 +2,12 @@
 export interface OAuthClient {
   /** The `client_id`: the address of its metadata document, or the name that its registration gave it. */
   readonly id: string;
-  /** What it calls itself. Nobody has checked that. */
+  /** The client's own name, which nobody has checked. */
   readonly name: string | null;
-  /** Its home page, as it says itself. */
+  /** Its home page, according to the client. */
   readonly uri: string | null;
   /** Absolute, as the client wrote them. */
   readonly redirectUris: readonly string[];
-  /** How it became known: by its metadata document, by registering itself, or by `client add`. */
+  /** How the service learned of it: from its metadata document, by its registration, or by `client add`. */
   readonly source: 'document' | 'registration' | 'operator';
 }

@@ -1,4 +1,4 @@
-/** What RFC 6749, 7009, 7591 and 8707 call an error. */
+/** Error codes of RFC 6749, 7009, 7591 and 8707. */
 export type OAuthErrorCode =
   | 'access_denied'
   | 'invalid_client'
@@ -15,7 +15,7 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type';
 
-/** An error for a client. Its message is the `error_description`: ASCII without quotes, as RFC 6749 wants it. */
+/** An error for a client. Its message is the `error_description`: ASCII without quotes, as RFC 6749 requires. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;

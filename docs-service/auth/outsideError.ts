@@ -1,6 +1,6 @@
 /**
- * Why something that others serve could not be had. The message is a sentence for a page; it says nothing of the
- * network that this machine is in.
+ * Why something could not be fetched from another server. The message is a sentence for a page; it reveals nothing
+ * about the network that this machine is in.
  */
 export class OutsideError extends Error {
   override readonly name = 'OutsideError';
@@ -13,11 +13,11 @@ export class OutsideError extends Error {
 }
 
 export type OutsideErrorKind =
-  /** The address is none that anything is fetched from; nothing was asked. */
+  /** Nothing is fetched from such an address; no request was made. */
   | 'refused'
-  /** It does not answer, or not in time. */
+  /** The server does not answer, or not in time. */
   | 'unreachable'
-  /** What it answers is not what was asked for. */
+  /** The answer is not what was asked for. */
   | 'invalid'
-  /** Too much is being fetched already. Later it may work. */
+  /** Too many fetches are in progress. It may work later. */
   | 'busy';

@@ -9,9 +9,9 @@ import { outsideHostProblem } from './outsideHost.ts';
 import { isPublicAddress } from './publicAddress.ts';
 
 export interface OutsideDocument {
-  /** What its JSON says; of a key that is there twice, the last one counts. */
+  /** The parsed JSON; if a key occurs twice, the last one counts. */
   readonly content: unknown;
-  /** Of its headers, in lower case. */
+  /** The header, in lower case. */
   readonly cacheControl: string;
 }
 
@@ -19,15 +19,15 @@ export interface OutsideDocument {
 export type OutsideFetch = (address: URL) => Promise<OutsideDocument>;
 
 export interface OutsideFetchOptions {
-  /** How many may be under way at once, and how many may wait. */
+  /** How many fetches may run at once, and how many may wait. */
   readonly bounds?: FetchQueueOptions;
-  // What follows is for tests alone, which have no public network.
+  // The rest is only for tests, which have no public network.
   readonly resolve?: LookUpAddresses;
-  /** Where a checked IP address is really reached. */
+  /** Where a checked IP address is reached instead. */
   readonly reach?: (address: string) => string;
   /** Certificates to trust, as PEM. */
   readonly ca?: string;
-  /** Milliseconds for the whole of it, waiting included. */
+  /** Milliseconds for the whole fetch, including the wait. */
   readonly deadline?: number;
 }
 
@@ -62,14 +62,13 @@ export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFe
   };
 }
 
-/** One address that is not public is enough: whoever named the host may have more such answers ready. */
+/** One address that is not public is enough to refuse: whoever named the host may have more such answers ready. */
 function checkAddresses(hostname: string, addresses: readonly string[]): readonly string[] {
-  if (addresses.length === 0)
-    throw new OutsideError('unreachable', `There is no server by the name ${hostname}.`);
+  if (addresses.length === 0) throw new OutsideError('unreachable', `There is no server named ${hostname}.`);
   if (addresses.every(isPublicAddress)) return addresses;
   throw new OutsideError(
     'refused',
-    `${hostname} is no server of the public network, so nothing is fetched from it.`,
+    `${hostname} is not on the public network, so nothing is fetched from it.`,
   );
 }
 
@@ -79,7 +78,7 @@ interface Fetching {
   readonly options: OutsideFetchOptions;
 }
 
-/** One connection, to the addresses that were checked and no others, for this one request. No proxy is asked. */
+/** One connection, only to the checked addresses, for this one request. No proxy is used. */
 async function fetchFrom(address: URL, { addresses, signal, options }: Fetching): Promise<OutsideDocument> {
   const { ca, reach = (own) => own, deadline = usualDeadline } = options;
   const client = new Client(address.origin, {
@@ -107,7 +106,7 @@ async function fetchFrom(address: URL, { addresses, signal, options }: Fetching)
     const content = parseJson(address.hostname, body);
     return { content, cacheControl: String(answer.headers['cache-control'] ?? '').toLowerCase() };
   } finally {
-    // Nobody waits for a connection that is still being made: it ends by itself.
+    // Nobody waits for a connection that is still being opened: it ends by itself.
     client.destroy().catch(() => undefined);
   }
 }
@@ -125,12 +124,13 @@ function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseD
   const invalid = (message: string) => new OutsideError('invalid', message);
   if (statusCode >= 300 && statusCode < 400)
     throw invalid(`${host} redirects to another address. The document must be at the address itself.`);
-  if (statusCode !== 200) throw invalid(`${host} answers with the status ${statusCode} and no document.`);
+  if (statusCode !== 200)
+    throw invalid(`${host} answers with the status ${statusCode} and without a document.`);
   const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? '';
   if (!/^application\/([a-z0-9.+-]{1,100}\+)?json$/i.test(type.trim()))
     throw invalid(`${host} answers with something that is not JSON.`);
   if (!/^(identity)?$/i.test(String(headers['content-encoding'] ?? '')))
-    throw invalid(`${host} answers in a compressed form, which was not asked for.`);
+    throw invalid(`${host} sends a compressed answer, which was not asked for.`);
   if (Number(headers['content-length'] ?? 0) > largest) throw tooLarge(host);
 }
 
@@ -146,12 +146,12 @@ function parseJson(host: string, body: Uint8Array): unknown {
   }
 }
 
-/** The reason itself stays here: it has addresses in it, and it may have been made up by the other side. */
+/** The real reason is not shown: it contains addresses, and the other side may have made it up. */
 function unreachable(host: string, error: unknown, signal: AbortSignal): OutsideError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (signal.aborted) return new OutsideError('unreachable', `${host} has not answered in time.`);
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/.test(code))
-    return new OutsideError('unreachable', `${host} has no certificate for that name that can be trusted.`);
+    return new OutsideError('unreachable', `${host} has no trusted certificate for its name.`);
   return new OutsideError('unreachable', `${host} cannot be reached, or does not speak HTTPS.`);
 }
 

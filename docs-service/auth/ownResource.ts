@@ -1,8 +1,8 @@
 import { type BaseUrl, isLoopbackHost } from '../baseUrl.ts';
 
 /**
- * Whether a `resource` (RFC 8707) names this service: its address or that of `/mcp`, with or without a slash at the
- * end. On loopback every loopback name at any port is the same machine, so that a container's port mapping counts too.
+ * Whether a `resource` (RFC 8707) names this service: its address or that of `/mcp`, with or without a final slash. On
+ * loopback, every loopback name with any port is the same machine, so that a container's port mapping works too.
  */
 export function isOwnResource(resource: string, baseUrl: BaseUrl): boolean {
   const url = URL.canParse(resource) ? new URL(resource) : undefined;

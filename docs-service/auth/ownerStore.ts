@@ -1,6 +1,6 @@
 import type { AccessDatabase } from './accessDatabase.ts';
 
-/** Whose library it is. */
+/** The owner of the library. */
 export interface Owner {
   /** The owner's profile URL; null for the address of the service. */
   readonly me: string | null;
@@ -11,7 +11,7 @@ export interface Owner {
   readonly epoch: number;
 }
 
-/** What clients with the scope `profile` learn, and, with `email`, the address too (IndieAuth 5.3.4). */
+/** What clients with the scope `profile` learn; with `email`, the email address too (IndieAuth 5.3.4). */
 export interface Profile {
   readonly name?: string;
   readonly url?: string;
@@ -28,16 +28,16 @@ export interface OwnerStore {
   addSession(session: NewSession, now: number): Promise<void>;
   hasSession(hash: string, now: number): Promise<boolean>;
   removeSession(hash: string): Promise<void>;
-  /** Notes an attempt and returns how many there were from the address since a time, this one included. */
+  /** Records an attempt. Returns the number of attempts from the address since a time, this one included. */
   noteAttempt(attempt: PasswordAttempt, since: number): Promise<number>;
-  /** The attempt was none to guess. */
+  /** The attempt was not a guess. */
   forgetAttempt(id: string): Promise<void>;
 }
 
 export interface NewSession {
   readonly hash: string;
   readonly expires: number;
-  /** Of the owner as it was when the password was checked. */
+  /** The owner's epoch when the password was checked. */
   readonly epoch: number;
 }
 
@@ -91,7 +91,7 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
     },
     async noteAttempt({ id, address, made }, since) {
       await database.batch([
-        // Those of the future are of a clock that was set back.
+        // Attempts in the future were made before the clock was set back.
         ['DELETE FROM docs_password_attempts WHERE made < ? OR made > ?', since, made],
         ['INSERT INTO docs_password_attempts (id, address, made) VALUES (?, ?, ?)', id, address, made],
       ]);

@@ -1,8 +1,8 @@
 import { OAuthError } from './oauthError.ts';
 
 /**
- * The parameters of an OAuth request. One that comes twice is an error (RFC 6749, 3.1), but `resource` may (RFC 8707);
- * an empty one counts as left out.
+ * The parameters of an OAuth request. A repeated parameter is an error (RFC 6749, 3.1), except `resource` (RFC 8707).
+ * An empty one counts as missing.
  */
 export class Parameters {
   readonly #values: URLSearchParams;
@@ -14,14 +14,14 @@ export class Parameters {
     this.#longest = longest;
   }
 
-  /** Throws OAuthError where it comes twice or is too long. */
+  /** Throws OAuthError if it is repeated or too long. */
   tryGet(name: string): string | undefined {
     const values = this.getAll(name);
     if (values.length > 1) throw new OAuthError('invalid_request', `${name} was given twice.`);
     return values[0];
   }
 
-  /** Throws OAuthError where it is left out too. */
+  /** Also throws OAuthError if it is missing. */
   get(name: string): string {
     const value = this.tryGet(name);
     if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`);

@@ -4,7 +4,7 @@ import type { OwnerStore } from './ownerStore.ts';
 import { isPassword } from './passwordHash.ts';
 
 export type PasswordAnswer =
-  /** With the owner's epoch at that time. */
+  /** With the owner's epoch at the time of the check. */
   { readonly kind: 'right'; readonly epoch: number } | { readonly kind: 'wrong' | 'tooMany' | 'busy' };
 
 export interface PasswordCheckOptions {
@@ -20,10 +20,10 @@ const minute = 60_000;
 const most = 2;
 const longestQueue = 8;
 
-/** Checks passwords, a few at once and a few a minute for each address, over all instances. */
+/** Checks passwords, a few at once and a few a minute for each address, across all instances. */
 export class PasswordCheck {
   readonly #options: PasswordCheckOptions;
-  /** What is far too much is refused before the database is asked. */
+  /** Refuses excessive attempts before the database is asked. */
   readonly #tries: RateLimiter;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -33,11 +33,11 @@ export class PasswordCheck {
     this.#tries = new RateLimiter(4 * options.limit, options.now);
   }
 
-  /** Without an owner's password every one is wrong. */
+  /** If the owner has no password, every password is wrong. */
   async check(password: string, address: string): Promise<PasswordAnswer> {
     if (!this.#tries.take(address).isAllowed) return { kind: 'tooMany' };
     const { owners, now, limit } = this.#options;
-    // Noted before it is checked, so that a hundred guesses at once are a hundred.
+    // Recorded before the check, so that a hundred guesses at once count as a hundred.
     const attempt = { id: randomBytes(9).toString('base64url'), address, made: now() };
     const attempts = await owners.noteAttempt(attempt, now() - minute);
     const answer: PasswordAnswer = attempts > limit ? { kind: 'tooMany' } : await this.#compare(password);
@@ -56,7 +56,7 @@ export class PasswordCheck {
     }
   }
 
-  /** Waits for a turn; false where too many wait. */
+  /** Waits for a turn; false if too many wait. */
   async #begin(): Promise<boolean> {
     if (this.#running < most) {
       this.#running += 1;
@@ -67,7 +67,7 @@ export class PasswordCheck {
     return true;
   }
 
-  /** Whoever waits takes the turn over. */
+  /** The next in line takes over the turn. */
   #end(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#running -= 1;

@@ -6,7 +6,7 @@ import { UsageError } from '../usageError.ts';
 const shortest = 12;
 const longest = 1_000;
 
-/** 64 MB and two passes for each guess, as OWASP's "Password Storage Cheat Sheet" names it. */
+/** 64 MB and two passes for each guess, as OWASP's "Password Storage Cheat Sheet" recommends. */
 const costs = { N: 65_536, r: 8, p: 2 };
 const keyLength = 32;
 
@@ -20,7 +20,7 @@ export function checkPassword(password: string): void {
   if (length > longest) throw new UsageError(`the password may have at most ${longest} characters.`);
 }
 
-/** Resolves to a text that has the salt and the costs in it, so that later versions can raise them. */
+/** Resolves to a text that contains the salt and the costs, so that later versions can raise the costs. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const key = await derive(normalize(password), salt, keyLength, optionsOf(costs));
@@ -46,7 +46,7 @@ function optionsOf({ N, r, p }: typeof costs): ScryptOptions {
   return { N, r, p, maxmem: 256 * N * r };
 }
 
-/** The same password, whichever keyboard it was typed on. */
+/** The same password gives the same text, whatever keyboard it was typed on. */
 function normalize(password: string): string {
   return password.normalize('NFKC');
 }

@@ -3,16 +3,16 @@ import { inTransaction, throwUnavailable } from '../index/postgres/connection.ts
 import type { AccessDatabase, AccessValue } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
 
-/** Any number, the same for all instances: who changes the tables holds this lock. */
+/** Any number that all instances share: whoever changes the tables holds this lock. */
 const migrationLock = 7_310_004;
 
-/** The same tables beside the index, for all instances. The pool stays its owner's. */
+/** The same tables in PostgreSQL, for all instances. The caller keeps the pool. */
 export async function createPostgresAccess(pool: pg.Pool): Promise<AccessDatabase> {
   await inTransaction(pool, 'BEGIN', migrate);
   return {
     async rows<Row>(text: string, ...values: readonly AccessValue[]) {
       const { rows } = await pool.query(queryOf(text, values)).catch(throwUnavailable);
-      // Who asks says what the rows are like.
+      // The caller knows the type of the rows.
       return rows as readonly Row[];
     },
     batch: (statements) =>
@@ -20,7 +20,7 @@ export async function createPostgresAccess(pool: pg.Pool): Promise<AccessDatabas
         for (const [text, ...values] of statements) await client.query(queryOf(text, values));
       }),
     async close() {
-      // The pool is closed by who made it.
+      // The caller closes the pool.
     },
   };
 }
@@ -30,7 +30,7 @@ function queryOf(text: string, values: readonly AccessValue[]): pg.QueryConfig {
   return { text: text.replace(/\?/g, () => `$${++count}`), values: [...values], types };
 }
 
-/** Times are below 2^53, so that a number holds them; `pg` would give texts. */
+/** Times are below 2^53, so a number holds them; `pg` would return strings. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (id, format) =>
     id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id, format ?? 'text'),

@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { isLoopbackHost } from '../baseUrl.ts';
 import { UsageError } from '../usageError.ts';
 
-/** The profile URL of somebody, as it was typed behind a flag, in the form in which it is compared. Throws UsageError. */
+/** A profile URL from a flag, in the form in which profile URLs are compared. Throws UsageError. */
 export function parseProfileUrl(flag: string, text: string): string {
   const url = tryProfileUrl(text);
   if (url !== undefined) return url;
   throw new UsageError(
-    `--${flag} must be the address of somebody's own page, such as https://example.org/, without a port, a user name or a fragment, and is "${text}".`,
+    `--${flag} must be the address of the person's own page, such as https://example.org/, without a port, a user name or a fragment, not "${text}".`,
   );
 }
 
 /**
- * By the rules of IndieAuth, 3.2; undefined for what is no profile URL. An address on this machine may have a port,
+ * By the rules of IndieAuth, 3.2; undefined if it is not a profile URL. An address on this machine may have a port,
  * because the owner of a service that runs there has no other.
  */
 export function tryProfileUrl(text: string): string | undefined {
@@ -28,7 +28,7 @@ export function tryProfileUrl(text: string): string | undefined {
 /** In characters. */
 const longest = 2_048;
 
-/** Parsers take such segments out silently, so that two different texts would name one person. */
+/** Parsers silently remove such segments, so that two different texts would name one person. */
 function hasDotSegment(text: string): boolean {
   const [path = ''] = text.split('?', 1);
   return path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment));

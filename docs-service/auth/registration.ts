@@ -4,12 +4,12 @@ import type { OAuthClient } from './oauthClient.ts';
 import { OAuthError } from './oauthError.ts';
 import { redirectUriProblem } from './redirectUri.ts';
 
-/** Of one client. */
+/** For one client. */
 const mostRedirects = 20;
 
 /**
- * Reads what a client says of itself when it registers (RFC 7591, section 2). Only public clients are taken, so what
- * it says about secrets does not matter; the answer tells it so. Throws OAuthError.
+ * Reads how a client describes itself when it registers (RFC 7591, section 2). Only public clients are accepted, so
+ * what it says about secrets does not matter; the answer says so. Throws OAuthError.
  */
 export function parseRegistration(body: unknown): OAuthClient {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -28,7 +28,8 @@ function parseRedirects(value: unknown): readonly string[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > mostRedirects)
     throw new OAuthError('invalid_redirect_uri', `redirect_uris must list 1 to ${mostRedirects} addresses.`);
   return value.map((uri: unknown) => {
-    const problem = typeof uri === 'string' ? redirectUriProblem(uri) : 'A redirect address is a string.';
+    const problem =
+      typeof uri === 'string' ? redirectUriProblem(uri) : 'A redirect address must be a string.';
     if (typeof uri !== 'string' || problem !== undefined)
       throw new OAuthError('invalid_redirect_uri', (problem ?? '').replaceAll('"', "'"));
     return uri;

@@ -8,20 +8,20 @@ import type { IntrospectionClient } from './introspectionClient.ts';
 
 export interface RemoteVerifierOptions {
   readonly client: IntrospectionClient;
-  /** The profile URLs of those who may read. Anyone can run a server that gives tokens for anybody. */
+  /** The profile URLs of those who may read. Anyone can run a server that issues tokens for anybody. */
   readonly allowed: readonly string[];
   readonly baseUrl: BaseUrl;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Told when the server stops to answer, and when it answers again. */
+  /** Called when the server stops answering, and when it answers again. */
   readonly warn: (message: string) => void;
 }
 
-/** Milliseconds that an answer counts at most. */
+/** The most milliseconds for which an answer counts. */
 const lasting = { good: 60_000, bad: 10_000 };
-/** Answers that are kept at once, of each kind: guesses push out nothing but guesses. */
+/** Answers of each kind that are cached at once: guesses push out only guesses. */
 const capacity = 10_000;
-/** In characters. No server gives longer ones out. */
+/** In characters. No server issues longer tokens. */
 const longest = 4_096;
 
 type Verdict =
@@ -35,13 +35,13 @@ interface Known {
   readonly until: number;
 }
 
-/** Says what a bearer may do, by asking the server that gave the token out. */
+/** Says what a bearer may do, by asking the server that issued the token. */
 export class RemoteVerifier {
   readonly #options: RemoteVerifierOptions;
   readonly #good = new LruCache<Known>(capacity);
   readonly #bad = new LruCache<Known>(capacity);
   readonly #asking = new Map<string, Promise<Verdict>>();
-  /** So that the name of a grant says nothing of its token, not even to who knows many tokens. */
+  /** Without it, the name of a grant could reveal its token to somebody who knows many tokens. */
   readonly #salt = randomBytes(16);
   #isDown = false;
 
@@ -50,8 +50,8 @@ export class RemoteVerifier {
   }
 
   /**
-   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfile for one of
-   * somebody who is not on the list, and rejects while the server does not answer.
+   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfile for the token of
+   * somebody who is not on the list. Rejects while the server does not answer.
    */
   async verify(token: string): Promise<Grant | undefined> {
     if (token.length > longest) return undefined;
@@ -126,7 +126,7 @@ export class RemoteVerifier {
 
 const unknown: Verdict = { kind: 'unknown' };
 
-/** What a body had in it does not belong in a log. */
+/** The content of a body does not belong in a log. */
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError || error instanceof TypeError) return 'its answer is not JSON';
   if (error instanceof DOMException) return 'it does not answer in time';

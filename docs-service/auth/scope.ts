@@ -1,4 +1,4 @@
-/** What a token may do. `read` and `draft` are this service's, the other two IndieAuth's. */
+/** What a token allows. `read` and `draft` are this service's, the other two IndieAuth's. */
 export const scopes = ['read', 'draft', 'profile', 'email'] as const;
 
 export type Scope = (typeof scopes)[number];

@@ -4,54 +4,54 @@ import { isScope, type Scope } from './scope.ts';
 
 /** The authorization codes and refresh tokens of clients, by their hashes. */
 export interface SignInStore {
-  /** Keeps a code, and the grant that it stands for, which is good for nothing before the code is used. */
+  /** Stores a code and its grant, which allows nothing before the code is used. */
   addCode(code: NewCode, now: number): Promise<void>;
   findCode(hash: string): Promise<Code | undefined>;
-  /** Marks it as used. False where somebody did so before. */
+  /** Marks the code as used. False if it was used before. */
   useCode(hash: string, now: number): Promise<boolean>;
   findRefreshToken(hash: string): Promise<RefreshToken | undefined>;
-  /** Marks it as replaced, where it is not yet. */
+  /** Marks the token as replaced, unless it already is. */
   rotate(hash: string, now: number): Promise<void>;
-  /** False where the grant was revoked meanwhile; then the tokens are good for nothing. */
+  /** False if the grant was revoked meanwhile; then the tokens allow nothing. */
   addTokens(tokens: NewTokens): Promise<boolean>;
 }
 
 export interface Code {
-  /** Null where it says only who the owner is. */
+  /** Null if the code only says who the owner is. */
   readonly grant: string | null;
   readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
   readonly scopes: readonly Scope[];
   readonly expires: number;
-  /** Of the owner as it was when it was asked whether the owner is signed in. */
+  /** The owner's epoch, read before the check that the owner is signed in. */
   readonly epoch: number;
   readonly isUsed: boolean;
 }
 
 export interface NewCode extends Omit<Code, 'isUsed' | 'grant'> {
   readonly hash: string;
-  /** The grant that it stands for; undefined where it says only who the owner is. */
+  /** The code's grant; undefined if the code only says who the owner is. */
   readonly grant: Grant | undefined;
 }
 
 export interface RefreshToken {
   readonly grant: Grant;
   readonly expires: number;
-  /** When another one took its place; null while it is the newest. */
+  /** When another token replaced this one; null while it is the newest. */
   readonly rotated: number | null;
 }
 
 export interface NewTokens {
   readonly grant: string;
-  /** Of the access token. */
+  /** The scopes of the access token. */
   readonly scopes: readonly Scope[];
   readonly now: number;
   readonly access: { readonly hash: string; readonly expires: number };
   readonly refresh: { readonly hash: string; readonly expires: number };
 }
 
-/** Milliseconds for which a used code is remembered, so that who uses it again is found out. */
+/** Milliseconds for which a used code is remembered, so that a second use is noticed. */
 const memory = 86_400_000;
 
 export function createSignInStore(database: AccessDatabase): SignInStore {
@@ -120,7 +120,7 @@ function insertGrant({ id, client, scopes, me, created, expires }: Grant, epoch:
   ];
 }
 
-/** Each token comes from the row of its grant, so that none outlives a grant that is revoked at the same time. */
+/** Each token comes from the row of its grant, so no token outlives a grant that is revoked at the same time. */
 async function addTokens(
   database: AccessDatabase,
   { grant, scopes, now, access, refresh }: NewTokens,
@@ -149,7 +149,7 @@ async function addTokens(
   return true;
 }
 
-/** Tokens of one grant that are kept: a client that refreshes without end fills nothing. */
+/** Tokens that are kept for one grant, so that a client that refreshes without end fills nothing. */
 const mostTokens = 1_000;
 
 function keepNewest(table: 'docs_access_tokens' | 'docs_refresh_tokens', grant: string): AccessStatement {

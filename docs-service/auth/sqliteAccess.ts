@@ -4,19 +4,19 @@ import type { AccessDatabase } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
 import { AccessUnavailable } from './accessUnavailable.ts';
 
-/** Milliseconds for which a statement is tried again while another process writes, and between two tries. */
+/** Milliseconds for which a statement is retried while another process writes, and between two tries. */
 const patience = 5_000;
 const pause = 25;
-/** Milliseconds that the end waits for others. */
+/** Milliseconds that closing waits for others. */
 const closing = 1_000;
 
 /**
  * `access.db`. A statement takes some microseconds there, so it needs no thread of its own. While another process has
- * the file locked, everything else goes on.
+ * the file locked, everything else continues.
  */
 export function createSqliteAccess(database: Database): AccessDatabase {
   migrate(database);
-  // SQLite itself would wait on the thread that answers everybody.
+  // SQLite itself would wait on the thread that answers all requests.
   database.exec('PRAGMA busy_timeout = 0');
   const statements = new Map<string, Statement<unknown>>();
   const prepared = (text: string) => {
@@ -25,7 +25,7 @@ export function createSqliteAccess(database: Database): AccessDatabase {
     return statement;
   };
   return {
-    // Who asks says what the rows are like.
+    // The caller knows the type of the rows.
     rows: <Row>(text: string, ...values: readonly (string | number | null)[]) =>
       withPatience(() => prepared(text).all(...values) as readonly Row[]),
     batch: (all) =>
@@ -36,10 +36,10 @@ export function createSqliteAccess(database: Database): AccessDatabase {
       ),
     async close() {
       try {
-        // So that the file alone has everything, where somebody copies it.
+        // Afterwards, the file alone has everything, in case somebody copies it.
         database.exec(`PRAGMA busy_timeout = ${closing}; PRAGMA wal_checkpoint(TRUNCATE)`);
       } catch (error) {
-        // What is written already is safe beside the file.
+        // What was written is safe in the files beside it.
         if (!isBusy(error) && !isUnwritable(error)) throw error;
       } finally {
         database.close();
@@ -48,7 +48,7 @@ export function createSqliteAccess(database: Database): AccessDatabase {
   };
 }
 
-/** What fails has changed nothing, so that it can be tried again. */
+/** A failed statement has changed nothing, so it can be tried again. */
 async function withPatience<Result>(work: () => Result): Promise<Result> {
   const end = performance.now() + patience;
   for (;;) {
@@ -67,7 +67,7 @@ function unavailable(reason: string, cause: Error): AccessUnavailable {
   return new AccessUnavailable(`access.db cannot be used right now: ${reason}.`, { cause });
 }
 
-/** `user_version` counts the migrations. Throws where a newer version of the program made the file. */
+/** `user_version` counts the migrations. Throws if a newer version of the program made the file. */
 function migrate(database: Database): void {
   database.transaction(() => {
     const version =
@@ -76,16 +76,16 @@ function migrate(database: Database): void {
       throw new Error(
         'access.db was made by a newer version of runner-docs. Update this one, or use another --data.',
       );
-    // The first version of the file had another name for its one table.
+    // The first version of the file had another name for its only table.
     if (version === 1) database.exec('ALTER TABLE tokens RENAME TO docs_tokens');
     for (const step of accessMigrations.slice(version)) database.exec(step);
     database.exec(`PRAGMA user_version = ${accessMigrations.length}`);
-    // A file whose tables somebody took away is no other than one that cannot be read.
+    // A file without its tables is as unreadable as any other damaged file.
     for (const table of tablesOf(accessMigrations.join(';'))) database.prepare(`SELECT 1 FROM ${table}`);
   });
 }
 
-/** Those that are left at the end. */
+/** The tables that exist after all migrations. */
 function tablesOf(statements: string): readonly string[] {
   const named = (verb: string) =>
     [...statements.matchAll(new RegExp(`\\b${verb} TABLE (\\w+)`, 'g'))].map(([, name = '']) => name);

@@ -12,19 +12,19 @@ export interface TokenIssuerOptions {
   readonly now: () => number;
 }
 
-/** What the owner has said yes to. */
+/** What the owner has allowed. */
 export interface Consent {
   readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
-  /** Empty where the client only learns who the owner is. */
+  /** Empty if the client only learns who the owner is. */
   readonly scopes: readonly Scope[];
   readonly me: string;
-  /** Of the owner, read before it was asked whether the owner is signed in. */
+  /** The owner's epoch, read before the check that the owner is signed in. */
   readonly epoch: number;
 }
 
-/** What a client brings for its tokens. */
+/** What a client presents for its tokens. */
 export interface Redemption {
   readonly code: string;
   readonly client: string;
@@ -36,18 +36,18 @@ export interface IssuedTokens {
   readonly access: string;
   readonly refresh: string;
   readonly scopes: readonly Scope[];
-  /** Seconds that the access token lives. */
+  /** The lifetime of the access token in seconds. */
   readonly lifetime: number;
 }
 
-/** Milliseconds, all three. */
+/** All three in milliseconds. */
 const codeLifetime = 60_000;
 const accessLifetime = 3_600_000;
 const refreshLifetime = 30 * 86_400_000;
-/** Milliseconds in which the processes of one client may all use a refresh token that one of them has replaced. */
+/** Milliseconds in which the processes of one client may all still use a replaced refresh token. */
 const grace = 60_000;
 
-/** Gives codes to clients that the owner said yes to, and tokens for codes. Secrets are kept as hashes alone. */
+/** Issues codes to clients that the owner allowed, and tokens for codes. Only the hashes of secrets are kept. */
 export class TokenIssuer {
   readonly #options: TokenIssuerOptions;
 
@@ -67,26 +67,26 @@ export class TokenIssuer {
     return text;
   }
 
-  /** Uses up a code that only tells who the owner is, or tells it before any token. Throws OAuthError. */
+  /** Uses up a code that says who the owner is, and nothing else or before any token. Throws OAuthError. */
   async redeem(redemption: Redemption): Promise<readonly Scope[]> {
     const { grant, scopes } = await this.#use(redemption);
-    // There will be no token.
+    // No token will be issued.
     if (grant !== null) await this.#options.tokens.revoke(grant);
     return scopes;
   }
 
-  /** Throws OAuthError. A code that comes again ends the tokens that it gave. */
+  /** Throws OAuthError. A code that is used again ends the tokens that it gave. */
   async exchange(redemption: Redemption): Promise<IssuedTokens> {
     const { grant, scopes } = await this.#use(redemption);
     if (grant === null)
       throw new OAuthError(
         'invalid_scope',
-        'This code has no scope. It is good at the authorization endpoint.',
+        'This code has no scope. Redeem it at the authorization endpoint.',
       );
     return this.#issue(grant, scopes);
   }
 
-  /** Throws OAuthError. `scopes` may only leave out some. */
+  /** Throws OAuthError. `scopes` may only leave some out. */
   async refresh(
     token: string,
     { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
@@ -97,7 +97,7 @@ export class TokenIssuer {
     if (found === undefined || found.expires <= now() || found.grant.client !== client)
       throw new OAuthError(
         'invalid_grant',
-        'The refresh token is unknown, has expired or is of another client.',
+        'The refresh token is unknown, has expired or belongs to another client.',
       );
     // The clocks of instances differ a little.
     if (found.rotated !== null && Math.abs(now() - found.rotated) >= grace) {
@@ -115,7 +115,7 @@ export class TokenIssuer {
     );
   }
 
-  /** Ends everything that was granted along with a token, whichever of its tokens it is. */
+  /** Ends everything that was granted together with a token, whatever kind of token it is. */
   async revoke(token: string): Promise<void> {
     const { signIns, tokens } = this.#options;
     const hash = hashSecret(token);
@@ -131,7 +131,7 @@ export class TokenIssuer {
     if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
       throw new OAuthError(
         'invalid_grant',
-        'The code is unknown, has expired or was given for another request.',
+        'The code is unknown, has expired or was issued for another request.',
       );
     if (found.isUsed || !(await signIns.useCode(hash, now()))) {
       if (found.grant !== null) await tokens.revoke(found.grant);
@@ -153,12 +153,12 @@ export class TokenIssuer {
       access: { hash: access.hash, expires: now + accessLifetime },
       refresh: { hash: refresh.hash, expires: now + refreshLifetime },
     });
-    if (!isAlive) throw new OAuthError('invalid_grant', 'What was granted has been revoked. Sign in again.');
+    if (!isAlive) throw new OAuthError('invalid_grant', 'The grant has been revoked. Sign in again.');
     return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
   }
 }
 
-/** RFC 7636, 4.1 and 4.6. The challenge is no secret. */
+/** RFC 7636, 4.1 and 4.6. The challenge is not a secret. */
 function isVerifier(verifier: string, challenge: string): boolean {
   if (!/^[\w.~-]{43,128}$/.test(verifier)) return false;
   return createHash('sha256').update(verifier).digest('base64url') === challenge;

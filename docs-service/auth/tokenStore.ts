@@ -2,21 +2,21 @@ import type { AccessDatabase } from './accessDatabase.ts';
 import type { Grant, NewToken } from './accessToken.ts';
 import { isScope } from './scope.ts';
 
-/** The grants, and the access tokens for them by their hashes. */
+/** The grants, and the hashes of their access tokens. */
 export interface TokenStore {
-  /** A token and a grant of its own. */
+  /** Adds a token with a grant of its own. */
   add(token: Pick<NewToken, 'hash' | 'grant'>): Promise<void>;
-  /** What an access token is good for, also one that has expired; undefined for one that is unknown or was revoked. */
+  /** The grant of an access token, even an expired one; undefined for one that is unknown or revoked. */
   find(hash: string): Promise<Grant | undefined>;
-  /** The newest first; those of clients that never came for their tokens are left out. */
+  /** The newest first; without the grants of clients that never fetched their tokens. */
   list(): Promise<readonly Grant[]>;
-  /** Ends all tokens of a grant. False where there is none. */
+  /** Ends all tokens of a grant. False if there is no such grant. */
   revoke(id: string): Promise<boolean>;
   /** When grants were last used, by their ids. */
   noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/** Milliseconds for which grants that have expired stay in the list. */
+/** Milliseconds for which expired grants stay in the list. */
 const remembered = 30 * 86_400_000;
 
 export function createTokenStore(database: AccessDatabase): TokenStore {
@@ -57,7 +57,7 @@ export function createTokenStore(database: AccessDatabase): TokenStore {
       return rows.length > 0;
     },
     noteUses: (uses) =>
-      // In one order, so that no two instances wait for each other.
+      // Always in the same order, so that no two instances block each other.
       database.batch(
         [...uses]
           .sort(([one], [other]) => (one < other ? -1 : 1))

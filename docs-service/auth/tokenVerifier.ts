@@ -8,14 +8,14 @@ export interface TokenVerifierOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Milliseconds that an answer of the store counts. A token that is revoked is dead after at most this long. */
+/** Milliseconds for which an answer of the store counts. A revoked token stops working within this time. */
 const lasting = 800;
 /** Milliseconds between two writes of when tokens were last used. */
 const notePeriod = 60_000;
-/** Answers that are kept at once. */
+/** Answers that are cached at once. */
 const capacity = 10_000;
 
-/** Says what a bearer may do. It asks the store at most about once a second for each token. */
+/** Says what a bearer may do. It asks the store about once a second for each token, at most. */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
   readonly #known = new Map<string, { readonly until: number; readonly grant: Promise<Grant | undefined> }>();
@@ -27,7 +27,7 @@ export class TokenVerifier {
     this.#timer = setInterval(() => void this.#noteUses(), notePeriod).unref();
   }
 
-  /** Undefined for a token that is unknown, revoked or has expired. Rejects while the store is away. */
+  /** Undefined for a token that is unknown, revoked or expired. Rejects while the store is down. */
   async verify(token: string): Promise<Grant | undefined> {
     const now = this.#options.now();
     const grant = await this.#find(hashSecret(token), now);

@@ -6,7 +6,7 @@ import { defineCommand } from './command.ts';
 
 export const backupCommand = defineCommand({
   usage: 'backup FILE',
-  summary: 'Copies access.db (tokens) to FILE, also while the service runs. The index is only a cache.',
+  summary: 'Copies access.db (tokens) to FILE, even while the service runs. The index is only a cache.',
   words: 1,
   options: { data: placeOptions.data, database: placeOptions.database },
   async run({ values, words: [file = ''] }, { env, note }) {
@@ -14,8 +14,8 @@ export const backupCommand = defineCommand({
     if (database !== undefined) throw new Error('PostgreSQL keeps the tokens. Back it up with pg_dump.');
     const source = join(data, 'access.db');
     const target = resolve(file);
-    if (!(await exists(source))) throw new Error(`there is no ${source}: nothing was given out yet.`);
-    if (await exists(target)) throw new Error(`${target} is there already. Choose another name.`);
+    if (!(await exists(source))) throw new Error(`there is no ${source}: no token was created yet.`);
+    if (await exists(target)) throw new Error(`${target} exists already. Choose another name.`);
     const access = await openDatabase(source);
     try {
       copy(access, target);
@@ -24,7 +24,7 @@ export const backupCommand = defineCommand({
     }
     await chmod(target, 0o600);
     note(
-      `${target} has the tokens of ${data}. To restore it while nothing runs, delete access.db, access.db-wal and access.db-shm there, and put it back as access.db.\n`,
+      `${target} has the tokens of ${data}. To restore it, stop the service, delete access.db, access.db-wal and access.db-shm there, and put the backup in place as access.db.\n`,
     );
     return 0;
   },

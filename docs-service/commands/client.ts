@@ -14,25 +14,25 @@ const { data, database } = placeOptions;
 
 export const clientAddCommand = defineCommand({
   usage: 'client add',
-  summary: 'Makes a client known whose own description cannot be fetched. It still has to ask the owner.',
+  summary: 'Adds a client whose own description cannot be fetched. It still has to ask the owner.',
   words: 0,
   options: {
     data,
     database,
-    'client-id': { type: 'string', value: 'URL', help: 'the address that the client names itself by' },
+    'client-id': { type: 'string', value: 'URL', help: 'the address that identifies the client' },
     'redirect-uri': {
       type: 'string',
       multiple: true,
       value: 'URL',
-      help: 'where its answers go (repeatable)',
+      help: 'the address that its answers go to (repeatable)',
     },
-    name: { type: 'string', value: 'NAME', help: 'what the consent page calls it' },
+    name: { type: 'string', value: 'NAME', help: 'its name on the consent page' },
   },
   async run({ values }, { env, now, note }) {
     const client = parseClient(values);
     const places = parsePlaces({ ...values, content: undefined }, env);
     await withAccess(places, ({ clients }) => addTo(clients, client, now()));
-    note(`${client.id} is known now. Sign in from it once more.\n`);
+    note(`${client.id} is known now. Sign in with it again.\n`);
     return 0;
   },
 });
@@ -56,7 +56,7 @@ export const clientListCommand = defineCommand({
 
 export const clientRemoveCommand = defineCommand({
   usage: 'client remove ID',
-  summary: 'Forgets a client, and ends what the owner let it do.',
+  summary: 'Removes a client, and ends everything that the owner allowed it.',
   words: 1,
   options: { data, database },
   async run({ values, words: [id = ''] }, { env, note }) {
@@ -64,12 +64,12 @@ export const clientRemoveCommand = defineCommand({
     const isRemoved = await withAccess(places, ({ clients }) => clients.remove(id));
     if (!isRemoved)
       throw new Error(`there is no client "${id}". "runner-docs client list" and "token list" show them.`);
-    note(`The client ${id} is forgotten.\n`);
+    note(`The client ${id} is removed.\n`);
     return 0;
   },
 });
 
-/** What was added before stays: a client may have several addresses. */
+/** Earlier additions stay, because a client may have several addresses. */
 async function addTo(clients: ClientStore, client: OAuthClient, now: number): Promise<void> {
   const known = await clients.find(client.id);
   const redirectUris = [...new Set([...(known?.redirectUris ?? []), ...client.redirectUris])];
@@ -102,7 +102,7 @@ function checkId(id: string): void {
   }
 }
 
-/** A client chooses its name, and a terminal obeys control characters. */
+/** A client chooses its own name, and a terminal obeys control characters. */
 function printable(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}]/gu, '');
 }

@@ -9,7 +9,7 @@ import { ownerSetPasswordCommand, ownerSetProfileCommand } from './owner.ts';
 import { serveCommand } from './serve.ts';
 import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './token.ts';
 
-/** Everything that `runner-docs` understands, by its words. The first one is meant where none is given. */
+/** Every command of `runner-docs`, by its words. Without a command, the first one runs. */
 export const commands = {
   serve: serveCommand,
   mcp: mcpCommand,

@@ -8,7 +8,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { UsageError } from '../usageError.ts';
 import { defineCommand } from './command.ts';
 
-/** Where `serve` answers if nothing else was said. */
+/** The default address of `serve`. */
 export const usualOrigin = 'http://127.0.0.1:4000';
 
 export const connectCommand = defineCommand({
@@ -45,7 +45,7 @@ function httpReach(values: { readonly 'base-url': string | undefined }): Reach {
   return { kind: 'http', url: `${origin}/mcp` };
 }
 
-/** With absolute paths: an agent starts it in a folder of its own. */
+/** With absolute paths, because an agent starts it in a folder of its own. */
 function stdioReach({ content, data, database }: Places, { program }: Pick<Surroundings, 'program'>): Reach {
   if (database !== undefined) refusePassword(database);
   const shared = database === undefined ? [] : ['--database', database];
@@ -55,5 +55,5 @@ function stdioReach({ content, data, database }: Places, { program }: Pick<Surro
 
 function parseAgent(word: string): Agent {
   if (isAgent(word)) return word;
-  throw new UsageError(`there is no agent "${word}"; there is ${agents.join(', ')}.`);
+  throw new UsageError(`there is no agent "${word}"; the agents are ${agents.join(', ')}.`);
 }

@@ -16,7 +16,7 @@ import { connectCommand, usualOrigin } from './connect.ts';
 
 export const doctorCommand = defineCommand({
   usage: 'doctor',
-  summary: 'Says what is wrong with the library and the service, and how to mend it.',
+  summary: 'Says what is wrong with the library and the service, and how to fix it.',
   words: 0,
   options: { ...placeOptions, 'base-url': connectCommand.options['base-url'], fonts: serveOptions.fonts },
   async run({ values }, surroundings) {
@@ -28,7 +28,7 @@ export const doctorCommand = defineCommand({
       ...(await findInContent(places)),
       ...(await findInData(places, { surroundings, origin })),
       ...(await findFonts(values.fonts, surroundings)),
-      // That nothing serves is no problem.
+      // It is no problem if no service runs.
       ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: surroundings.now })),
     ];
     for (const { isFine, text } of findings)
@@ -56,12 +56,12 @@ async function findInData(places: Places, examined: Examined): Promise<readonly 
   const found = await stat(data).catch(() => undefined);
   if (found === undefined && database === undefined)
     return [
-      wrong(`${data} is not there: nothing was served or indexed yet. Run "runner-docs index" or "serve".`),
+      wrong(`${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`),
     ];
   const others = found !== undefined && (await isOpenToOthers(data));
   const access = others
     ? wrong(`Other users can read ${data}. Run: chmod 700 ${data}`)
-    : fine(`The data is in ${data}, for its owner alone.`);
+    : fine(`The data is in ${data}, and only its owner can read it.`);
   const isIndexed =
     database !== undefined || (await stat(join(data, 'index.db')).catch(() => undefined)) !== undefined;
   if (!isIndexed) return [access, wrong('There is no index yet. Run "runner-docs index" or "serve".')];
@@ -88,7 +88,7 @@ function findingsOf({ documents, problems, whole }: IndexSummary): readonly Find
   return [
     whole
       ? fine(`${count(documents, 'document')} can be read.`)
-      : wrong('The index is not whole yet. Wait for "serve", or run "runner-docs index".'),
+      : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".'),
     ...problems.map(({ path, message }) => wrong(`${path}: ${message}`)),
   ];
 }
@@ -101,7 +101,7 @@ function findReaders(tokens: number, { me, password }: Owner, origin: string): r
       ),
     ];
   const signIn = password === null ? 'Without a password nobody can sign in' : 'The owner can sign in';
-  const given = fine(`${signIn}; ${count(tokens, 'token')} given out.`);
+  const given = fine(`${signIn}; ${count(tokens, 'token')} issued.`);
   if (password === null || me === null || new URL(me).origin === origin) return [given];
   const link = `<link rel="indieauth-metadata" href="${origin}${metadataPath}">`;
   return [given, fine(`The owner is ${me}. For IndieAuth, the head of that page needs this line: ${link}`)];
@@ -114,7 +114,7 @@ interface Examined {
   readonly origin: string;
 }
 
-/** A library that has no such text needs no such font, so nothing here is a problem. */
+/** A library without such text needs no such font, so nothing here is a problem. */
 async function findFonts(named: readonly string[], { parts }: Surroundings): Promise<readonly Finding[]> {
   const [{ fontCoverage }, { usualFontFolders }] = await Promise.all([
     import('../formats/pdf/fontCoverage.ts'),

@@ -10,8 +10,7 @@ import { defineCommand } from './command.ts';
 
 export const indexCommand = defineCommand({
   usage: 'index',
-  summary:
-    'Brings the index up to date and says what is wrong with the files. "serve" does the same all the time.',
+  summary: 'Updates the index and says what is wrong with the files. "serve" does the same all the time.',
   words: 0,
   options: placeOptions,
   async run({ values }, surroundings) {
@@ -24,7 +23,7 @@ export const indexCommand = defineCommand({
     try {
       if (lease === undefined)
         throw new Error(
-          'Another process keeps the index up to date: "serve" runs here, or another "index". Wait for it, or let it run.',
+          'Another process is updating the index: "serve" or another "index". Wait until it ends, or leave the work to it.',
         );
       const { index } = stores;
       const progress = createProgressLine(surroundings, (text) => note(`${text}\n`));
@@ -37,7 +36,7 @@ export const indexCommand = defineCommand({
       if (unsettled.length === 0) return 0;
       const folders = unsettled.map((path) => path || '.').join(', ');
       note(
-        `Something is still being written in these folders, and what changed there is missing: ${folders}. Run "runner-docs index" again when that is done.\n`,
+        `Something is still being written in these folders, and the changes there are missing: ${folders}. Run "runner-docs index" again when that is done.\n`,
       );
       return 1;
     } finally {
@@ -47,7 +46,7 @@ export const indexCommand = defineCommand({
   },
 });
 
-/** Milliseconds until a file that was being written is looked at again, and how often that is done. */
+/** Milliseconds until a file that is being written is checked again, and how often that is done. */
 const settle = 200;
 const rounds = 15;
 

@@ -4,7 +4,7 @@ import { defineCommand } from './command.ts';
 export const mcpCommand = defineCommand({
   usage: 'mcp',
   summary:
-    'Serves the library to one agent by MCP on standard input and output, without drafts. It needs no token and no "serve".',
+    'Serves the library to one agent by MCP on standard input and output, without drafts. It needs neither a token nor "serve".',
   words: 0,
   options: placeOptions,
   async run({ values }, surroundings) {

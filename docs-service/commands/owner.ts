@@ -12,7 +12,7 @@ const { data, database } = placeOptions;
 export const ownerSetPasswordCommand = defineCommand({
   usage: 'owner set-password',
   summary:
-    'Reads one line from standard input: the password that opens the pages and lets clients in. Ends all sessions.',
+    'Reads one line from standard input: the password for the pages and for allowing apps. It ends all sessions.',
   words: 0,
   options: {
     data,
@@ -22,10 +22,10 @@ export const ownerSetPasswordCommand = defineCommand({
   async run({ values }, { env, note, readLine }) {
     const places = parsePlaces({ ...values, content: undefined }, env);
     const me = values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) };
-    // Some editors and shells put a byte order mark in front.
+    // Some editors and shells put a byte order mark first.
     const password = (await readLine('Password (at least 12 characters): '))?.replace(/^\ufeff/, '');
     if (password === undefined || password === '')
-      throw new UsageError('the password is read from standard input, and there was none.');
+      throw new UsageError('the password is read from standard input, which was empty.');
     checkPassword(password);
     const hash = await hashPassword(password);
     await withAccess(places, ({ owners }) => owners.setPassword({ password: hash, ...me }));
@@ -37,12 +37,12 @@ export const ownerSetPasswordCommand = defineCommand({
 
 export const ownerSetProfileCommand = defineCommand({
   usage: 'owner set-profile',
-  summary: 'Sets what clients with the scope profile learn of the owner. What is left out is forgotten.',
+  summary: 'Sets what clients with the scope profile learn about the owner. What you leave out is removed.',
   words: 0,
   options: {
     data,
     database,
-    name: { type: 'string', value: 'NAME', help: 'how the owner is called' },
+    name: { type: 'string', value: 'NAME', help: "the owner's name" },
     url: { type: 'string', value: 'URL', help: "the owner's home page (default: the address of the owner)" },
     photo: { type: 'string', value: 'URL', help: 'the address of a picture' },
     email: { type: 'string', value: 'ADDRESS', help: 'for clients with the scope email as well' },
@@ -64,10 +64,10 @@ export const ownerSetProfileCommand = defineCommand({
 
 function parsePage(flag: string, text: string): string {
   if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text).href;
-  throw new UsageError(`--${flag} must be an address such as https://example.org/, and is "${text}".`);
+  throw new UsageError(`--${flag} must be an address such as https://example.org/, not "${text}".`);
 }
 
 function parseEmail(text: string): string {
   if (/^[^\s@]{1,64}@[^\s@]{1,250}$/.test(text)) return text;
-  throw new UsageError(`--email must be an address such as me@example.org, and is "${text}".`);
+  throw new UsageError(`--email must be an address such as me@example.org, not "${text}".`);
 }

@@ -14,7 +14,7 @@ import { untilEnd } from './untilEnd.ts';
 /** Milliseconds: twelve hours. */
 const lifetime = 12 * 3_600_000;
 
-/** Serves this project's own pages from a folder for the data that goes when the service ends. */
+/** Serves this project's own pages. Its data folder is deleted when the service ends. */
 export async function serveSample(
   values: OptionValues<typeof serveOptions>,
   surroundings: Surroundings,

@@ -5,7 +5,7 @@ import { untilEnd } from './untilEnd.ts';
 
 export const serveCommand = defineCommand({
   usage: 'serve',
-  summary: 'Serves the library until it is ended. This is what runner-docs does without a command.',
+  summary: 'Serves the library until it is stopped. This is what runner-docs does without a command.',
   words: 0,
   options: serveOptions,
   async run({ values }, surroundings) {

@@ -1,4 +1,4 @@
-/** Rows under a head, for people: columns as wide as what stands in them. */
+/** A table for people: each column is as wide as its longest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
   return [head, ...rows].map((row) => `${lineOf(row, widths)}\n`).join('');

@@ -13,7 +13,7 @@ const { data, database } = placeOptions;
 
 export const tokenCreateCommand = defineCommand({
   usage: 'token create',
-  summary: 'Prints a new token, and nothing else. It is shown this once: only its hash is kept.',
+  summary: 'Prints a new token, and nothing else. The token is shown only once: only its hash is kept.',
   words: 0,
   options: {
     data,
@@ -23,7 +23,7 @@ export const tokenCreateCommand = defineCommand({
       value: 'SCOPES',
       help: 'read, or "read draft" to see drafts too (default: read)',
     },
-    expires: { type: 'string', value: 'TIME', help: 'how long it lives, such as 12h or 30d (default: 90d)' },
+    expires: { type: 'string', value: 'TIME', help: 'its lifetime, such as 12h or 30d (default: 90d)' },
     me: { type: 'string', value: 'URL', help: 'whose token it is' },
   },
   async run({ values }, { env, now, print }) {
@@ -44,7 +44,7 @@ export const tokenCreateCommand = defineCommand({
 export const tokenListCommand = defineCommand({
   usage: 'token list',
   summary:
-    'Lists the tokens, and the clients that were let in: id, scopes, whose, and when each was made, expires and was last used.',
+    'Lists the tokens, and the clients that were allowed: id, scopes, whose, and when each was made, expires and was last used.',
   words: 0,
   options: { data, database },
   async run({ values }, { env, print }) {
@@ -58,7 +58,7 @@ export const tokenListCommand = defineCommand({
 export const tokenRevokeCommand = defineCommand({
   usage: 'token revoke ID',
   summary:
-    'Ends a token, or all that a client was let in with. It is dead within a second, also while the service runs.',
+    "Ends a token, or a client's whole access. It stops working within a second, even while the service runs.",
   words: 1,
   options: { data, database },
   async run({ values, words: [id = ''] }, { env, note }) {
@@ -75,7 +75,7 @@ function parseScopes(text: string): readonly Scope[] {
   const words = [...new Set(text.split(/\s+/).filter(Boolean))];
   const unknown = words.filter((word) => !isScope(word));
   if (unknown.length > 0)
-    throw new UsageError(`there is no scope "${unknown.join(' ')}"; there is ${scopes.join(', ')}.`);
+    throw new UsageError(`there is no scope "${unknown.join(' ')}"; the scopes are ${scopes.join(', ')}.`);
   if (words.length === 0) throw new UsageError('--scope must name at least one scope, such as read.');
   return words.filter(isScope);
 }

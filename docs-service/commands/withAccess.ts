@@ -3,7 +3,7 @@ import { openDataFolder } from '../dataFolder.ts';
 import type { Places } from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
 
-/** Lets a command work on tokens, clients and the owner, also while the service runs. */
+/** Runs a command on tokens, clients and the owner, even while the service runs. */
 export async function withAccess<Result>(
   places: Places,
   work: (access: AccessStores) => Promise<Result>,

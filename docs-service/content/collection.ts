@@ -1,12 +1,12 @@
-/** In which order a collection has its documents; `listed` is the order of `docs`, and for a query that of `-date`. */
+/** The order of a collection's documents. `listed` is the order of `docs`, and for a query the same as `-date`. */
 export type CollectionOrder = 'date' | '-date' | 'title' | 'listed';
 
-/** What `collections/*.yaml` says, checked. The documents are found when they are asked for. */
+/** The content of `collections/*.yaml`, checked. The documents are looked up when they are needed. */
 export interface CollectionDefinition {
   /** Names the collection in addresses: `isSlug` holds for it, and it is unique in the library. */
   readonly name: string;
   readonly title: string;
-  /** Slugs in their order, or what the documents have in common. */
+  /** Slugs in order, or a query for the documents. */
   readonly docs: readonly string[] | CollectionQuery;
   readonly order: CollectionOrder;
   readonly author: string | null;

@@ -8,17 +8,17 @@ import { takePlainSlugs } from './plainSlugs.ts';
 import { isSlug, trySlug } from './slug.ts';
 import { parseYamlMap } from './yamlMap.ts';
 
-/** In bytes: some thousand slugs. */
+/** In bytes: a few thousand slugs. */
 const longest = 65_536;
 const mostSlugs = 5_000;
 
 export interface ParsedCollection {
   readonly collection: CollectionDefinition;
-  /** What was left out, where the collection is served all the same. */
+  /** Why something was left out; the collection is served without it. */
   readonly problem: string | null;
 }
 
-/** What is in a file of `collections/`. Throws ContentError. */
+/** Reads a file of `collections/`. Throws ContentError. */
 export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedCollection {
   if (bytes.length > longest)
     throw new ContentError(`A collection's file has at most ${longest} bytes. Split the collection.`);
@@ -46,7 +46,7 @@ function parseWritten(text: string): Readonly<Record<string, unknown>> {
   const { slugs, rest, lineInFile } = takePlainSlugs(text);
   const values = parseYamlMap(rest, 'The file', lineInFile);
   if (slugs.length === 0) return values;
-  if ('docs' in values) throw new ContentError('The key "docs" is there twice. Make one list of both.');
+  if ('docs' in values) throw new ContentError('The key "docs" occurs twice. Make one list of both.');
   return { ...values, docs: slugs };
 }
 
@@ -83,14 +83,14 @@ const collectionFields = z
     message: 'must be a list of slugs, or there must be a "query" with "type" or "tag" instead',
   });
 
-/** One check for all: a schema for each of thousands of slugs takes long. */
+/** One check for all slugs: a schema for each of thousands takes long. */
 function tryProblemOfSlugs(written: unknown): string | undefined {
   if (!Array.isArray(written)) return undefined;
   if (written.length > mostSlugs) return `must have at most ${mostSlugs} slugs`;
   const wrong: unknown = written.find((one) => !isSlug(textOf(one)));
   return wrong === undefined
     ? undefined
-    : `must be a list of slugs, and "${textOf(wrong).slice(0, 100)}" is none`;
+    : `must be a list of slugs, and "${textOf(wrong).slice(0, 100)}" is not one`;
 }
 
 function textOf(written: unknown): string {

@@ -11,7 +11,7 @@ export interface Shelf {
 
 type Outcome = ParsedCollection | { readonly problem: string };
 
-/** The files of `collections/`. There are few, and a file that looks as it did is not read again. */
+/** The files of `collections/`. There are few, and an unchanged file is not read again. */
 export class CollectionShelf {
   readonly #folder: ContentFolder;
   readonly #read = new Map<string, { readonly found: FoundFile; readonly outcome: Outcome }>();
@@ -66,7 +66,7 @@ function tryParse(path: string, bytes: Uint8Array): Outcome {
   }
 }
 
-/** At most so many slugs are named in a problem. */
+/** At most this many slugs are named in a problem. */
 const named = 10;
 
 async function namedInVain(
@@ -81,7 +81,7 @@ async function namedInVain(
   const sentence = (slugs: readonly string[], what: string) =>
     slugs.length === 0 ? [] : [{ path, message: `The collection "${name}" names ${what}: ${some(slugs)}.` }];
   return [
-    ...sentence(missing, 'documents that are not there'),
+    ...sentence(missing, 'documents that do not exist'),
     ...sentence(drafts, 'drafts, which are left out'),
   ];
 }

@@ -8,38 +8,38 @@ import type { ContentProblem } from './document.ts';
 /** In bytes. A larger file is left out. */
 export const largestFile = 10 * 1024 * 1024;
 
-/** A file as the folder shows it. The path counts from the content folder, with `/` between its parts. */
+/** A file in the folder. The path is relative to the content folder, with `/` between its parts. */
 export interface FoundFile {
   readonly path: string;
   readonly size: number;
-  /** Milliseconds since 1970, whole. */
+  /** Milliseconds since 1970, rounded. */
   readonly modified: number;
 }
 
 export interface FoundFolder {
-  /** Nothing at all is in it, not even what is no content. */
+  /** The folder has no entries at all, not even files that are no content. */
   readonly isEmpty: boolean;
   readonly files: readonly FoundFile[];
-  /** Folders in it, as paths from the content folder. */
+  /** Its subfolders, as paths from the content folder. */
   readonly folders: readonly string[];
   readonly problems: readonly ContentProblem[];
 }
 
-/** The files that hold documents and collections, and nothing outside of one folder. */
+/** The files of documents and collections in one folder, and nothing outside it. */
 export interface ContentFolder {
-  /** The folder itself, absolute, with every link in its own path followed. */
+  /** The absolute path of the folder, with every link in it resolved. */
   readonly root: string;
-  /** What is directly in one folder; undefined where it is gone. `''` is the content folder. */
+  /** The direct content of one folder; undefined if the folder is gone. `''` is the content folder. */
   list(folder: string): Promise<FoundFolder | undefined>;
-  /** The whole file. Throws ContentError where it is too large, no file any more, or outside of the folder. */
+  /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside the folder. */
   read(path: string): Promise<Uint8Array>;
 }
 
-/** Throws where there is no such folder, with a sentence. */
+/** Throws with a sentence if there is no such folder. */
 export async function openContentFolder(folder: string): Promise<ContentFolder> {
   const root = await realpath(folder).catch((cause: unknown) => {
     throw new Error(
-      `The content folder ${folder} is not there. Create it, or name another one with --content.`,
+      `The content folder ${folder} does not exist. Create it, or name another one with --content.`,
       { cause },
     );
   });
@@ -102,7 +102,7 @@ async function lookAt(root: string, path: string): Promise<Looked> {
   return found.isFile() ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
 }
 
-/** A link is named wherever its author may have thought that what it leads to is served. */
+/** Reports a link if its author may expect that its target is served. */
 async function lookAtLink(root: string, path: string): Promise<Looked> {
   if (!isContent(path)) {
     const isFolder = await stat(join(root, path)).then(
@@ -116,13 +116,16 @@ async function lookAtLink(root: string, path: string): Promise<Looked> {
     return { path, message: 'The symbolic link leads out of the content folder, or nowhere.' };
   if ((await stat(target)).isDirectory()) return { path, message: linkedFolder };
   return (
-    (await lookAt(root, path)) ?? { path, message: 'The symbolic link leads to something that is no file.' }
+    (await lookAt(root, path)) ?? {
+      path,
+      message: 'The symbolic link leads to something that is not a file.',
+    }
   );
 }
 
 const linkedFolder = 'Links to folders are not followed. Move the folder here.';
 
-/** One path that cannot be looked at keeps nobody from the others. */
+/** An unreadable path does not affect the others. */
 function problemOf(path: string, error: NodeJS.ErrnoException): Looked {
   return isGone(error) ? undefined : { path, message: `The file cannot be read: ${error.message}.` };
 }
@@ -132,10 +135,10 @@ function isInside(root: string, target: string): boolean {
 }
 
 async function readInside(root: string, path: string): Promise<Uint8Array> {
-  // Throws ENOENT where the file is gone since it was found.
+  // Throws ENOENT if the file has disappeared since it was found.
   if (!isInside(root, await realpath(join(root, path))))
-    throw new ContentError('The file is not inside of the content folder.');
-  // A pipe with nobody at its other end would block an ordinary open for ever.
+    throw new ContentError('The file is outside the content folder.');
+  // An ordinary open of a pipe without a writer would block for ever.
   const handle = await open(join(root, path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     return await readWhole(handle);
@@ -160,7 +163,7 @@ async function readWhole(handle: FileHandle): Promise<Uint8Array> {
   }
 }
 
-/** Why a folder cannot be listed; undefined where it is gone. */
+/** Why a folder cannot be listed; undefined if it is gone. */
 function reasonOf(error: NodeJS.ErrnoException): string | undefined {
   return isGone(error) ? undefined : `${error.message}.`;
 }

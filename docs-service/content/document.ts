@@ -1,17 +1,17 @@
-/** A term of the taxonomy. The slug names it in addresses and filters. */
+/** A term of the taxonomy. Its slug names it in addresses and filters. */
 export interface Tag {
   readonly slug: string;
   readonly title: string;
 }
 
-/** What the front matter of a document says, checked; what it left out is null, or empty. */
+/** The front matter of a document, checked; missing values are null or empty. */
 export interface DocumentMetadata {
   /** Names the document in addresses: `isSlug` holds for it, and it is unique in the library. */
   readonly slug: string;
   readonly title: string;
   readonly type: string | null;
   readonly tags: readonly Tag[];
-  /** ISO 8601, as it was written: a date stays a date. A bare date counts as midnight UTC. */
+  /** ISO 8601, as the author wrote it: a date stays a date. A date without a time counts as midnight UTC. */
   readonly date: string | null;
   readonly updated: string | null;
   /** A BCP 47 tag, such as `en` or `zh-Hans`. */
@@ -21,18 +21,18 @@ export interface DocumentMetadata {
   /** A picture, as a path from the content folder with `/` between its parts. */
   readonly cover: string | null;
   readonly draft: boolean;
-  /** SHA-256 of the whole file in hexadecimal digits. It changes with every change of the document. */
+  /** SHA-256 of the whole file, in hexadecimal. It changes with every change of the document. */
   readonly contentHash: string;
 }
 
 export interface Document extends DocumentMetadata {
-  /** From the content folder, with `/` between its parts. */
+  /** Relative to the content folder, with `/` between its parts. */
   readonly path: string;
   /** The Markdown without the front matter. */
   readonly body: string;
 }
 
-/** Why a file is not served as it stands, in a sentence for its author. */
+/** Why a file is not served as it is, in a sentence for its author. */
 export interface ContentProblem {
   readonly path: string;
   readonly message: string;

@@ -8,16 +8,16 @@ import { author, contentPath, description, isoDate, language, parseFields, slug,
 import { parseFrontMatter } from './frontMatter.ts';
 import { trySlug } from './slug.ts';
 
-/** In characters: a heading behind them is no title of the whole. */
+/** In characters: a later heading is not the title. */
 const farthestHeading = 65_536;
 
 export interface ParsedDocument {
   readonly document: Document;
-  /** What was left out, where the document is served all the same. */
+  /** Why something was left out; the document is served without it. */
   readonly problem: string | null;
 }
 
-/** What is in a Markdown file. `path` counts from the content folder. Throws ContentError. */
+/** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError. */
 export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocument {
   const { values, body } = parseFrontMatter(decodeUtf8(bytes));
   const { cover: writtenCover, ...written } = values;
@@ -44,16 +44,16 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
   };
 }
 
-/** The text of a file; a byte order mark is no part of it. */
+/** The text of a file, without a byte order mark. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new ContentError('The file is not valid UTF-8. Save it in the encoding UTF-8.', { cause });
+    throw new ContentError('The file is not valid UTF-8. Save it with the encoding UTF-8.', { cause });
   }
 }
 
-/** `null` is what YAML makes of a key without a value, so it counts as left out. */
+/** YAML reads a key without a value as `null`, so `null` counts as missing. */
 const frontMatter = z.object({
   title: text(500).nullish(),
   slug: slug.nullish(),
@@ -95,7 +95,7 @@ function slugOfPath(path: string): string {
   const made = trySlug(basename(path, extname(path)));
   if (made === undefined)
     throw new ContentError(
-      'No address can be made of the file\'s name. Add "slug: some-name" to its front matter.',
+      'The file\'s name contains nothing that a slug could have. Add "slug: some-name" to its front matter.',
     );
   return made;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ContentError } from './contentError.ts';
 import { isSlug } from './slug.ts';
 
-/** A line of text. YAML reads `title: 2026` as a number, which its author did not mean. */
+/** A line of text. YAML reads `title: 2026` as a number, which the author did not mean. */
 export function text(longest: number) {
   return z
     .union([z.string(), z.number().transform(String)], { error: 'must be a text' })
@@ -16,7 +16,7 @@ export const slug = text(100).refine(
   'must have only lower-case letters and digits, with "-", "_" or "." between them, and must not end with .pdf, .epub, .md or .html',
 );
 
-/** More than a line may describe a document; line ends become spaces. */
+/** A description may have several lines; line ends become spaces. */
 export const description = z
   .string({ error: 'must be a text' })
   .max(5_000, 'must have at most 5000 characters')
@@ -27,7 +27,7 @@ export const author = text(200);
 
 const dateForm = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** ISO 8601. A time without a zone counts as UTC, so that every machine reads the same. */
+/** ISO 8601. A time without a zone counts as UTC, so that every machine reads it the same way. */
 export const isoDate = z
   .string({ error: 'must be a date such as 2026-11-21' })
   .transform((value) => toIsoDate(value.trim()))
@@ -48,7 +48,7 @@ function toIsoDate(value: string): string | undefined {
   return Number.isNaN(Date.parse(written)) ? undefined : written;
 }
 
-/** A BCP 47 language tag, in its usual letters. */
+/** A BCP 47 language tag, in its canonical case. */
 export const language = z
   .string({ error: 'must be a language tag such as en or zh-Hans' })
   .transform((value, context) => {
@@ -60,18 +60,18 @@ export const language = z
     }
   });
 
-/** A path inside of the content folder, with `/` between its parts. What it leads to is looked at when it is used. */
+/** A path inside the content folder, with `/` between its parts. Its target is checked when it is used. */
 export const contentPath = z
-  .string({ error: 'must be a path inside of the content folder' })
+  .string({ error: 'must be a path inside the content folder' })
   .max(1_000)
   .transform((value) => value.trim().replace(/^\.\//, ''))
   .refine(
     (value) =>
       value !== '' && !/^[/\\]|^[a-z]+:|[\\\u0000-\u001f]/i.test(value) && !value.split('/').includes('..'),
-    'must be a path inside of the content folder',
+    'must be a path inside the content folder',
   );
 
-/** Checks the values of a file. Throws one ContentError that names each wrong key. */
+/** Checks the values of a file. Throws one ContentError that names every wrong key. */
 export function parseFields<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
   const result = schema.safeParse(values);
   if (result.success) return result.data;

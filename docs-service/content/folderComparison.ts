@@ -3,34 +3,34 @@ import { byPath, type FoundFile, type FoundFolder, isCollection } from './conten
 import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';
 
-/** What folders are compared with. */
+/** What the folders are compared with. */
 export interface FolderView {
   readonly known: KnownFiles;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Whether files count as whole, however young they are. */
+  /** Whether all files count as complete, however young they are. */
   readonly areAllSettled: boolean;
 }
 
 export interface Comparison {
-  /** New, or other than they were, by path. */
+  /** New or changed files, by path. */
   readonly changed: readonly FoundFile[];
   readonly gone: readonly IndexedFile[];
-  /** Folders with files that are left for later, since they are being written. */
+  /** Folders with files that are left for later, because they are still being written. */
   readonly unsettled: readonly string[];
 }
 
-/** A file that was written less than this many milliseconds ago may be half written. */
+/** A file that was written less than this many milliseconds ago may be incomplete. */
 const settling = 150;
 
-/** Whether a file that changed is still being written. Those that change with it may belong together, as in a `git pull`. */
+/** Whether a changed file is still being written. Other changes may belong to it, as in a `git pull`. */
 export function hasUnsettled(scan: FolderScan, view: FolderView): boolean {
   return [...scan.values()].some((listing) =>
     listing?.files.some((file) => !isKnown(file, view) && !isSettled(file, view)),
   );
 }
 
-/** What changed in the folders that were looked at. Folders that are gone are forgotten, and new ones known from now on. */
+/** The changes in the scanned folders. It forgets folders that are gone, and records new ones. */
 export function compareFolders(scan: FolderScan, view: FolderView): Comparison {
   const changed: FoundFile[] = [];
   const gone: IndexedFile[] = [];

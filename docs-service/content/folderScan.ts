@@ -3,10 +3,10 @@ import type { ContentFolder, FoundFolder } from './contentFolder.ts';
 /** How many folders are listed at once. */
 const width = 8;
 
-/** What was found in the folders that were looked at; `undefined` for one that is gone. */
+/** The content of the scanned folders; `undefined` for one that is gone. */
 export type FolderScan = ReadonlyMap<string, FoundFolder | undefined>;
 
-/** Looks at some folders, and at all those inside of them that `descend` takes. */
+/** Scans some folders, and all their subfolders that `descend` accepts. */
 export async function scanFolders(
   folder: ContentFolder,
   starts: readonly string[],

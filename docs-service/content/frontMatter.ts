@@ -1,16 +1,16 @@
 import { ContentError } from './contentError.ts';
 import { parseYamlMap } from './yamlMap.ts';
 
-/** In characters. Front matter is a few lines; more of it is a mistake, or an attack on the parser. */
+/** In characters. Front matter is a few lines; more is a mistake, or an attack on the parser. */
 const longest = 16_384;
 
 export interface SplitFile {
-  /** What stands between the two lines of `---`, read as YAML. Empty where a file has none. */
+  /** The YAML between the two lines of `---`; empty if the file has none. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-/** The front matter of a Markdown file and the Markdown behind it. Throws ContentError. */
+/** Splits a Markdown file into its front matter and its Markdown. Throws ContentError. */
 export function parseFrontMatter(text: string): SplitFile {
   const opening = /^---[ \t]*\r?\n/.exec(text);
   if (opening === null) return { values: {}, body: text };

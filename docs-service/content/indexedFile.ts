@@ -10,11 +10,11 @@ const coarsest = 2_000;
 
 export interface ReadFile {
   readonly file: IndexedFile;
-  /** Undefined where the file is no document, or has not changed. */
+  /** Undefined if the file is not a document, or has not changed. */
   readonly document?: Document;
 }
 
-/** Reads a Markdown file. What is wrong with it becomes its problem; undefined where it is gone meanwhile. */
+/** Reads a Markdown file, and makes an error its problem. Undefined if the file has disappeared. */
 export async function tryReadFile(
   folder: ContentFolder,
   found: FoundFile,

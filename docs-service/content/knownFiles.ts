@@ -7,7 +7,7 @@ function folderOf(path: string): string {
   return folder === '.' ? '' : folder;
 }
 
-/** The files as they were last indexed, by folder, and who claims which slug. Small changes cost little in a large library. */
+/** The files as they were last indexed, by folder, and the paths that claim each slug. Small changes are cheap. */
 export class KnownFiles {
   readonly #folders = new Map<string, Map<string, IndexedFile>>();
   readonly #children = new Map<string, Set<string>>();
@@ -32,7 +32,7 @@ export class KnownFiles {
     this.#forgetClaim(known);
   }
 
-  /** The file that is served for a slug: the first by path of those that claim it. */
+  /** The file that is served for a slug: the first by path of all that claim it. */
   winner(slug: string): string | undefined {
     let first: string | undefined;
     for (const path of this.#claims.get(slug) ?? []) if (first === undefined || path < first) first = path;
@@ -71,7 +71,7 @@ export class KnownFiles {
     return files;
   }
 
-  /** The folders directly in one. */
+  /** The direct subfolders. */
   foldersIn(folder: string): readonly string[] {
     return [...(this.#children.get(folder) ?? [])];
   }
@@ -88,7 +88,7 @@ export class KnownFiles {
     return [...this.#folders.keys()];
   }
 
-  /** Forgets a folder and those in it. Returns the files that they had. */
+  /** Forgets a folder and its subfolders. Returns their files. */
   takeFolder(folder: string): readonly IndexedFile[] {
     const files = [
       ...this.foldersIn(folder).flatMap((child) => this.takeFolder(child)),

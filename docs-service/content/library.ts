@@ -6,19 +6,19 @@ import { LibraryWatcher } from './libraryWatcher.ts';
 export interface LibraryOptions {
   readonly folder: ContentFolder;
   readonly indexer: LibraryIndexer;
-  /** Seconds between two looks at the whole folder: network folders and bind mounts send no events. */
+  /** Seconds between two scans of the whole folder: network folders and bind mounts send no events. */
   readonly rescan: number;
-  /** A look that failed; the next one comes all the same. */
+  /** Called when a scan failed; the next one follows anyway. */
   readonly onError: (error: Error) => void;
 }
 
-/** Milliseconds after which files that were half written are looked at again. */
+/** Milliseconds after which incomplete files are looked at again. */
 const settle = 200;
 
-/** Milliseconds after which all is looked at again where the index was away; twice as many each time it still is. */
+/** Milliseconds until the next full scan if the index was down; doubled each time that it still is. */
 const soon = 500;
 
-/** Follows the content folder: one look at a time, at all of it or at what changed. */
+/** Follows the content folder: one scan at a time, of the whole folder or of what changed. */
 export class Library {
   readonly #options: LibraryOptions;
   readonly #watcher: LibraryWatcher;
@@ -26,7 +26,7 @@ export class Library {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #subscription: { dispose(): void };
   #dirty = new Set<string>();
-  /** Folders with files that were half written: every look takes them in until they have come to rest. */
+  /** Folders with incomplete files: every scan includes them until the files are complete. */
   #unsettled: readonly string[] = [];
   #wait = soon;
   #all = false;
@@ -48,7 +48,7 @@ export class Library {
     });
   }
 
-  /** Resolves once the whole folder was looked at. */
+  /** Resolves after the first scan of the whole folder. */
   async start(): Promise<void> {
     const timer = setInterval(() => void this.lookAtAll(), this.#options.rescan * 1_000);
     this.#timers.add(timer);
@@ -95,7 +95,7 @@ export class Library {
       const { unsettled } = await indexer.sync(folders, this.#ending.signal);
       this.#unsettled = unsettled;
       this.#wait = soon;
-      // Between the look at a folder and its watcher something may have come into it.
+      // Something may have changed between the scan of a folder and the start of its watcher.
       for (const folder of this.#watcher.watch(indexer.folders())) this.#dirty.add(folder);
       if (unsettled.length > 0) this.#later(settle, () => this.lookAt(this.#unsettled));
     } catch (error) {
@@ -105,7 +105,7 @@ export class Library {
     }
   }
 
-  /** Changes went unheard while the index was away, and it may have been made anew. */
+  /** Changes were missed while the index was down, and the index may be a new one. */
   #lookAgain(): void {
     if (this.#wait >= this.#options.rescan * 1_000) return;
     this.#later(this.#wait, () => this.lookAtAll());

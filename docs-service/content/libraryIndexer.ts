@@ -13,52 +13,52 @@ export interface LibraryIndexerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly onProgress?: (progress: IndexProgress) => void;
-  /** Something is not served as it stands. Called once for each change of what is wrong. */
+  /** A file is not served as it is. Called once for each new or changed problem. */
   readonly onProblem?: (problem: ContentProblem) => void;
 }
 
 export interface IndexProgress {
   readonly done: number;
-  /** Files that have to be read. */
+  /** Files that must be read. */
   readonly total: number;
 }
 
 export interface SyncResult {
-  /** Files that were read again or are gone. */
+  /** Files that were read again, or are gone. */
   readonly changed: number;
-  /** Folders to look at again in a moment, as something in them is being written. */
+  /** Folders to scan again soon, because something in them is being written. */
   readonly unsettled: readonly string[];
 }
 
 /** Milliseconds for which changes wait for a file that is being written. */
 const patience = 2_000;
-/** So many files are read and applied at once while the index is made, so that memory stays small. */
+/** Files that are read and applied at once while the index is built, to save memory. */
 const batch = 500;
-/** Up to so many changed files become visible in one step. */
+/** Up to this many changed files become visible in one step. */
 const atomic = 2_000;
-/** Files that are read at the same time. */
+/** Files that are read in parallel. */
 const width = 16;
 
-/** Keeps the index as the files are. Its caller sees to it that one sync runs at a time. */
+/** Keeps the index in step with the files. The caller runs one sync at a time. */
 export class LibraryIndexer {
   readonly #options: LibraryIndexerOptions;
   readonly #known = new KnownFiles();
   readonly #shelf: CollectionShelf;
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
-  /** Which file is served for a slug. */
+  /** The path that is served for each slug. */
   readonly #served = new Map<string, string>();
-  /** What was said of files, by their paths. */
+  /** The reported problems of files, by their paths. */
   readonly #said = new Map<string, string>();
-  /** What was said of collections and folders. */
+  /** The reported problems of collections and folders. */
   #saidOfShelf: ReadonlySet<string> = new Set();
-  /** The last look at the whole folder found nothing in it. */
+  /** The last full scan found nothing. */
   #wasEmpty = false;
   #appliedShelf = '';
   #whole = false;
-  /** Of the index that `#known` is about. */
+  /** The birth of the index that `#known` describes. */
   #birth = '';
   #waitingSince: number | undefined;
-  /** The index did not take the last changes, so what is known here may be more than it knows. */
+  /** The index did not take the last changes, so `#known` may be ahead of it. */
   #ahead = false;
 
   private constructor(options: LibraryIndexerOptions) {
@@ -66,7 +66,7 @@ export class LibraryIndexer {
     this.#shelf = new CollectionShelf(options.folder);
   }
 
-  /** Begins with what the index was made from. */
+  /** Starts with the files that the index was built from. */
   static async create(options: LibraryIndexerOptions): Promise<LibraryIndexer> {
     const indexer = new LibraryIndexer(options);
     await indexer.#recall();
@@ -85,12 +85,12 @@ export class LibraryIndexer {
     this.#ahead = false;
   }
 
-  /** The folders that there are, for who watches them. */
+  /** All existing folders, for the watcher. */
   folders(): readonly string[] {
     return this.#known.folders();
   }
 
-  /** Called where somebody has deleted the index, so that all files have to be looked at. */
+  /** Called when somebody has deleted the index, so that all files must be read. */
   onDidLoseIndex(listener: () => void): { dispose(): void } {
     const { index } = this.#options;
     return index.onDidChange(() => {
@@ -102,8 +102,8 @@ export class LibraryIndexer {
   }
 
   /**
-   * Looks at the given folders, or at all of them, and brings the index up to date. Looks at all of them too where the
-   * index is not whole, or is not the one that it was.
+   * Scans the given folders, or all of them, and updates the index. It also scans all of them if the index is
+   * incomplete, or is not the same one as before.
    */
   async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
     const isRecalled = this.#ahead || (await this.#options.index.birth()) !== this.#birth;
@@ -136,22 +136,22 @@ export class LibraryIndexer {
     return scan;
   }
 
-  /** A content folder that is not mounted for a while, so that it is gone or empty, is no empty library. */
+  /** A content folder that is gone or empty because it is not mounted is not an empty library. */
   #checkThere(scan: FolderScan, isAll: boolean): void {
     if (!scan.has('')) return;
     const root = scan.get('');
     if (root === undefined)
-      throw new Error('The content folder is gone. Documents are served as they were until it is back.');
+      throw new Error('The content folder is gone. The documents are served as they were until it is back.');
     const isEmpty = root.isEmpty && this.#known.hasFiles();
     const isConfirmed = isAll && this.#wasEmpty;
     if (isAll) this.#wasEmpty = isEmpty;
     if (isEmpty && !isConfirmed)
       throw new Error(
-        'The content folder is empty. Documents are served as they were until the next look at all files finds the same.',
+        'The content folder is empty. The documents are served as they were, unless the next full scan also finds it empty.',
       );
   }
 
-  /** Whether something is still being written. Then all changes wait for it, but not for ever. */
+  /** Whether something is still being written. Then all changes wait for it, up to a limit. */
   #waitsFor(scan: FolderScan): boolean {
     const now = this.#options.now();
     if (!hasUnsettled(scan, this.#view())) this.#waitingSince = undefined;
@@ -167,7 +167,7 @@ export class LibraryIndexer {
     return comparison;
   }
 
-  /** While the index is made for the first time, there is nothing before that could stay as it was. */
+  /** While the first index is built, there is no earlier state that could stay as it was. */
   #view(): FolderView {
     return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#whole };
   }
@@ -200,7 +200,7 @@ export class LibraryIndexer {
     return tryReadFile(this.#options.folder, found, { known, now: this.#options.now() });
   }
 
-  /** Which document is served for each slug now, and which slugs have none any more. */
+  /** The document that is now served for each slug, and the slugs that have none any more. */
   async #succession(
     slugs: readonly string[],
     documents: ReadonlyMap<string, Document>,
@@ -222,13 +222,13 @@ export class LibraryIndexer {
     return { put, remove };
   }
 
-  /** Of a file that was not read because it had not changed: its rival went away. */
+  /** Reads a file that was not read because it had not changed; its rival is gone now. */
   async #documentOf(path: string): Promise<Document | undefined> {
     const known = this.#known.get(path);
     return known === undefined ? undefined : (await this.#read(known))?.document;
   }
 
-  /** Says of all files but one that another has their slug. Returns those of which something else is known now. */
+  /** Reports that another file has the slug, for all files but one. Returns the files whose problem changed. */
   #settleRivals(slugs: readonly string[]): readonly string[] {
     const changed: string[] = [];
     for (const slug of slugs) {
@@ -246,7 +246,7 @@ export class LibraryIndexer {
     return changed;
   }
 
-  /** The collections, where they or what they name has changed. */
+  /** Applies the collections if they, or documents that they name, have changed. */
   async #applyShelf(): Promise<void> {
     const { collections, problems }: Shelf = await this.#shelf.load(this.#options.index);
     const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
@@ -275,7 +275,7 @@ function keyOf({ path, message }: ContentProblem): string {
   return JSON.stringify([path, message]);
 }
 
-/** How the problem of a file begins whose slug another file has. */
+/** How the problem of a file begins if another file has its slug. */
 const taken = 'Another file has the slug';
 
 function piecesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
@@ -284,7 +284,7 @@ function piecesOf<Item>(items: readonly Item[], size: number): readonly (readonl
   );
 }
 
-/** Maps some at a time, in order. */
+/** Maps in order, several at a time. */
 async function mapWide<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Promise<Result>,

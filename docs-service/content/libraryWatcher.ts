@@ -4,20 +4,20 @@ import { basename, join } from 'node:path';
 export interface LibraryWatcherOptions {
   /** The content folder, absolute. */
   readonly root: string;
-  /** Folders in which something happened, as paths from the content folder; called when it is quiet for a moment. */
+  /** Called after a moment of quiet, with the folders that changed, as paths from the content folder. */
   readonly onDidChange: (folders: readonly string[]) => void;
-  /** Called once where the system watches no more folders; the regular rescan then finds what changes. */
+  /** Called once if the system watches no more folders; the regular scan then finds changes. */
   readonly onDidFail: (error: Error) => void;
 }
 
-/** Milliseconds of quiet after which changes are looked at. */
+/** Milliseconds of quiet before changes are reported. */
 const quiet = 60;
-/** Changes that never pause are looked at after this many milliseconds. */
+/** If changes never pause, they are reported after this many milliseconds. */
 const patience = 500;
 
 /**
- * Watches folders, not files: a watcher of each file of a large library would use up what the system has.
- * `watch` takes the folders that there are now, after each look at them.
+ * Watches folders, not files: a watcher for each file of a large library would exhaust the system's limits. `watch`
+ * gets the current folders after each scan.
  */
 export class LibraryWatcher {
   readonly #options: LibraryWatcherOptions;
@@ -32,7 +32,7 @@ export class LibraryWatcher {
     this.#options = options;
   }
 
-  /** Returns those that are watched from now on. */
+  /** Returns the folders whose watch begins now. */
   watch(folders: readonly string[]): readonly string[] {
     const wanted = new Set(folders);
     for (const [folder, watcher] of this.#watchers) if (!wanted.has(folder)) this.#drop(folder, watcher);
@@ -65,13 +65,13 @@ export class LibraryWatcher {
   }
 
   /**
-   * Something in a folder has come, gone, or taken the place of another. A watcher stays with the folder that it was
-   * made for, also where that has been moved away, so those of what may be another folder now are made again.
+   * An entry of a folder appeared, disappeared, or was replaced. A watcher stays with its original folder even after
+   * that was moved away, so the watchers of what may now be another folder are created again.
    */
   #forget(folder: string, name: string | null): void {
     const inside = folder === '' ? '' : `${folder}/`;
     const changed = name === null ? inside : `${inside}${name}`;
-    // Where the content folder itself was replaced, its own name is told.
+    // If the content folder itself was replaced, its own name is reported.
     const isRoot = folder === '' && (name === null || name === basename(this.#options.root));
     if (!isRoot && name !== null && !this.#watchers.has(changed)) return;
     for (const [path, watcher] of this.#watchers) {
@@ -82,7 +82,7 @@ export class LibraryWatcher {
     }
   }
 
-  /** A folder that is gone again, or that may not be read, is no failure of all: others are still watched. */
+  /** A folder that is gone, or that cannot be read, does not affect the others: they are still watched. */
   #fail(error: NodeJS.ErrnoException): void {
     if (error.code !== 'ENOSPC' && error.code !== 'EMFILE') return;
     this.#hasFailed = true;

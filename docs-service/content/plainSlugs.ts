@@ -1,14 +1,14 @@
 export interface PlainSlugs {
   readonly slugs: readonly string[];
-  /** The file without them. */
+  /** The file without the slugs. */
   readonly rest: string;
-  /** Which line of the file is a line of the rest; both are counted from 1. */
+  /** Maps a line of the rest to its line in the file; both are counted from 1. */
   readonly lineInFile: (line: number) => number;
 }
 
 /**
- * The usual list of a collection: "docs:" and then one "- slug" a line. Only for its sake is the file ever long, and
- * nobody needs a parser of YAML for it. Any other list stays in the rest.
+ * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list makes a file long, and it needs
+ * no YAML parser. Any other list stays in the rest.
  */
 export function takePlainSlugs(text: string): PlainSlugs {
   const lines = text.split(/\r?\n/);
@@ -29,5 +29,5 @@ export function takePlainSlugs(text: string): PlainSlugs {
   };
 }
 
-/** No sign in it means anything in YAML. */
+/** None of its characters has a meaning in YAML. */
 const itemForm = /^[ \t]*-[ \t]+([^\s#'"&*!|>%@`[\]{},?:-][^\s#'"&*!|>%@`[\]{},?:]*)[ \t]*(?:[ \t]#.*)?$/;

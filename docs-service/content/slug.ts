@@ -1,7 +1,7 @@
 /**
- * Whether a text may name a document, a tag or a collection in an address: lower-case letters and digits of any
- * script, with single `-`, `_` or `.` between them, at most 100 characters. It never ends as the address of a format
- * does (`guide.pdf`), so that no document hides another's PDF.
+ * Whether a text may name a document, a tag or a collection in an address: lower-case letters and digits of any script,
+ * with single `-`, `_` or `.` between them, at most 100 characters. It never ends like the address of a format
+ * (`guide.pdf`), so that no document hides another's PDF.
  */
 export function isSlug(text: string): boolean {
   return (
@@ -11,7 +11,7 @@ export function isSlug(text: string): boolean {
   );
 }
 
-/** A slug made of any text, such as a title or the name of a file; undefined where nothing of it can stay. */
+/** A slug from any text, such as a title or the name of a file; undefined if nothing of the text can stay. */
 export function trySlug(text: string): string | undefined {
   const parts = text
     .normalize('NFKC')

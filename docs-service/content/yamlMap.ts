@@ -2,19 +2,21 @@ import { Composer, type Document, isAlias, isScalar, Lexer, Parser, visit } from
 import { ContentError } from './contentError.ts';
 
 /**
- * So many pieces has a text at most: keys, values, marks, line ends, spaces between them. The parser needs about 15
+ * The most pieces that a text may have: keys, values, marks, line ends, spaces between them. The parser needs about 15
  * microseconds for the worst of them.
  */
 const mostPieces = 3_000;
-/** Values within values. */
+/** Levels of values within values. */
 const deepest = 50;
 const mostAliases = 20;
 
-/** A YAML text that holds one map. What is too much for the parser is refused while it is read, not afterwards. */
+/**
+ * Parses a YAML text that holds one map. A text that is too much for the parser is refused during the read, not after.
+ */
 export function parseYamlMap(
   text: string,
   what: string,
-  /** Which line of the file is a line of the text; both are counted from 1. */
+  /** Maps a line of the text to its line in the file; both are counted from 1. */
   lineInFile: (line: number) => number = (line) => line,
 ): Readonly<Record<string, unknown>> {
   const document = parseOne(text, what);
@@ -31,7 +33,7 @@ export function parseYamlMap(
 }
 
 function parseOne(text: string, what: string): Document.Parsed | undefined {
-  // The check of the library for keys that come twice compares each with each.
+  // The library's check for repeated keys compares each key with every other.
   const composer = new Composer({ schema: 'core', uniqueKeys: false });
   const [document, another] = composer.compose(tokens(text, what));
   if (another !== undefined)
@@ -53,7 +55,7 @@ function* tokens(text: string, what: string): ReturnType<Parser['next']> {
   yield* parser.end();
 }
 
-const shorten = 'Leave out keys that nobody reads, and write a list of slugs with one "- slug" a line.';
+const shorten = 'Remove unused keys, and write a list of slugs with one "- slug" a line.';
 
 function toValue(document: Document.Parsed, what: string): unknown {
   let aliases = 0;
@@ -63,12 +65,12 @@ function toValue(document: Document.Parsed, what: string): unknown {
       for (const { key } of items) {
         const name = isScalar(key) ? String(key.source ?? key.value) : undefined;
         if (name !== undefined && keys.has(name))
-          throw new ContentError(`${what} is not valid YAML: the key "${name}" is there twice.`);
+          throw new ContentError(`${what} is not valid YAML: the key "${name}" occurs twice.`);
         if (name !== undefined) keys.add(name);
       }
     },
     Scalar: (_key, scalar) => {
-      // Its author wrote a text such as 007 or 1.10, which a number would not keep.
+      // The author wrote a text such as 007 or 1.10, which a number would not preserve.
       if (typeof scalar.value === 'number') scalar.value = scalar.source;
     },
     Node: (_key, node) => {

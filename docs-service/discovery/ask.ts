@@ -1,18 +1,18 @@
-/** What one request found, as far as somebody who follows discovery wants to know it. */
+/** The result of one request, as far as discovery needs it. */
 export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly text: string }
-  /** Nobody answers there. */
+  /** Nobody answers. */
   | { readonly kind: 'silence' }
-  /** Somebody does, but not as they should; a sentence without a full stop. */
+  /** Somebody answers, but not correctly; a sentence without a full stop. */
   | { readonly kind: 'trouble'; readonly reason: string };
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Milliseconds for the whole of an answer. */
+/** Milliseconds for the whole answer. */
 const limit = 5_000;
 const mostBytes = 65_536;
 
-/** Posts the message where there is one. Follows no redirect, and reads no more than 64 KB. */
+/** Posts the message, if there is one. Follows no redirect, and reads at most 64 KB. */
 export async function ask(url: string, fetch: Fetch, message?: object): Promise<Answer> {
   const accept = 'application/json, text/event-stream';
   const json = { accept, 'content-type': 'application/json' };

@@ -2,8 +2,8 @@
 const longest = 8_192;
 
 /**
- * The parameters of the first `Bearer` challenge of a WWW-Authenticate header (RFC 9110), by their names in lower
- * case; undefined where there is none.
+ * The parameters of the first `Bearer` challenge of a WWW-Authenticate header (RFC 9110), by their names in lower case;
+ * undefined if there is none.
  */
 export function tryBearerChallenge(header: string | null): ReadonlyMap<string, string> | undefined {
   if (header === null || header.length > longest) return undefined;
@@ -22,7 +22,7 @@ type Word =
   | { readonly kind: 'scheme'; readonly text: string }
   | { readonly kind: 'parameter'; readonly name: string; readonly text: string };
 
-/** One pass, each character once: a name with `=` behind it is a parameter, one without is a scheme. */
+/** One pass over the characters: a name followed by `=` is a parameter, any other is a scheme. */
 function tokensOf(header: string): readonly Word[] {
   const words: Word[] = [];
   const pattern =

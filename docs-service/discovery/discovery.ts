@@ -4,14 +4,14 @@ import { tryBearerChallenge } from './challenge.ts';
 
 export interface Finding {
   readonly isFine: boolean;
-  /** What is so, and, where it is not fine, what to do. */
+  /** What was found, and, if it is not fine, what to do. */
   readonly text: string;
 }
 
 export interface DiscoveryOptions {
-  /** The address that readers use, without a slash at its end. */
+  /** The address that readers use, without a final slash. */
   readonly origin: string;
-  /** Whether somebody named this address: at the usual one there may be another program. */
+  /** Whether the user named this address: at the default address there may be another program. */
   readonly isNamed: boolean;
   readonly fetch: Fetch;
   /** Milliseconds since 1970. */
@@ -19,8 +19,8 @@ export interface DiscoveryOptions {
 }
 
 /**
- * Goes the way of a client that knows only the address: the challenge, the resource metadata, the metadata of the
- * authorization server. Ends at the first step that a client could not go beyond.
+ * Follows the steps of a client that knows only the address: the challenge, the resource metadata, the metadata of the
+ * authorization server. It stops at the first step where a client would stop.
  */
 export async function followDiscovery(options: DiscoveryOptions): Promise<readonly Finding[]> {
   const { origin, isNamed, fetch, now } = options;
@@ -42,7 +42,7 @@ export async function followDiscovery(options: DiscoveryOptions): Promise<readon
   return [...clock, ...(await followResource(metadataUrl, options))];
 }
 
-/** What a client sends before it has a token. */
+/** The first message of a client that has no token. */
 const firstMessage = {
   jsonrpc: '2.0',
   id: 1,
@@ -54,11 +54,11 @@ const firstMessage = {
   },
 };
 
-/** Why there is no challenge; undefined where there is one. */
+/** Why there is no challenge; undefined if there is one. */
 function findMissing(answer: Answer, { origin, isNamed }: DiscoveryOptions): Finding | undefined {
   if (answer.kind === 'silence')
     return fine(
-      `No service answers at ${origin}, so how agents sign in was not tried. ${howToStart(isNamed)}`,
+      `No service answers at ${origin}, so the sign-in of agents was not checked. ${howToStart(isNamed)}`,
     );
   if (answer.kind === 'trouble') return wrong(`${origin} cannot be asked: ${answer.reason}.`);
   const { status, headers } = answer;
@@ -69,19 +69,19 @@ function findMissing(answer: Answer, { origin, isNamed }: DiscoveryOptions): Fin
     );
   if (status === 403)
     return wrong(
-      `The service at ${origin} does not answer to this name. Start it with --base-url ${origin}, and let the proxy in front pass the header Host on.`,
+      `The service at ${origin} does not accept this name. Start it with --base-url ${origin}, and make the proxy pass the header Host on.`,
     );
   if (status >= 500)
     return wrong(
-      `${origin} answers with ${status}: the service behind it does not run, or is not ready. See /readyz.`,
+      `${origin} answers with ${status}: the service behind it is not running, or is not ready. See /readyz.`,
     );
   return wrong(
-    `${origin}/mcp answers with ${status}, where runner-docs asks for a token: another program is there. Name the address of the service with --base-url.`,
+    `${origin}/mcp answers with ${status}, but runner-docs would ask for a token: another program runs there. Name the address of the service with --base-url.`,
   );
 }
 
 function howToStart(isNamed: boolean): string {
-  return isNamed ? 'Start it with "runner-docs serve".' : 'Where it serves elsewhere, add --base-url.';
+  return isNamed ? 'Start it with "runner-docs serve".' : 'If it serves at another address, add --base-url.';
 }
 
 async function followResource(url: string, options: DiscoveryOptions): Promise<readonly Finding[]> {
@@ -111,7 +111,7 @@ async function followServer(
   if (metadata['issuer'] !== issuer)
     return [
       wrong(
-        `The authorization server calls itself ${shown(metadata['issuer'])}, and the resource metadata calls it ${issuer}. Clients refuse that: both must be the same, to the last slash.`,
+        `The authorization server calls itself ${shown(metadata['issuer'])}, but the resource metadata calls it ${issuer}. Clients refuse that: both must be identical, including the final slash.`,
       ),
     ];
   const problems = [...findInEndpoints(metadata), ...findInMethods(metadata)];
@@ -135,20 +135,20 @@ function findInMethods(metadata: Metadata): readonly Finding[] {
   ];
 }
 
-/** No registration is a choice, so it is no problem. */
+/** Switching registration off is a choice, not a problem. */
 function findInRegistration(metadata: Metadata): readonly Finding[] {
   const hasDocuments = metadata['client_id_metadata_document_supported'] === true;
   if (typeof metadata['registration_endpoint'] === 'string') return [];
   return [
     fine(
       hasDocuments
-        ? 'Registration is off: a client that has no metadata document, such as Cursor, needs "runner-docs client add" or a token.'
-        : 'The authorization server knows neither registration nor client metadata documents: each client must be made known there, or needs a token.',
+        ? 'Registration is off: a client without a metadata document, such as Cursor, needs "runner-docs client add" or a token.'
+        : 'The authorization server supports neither registration nor client metadata documents: each client must be added there, or needs a token.',
     ),
   ];
 }
 
-/** Milliseconds; a code lives for one minute. */
+/** Milliseconds; a code is valid for one minute. */
 const mostDrift = 30_000;
 
 function findInClock(headers: Headers, now: number): readonly Finding[] {
@@ -158,7 +158,7 @@ function findInClock(headers: Headers, now: number): readonly Finding[] {
   if (!(drift > mostDrift)) return [];
   return [
     wrong(
-      `The clock of the service and that of this machine are ${Math.round(drift / 1_000)} seconds apart, and tokens expire too early or too late. Set both by NTP.`,
+      `The clocks of the service and of this machine are ${Math.round(drift / 1_000)} seconds apart, so tokens expire too early or too late. Set both by NTP.`,
     ),
   ];
 }
@@ -200,10 +200,10 @@ function includes(list: unknown, value: string): boolean {
 }
 
 function namesAnother(origin: string, url: string): string {
-  return `The service at ${origin} names itself ${shown(originOf(url) ?? url)}, and clients refuse that. Start it with --base-url ${origin}.`;
+  return `The service at ${origin} calls itself ${shown(originOf(url) ?? url)}, and clients refuse that. Start it with --base-url ${origin}.`;
 }
 
-/** What others wrote is shown in one line, without what a terminal would obey. */
+/** Text from outside is shown in one line, without control characters that a terminal would obey. */
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : 'nothing';
   return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 200);

@@ -1,16 +1,16 @@
-/** The first that is a BCP 47 tag, in its canonical form; English where none is. */
+/** The first valid BCP 47 tag, in its canonical form; English if none is valid. */
 export function languageOf(...tags: readonly (string | null | undefined)[]): string {
   return tags.map(tryLanguage).find((tag) => tag !== undefined) ?? 'en';
 }
 
-/** For the attributes of an element of a book: the language, and the direction of its script where that is unusual. */
+/** Attributes for an element of a book: the language, and the direction of its script if that is unusual. */
 export function languageAttributes(tag: string): string {
   return `xml:lang="${tag}" lang="${tag}"${isRightToLeft(tag) ? ' dir="rtl"' : ''}`;
 }
 
 /**
- * For the attributes of an element in HTML. Without a language the first letter decides the direction.
- * @param tag as an author wrote it
+ * Attributes for an element in HTML. Without a language, the first letter decides the direction.
+ * @param tag as the author wrote it
  */
 export function htmlLanguage(tag: string | null): string {
   const known = tryLanguage(tag);

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import t, { type Test } from 'tap';
-import { type Asker, createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
+import { type Requester, createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
 import { createDnsLookup } from '../../docs-service/auth/dnsAddresses.ts';
 import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
 import { isPublicAddress } from '../../docs-service/auth/publicAddress.ts';
@@ -498,7 +498,7 @@ function documentsOf(
     return { content: answers[address.href], cacheControl };
   };
   const documents = createClientDocuments({ fetch: { owner: fetch, stranger: fetch }, now, isLoopback });
-  const find = (id: string, asker: Asker = 'stranger') => documents.find(id, asker);
+  const find = (id: string, requester: Requester = 'stranger') => documents.find(id, requester);
   return { find, asked };
 }
 

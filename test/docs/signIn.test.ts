@@ -349,10 +349,10 @@ t.test('scopes', async (t) => {
 
 t.test('introspection', async (t) => {
   const app = await openSignInApp(t);
-  const asker = await app.createToken(['profile']);
+  const requester = await app.createToken(['profile']);
   const code = (await app.allow()).get('code') ?? '';
   const { access_token, refresh_token } = (await app.redeem(code)).json();
-  const ask = (token: string, by: string | undefined = asker) => app.post('/introspect', { token }, by);
+  const ask = (token: string, by: string | undefined = requester) => app.post('/introspect', { token }, by);
   t.match((await ask(access_token)).json(), {
     ...{ active: true, me: `${origin}/`, client_id: app.client, scope: 'read', iss: origin },
     ...{ exp: Math.floor(app.now() / 1_000) + 3_600 },
@@ -361,18 +361,18 @@ t.test('introspection', async (t) => {
   t.same((await ask(refresh_token)).json(), { active: false });
   t.equal((await app.post('/introspect', { token: access_token })).statusCode, 401, 'who asks needs a token');
   t.equal((await ask(access_token, 'rdocs_wrong')).statusCode, 401);
-  t.equal((await ask(asker)).json().error, 'invalid_request', 'a token does not ask about itself');
-  t.equal((await app.post('/introspect', {}, asker)).json().error, 'invalid_request');
+  t.equal((await ask(requester)).json().error, 'invalid_request', 'a token does not ask about itself');
+  t.equal((await app.post('/introspect', {}, requester)).json().error, 'invalid_request');
   app.setClock(app.now() + 3_600_000);
   t.same((await ask(access_token, await app.createToken())).json(), { active: false });
 });
 
 t.test('who guesses tokens by asking about them is stopped', async (t) => {
   const app = await openSignInApp(t, { limits: { requests: 1_000, renders: 10, authFailures: 3 } });
-  const asker = await app.createToken();
+  const requester = await app.createToken();
   const codes = [];
   for (const at of [1, 2, 3, 4])
-    codes.push((await app.post('/introspect', { token: `rdocs_${at}` }, asker)).statusCode);
+    codes.push((await app.post('/introspect', { token: `rdocs_${at}` }, requester)).statusCode);
   t.same(codes, [200, 200, 200, 429]);
 });
 

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import type { ErrorReporter } from '../errorReporter.ts';
 
-/** The editor's built-in extension for messages without a participant; disabled until the user signs in or enables it. */
+/**
+ * The editor's built-in extension for messages without a participant; disabled until the user signs in or enables it.
+ */
 const builtInChat = 'GitHub.copilot-chat';
 
 /** Enables the editor's own chat, so that messages without `@runner` reach the runner's models too. */

@@ -30,6 +30,6 @@ const tokenAdvice = 'Use the command "Runner: Set Documents Token" instead.';
 function wrong(text: string, example: string): DocsAddress {
   return {
     kind: 'wrong',
-    message: `runner.docsUrl must be an address such as ${example}, and is "${text}".`,
+    message: `runner.docsUrl must be an address such as ${example}, not "${text}".`,
   };
 }

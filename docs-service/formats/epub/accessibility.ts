@@ -1,8 +1,8 @@
 import type { BookContents } from './bookContents.ts';
 
 /**
- * What the book can claim of its accessibility, in the words of the Schema.org accessibility vocabulary. Nothing is
- * claimed that was not looked at in this very book.
+ * The accessibility that the book can claim, in the words of the Schema.org accessibility vocabulary. Every claim was
+ * checked in this very book.
  */
 export function accessibilityOf({ chapters, pictures, cover }: BookContents): (readonly [string, string])[] {
   const shown = chapters.flatMap(({ xhtml }) => xhtml.match(/<img [^>]*>/g) ?? []);
@@ -25,7 +25,7 @@ export function accessibilityOf({ chapters, pictures, cover }: BookContents): (r
 
 function summaryOf(hasPictures: boolean, areDescribed: boolean): string {
   const text = 'The text can be enlarged, restyled and read aloud, and its headings are in the contents.';
-  if (!hasPictures) return `${text} There are no pictures but the cover.`;
+  if (!hasPictures) return `${text} There are no pictures except the cover.`;
   return areDescribed
     ? `${text} Each picture has a description.`
     : `${text} Some pictures have no description.`;

@@ -5,8 +5,8 @@ import { packageDocument } from './package.ts';
 import { styleSheet } from './styleSheet.ts';
 
 /**
- * The library packs the book, and all that it would read or fetch is replaced: its own steps take any address in a
- * chapter, that of a local file too, write random ids and the time of day, and lose attributes of ordinary Markdown.
+ * The library packs the book, and everything that it would read or fetch is replaced. Its own steps accept any address
+ * in a chapter, even of a local file, write random ids and the time of day, and lose attributes of ordinary Markdown.
  */
 export class Book extends EPub {
   readonly #contents: BookContents;
@@ -64,7 +64,7 @@ export class Book extends EPub {
   }
 }
 
-/** The first that a zip file can have. */
+/** The earliest date that a zip file can have. */
 const zipDate = new Date('1980-01-01T00:00:00Z');
 
 const container = `<?xml version="1.0" encoding="UTF-8"?>

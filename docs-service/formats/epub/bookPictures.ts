@@ -3,13 +3,13 @@ import type { PictureType } from '../markdown/pictureType.ts';
 import type { ShownPicture } from '../markdown/references.ts';
 
 export interface BookPicture {
-  /** From the folder of the chapters. */
+  /** Relative to the folder of the chapters. */
   readonly file: string;
   readonly mediaType: string;
   readonly picture: Picture;
 }
 
-/** The pictures of one book. The same picture is in it once, under a name made of its content. */
+/** The pictures of one book. Each picture is stored once, under a name made from its content. */
 export class BookPictures {
   readonly #content: string;
   readonly #byPath = new Map<string, BookPicture | undefined>();
@@ -33,7 +33,7 @@ export class BookPictures {
     if (this.#notes.size < maxNotes) this.#notes.add(message);
   }
 
-  /** Undefined where the picture cannot be shown, with a note that says why. */
+  /** Undefined, with a note that says why, if the picture cannot be shown. */
   show(path: string): ShownPicture | undefined {
     const found = this.find(path);
     return found && { src: found.file, width: found.picture.width, height: found.picture.height };
@@ -55,7 +55,7 @@ export class BookPictures {
     const known = this.#byFile.get(file);
     if (known) return known;
     if (asset.bytes.length > this.#space) {
-      this.note(`The picture ${path} is left out, as all pictures together have more than 100 MB.`);
+      this.note(`The picture ${path} is left out, because all pictures together have more than 100 MB.`);
       return undefined;
     }
     this.#space -= asset.bytes.length;

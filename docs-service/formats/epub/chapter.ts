@@ -12,7 +12,7 @@ import { type XhtmlPage, xhtmlPage } from './xhtmlPage.ts';
 export interface Chapter {
   readonly file: string;
   readonly title: string;
-  /** Those below the title, for the navigation. */
+  /** The headings below the title, for the navigation. */
   readonly headings: readonly Heading[];
   readonly xhtml: string;
 }
@@ -22,11 +22,11 @@ export interface ChapterOptions {
   /** Addresses of documents that are not in the book, by path. */
   readonly targets: Readonly<Record<string, string>>;
   readonly pictures: BookPictures;
-  /** Of the book. */
+  /** The language of the book. */
   readonly language: string;
 }
 
-/** Writes one chapter after the other, and in the end takes back links to places that no chapter turned out to have. */
+/** Writes the chapters in order. At the end, it removes links to places that no chapter has. */
 export class ChapterWriter {
   readonly #options: ChapterOptions;
   readonly #files: ReadonlyMap<string, string>;
@@ -76,7 +76,7 @@ export class ChapterWriter {
       picture: (path) => pictures.show(path),
       onForeignPicture: (href) =>
         pictures.note(
-          `${document.path} shows a picture of another place, ${href.slice(0, 200)}. It is left out.`,
+          `${document.path} shows a picture from another site, ${href.slice(0, 200)}. It is left out.`,
         ),
     });
   }
@@ -88,14 +88,16 @@ export class ChapterWriter {
       links.push({ file, fragment });
       return `${file}#${fragment}`;
     }
-    // A book is read anywhere: only a whole address leads out of it.
+    // A book is read anywhere, so only an absolute address leads out of it.
     const target = Object.hasOwn(this.#options.targets, path) ? this.#options.targets[path] : undefined;
     const resolved = target === undefined ? undefined : resolveLink(target, path);
     return resolved?.kind === 'external' ? resolved.href : undefined;
   }
 }
 
-/** Such a link leads to the beginning of the chapter instead. No text looks like one, as its quotes are entities. */
+/**
+ * Such a link leads to the beginning of the chapter instead. No text looks like one, because its quotes are entities.
+ */
 function withoutMissing(xhtml: string, missing: readonly PlaceLink[]): string {
   if (missing.length === 0) return xhtml;
   const files = new Map(missing.map(({ file, fragment }) => [escapeXml(`${file}#${fragment}`), file]));

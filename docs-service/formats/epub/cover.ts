@@ -6,12 +6,12 @@ import { xhtmlPage } from './xhtmlPage.ts';
 
 export interface Cover {
   readonly file: string;
-  /** The drawing where the book makes its own; null where it is one of its pictures. */
+  /** The drawing if the book makes its own cover; null if the cover is one of its pictures. */
   readonly svg: string | null;
   readonly xhtml: string;
 }
 
-/** The picture that the collection names, else a cover made of its title. */
+/** The picture that the collection names, or else a cover with its title. */
 export function createCover(
   description: BookDescription,
   path: string | null,
@@ -32,7 +32,7 @@ function coverPage({ title, language }: BookDescription, file: string): string {
   });
 }
 
-/** 1600 by 2400, the shape of most covers. The hue is the collection's own; the contrast holds on grey paper too. */
+/** 1600 by 2400, the shape of most covers. Each collection has its own hue; the contrast also works on grey paper. */
 function drawing({ identifier, title, authors, language }: BookDescription): string {
   const hue = hues[(createHash('sha256').update(identifier).digest()[0] ?? 0) % hues.length] ?? 0;
   const [paper, ink, accent] = [rgbOf(hue, 0.42, 0.18), rgbOf(hue, 0.2, 0.96), rgbOf(40, 0.6, 0.6)];
@@ -58,14 +58,14 @@ ${[...text, ...authorLines].join('\n')}
 `;
 }
 
-/** Degrees: those that go with gold. */
+/** In degrees: hues that go with gold. */
 const hues = [165, 190, 208, 225, 255, 320, 348];
 
 function textAt(line: string, y: number, attributes: string): string {
   return `<text x="180" y="${y}" ${attributes}>${escapeXml(line)}</text>`;
 }
 
-/** The largest letters in which the title takes at most six lines. */
+/** The largest letters that fit the title into six lines. */
 function fitted(title: string): { readonly size: number; readonly lines: readonly string[] } {
   for (const size of [190, 160, 130, 105]) {
     const lines = wrapped(title, 1240 / size);
@@ -75,7 +75,7 @@ function fitted(title: string): { readonly size: number; readonly lines: readonl
   return { size: 84, lines: lines.length > 12 ? [...lines.slice(0, 11), `${lines[11]}…`] : lines };
 }
 
-/** @param width in the height of the letters */
+/** @param width in multiples of the letter height */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -91,7 +91,7 @@ function wrapped(text: string, width: number): string[] {
   return line ? [...lines, line] : lines;
 }
 
-/** A word that is wider than a line in pieces that are not, as in scripts without spaces. */
+/** Cuts a word that is wider than a line into pieces, as in scripts without spaces. */
 function broken(word: string, width: number): string[] {
   const pieces: string[] = [];
   for (const character of word) {
@@ -102,7 +102,7 @@ function broken(word: string, width: number): string[] {
   return pieces;
 }
 
-/** About, in the height of the letters: no font is at hand to measure with. */
+/** An estimate, in multiples of the letter height: there is no font to measure with. */
 function widthOf(text: string): number {
   return [...text].reduce(
     (width, character) => width + (/[\u1100-\uffdc]|[\u{1f000}-\u{3ffff}]/u.test(character) ? 1 : 0.58),
@@ -110,7 +110,7 @@ function widthOf(text: string): number {
   );
 }
 
-/** HSL as in CSS Color 4, section 7.1; as hexadecimal digits, which every reader knows. */
+/** HSL as in CSS Color 4, section 7.1; returned as hexadecimal digits, which every reader supports. */
 function rgbOf(hue: number, saturation: number, lightness: number): string {
   const channel = (offset: number) => {
     const position = (offset + hue / 30) % 12;

@@ -10,14 +10,14 @@ import { type Chapter, ChapterWriter } from './chapter.ts';
 import { createCover } from './cover.ts';
 
 /**
- * A collection as an EPUB 3 book. The same job gives the same bytes on every machine. Nothing is read but pictures
- * inside of the content folder, and nothing is fetched. Pictures that cannot be shown are left out, with a note.
+ * A collection as an EPUB 3 book. The same job gives the same bytes on every machine. It reads only pictures inside the
+ * content folder, and fetches nothing. Pictures that cannot be shown are left out, with a note.
  */
 export async function createEpub(job: EpubJob): Promise<Rendered> {
   const documents = withoutRepeats(job.documents);
   if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
     throw new Unrenderable(
-      'The documents of the collection have more than 100 MB. Make several collections of them.',
+      'The documents of the collection have more than 100 MB. Split it into several collections.',
     );
   }
   const description = describe(job, documents);
@@ -66,7 +66,7 @@ function writeChapters(job: EpubJob, { documents, description, pictures }: Writi
   return writer.end();
 }
 
-/** A name-based UUID in the manner of version 5 (RFC 9562, 5.5), of SHA-256 instead of SHA-1: version 8. */
+/** A name-based UUID like version 5 (RFC 9562, 5.5), but with SHA-256 instead of SHA-1: version 8. */
 function uuidOf(name: string): string {
   const bytes = createHash('sha256').update(name).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

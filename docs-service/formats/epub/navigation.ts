@@ -4,14 +4,14 @@ import type { BookDescription } from './bookDescription.ts';
 import type { Chapter } from './chapter.ts';
 import { xhtmlPage } from './xhtmlPage.ts';
 
-/** An entry of the contents: a chapter, or a heading of the first three levels in it. */
+/** An entry of the contents: a chapter, or one of its headings of the first three levels. */
 interface Entry {
   readonly label: string;
   readonly href: string;
   readonly children: Entry[];
 }
 
-/** The contents for readers of EPUB 3, and the contents as a page. */
+/** The contents for EPUB 3 readers, which is also the contents page. */
 export function navigationDocument(
   { title, language }: BookDescription,
   chapters: readonly Chapter[],
@@ -32,7 +32,7 @@ ${chapters[0] ? `<li><a epub:type="bodymatter" href="${chapters[0].file}">Text</
   });
 }
 
-/** The contents for readers of EPUB 2. */
+/** The contents for EPUB 2 readers. */
 export function ncxDocument({ title, identifier }: BookDescription, chapters: readonly Chapter[]): string {
   let order = 0;
   const points = (entries: readonly Entry[]): string => entries.map(point).join('');
@@ -53,7 +53,7 @@ ${map}</navMap>
 `;
 }
 
-/** A book without chapters has its cover as the one entry, as no contents may be empty. */
+/** A book without chapters lists its cover, because contents must not be empty. */
 function entriesOf(chapters: readonly Chapter[], title: string): Entry[] {
   if (chapters.length === 0) return [{ label: title, href: 'cover.xhtml', children: [] }];
   return chapters.map((chapter) => ({
@@ -63,7 +63,7 @@ function entriesOf(chapters: readonly Chapter[], title: string): Entry[] {
   }));
 }
 
-/** A heading stands below the last one before it that is of a higher level, whatever levels are left out. */
+/** A heading belongs to the last heading of a higher level before it, whatever levels are skipped. */
 function nested(file: string, headings: readonly Heading[]): Entry[] {
   const top: Entry[] = [];
   const open: { readonly depth: number; readonly children: Entry[] }[] = [];

@@ -2,7 +2,7 @@ import { escapeXml } from '../markdown/xmlText.ts';
 import { accessibilityOf } from './accessibility.ts';
 import type { BookContents } from './bookContents.ts';
 
-/** The package document: what the book is and what is in it, in the order of reading. */
+/** The package document: what the book is, and its parts in reading order. */
 export function packageDocument(contents: BookContents): string {
   const { description, chapters, cover } = contents;
   const { identifier, title, language, authors, modified } = description;
@@ -45,7 +45,7 @@ function pictureItems({ pictures, cover }: BookContents): string {
     .join('');
 }
 
-/** For readers of EPUB 2. */
+/** For EPUB 2 readers. */
 function coverId({ pictures, cover }: BookContents): string {
   return cover.svg === null
     ? `picture-${pictures.findIndex(({ file }) => file === cover.file) + 1}`

@@ -1,6 +1,6 @@
 /**
- * Small, and without colours for text and paper, so that night mode and e-ink keep theirs. Lines are of a
- * grey that shows on both.
+ * Small, and without colours for text and paper, so that night mode and e-ink keep theirs. The grey of the lines shows
+ * on both.
  */
 export const styleSheet = `body {
   margin: 0 3%;

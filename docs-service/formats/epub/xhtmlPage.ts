@@ -4,13 +4,13 @@ import { escapeXml } from '../markdown/xmlText.ts';
 export interface XhtmlPage {
   readonly title: string;
   readonly language: string;
-  /** With a space before each. */
+  /** Each with a space before it. */
   readonly bodyAttributes?: string;
-  /** What stands inside of `<body>`, with a line end behind it. */
+  /** The content of `<body>`, with a line end after it. */
   readonly body: string;
 }
 
-/** The frame that all pages of a book have. */
+/** The frame of every page of a book. */
 export function xhtmlPage({ title, language, bodyAttributes = '', body }: XhtmlPage): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html>

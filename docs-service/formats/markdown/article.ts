@@ -11,7 +11,7 @@ export interface Article {
   readonly html: string;
 }
 
-/** A document for a browser: its title, what is known of it, and its text. */
+/** A document for a browser: its title, its metadata, and its text. */
 export function plainArticle(article: Article): string {
   const { document } = article;
   const { title, text } = partsOf(article);
@@ -24,7 +24,7 @@ ${text}</div>
 `;
 }
 
-/** The same among the reading pages: tags and formats are links, and a long text has a list of contents. */
+/** The same for the reading pages: tags and formats are links, and a long text has a table of contents. */
 export function readingArticle(article: Article): string {
   const { document } = article;
   const { title, text, headings } = partsOf(article);
@@ -37,10 +37,10 @@ ${text}</div>
 `;
 }
 
-/** A text that begins with a heading of the first level has its title there; another one gets that of its metadata. */
+/** If the text begins with a first-level heading, that is its title; otherwise the title comes from its metadata. */
 function partsOf({ document, markdown, html }: Article) {
   const scrolling = html
-    // Whoever has no mouse scrolls what stands in the focus. No text looks like a tag, as it is escaped.
+    // Without a mouse, a reader scrolls the focused element. No text looks like a tag, because it is escaped.
     .replaceAll('<pre>', '<pre tabindex="0">')
     .replaceAll('<div class="table">', '<div class="table" tabindex="0" role="group" aria-label="Table">');
   const end = startsWithTitle(markdown) ? scrolling.indexOf(headingEnd) + headingEnd.length : 0;

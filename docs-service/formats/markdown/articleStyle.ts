@@ -1,6 +1,6 @@
 /**
- * How a document looks in a browser: in the reading pages, and alone. Colours follow the reader's; a page may set
- * the same variables anew.
+ * The look of a document in a browser: in the reading pages, and alone. Colours follow the reader's settings; a page
+ * may override the variables.
  */
 export const articleStyle = `
 :root {

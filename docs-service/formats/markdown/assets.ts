@@ -4,16 +4,16 @@ import { join, sep } from 'node:path';
 import { type PictureType, tryPictureType } from './pictureType.ts';
 import { sanitiseSvg } from './svg.ts';
 
-/** A picture of the content folder, or why there is none, in a sentence. */
+/** A picture in the content folder, or a sentence that says why there is none. */
 export type Asset = Picture | { readonly kind: 'problem'; readonly message: string };
 
 export interface Picture {
   readonly kind: 'picture';
-  /** What the file is, whatever its name says. */
+  /** The type of the file's content, whatever its name says. */
   readonly type: PictureType;
-  /** As in the file; an SVG is sanitised. */
+  /** The bytes of the file; an SVG is sanitised. */
   readonly bytes: Uint8Array;
-  /** Pixels; null for an SVG that does not say. */
+  /** Pixels; null for an SVG that does not give them. */
   readonly width: number | null;
   readonly height: number | null;
   /** SHA-256 of the bytes, hexadecimal. */
@@ -21,9 +21,9 @@ export interface Picture {
 }
 
 /**
- * Reads a picture. Only regular files that really are inside of the folder are read; a link that leads out of it
- * counts as outside. Never throws for what a document can cause.
- * @param path from the content folder, as `resolveLink` gives it
+ * Reads a picture. It reads only regular files that really are inside the folder; a link that leads out of the folder
+ * counts as outside. It never throws for what a document can cause.
+ * @param path from the content folder, as `resolveLink` returns it
  */
 export function readAsset(contentFolder: string, path: string): Asset {
   try {
@@ -34,9 +34,9 @@ export function readAsset(contentFolder: string, path: string): Asset {
   }
 }
 
-/** 10 MB, as for documents. */
+/** 10 MB, the same as for documents. */
 const maxBytes = 10_000_000;
-/** More than any camera of today; a reader unpacks a pixel into four bytes. */
+/** More than any camera of today takes; a reader unpacks a pixel into four bytes. */
 const maxPixels = 100_000_000;
 
 function pictureOf(bytes: Uint8Array, path: string): Asset {
@@ -70,11 +70,10 @@ function problem(path: string, why: string): Asset {
   return { kind: 'problem', message: `The picture ${path} ${why}.` };
 }
 
-/** The bytes, or why not. The file is opened without waiting, as a pipe would make one wait forever. */
+/** The bytes, or a reason. The file is opened without blocking, because a pipe would block for ever. */
 function readInside(folder: string, path: string): Uint8Array | string {
   const file = realpathSync(join(folder, path));
-  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep))
-    return 'is outside of the content folder';
+  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return 'is outside the content folder';
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const stats = fstatSync(descriptor);

@@ -10,9 +10,9 @@ import type { References } from './references.ts';
 export class BlockScope {
   readonly #out: string[];
   readonly #references: References;
-  /** For each open `details` whether it has its summary, which must come first. */
+  /** For each open `details`, whether it has its summary, which must come first. */
   readonly #details: { hasSummary: boolean }[] = [];
-  /** The paragraph that raw text stands in. */
+  /** The paragraph that contains the raw text. */
   #paragraph: { readonly name: 'p' | 'pre' | 'summary'; readonly inline: InlineScope } | undefined;
 
   constructor(out: string[], references: References) {

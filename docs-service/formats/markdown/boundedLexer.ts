@@ -4,9 +4,9 @@ import { Unrenderable } from '../renderJob.ts';
 import { FootnoteTokenizer } from './footnotes.ts';
 
 /**
- * Marked's lexer with bounds on what a hostile document can make it do. Marked is linear for what people write; it is
- * recursive for nesting, quadratic for some runs of `_`, `*` and `[`, and fills up the rows of tables. Each bound is
- * checked before the work that it bounds.
+ * Marked's lexer with bounds on what a hostile document can make it do. Marked is linear for what people write. But it
+ * is recursive for nesting, quadratic for some runs of `_`, `*` and `[`, and it fills up the rows of tables. Each bound
+ * is checked before the work that it bounds.
  */
 export class BoundedLexer extends Lexer {
   #blockDepth = 0;
@@ -38,7 +38,7 @@ export class BoundedLexer extends Lexer {
     return result;
   }
 
-  /** Each mark may make Marked look through the rest of its paragraph. */
+  /** Each mark may make Marked search the rest of its paragraph. */
   #countSpanWork(source: string): void {
     const marks = source.match(/[*_~[`<]+/g)?.length ?? 0;
     this.#spanWork += marks * source.length;
@@ -50,7 +50,7 @@ export class BoundedLexer extends Lexer {
   }
 }
 
-/** A tokenizer that refuses a table before its rows are filled up to the number of its columns. */
+/** A tokenizer that refuses a table before its rows are filled up to its number of columns. */
 export class BoundedTokenizer extends FootnoteTokenizer {
   override table(source: string): Tokens.Table | undefined {
     const columns = tryColumns(source);
@@ -65,11 +65,11 @@ export class BoundedTokenizer extends FootnoteTokenizer {
 
 const maxBlockDepth = 50;
 const maxInlineDepth = 100;
-/** Marks times characters of their paragraphs: about 4 s of Marked at its worst, and 50 ms for 10 MB of prose. */
+/** Marks times characters of their paragraphs: about 4 s of Marked in the worst case, and 50 ms for 10 MB of prose. */
 const maxSpanWork = 1e9;
 const maxCells = 1_000_000;
 
-/** How many columns the table at the beginning of a text has; undefined where there is none. */
+/** The number of columns of the table at the beginning of a text; undefined if there is none. */
 function tryColumns(source: string): number | undefined {
   const end = source.indexOf('\n');
   if (end < 0) return undefined;

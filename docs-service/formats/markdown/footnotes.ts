@@ -1,14 +1,14 @@
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked';
 import { Tokenizer } from 'marked';
 
-/** `[^label]` where there is a definition for it; elsewhere it stays text, as on GitHub. */
+/** `[^label]` with a definition; without one it stays text, as on GitHub. */
 export interface FootnoteReference {
   readonly type: 'footnoteReference';
   readonly raw: string;
   readonly label: string;
 }
 
-/** `[^label]: …`. It prints nothing where it stands. */
+/** `[^label]: …`. It prints nothing in its place. */
 export interface FootnoteDefinition {
   readonly type: 'footnoteDefinition';
   readonly raw: string;
@@ -21,8 +21,8 @@ export function isFootnoteReference(token: Token | FootnoteReference): token is 
 }
 
 /**
- * The extensions that put definitions into a map while they are parsed, the first of each label. A map serves one
- * document. Neither extension has a `start`, for which Marked would search the rest of the document at each block.
+ * The extensions that collect definitions in a map during the parse, the first of each label. A map serves one
+ * document. Neither extension has a `start`, because Marked would then search the rest of the document at each block.
  */
 export function footnoteExtensions(
   definitions: Map<string, FootnoteDefinition>,
@@ -52,7 +52,7 @@ export function footnoteExtensions(
   ];
 }
 
-/** A definition ends the paragraph that it follows, with no empty line between them. */
+/** A definition ends the paragraph before it, even without an empty line between them. */
 export class FootnoteTokenizer extends Tokenizer {
   override paragraph(source: string): Tokens.Paragraph | undefined {
     const token = super.paragraph(source);
@@ -63,7 +63,7 @@ export class FootnoteTokenizer extends Tokenizer {
   }
 }
 
-/** Lines of a definition are indented by four, or go on with its paragraph. Reads no more lines than belong to it. */
+/** Lines of a definition are indented by four, or continue its paragraph. It reads only lines that belong to it. */
 function readDefinition(source: string) {
   const [mark, label] = /^ {0,3}\[\^([^\]\s<>]{1,100})\]:[ \t]*/.exec(source) ?? [];
   if (!mark || !label) return undefined;

@@ -9,13 +9,13 @@ import { escapeXml } from './xmlText.ts';
 
 export interface HtmlOptions {
   readonly references: References;
-  /** Whether `epub:type` says what footnotes are, so that readers of books show them in place. */
+  /** Whether `epub:type` marks footnotes, so that readers of books show them in place. */
   readonly epubTypes?: boolean;
 }
 
 /**
- * A document as a well-formed fragment of XHTML, which is HTML too. Raw HTML is sanitised to what readers need; no
- * id stands twice, since only headings and footnotes have one.
+ * A document as a well-formed fragment of XHTML, which is also HTML. Raw HTML is sanitised to what readers need. No id
+ * occurs twice, because only headings and footnotes have one.
  */
 export function markdownToHtml(document: MarkdownDocument, options: HtmlOptions): string {
   return new HtmlWriter(document, options).write();
@@ -187,7 +187,7 @@ class HtmlWriter {
     this.#out.push(pictureTag(this.#references, { href, alt, title: decodeEntities(title ?? '') }));
   }
 
-  /** Characters, since readers of books show no form. */
+  /** Characters, because readers of books show no form. */
   #checkbox({ checked }: Tokens.Checkbox): void {
     this.#out.push(
       `<span role="img" aria-label="${checked ? 'Done' : 'To do'}">${checked ? '☑' : '☐'}</span> `,

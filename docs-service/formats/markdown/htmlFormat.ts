@@ -10,8 +10,8 @@ import { createReferences, type ShownPicture } from './references.ts';
 import { escapeXml, visibleText } from './xmlText.ts';
 
 /**
- * A document as HTML. Its pictures are in it as `data:` addresses, so that a page needs no further request, and no
- * address of a picture that would have to be authorised.
+ * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
+ * has an address that would need authorization.
  */
 export function createHtml({ content, targets, document, form }: HtmlJob): Rendered {
   const markdown = parseMarkdown(document.body);
@@ -25,14 +25,14 @@ export function createHtml({ content, targets, document, form }: HtmlJob): Rende
     },
     picture: (path) => pictures.show(path),
     onForeignPicture: (href) =>
-      pictures.note(`A picture of another place is left out: ${href.slice(0, 200)}`),
+      pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),
   });
   const article = { document, markdown, html: markdownToHtml(markdown, { references }) };
   const html = form === 'page' ? htmlPage(document, plainArticle(article)) : readingArticle(article);
   return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
 }
 
-/** A page that is complete without the service: it loads nothing, and nothing in it runs. */
+/** A page that is complete without the service: it loads nothing, and runs nothing. */
 function htmlPage({ title, slug, lang, authors, description }: Document, body: string): string {
   const meta = (name: string, content: string) =>
     `<meta name="${name}" content="${escapeXml(visibleText(content))}">\n`;
@@ -71,7 +71,7 @@ class DataPictures {
     if (this.#notes.size < maxNotes) this.#notes.add(message);
   }
 
-  /** A picture that is shown twice counts twice, as it is in the page twice. */
+  /** A picture that is shown twice counts twice, because the page contains it twice. */
   show(path: string): ShownPicture | undefined {
     const asset = readAsset(this.#content, path);
     if (asset.kind === 'problem') {
@@ -80,7 +80,7 @@ class DataPictures {
     }
     if (asset.bytes.length > this.#space) {
       this.note(
-        `The picture ${path} is left out, as all pictures of the page together have more than 20 MB.`,
+        `The picture ${path} is left out, because all pictures of the page together have more than 20 MB.`,
       );
       return undefined;
     }

@@ -6,13 +6,13 @@ import { escapeXml } from './xmlText.ts';
 export interface InlineSurroundings {
   readonly out: string[];
   readonly references: References;
-  /** A link stands around it, and links are never nested. */
+  /** It is inside a link, and links are never nested. */
   readonly inLink: boolean;
 }
 
 /**
- * Raw HTML within one run of text, such as a paragraph or what is bold in it. What is opened there is closed there, so
- * that the result is well-formed whatever the author wrote.
+ * Raw HTML within one run of text, such as a paragraph or a bold part of it. What is opened there is closed there, so
+ * the result is well-formed whatever the author wrote.
  */
 export class InlineScope {
   readonly #surroundings: InlineSurroundings;
@@ -68,7 +68,7 @@ export class InlineScope {
   }
 }
 
-/** A picture, or its description where it cannot be shown. */
+/** A picture, or its description if it cannot be shown. */
 export function pictureTag(
   references: References,
   { href, alt, title }: { readonly href: string; readonly alt: string; readonly title: string },

@@ -3,21 +3,21 @@ import { decodeEntities } from './plainText.ts';
 
 /** Where a link or a picture of a document leads. */
 export type LinkTarget =
-  /** An address with https, http or mailto, well-formed. */
+  /** A well-formed address with https, http or mailto. */
   | { readonly kind: 'external'; readonly href: string }
   /** Another Markdown file, or any other file, by its path from the content folder with `/` between its parts. */
   | { readonly kind: 'document' | 'asset'; readonly path: string; readonly fragment: string | null }
   /** A place in the same document; an empty fragment is its beginning. */
   | { readonly kind: 'fragment'; readonly fragment: string }
-  /** Nothing that may be linked: the text of the link stays. */
+  /** Not a valid target: only the text of the link stays. */
   | { readonly kind: 'none' };
 
 /**
- * @param href as Marked gives it, so as it was written
+ * @param href as Marked returns it, which is as it was written
  * @param from path of the document from the content folder
  */
 export function resolveLink(href: string, from: string): LinkTarget {
-  // Browsers leave out tabs and line ends inside of an address, so that `java\nscript:` is one.
+  // Browsers ignore tabs and line ends inside an address, so `java\nscript:` is a script too.
   const address = decodeEntities(href)
     .replace(/[\t\n\r]/g, '')
     .trim();
@@ -47,7 +47,7 @@ function externalTarget(address: string, scheme: string): LinkTarget {
   }
 }
 
-/** Browsers take more than RFC 3986 has, and checkers of books do not. A name and password are left out. */
+/** Browsers accept more than RFC 3986 allows, and checkers of books do not. A name and password are left out. */
 function escapeIllegal(text: string): string {
   return text
     .replace(/%(?![0-9a-f]{2})/gi, '%25')
@@ -65,7 +65,7 @@ function insideTarget(address: string, from: string): LinkTarget {
   return { kind: /\.(md|markdown)$/i.test(path) ? 'document' : 'asset', path, fragment };
 }
 
-/** The path from the content folder; undefined where it leads out of it or is none. */
+/** The path from the content folder; undefined if it leads out of the folder or is not a path. */
 function tryPath(file: string, from: string): string | undefined {
   const parts = file.split('/').map(tryDecode);
   if (parts.some((part) => part === undefined || /[/\\\u0000-\u001f\u007f]|^[a-z]:/i.test(part)))

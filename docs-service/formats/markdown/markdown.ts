@@ -6,16 +6,16 @@ import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from
 import { plainText } from './plainText.ts';
 import { withoutIllegalCharacters } from './xmlText.ts';
 
-/** A document as Marked's tokens (GitHub's Markdown with footnotes), with what only the whole document tells. */
+/** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
 export interface MarkdownDocument {
-  /** `footnoteDefinition` prints nothing where it stands. Entities in `text` are as they were written. */
+  /** `footnoteDefinition` prints nothing in its place. Entities in `text` are as they were written. */
   readonly tokens: readonly Token[];
-  /** In the order of the document, those in quotes, lists and footnotes too. */
+  /** In document order, including those in quotes, lists and footnotes. */
   readonly headings: readonly Heading[];
   readonly headingOf: ReadonlyMap<Token, Heading>;
-  /** Those that are referred to, in the order of their numbers. */
+  /** The footnotes with a reference, in the order of their numbers. */
   readonly footnotes: readonly Footnote[];
-  /** For each `footnoteReference` where it leads. */
+  /** The footnote of each `footnoteReference`. */
   readonly footnoteOf: ReadonlyMap<Token, FootnoteMark>;
 }
 
@@ -23,27 +23,27 @@ export interface Heading {
   /** 1 to 6. */
   readonly depth: number;
   readonly text: string;
-  /** As GitHub makes it, unique in the document, never empty. It has no `:`, so that other ids can. */
+  /** As GitHub makes it, unique in the document, never empty. It has no `:`, so other ids can use that. */
   readonly id: string;
 }
 
 export interface Footnote {
-  /** Counted from 1 in the order of the first references. */
+  /** Counted from 1, in the order of the first references. */
   readonly number: number;
   readonly label: string;
   readonly tokens: readonly Token[];
-  /** How often it is referred to. */
+  /** The number of references to it. */
   readonly references: number;
 }
 
 export interface FootnoteMark {
   readonly number: number;
-  /** The how-manieth reference to this footnote it is, from 1. */
+  /** The number of this reference among those to the same footnote, from 1. */
   readonly occurrence: number;
 }
 
 /**
- * Throws `Unrenderable` for a document that is out of bounds. Takes time in proportion to the length of the document.
+ * Throws `Unrenderable` for a document that is out of bounds. Its time is proportional to the length of the document.
  * Characters that no XML document may contain are left out.
  */
 export function parseMarkdown(source: string): MarkdownDocument {
@@ -51,7 +51,7 @@ export function parseMarkdown(source: string): MarkdownDocument {
   return new Survey(definitions, 2 * source.length + 1_000_000).of(tokens);
 }
 
-/** Whether the document begins with a heading of the first level, which then is its title. */
+/** Whether the document begins with a first-level heading, which is then its title. */
 export function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boolean {
   const first = tokens.find(({ type }) => !['space', 'def', 'footnoteDefinition'].includes(type));
   const heading = first && headingOf.get(first);
@@ -69,7 +69,7 @@ export function lexPlain(source: string): TokensList {
   return lex(source, new Marked());
 }
 
-/** An instance of Marked of its own for each text, as the one that Marked exports is changed by anyone. */
+/** Each text gets its own instance of Marked, because anyone can change the one that Marked exports. */
 function lex(source: string, { defaults }: Marked): TokensList {
   if (source.length > maxLength) {
     throw new Unrenderable('The document is longer than 10 MB. Split it into several documents.');
@@ -85,14 +85,14 @@ function lex(source: string, { defaults }: Marked): TokensList {
   }
 }
 
-/** What a file may have. */
+/** The limit of a file. */
 const maxLength = 10_000_000;
 const maxTokens = 4_000_000;
 
 /** One walk over all tokens in reading order. */
 class Survey {
   readonly #definitions: ReadonlyMap<string, FootnoteDefinition>;
-  /** Characters that the addresses of all links may have, as one definition can serve any number of links. */
+  /** Characters that the addresses of all links may have, because one definition can serve any number of links. */
   #addressSpace: number;
   #tokens = 0;
   readonly #slugger = new GithubSlugger();
@@ -166,6 +166,6 @@ export function childrenOf(token: Token): (readonly Token[])[] {
     const { header, rows } = token as Tokens.Table;
     return [header, ...rows].flatMap((row) => row.map(({ tokens }) => tokens));
   }
-  // What describes a picture is printed as plain text.
+  // The description of a picture is printed as plain text.
   return 'tokens' in token && token.tokens && token.type !== 'image' ? [token.tokens] : [];
 }

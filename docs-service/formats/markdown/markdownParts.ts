@@ -8,11 +8,11 @@ export interface MarkdownParts {
   readonly sections: readonly MarkdownSection[];
   /** Where the blocks begin: paragraphs, headings, tables, lists, code. Ascending. */
   readonly blocks: readonly number[];
-  /** Where a line begins that is not the next line of a code fence. Ascending; for blocks that are too long. */
+  /** Where a line begins that does not continue a code fence. Ascending; for blocks that are too long. */
   readonly lines: readonly number[];
 }
 
-/** A heading that stands in no quote and no list, with all that follows up to the next one of its depth or above. */
+/** A heading outside of quotes and lists, with everything up to the next heading of its depth or above. */
 export interface MarkdownSection {
   /** 1 to 6. */
   readonly depth: number;
@@ -24,7 +24,7 @@ export interface MarkdownSection {
   readonly end: number;
 }
 
-/** Takes time in proportion to the length of the text. Throws `Unrenderable` for one that is out of bounds. */
+/** Its time is proportional to the length of the text. Throws `Unrenderable` for a text that is out of bounds. */
 export function markdownParts(text: string): MarkdownParts {
   const document = parseMarkdown(text);
   const placed = placeTokens(text, document.tokens);
@@ -33,7 +33,7 @@ export function markdownParts(text: string): MarkdownParts {
   return { sections, blocks, lines: linesOf(text, blocks) };
 }
 
-/** Of a document; more are not found by their headings. */
+/** In one document; further sections cannot be found by their headings. */
 const mostSections = 10_000;
 
 interface PlacedToken {
@@ -41,12 +41,12 @@ interface PlacedToken {
   readonly start: number;
 }
 
-/** How many tokens may be looked for in vain: each costs a search. */
+/** How many searches for tokens may fail: each costs time. */
 const maxLost = 200;
 
 /**
- * Where the tokens of the first level begin in the text. They are found as Marked sees it, and then by the numbers of
- * their lines, as Marked sees other ends of lines and no control characters.
+ * Where the tokens of the first level begin in the text. They are searched in the text that Marked sees, and then
+ * mapped by line numbers, because Marked sees other line ends and no control characters.
  */
 function placeTokens(text: string, tokens: readonly Token[]): readonly PlacedToken[] {
   const seen = withoutIllegalCharacters(text).replace(/\r\n|\r/g, '\n');
@@ -62,7 +62,7 @@ function placeTokens(text: string, tokens: readonly Token[]): readonly PlacedTok
     const raw = token.raw.trim();
     if (raw === '' || lost > maxLost) continue;
     const start = seen.indexOf(raw, at);
-    // Some lists come back with other blanks than they were written with.
+    // Some lists come back with other blanks than the author wrote.
     const isHere = start >= 0 && /^\s*$/.test(seen.slice(at, Math.min(start, at + maxGap + 1)));
     if (!isHere && (start < 0 || start - at > raw.length + maxGap)) {
       lost += 1;
@@ -76,7 +76,7 @@ function placeTokens(text: string, tokens: readonly Token[]): readonly PlacedTok
   return placed;
 }
 
-/** Characters between two blocks that are looked through. */
+/** Characters between two blocks that are searched. */
 const maxGap = 1_000;
 
 function newlinesIn(text: string, from: number, to: number): number {
@@ -103,7 +103,7 @@ function sectionsOf(
   return sections.reverse();
 }
 
-/** Each block is read for itself, so that a fence that is never closed ends with its block. */
+/** Each block is read alone, so that a fence that is never closed ends with its block. */
 function linesOf(text: string, blocks: readonly number[]): readonly number[] {
   const lines: number[] = [];
   const starts = blocks[0] === 0 ? blocks : [0, ...blocks];

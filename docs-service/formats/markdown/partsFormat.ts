@@ -3,7 +3,7 @@ import { markdownParts } from './markdownParts.ts';
 import type { EncodedParts } from './partsReader.ts';
 import { sanitiseMarkdown } from './sanitisedMarkdown.ts';
 
-/** The Markdown with raw HTML sanitised, and where it may be cut, as JSON: `readParts` reads it. */
+/** The Markdown with raw HTML sanitised, and where it may be cut, as JSON for `readParts`. */
 export function createParts({ document }: PartsJob): Rendered {
   const markdown = sanitiseMarkdown(document.body);
   const { sections, blocks, lines } = markdownParts(markdown);
@@ -11,7 +11,7 @@ export function createParts({ document }: PartsJob): Rendered {
   return { bytes: new TextEncoder().encode(JSON.stringify(parts)), notes: [] };
 }
 
-/** A long document has a million lines: as text of JSON, reading them would take too long. */
+/** A long document has a million lines: reading them as JSON text would take too long. */
 function encode(places: readonly number[]): string {
   return Buffer.from(Uint32Array.from(places).buffer).toString('base64');
 }

@@ -1,6 +1,6 @@
 import type { MarkdownSection } from './markdownParts.ts';
 
-/** What is read of a document part by part: `MarkdownParts` has what the fields mean. */
+/** A document that is read in parts; `MarkdownParts` explains the fields. */
 export interface DocumentParts {
   readonly markdown: string;
   readonly sections: readonly MarkdownSection[];

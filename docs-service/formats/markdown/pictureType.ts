@@ -1,12 +1,12 @@
 export type PictureType = 'png' | 'jpeg' | 'gif' | 'webp' | 'svg';
 
 export interface PictureSize {
-  /** Pixels; null where the file is damaged or does not say. */
+  /** Pixels; null if the file is damaged or does not give them. */
   readonly width: number | null;
   readonly height: number | null;
 }
 
-/** What a file is by its first bytes, whatever its name says; undefined where it is no picture. */
+/** The type of a file by its first bytes, whatever its name says; undefined if it is not a picture. */
 export function tryPictureType(
   bytes: Uint8Array,
 ): (PictureSize & { readonly type: PictureType }) | undefined {
@@ -20,7 +20,7 @@ export function tryPictureType(
 interface Format {
   readonly type: PictureType;
   readonly isType: (view: DataView) => boolean;
-  /** Throws a RangeError where the file ends too early. */
+  /** Throws a RangeError if the file ends too early. */
   readonly sizeOf: (view: DataView) => PictureSize;
 }
 
@@ -54,7 +54,7 @@ const formats: readonly Format[] = [
   },
 ];
 
-/** Walks over the segments to the one that begins the frame (ITU T.81, B.1.1.3: C0 to CF but C4, C8 and CC). */
+/** Walks over the segments to the one that begins the frame (ITU T.81, B.1.1.3: C0 to CF except C4, C8 and CC). */
 function jpegSize(view: DataView): PictureSize {
   for (let at = 2; at < view.byteLength; ) {
     const marker = view.getUint16(at);

@@ -2,12 +2,12 @@ import { decodeHTMLStrict } from 'entities';
 import type { Token } from 'marked';
 import { withoutIllegalCharacters } from './xmlText.ts';
 
-/** What a reader sees of tokens, without any mark: for headings, descriptions of pictures and lists of contents. */
+/** What a reader sees of tokens, without marks: for headings, descriptions of pictures and tables of contents. */
 export function plainText(tokens: readonly Token[]): string {
   return tokens.map(textOf).join('');
 }
 
-/** Marked leaves `&nbsp;` and its like as they were written; this gives the characters that they stand for. */
+/** Marked leaves `&nbsp;` and other entities as they were written; this returns their characters. */
 export function decodeEntities(text: string): string {
   return text.includes('&') ? withoutIllegalCharacters(decodeHTMLStrict(text)) : text;
 }

@@ -1,14 +1,14 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import sanitizeHtml from 'sanitize-html';
 
-/** A part of raw HTML after its sanitising. Comments, scripts and all that is not allowed have no part. */
+/** A part of sanitised raw HTML. Comments, scripts and everything that is not allowed have no part. */
 export type HtmlPart = HtmlPlace &
   (
     | { readonly kind: 'text' }
     | {
         readonly kind: 'open';
         readonly name: string;
-        /** Their values as they stand in the tag, so with entities. */
+        /** The values as they are in the tag, with entities. */
         readonly attributes: ReadonlyMap<string, string>;
       }
     | { readonly kind: 'close'; readonly name: string }
@@ -18,11 +18,11 @@ interface HtmlPlace {
   /** Where it was in the raw HTML. */
   readonly start: number;
   readonly end: number;
-  /** A text is as it was written, entities too, and may contain a lone `<`; a tag is as sanitize-html writes it. */
+  /** A text is as it was written, with entities, and may contain a lone `<`; a tag is as sanitize-html writes it. */
   readonly text: string;
 }
 
-/** One for each document: it remembers the tags that it has seen. */
+/** One for each document: it caches the tags that it has seen. */
 export class HtmlSanitiser {
   readonly #tags = new Map<string, string>();
 
@@ -35,7 +35,7 @@ export class HtmlSanitiser {
     return splitter.parts;
   }
 
-  /** The opening tag alone, with the attributes that are allowed; empty where the element is not. */
+  /** Only the opening tag, with the allowed attributes; empty if the element is not allowed. */
   #sanitiseTag(tag: string): string {
     const known = this.#tags.get(tag);
     if (known !== undefined) return known;
@@ -65,7 +65,7 @@ const allowed: sanitizeHtml.IOptions = {
   enforceHtmlBoundary: false,
 };
 
-/** Attributes are read from the sanitised tag, and the rest is left out. */
+/** Attributes are read from the sanitised tag, and the rest is ignored. */
 const ignore = () => undefined;
 const silent = {
   onattribname: ignore,
@@ -80,7 +80,7 @@ const silent = {
   onend: ignore,
 };
 
-/** Elements whose text is no text for readers. */
+/** Elements whose text is not for readers. */
 const unreadable = new Set([
   'script',
   'style',
@@ -143,7 +143,7 @@ class Splitter {
   }
 }
 
-/** Sanitize-html writes each attribute as `name="value"`, with `"` in the value as an entity. */
+/** sanitize-html writes each attribute as `name="value"`, with `"` in the value as an entity. */
 function attributesOf(tag: string): Map<string, string> {
   return new Map(
     [...tag.matchAll(/ ([\w-]+)(?:="([^"]*)")?/g)].map(([, name = '', value = '']) => [name, value]),

@@ -1,10 +1,10 @@
 import { type LinkTarget, resolveLink } from './links.ts';
 
-/** What the links and pictures of one document become. Asked in the order of the document. */
+/** Resolves the links and pictures of one document, in document order. */
 export interface References {
-  /** The address for a link; undefined where it is none, so that its text stays alone. */
+  /** The address of a link; undefined if it has none, so that only its text stays. */
   link(href: string): string | undefined;
-  /** Undefined where the picture cannot be shown, so that its description stands in its place. */
+  /** Undefined if the picture cannot be shown, so that its description takes its place. */
   picture(href: string): ShownPicture | undefined;
 }
 
@@ -15,15 +15,15 @@ export interface ShownPicture {
 }
 
 export interface ReferenceOptions {
-  /** Of the document, from the content folder. */
+  /** The path of the document, from the content folder. */
   readonly path: string;
   /** All places of the document that a link can lead to. */
   readonly ids: ReadonlySet<string>;
-  /** Where another document is; undefined where it is not. The fragment may not exist there. */
+  /** The address of another document; undefined if it has none. The fragment may not exist there. */
   readonly documentAddress: (path: string, fragment: string | null) => string | undefined;
   /** @param path of the picture, from the content folder */
   readonly picture: (path: string) => ShownPicture | undefined;
-  /** Told each picture of another place, which is never fetched. */
+  /** Called for each picture from another site, which is never fetched. */
   readonly onForeignPicture: (href: string) => void;
 }
 

@@ -4,17 +4,18 @@ import { decodeEntities } from './plainText.ts';
 import { HtmlSanitiser } from './rawHtml.ts';
 
 /**
- * The Markdown as it was written, with raw HTML sanitised and with links that would run a script leading nowhere. All
- * else stays byte for byte, and so does a document that was sanitised before. Throws `Unrenderable` out of bounds.
+ * The Markdown as it was written, but with raw HTML sanitised, and with links that would run a script leading nowhere.
+ * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `Unrenderable` out of
+ * bounds.
  *
- * The text is read as Marked reads it, with footnotes and without, and is edited until both find nothing to change,
- * as leaving out a tag can make new Markdown of what stood around it.
+ * The text is read as Marked reads it, with footnotes and without. It is edited until both find nothing to change,
+ * because removing a tag can turn the text around it into new Markdown.
  */
 export function sanitiseMarkdown(source: string): string {
   const lines = source.split(/(\r\n|\r|\n)/);
   const endings = lines.filter((_, at) => at % 2 === 1);
   const sanitised = untilStable(lines.map((part, at) => (at % 2 === 1 ? '\n' : part)).join(''));
-  // No edit adds or removes an end of a line.
+  // No edit adds or removes a line end.
   return sanitised.split('\n').reduce((text, line, at) => text + (endings[at - 1] ?? '') + line);
 }
 
@@ -47,7 +48,7 @@ function edit(text: string, tokens: readonly Token[]): string {
       at = start + raw.length;
       continue;
     }
-    // Marked changes blanks at the ends of some lists, so that their leaves are looked for in what comes next.
+    // Marked changes blanks at the ends of some lists, so their leaves are searched in the following text.
     const from = Math.max(start, at);
     const edited = editLeaves(text.slice(from, from + 2 * raw.length + 100), leaves);
     if (!edited || lost > maxLost) return disarm(text);
@@ -57,7 +58,7 @@ function edit(text: string, tokens: readonly Token[]): string {
   return parts.join('') + text.slice(at);
 }
 
-/** Each token that is looked for in vain costs a search through the rest of the text. */
+/** Each failed search for a token costs a pass through the rest of the text. */
 const maxLost = 200;
 
 /** The last resort for a text whose tokens cannot be found in it again: it shows marks as they are. */
@@ -65,21 +66,21 @@ function disarm(text: string): string {
   return text.replaceAll('<', '&lt;').replaceAll('[', '&#91;');
 }
 
-/** A part of a token in the order of the text, and what stands in its place. Both have as many lines. */
+/** A part of a token in text order, and its replacement. Both have the same number of lines. */
 interface Leaf {
   readonly raw: string;
   readonly replacement: string;
 }
 
 /**
- * The text up to its last leaf, and where that ends; undefined where a leaf that is edited is not found. Within quotes
- * and lists the lines of a token lack what begins each line there, so that the leaves are found line by line. The
- * marks between them have no `<` and no `]`, and so nothing there is taken for a leaf that is edited.
+ * The text up to its last leaf, and where that ends; undefined if an edited leaf is not found. Within quotes and lists,
+ * the lines of a token lack the marks that begin each line there, so leaves are found line by line. The marks between
+ * them contain no `<` and no `]`, so no mark is mistaken for an edited leaf.
  */
 function editLeaves(text: string, leaves: readonly Leaf[]): { text: string; end: number } | undefined {
   const parts: string[] = [];
   let end = 0;
-  /** Characters of lines that were not found, such as those of a cell with `\|`, since the last that was. */
+  /** Characters of lines that were not found, such as those of a cell with `\|`, since the last one that was. */
   let missed = 0;
   for (const { raw, replacement } of leaves) {
     const to = replacement.split('\n');
@@ -97,7 +98,7 @@ function editLeaves(text: string, leaves: readonly Leaf[]): { text: string; end:
   return { text: parts.join(''), end };
 }
 
-/** Characters that can stand between two leaves: the marks of quotes and lists, and empty lines. */
+/** Characters that can be between two leaves: the marks of quotes and lists, and empty lines. */
 const maxGap = 2000;
 const maxMissed = 100_000;
 
@@ -121,7 +122,7 @@ function leavesOf(token: Token, sanitiser: HtmlSanitiser): Leaf[] {
   return children.flatMap((tokens) => tokens.flatMap((child) => leavesOf(child, sanitiser)));
 }
 
-/** What is left out leaves the ends of its lines. */
+/** A part that is left out keeps its line ends. */
 function sanitisedHtml(raw: string, sanitiser: HtmlSanitiser): string {
   let at = 0;
   let result = '';
@@ -138,7 +139,7 @@ function lineEnds(text: string): string {
   return text.replace(/[^\n]+/g, '');
 }
 
-/** The text of a link may have raw HTML too; what follows the text has the address. */
+/** The text of a link may also have raw HTML; the address follows the text. */
 function linkLeaves({ raw, text, href, tokens }: Tokens.Link, sanitiser: HtmlSanitiser): Leaf[] {
   if (!raw.startsWith('[')) return [{ raw, replacement: isScript(href) ? raw.replace('<', '&lt;') : raw }];
   const rest = raw.slice(endOfText(raw, text));
@@ -146,7 +147,7 @@ function linkLeaves({ raw, text, href, tokens }: Tokens.Link, sanitiser: HtmlSan
   return [...inner, { raw: rest, replacement: withoutScript(rest, href) }];
 }
 
-/** Marked leaves out the backslash before a bracket in the text of a link. */
+/** Marked removes the backslash before a bracket in the text of a link. */
 function endOfText(raw: string, text: string): number {
   let at = 1;
   for (const character of text.split('')) {
@@ -155,7 +156,7 @@ function endOfText(raw: string, text: string): number {
   return at;
 }
 
-/** A reference has no address of its own: that of its definition is edited. */
+/** A reference has no address of its own: the address in its definition is edited. */
 function withoutScript(raw: string, href: string): string {
   const at = isScript(href) ? raw.search(/\]\(|\]:/) : -1;
   if (at < 0) return raw;
@@ -163,7 +164,7 @@ function withoutScript(raw: string, href: string): string {
   return `${raw.slice(0, at)}${isDefinition ? ']: #' : '](#)'}${lineEnds(raw.slice(at))}`;
 }
 
-/** Whether a browser that follows the address runs a script, or shows a page made of the address alone. */
+/** Whether a browser that follows the address runs a script, or shows a page that consists of the address. */
 function isScript(href: string): boolean {
   const address = decodeEntities(href).replace(/[\u0000-\u0020\u007f-\u00a0]/g, '');
   return (

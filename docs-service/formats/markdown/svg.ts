@@ -2,8 +2,8 @@ import { Parser } from 'htmlparser2';
 import { escapeXml, withoutIllegalCharacters } from './xmlText.ts';
 
 /**
- * An SVG written anew with what draws and nothing else: no script, no events, no addresses but those inside of the
- * picture. The result is well-formed. Undefined where the text is no SVG or is nested out of bounds.
+ * An SVG rewritten with only what draws: no script, no events, no addresses except those inside the picture. The result
+ * is well-formed. Undefined if the text is not an SVG or is nested out of bounds.
  */
 export function sanitiseSvg(
   text: string,
@@ -29,9 +29,9 @@ class SvgWriter {
   readonly #parts: string[] = [];
   readonly #open: string[] = [];
   readonly #ids = new Set<string>();
-  /** How many open elements belong to a part that is left out. */
+  /** The number of open elements inside a part that is left out. */
   #skipped = 0;
-  /** What a style element says so far: its text comes in pieces. */
+  /** The text of a style element so far: it arrives in pieces. */
   #style = '';
   #size: { width: number | null; height: number | null } | undefined;
   #isBroken = false;
@@ -88,7 +88,7 @@ class SvgWriter {
   }
 }
 
-/** No address but `url(#id)`, no import, and none of the escapes that would hide one. */
+/** No address except `url(#id)`, no import, and none of the escapes that would hide one. */
 function isSafeStyle(text: string): boolean {
   return !/[\\@<]|url\((?!\s*["']?#)|image-set|:\/\/|(?:java|vb)script:|data:|expression\(/i.test(text);
 }

@@ -1,14 +1,14 @@
-/** No XML document may contain these, not even as a reference: most control characters and halves of pairs. */
+/** No XML document may contain these, not even as references: most control characters and halves of pairs. */
 export function withoutIllegalCharacters(text: string): string {
   return text.replace(illegal, '');
 }
 
-/** A text of one line as a reader sees it; empty where nothing of it shows. */
+/** A text of one line as a reader sees it; empty if nothing of it is visible. */
 export function visibleText(text: string): string {
   return withoutIllegalCharacters(text).replace(/\s+/g, ' ').trim();
 }
 
-/** For text and for values of attributes in double quotes. */
+/** For text and for attribute values in double quotes. */
 export function escapeXml(text: string): string {
   return withoutIllegalCharacters(text).replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

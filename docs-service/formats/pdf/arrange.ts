@@ -1,7 +1,7 @@
 import type { Placed } from './paragraphs.ts';
 import { textHeight } from './style.ts';
 
-/** A block with the room that it wants around itself. Between two blocks the larger wish counts. */
+/** A block with its margins. Between two blocks, the larger margin counts. */
 export interface Block extends Placed {
   readonly before: number;
   readonly after: number;
@@ -9,8 +9,8 @@ export interface Block extends Placed {
 }
 
 /**
- * Sets blocks below each other. Headings stay with what follows them: they stand in one unbreakable block with as
- * much empty room below as the next block needs to begin, and that block is then moved up into this room.
+ * Sets blocks below each other. Headings stay with what follows them: they are in one unbreakable block with as much
+ * empty room below as the next block needs to begin, and that block is then moved up into this room.
  */
 export function arrange(blocks: readonly Block[]): Record<string, unknown>[] {
   const nodes: Record<string, unknown>[] = [];

@@ -38,7 +38,7 @@ function blockOf(token: Token, scope: Scope): Block[] {
     case 'hr':
       return [ruleBlock(scope.width)];
     default:
-      // Definitions of links and footnotes, and empty lines, print nothing where they stand.
+      // Definitions of links and footnotes, and empty lines, print nothing in their place.
       return [];
   }
 }
@@ -79,7 +79,7 @@ function asText(piece: Piece): TextPiece {
 function quoteBlock({ tokens }: Tokens.Blockquote, scope: Scope): Block[] {
   const indent = indentWithin(scope, quoteIndent);
   const quoteDepth = (scope.quoteDepth ?? 0) + 1;
-  // PDFMake warns of tables that are nested deeper.
+  // PDFMake warns about tables that are nested deeper.
   const isTable = indent > 0 && quoteDepth <= 4;
   const look = { ...scope.look, color: colors.quiet };
   const inner = {

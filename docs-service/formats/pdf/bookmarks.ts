@@ -9,25 +9,25 @@ export interface PlacedHeading extends Heading {
 export class Bookmarks {
   readonly placed: PlacedHeading[] = [];
   readonly #ids: ReadonlySet<string>;
-  /** Those that the next heading may stand under. */
+  /** The headings that the next heading may belong to. */
   #open: PlacedHeading[] = [];
 
   constructor(headings: readonly Heading[]) {
     this.#ids = new Set(headings.map(({ id }) => id));
   }
 
-  /** PDFMake keeps names in an array, which has some of its own. */
+  /** PDFMake keeps names in an array, which has properties of its own. */
   nameOf(id: string): string {
     return id in [] || /^\d+$/.test(id) ? `heading:${id}` : id;
   }
 
-  /** The place that a fragment of an address means, if there is one. */
+  /** The place that a fragment of an address means, if it exists. */
   find(fragment: string): string | undefined {
     const id = [fragment, fragment.toLowerCase()].find((candidate) => this.#ids.has(candidate));
     return id === undefined ? undefined : this.nameOf(id);
   }
 
-  /** Counts a heading that is set now, and gives what makes its node a bookmark under the one above it. */
+  /** Registers a heading that is set now. Returns what makes its node a bookmark below its parent. */
   place(heading: Heading): Record<string, unknown> {
     const placed = { ...heading, name: this.nameOf(heading.id) };
     this.placed.push(placed);

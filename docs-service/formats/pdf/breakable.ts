@@ -1,7 +1,7 @@
 /**
- * Cuts long words where a line may break inside of them: after the punctuation of names and addresses, and before a
- * capital in code. Between the parts it gives an empty one, after which PDFMake may begin a new line. Words that have
- * no such place are cut into lengths that PDFMake fills lines with, in time in proportion to their length.
+ * Cuts long words where a line may break inside them: after the punctuation of names and addresses, and before a
+ * capital in code. Between the parts it puts an empty one, after which PDFMake may begin a new line. Words without such
+ * a place are cut into lengths that PDFMake fills lines with. Its time is proportional to their length.
  */
 export function breakable(text: string, code: boolean): string[] {
   const limit = code ? 16 : 24;

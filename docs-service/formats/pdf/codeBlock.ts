@@ -3,7 +3,7 @@ import { fromPageMargin } from './pageMargin.ts';
 import type { Setting } from './paragraphs.ts';
 import { codeLayout, codePadding, sizes } from './style.ts';
 
-/** Code on a light ground, line by line. A line that is too long goes on below, further in. */
+/** Code on a light background, line by line. A line that is too long continues below, further in. */
 export function codeBlock(code: string, { type, width, indent }: Setting): Block {
   const room = width - 2 * codePadding.x;
   const lines = expandTabs(code.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, ''))
@@ -22,16 +22,16 @@ export function codeBlock(code: string, { type, width, indent }: Setting): Block
   };
 }
 
-/** Shorter ones are not divided between pages. */
+/** Shorter blocks are not divided between pages. */
 const maxUnbroken = 16;
 
-/** The pitch of JetBrains Mono itself, at which the lines of drawn boxes meet. */
+/** The line pitch of JetBrains Mono itself, at which the lines of drawn boxes meet. */
 const linePitch = sizes.code * 1.32;
 
 const lineLook = {
   font: 'Code',
   fontSize: sizes.code,
-  // Of the metrics that all fonts are given.
+  // In the metrics that all fonts get.
   lineHeight: 1.32 / 1.172,
   noWrap: true,
   preserveLeadingSpaces: true,
@@ -52,7 +52,7 @@ function expandTabs(code: string): string {
     .join('\n');
 }
 
-/** Breaks after a space where there is one in the second half of the room, else after a sign, else anywhere. */
+/** Breaks after a space in the second half of the room, or else after a sign, or else anywhere. */
 function wrapLine(line: string, widthOf: (text: string) => number, room: number): string[] {
   if (line.length * sizes.code * 0.6 <= room && /^[ -~]*$/.test(line)) return [line];
   const indent = ' '.repeat(Math.min((/^ */.exec(line)?.[0].length ?? 0) + 2, 24));
@@ -74,7 +74,7 @@ function wrapLine(line: string, widthOf: (text: string) => number, room: number)
   return lines;
 }
 
-/** Where a full line is best broken, before the character that it has no room for. */
+/** The best place to break a full line, before the character that does not fit. */
 function breakIn(line: string, next: string): number {
   const text = line + next;
   const space = lastBreak(text, /\s/, line.length * 0.5);

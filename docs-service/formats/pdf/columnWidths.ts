@@ -1,17 +1,17 @@
 /** In points. */
 export interface ColumnNeed {
-  /** Of the longest part that is not broken. */
+  /** The width of the longest part that is not broken. */
   readonly part: number;
-  /** Of the longest word. */
+  /** The width of the longest word. */
   readonly word: number;
-  /** Of the longest line if none were broken. */
+  /** The width of the longest line without breaks. */
   readonly whole: number;
 }
 
 /**
- * Widths for the columns of a table that together take no more than the room. What fits stays as wide as it is, and
- * is drawn out to the whole room if it nearly fills it. Else each column has what its longest word needs, or the longest
- * part of a word where words take too much, and the rest goes to those with most text.
+ * Widths for the columns of a table, which together take at most the room. A table that fits keeps its widths, and is
+ * stretched if it nearly fills the room. Otherwise each column gets what its longest word needs, or its longest part if
+ * words take too much, and the rest goes to the columns with the most text.
  */
 export function columnWidths(needs: readonly ColumnNeed[], room: number): number[] {
   const whole = sum(needs.map((need) => need.whole));
@@ -25,7 +25,7 @@ export function columnWidths(needs: readonly ColumnNeed[], room: number): number
   return sum(parts) >= room ? shrunk(parts, room) : grown(needs, parts, room);
 }
 
-/** Columns that ask for little keep it, and the widest are cut down to one width. */
+/** Narrow columns keep their width, and the widest are cut to one width. */
 function shrunk(least: readonly number[], room: number): number[] {
   let limit = room;
   let left = room;
@@ -38,7 +38,7 @@ function shrunk(least: readonly number[], room: number): number[] {
   return least.map((width) => Math.min(width, limit));
 }
 
-/** The rest goes round in proportion to the root of what each column still wants, so that long ones are not alone. */
+/** The rest is shared in proportion to the root of what each column still needs, so long ones do not take it all. */
 function grown(needs: readonly ColumnNeed[], least: readonly number[], room: number): number[] {
   const widths = [...least];
   for (let round = 0; round < 8; round++) {
