@@ -9,8 +9,8 @@ export function programHelp(version: string, commands: readonly Described[]): st
 
 ${columns(rows)}
 
-Each command has --help. Each flag is a variable too: --base-url is DOCS_BASE_URL.
-docs/DOCUMENTS.md has everything: content, search, PDF and EPUB, hosting.
+Each command has --help. Each flag has a variable too: --base-url is DOCS_BASE_URL.
+docs/DOCUMENTS.md explains everything: content, search, PDF and EPUB, hosting.
 `;
 }
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { ContentFolder } from '../content/contentFolder.ts';
 import { LruCache } from '../lruCache.ts';
 
-/** How many pictures are remembered. */
+/** The number of pictures in the cache. */
 const remembered = 20_000;
 
 /**
- * What tells one version of a picture from another: its bytes, so that instances with the same files agree. A file that
- * looks as it did is not read again.
+ * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged file
+ * is not read again.
  */
 export function createPictureStamps(
   folder: ContentFolder,
@@ -21,7 +21,7 @@ export function createPictureStamps(
     const look = `${path}:${found.size}:${found.mtimeMs}`;
     const known = hashes.get(look);
     if (known !== undefined) return known;
-    // What is no file of the library is shown nowhere, whatever it is.
+    // A file outside the library is never shown.
     const stamp = await folder.read(path).then(
       (bytes) => `${path}:${createHash('sha256').update(bytes).digest('hex')}`,
       () => `${path}:none`,

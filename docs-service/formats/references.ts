@@ -8,20 +8,22 @@ export interface References {
   readonly assets: readonly string[];
 }
 
-/** More matches of a pattern than this are not looked at, so that no document holds up the service. */
+/** At most this many matches of a pattern are examined, so that no document holds up the service. */
 const most = 20_000;
 
-/** Wherever Markdown or raw HTML may have an address: too many are found rather than too few. Each match is bounded. */
+/**
+ * Everywhere that Markdown or raw HTML may have an address: too many are better than too few. Each match is bounded.
+ */
 const patterns = [
   /\]\([ \t\n]{0,10}<?([^)\s>]{1,2048})/g,
   /^ {0,3}\[[^\]\n]{1,999}\]:[ \t\n]{0,10}<?([^\s>]{1,2048})/gm,
   /\b(?:src|href)=["']?([^"'\s>]{1,2048})/gi,
 ];
 
-/** How many references are remembered. */
+/** The number of documents whose references are cached. */
 const remembered = 200_000;
 
-/** `findReferences` that looks at each version of a document once. */
+/** A `findReferences` that reads each version of a document once. */
 export function createReferenceFinder(): (document: Document) => References {
   const known = new LruCache<References>(remembered);
   return ({ body, path, contentHash }) => {
@@ -32,7 +34,7 @@ export function createReferenceFinder(): (document: Document) => References {
   };
 }
 
-/** Finds in one pass, without parsing the Markdown, what the rendering of a document can depend on. */
+/** Finds, in one pass and without parsing the Markdown, what the rendering of a document can depend on. */
 function findReferences(body: string, path: string): References {
   const documents = new Set<string>();
   const assets = new Set<string>();
@@ -44,7 +46,7 @@ function findReferences(body: string, path: string): References {
   return { documents: [...documents].sort(), assets: [...assets].sort() };
 }
 
-/** Each address once, as it was written. */
+/** Each address once, as the author wrote it. */
 function hrefs(body: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const pattern of patterns) {

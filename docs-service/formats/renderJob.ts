@@ -1,15 +1,15 @@
 import type { CollectionDefinition } from '../content/collection.ts';
 import type { Document } from '../content/document.ts';
 
-/** What a render worker is asked for. It is cloned into the worker, so it is data alone. */
+/** The work for a render worker. It is cloned into the worker, so it contains only data. */
 export type RenderJob = PdfJob | EpubJob | HtmlJob | MarkdownJob | PartsJob;
 
 interface Rendering {
-  /** The content folder, absolute. Pictures are read from inside of it, and from nowhere else. */
+  /** The absolute path of the content folder. Pictures are read only from inside it. */
   readonly content: string;
   /**
-   * Where a link to another document leads, by the path of its file from the content folder. A document that is not
-   * here is not linked: its text stays.
+   * Where links to other documents lead, by their paths from the content folder. A document that is missing here is not
+   * linked: only its text stays.
    */
   readonly targets: Readonly<Record<string, string>>;
 }
@@ -17,7 +17,7 @@ interface Rendering {
 export interface PdfJob extends Rendering {
   readonly kind: 'pdf';
   readonly document: Document;
-  /** Folders with the fonts of the program and those that are looked through for other scripts. */
+  /** Folders with the fonts of the program, and those that are searched for other scripts. */
   readonly fonts: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface MarkdownJob {
   readonly document: Document;
 }
 
-/** The same Markdown, with where its blocks and sections begin, so that it can be read part by part. */
+/** The same Markdown with the places where its blocks and sections begin, so that it can be read in parts. */
 export interface PartsJob {
   readonly kind: 'parts';
   readonly document: Document;

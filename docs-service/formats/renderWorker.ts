@@ -10,7 +10,7 @@ parentPort?.on('message', async (job: RenderJob) => {
 async function answerTo(job: RenderJob): Promise<RenderAnswer> {
   try {
     const { bytes, notes } = await render(job);
-    // Only memory of its own can be handed over, and that of a Buffer may belong to a pool.
+    // Only a buffer that owns its memory can be transferred, and a Buffer may belong to a pool.
     return { rendered: { bytes: new Uint8Array(bytes), notes } };
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
@@ -18,7 +18,7 @@ async function answerTo(job: RenderJob): Promise<RenderAnswer> {
   }
 }
 
-/** A format is loaded when it is first asked for. */
+/** A format is loaded when it is first needed. */
 async function render(job: RenderJob): Promise<Rendered> {
   switch (job.kind) {
     case 'epub': {

@@ -8,7 +8,7 @@ export interface RendererOptions {
   readonly workers: number;
   /** Milliseconds that a job may run. */
   readonly deadline: number;
-  /** MB that a worker's heap may have. Pictures are outside of it, with bounds of their own. */
+  /** MB that a worker's heap may have. Pictures are outside it, with bounds of their own. */
   readonly memory: number;
   /** How many jobs may wait for a worker. */
   readonly queueLength: number;
@@ -18,12 +18,12 @@ export interface RendererOptions {
 
 export interface Renderer {
   /**
-   * Renders in a worker. Calls with the same job object share one rendering, which ends when the last of them is
-   * aborted. Rejects with `Unrenderable` for a document out of bounds, with `RendererBusy` where too many jobs wait,
-   * and with the reason of the signal.
+   * Renders in a worker. Calls with the same job object share one rendering, which ends when all of them are aborted.
+   * Rejects with `Unrenderable` for a document out of bounds, with `RendererBusy` if too many jobs wait, and with the
+   * reason of the signal.
    */
   render(job: RenderJob, signal?: AbortSignal): Promise<Rendered>;
-  /** Rejects what runs and waits, and ends the workers. */
+  /** Rejects all running and waiting jobs, and ends the workers. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export class RendererBusy extends Error {
   override readonly name = 'RendererBusy';
 }
 
-/** What a worker answers to each job. */
+/** The answer of a worker to each job. */
 export type RenderAnswer =
   | { readonly rendered: Rendered }
   | { readonly failure: { readonly name: string; readonly message: string } };
@@ -41,7 +41,7 @@ export function createRenderer(options: RendererOptions): Renderer {
   return new WorkerPool(options);
 }
 
-/** A job and who waits for it. */
+/** A job and its waiting callers. */
 interface Task {
   readonly job: RenderJob;
   readonly waiters: Set<Waiter>;
@@ -54,7 +54,7 @@ interface Waiter {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A place for one job at a time. Its worker is kept from job to job, and is replaced after it was ended. */
+/** A place for one job at a time. Its worker is reused for later jobs, and replaced after it was ended. */
 interface Place {
   worker: Worker | undefined;
   task: Task | undefined;
@@ -136,7 +136,7 @@ class WorkerPool implements Renderer {
     try {
       place.worker.postMessage(task.job);
     } catch (error) {
-      // The job has something that is no data. Its waiter comes after this call.
+      // The job contains something that cannot be cloned. Its caller starts waiting after this call.
       queueMicrotask(() => this.#fail(place, error instanceof Error ? error : new Error(String(error))));
     }
   }
@@ -186,13 +186,13 @@ class WorkerPool implements Renderer {
     if (task.waiters.size === 0) this.#cancel(task);
   }
 
-  /** It would be answered later than its readers wait. */
+  /** The answer would come later than its readers wait. */
   #turnAway(task: Task): void {
     for (const { reject } of task.waiters) reject(new RendererBusy(busy));
     this.#cancel(task);
   }
 
-  /** Nobody waits any more. What runs can only be stopped together with its worker. */
+  /** Nobody waits any more. A running job can only be stopped together with its worker. */
   #cancel(task: Task): void {
     clearTimeout(task.waiting);
     this.#tasks.delete(task.job);

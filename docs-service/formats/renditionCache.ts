@@ -4,18 +4,18 @@ import { join } from 'node:path';
 
 export interface RenditionCache {
   get(key: string): Promise<Uint8Array | undefined>;
-  /** Never rejects: a full disk costs speed, and no answer. */
+  /** Never rejects: a full disk costs speed, but no answer. */
   put(key: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface RenditionCacheOptions {
   readonly folder: string;
-  /** In bytes; what was used longest ago goes first. */
+  /** In bytes; the least recently used file is deleted first. */
   readonly capacity: number;
   readonly onError: (error: Error) => void;
 }
 
-/** Keeps what was rendered as files, across restarts. */
+/** Keeps rendered files across restarts. */
 export async function openRenditionCache(options: RenditionCacheOptions): Promise<RenditionCache> {
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const sizes = await readSizes(options.folder);
@@ -68,7 +68,7 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
   };
 }
 
-/** The files with their sizes, the one that was used longest ago first. Halves of files that were not finished go. */
+/** The files with their sizes, the least recently used first. It deletes unfinished files. */
 async function readSizes(folder: string): Promise<Map<string, number>> {
   const files: { readonly name: string; readonly size: number; readonly used: number }[] = [];
   for (const name of await readdir(folder)) {

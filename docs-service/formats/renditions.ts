@@ -23,11 +23,11 @@ export interface Rendition {
 export interface Renditions {
   pdf(document: Document): Promise<Rendition>;
   markdown(document: Document): Promise<Rendition>;
-  /** The same Markdown as JSON, with where it may be cut: `readParts` reads it. */
+  /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
   parts(document: Document): Promise<Rendition>;
   /** A whole page. */
   html(document: Document): Promise<Rendition>;
-  /** What stands in a reading page. */
+  /** The `<article>` of a reading page. */
   article(document: Document): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
 }
@@ -35,9 +35,9 @@ export interface Renditions {
 export interface RenditionsOptions {
   readonly index: DocumentIndex;
   readonly folder: ContentFolder;
-  /** For PDF and EPUB, which take their time. */
+  /** For PDF and EPUB, which take long. */
   readonly files: Renderer;
-  /** For Markdown and HTML, which never wait behind those. */
+  /** For Markdown and HTML, which never wait behind PDF and EPUB. */
   readonly texts: Renderer;
   readonly cache: RenditionCache;
   /** Changes with every version of the code that renders. */
@@ -51,17 +51,17 @@ export interface RenditionsOptions {
   };
   /** Where a link to another document leads, in a PDF and in HTML. */
   readonly addressOf: (slug: string, format: LinkingFormat) => string;
-  /** Something that a reader of the rendition should know, such as a picture that was left out. */
+  /** Called with something that a reader of the rendition should know, such as a picture that was left out. */
   readonly onNote: (note: string) => void;
 }
 
-/** Of a document with links to others. An article stands in a reading page. */
+/** Formats with links to other documents. An article is part of a reading page. */
 export type LinkingFormat = 'pdf' | 'html' | 'article';
 
-/** In bytes: the texts of a collection that become one book. */
+/** In bytes: the limit for the texts of a collection that become one book. */
 const largestBook = 100_000_000;
 
-/** Milliseconds for which a document that cannot be rendered is not tried again, unless it changes. */
+/** Milliseconds for which an unrenderable document is not tried again, unless it changes. */
 const failureLifetime = 300_000;
 const rememberedFailures = 1_000;
 
@@ -76,7 +76,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
   const stamps = createPictureStamps(folder);
   const references = createReferenceFinder();
   const failures = new LruCache<Failure>(rememberedFailures);
-  // The renderer shares the rendering of one job object among all who ask for it.
+  // The renderer shares one rendering among all callers that pass the same job object.
   const jobs = new Map<string, RenderJob>();
 
   const renderShared = async (job: RenderJob, etag: string, signal: AbortSignal) => {
@@ -154,14 +154,14 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       const pictures = new Set(documents.flatMap((document) => references(document).assets));
       for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
       const pictureStamps = await stamps([...pictures]);
-      // Chapters know each other; what is in another book is not linked.
+      // Chapters link to each other; documents in other books are not linked.
       const job: RenderJob = { kind: 'epub', collection: definition, documents, content, targets: {} };
       return renditionOf(job, [definition, documents.map(identity), pictureStamps], 'application/epub+zip');
     },
   };
 }
 
-/** What the bytes of a rendition depend on, of one document. */
+/** What the bytes of a document's rendition depend on. */
 function identity({ path, slug, contentHash }: Document): readonly string[] {
   return [path, slug, contentHash];
 }
@@ -178,7 +178,7 @@ async function readAll(
   let size = 0;
   for (const { slug } of chapters) {
     const document = await index.read(slug);
-    // It may have gone, or become a draft, since the collection was looked up.
+    // The document may have disappeared, or become a draft, since the collection was looked up.
     if (document === undefined || document.draft) continue;
     documents.push(document);
     size += document.body.length;

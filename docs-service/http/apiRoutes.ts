@@ -16,11 +16,11 @@ export interface ApiServices {
   readonly index: DocumentIndex;
   readonly renditions: Renditions;
   readonly authorization: Authorization;
-  /** The address of the service, without a slash at its end. */
+  /** The address of the service, without a final slash. */
   readonly origin: string;
 }
 
-/** What stands under `/api/v1`, behind a token. */
+/** The routes under `/api/v1`, which need a token. */
 export function createApiRoutes({
   index,
   renditions,
@@ -145,14 +145,14 @@ function seesDrafts({ grant }: FastifyRequest): boolean {
 
 const usualProblems = problemResponses(401, 403, 404, 429, 503);
 
-/** The answer where the client has the same in hand. */
+/** The answer if the client already has the same version. */
 const unchanged = Type.Null({ description: 'Nothing has changed since the answer with this entity tag.' });
 
-/** The answers with a file to keep, of which a part may be asked for. */
+/** Answers with a file to save, of which the client may request a part. */
 function kept(mediaType: string) {
   return {
     200: file(mediaType),
-    206: file(mediaType, 'The range that was asked for'),
+    206: file(mediaType, 'The requested range'),
     ...problemResponses(416),
   };
 }

@@ -12,14 +12,14 @@ import { originOf } from './resourceOrigin.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the bearer of the token may do; set before any route that wants a token. */
+    /** What the bearer of the token may do; set before every route that requires a token. */
     grant: Grant | null;
   }
 }
 
 export interface AuthorizationOptions {
   readonly baseUrl: BaseUrl;
-  /** Whom the challenge leads to: this service, or another server, which alone gives tokens out then. */
+  /** The target of the challenge: this service, or another server, which then is the only one to issue tokens. */
   readonly issuer: string;
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly limits: Limits;
@@ -27,27 +27,27 @@ export interface AuthorizationOptions {
 }
 
 export interface Authorization {
-  /** Lets a request pass that has a token for whatever, and counts it. Throws HttpProblem. */
+  /** Lets a request with any valid token pass, and counts it. Throws HttpProblem. */
   requireBearer(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Lets a request pass that has a token with the scope `read`, and counts it. Throws HttpProblem. */
+  /** Lets a request with a token for the scope `read` pass, and counts it. Throws HttpProblem. */
   requireReader(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Whether the token that a request was let in with is still good for reading; it counts for nothing. */
+  /** Whether the token of an accepted request may still read; not counted. */
   stillReads(request: FastifyRequest): Promise<boolean>;
-  /** Counts a request of the owner, who reads in a browser. Throws HttpProblem where there were too many. */
+  /** Counts a request of the owner in a browser. Throws HttpProblem if there were too many. */
   countOwnerRequest(reply: FastifyReply): void;
-  /** Counts a render. Throws HttpProblem where there were too many. */
+  /** Counts a render. Throws HttpProblem if there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void;
-  /** Counts what a client without a token asks for, each kind by itself. Throws HttpProblem where it is too much. */
+  /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */
   countSignIn(what: 'authorize' | 'token' | 'revoke', address: string): void;
-  /** Looks up a token that somebody else brings. One that is unknown counts as a guess. Throws HttpProblem. */
+  /** Looks up a token from somebody else. An unknown token counts as a guess. Throws HttpProblem. */
   findToken(token: string, request: FastifyRequest): Promise<Grant | undefined>;
   scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem;
 }
 
-/** Who counts as one caller, however many browsers there are. No token has such an id. */
+/** Counts as one caller, however many browsers there are. No token has such an id. */
 const owner = 'owner';
 
-/** Bearer tokens (RFC 6750) and the limits that hang on them. */
+/** Bearer tokens (RFC 6750) and their limits. */
 export async function authorizeBearers(
   app: FastifyInstance,
   options: AuthorizationOptions,
@@ -77,7 +77,7 @@ export async function authorizeBearers(
     return allowance.isAllowed ? refusal : tooManyFailures(allowance);
   };
   const requireBearer = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Another scheme is no token at all, and no guess at one.
+    // Another scheme is not a token, and not a guess at one.
     if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options);
     await verify(request, reply).catch((error: FastifyErrorLike) => {
       if (error instanceof ForeignProfile) throw new HttpProblem(403, error.message);
@@ -100,7 +100,7 @@ export async function authorizeBearers(
     async stillReads({ grant, headers }) {
       if (grant === null || grant.expires <= options.now()) return false;
       const [, token = ''] = /^bearer +(\S+)/i.exec(headers.authorization ?? '') ?? [];
-      // While tokens cannot be checked, what was true a second ago is the best there is.
+      // While tokens cannot be checked, the last known state has to do.
       const current = await options
         .verify(token)
         .catch((error: Error) => (error instanceof ForeignProfile ? undefined : grant));
@@ -134,7 +134,7 @@ function isRefusal({ code }: FastifyErrorLike): boolean {
   return code?.startsWith('FST_BEARER_AUTH_') ?? false;
 }
 
-/** RFC 6750, section 3, and where a client finds out who gives tokens (RFC 9728, 5.1). */
+/** RFC 6750, section 3, and how a client finds the issuer of tokens (RFC 9728, 5.1). */
 function challenge(
   request: FastifyRequest,
   baseUrl: BaseUrl,
@@ -152,7 +152,8 @@ function tokenIsMissing(
   request: FastifyRequest,
   { baseUrl, issuer }: Pick<AuthorizationOptions, 'baseUrl' | 'issuer'>,
 ): HttpProblem {
-  const source = issuer === baseUrl.origin ? '`runner-docs token create` makes one.' : `${issuer} gives one.`;
+  const source =
+    issuer === baseUrl.origin ? '`runner-docs token create` makes one.' : `${issuer} issues one.`;
   return new HttpProblem(401, `This needs a token, as "Authorization: Bearer TOKEN". ${source}`, {
     headers: challenge(request, baseUrl),
   });
@@ -164,7 +165,7 @@ function tokenIsWrong(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {
   });
 }
 
-/** Whoever guesses tokens from one address soon gets no answer to the guess any more. */
+/** After some wrong tokens, guesses from this address get no answer. */
 function tooManyFailures({ resetAfter }: Allowance): HttpProblem {
   return tooMany('Too many wrong tokens came from this address. A good one still works.', resetAfter);
 }
@@ -198,7 +199,7 @@ function rateHeaders(limiter: RateLimiter, { remaining, resetAfter }: Allowance,
   ] as const;
 }
 
-/** Both fields are lists: a render counts as a request too. */
+/** Both fields are lists, because a render also counts as a request. */
 function addMember(reply: FastifyReply, name: string, member: string): void {
   const before = reply.getHeader(name);
   reply.header(name, before === undefined ? member : `${String(before)}, ${member}`);

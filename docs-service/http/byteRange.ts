@@ -3,13 +3,13 @@ import { HttpProblem } from './problem.ts';
 
 export interface ByteRange {
   readonly first: number;
-  /** Belongs to the range. */
+  /** Inclusive. */
   readonly last: number;
 }
 
 /**
- * The one range that a GET asks for (RFC 9110, 14): undefined where it wants the whole, asks for several, or has
- * another version in hand. Throws HttpProblem where there is no such range.
+ * The one range that a GET asks for (RFC 9110, 14). Undefined if it asks for the whole or for several ranges, or has
+ * another version. Throws HttpProblem if there is no such range.
  */
 export function tryRange(request: FastifyRequest, length: number, etag: string): ByteRange | undefined {
   const { range, 'if-range': ifRange } = request.headers;

@@ -5,7 +5,7 @@ import type { documentSchema } from './schemas.ts';
 
 export type DocumentView = Static<typeof documentSchema>;
 
-/** A document as REST shows it. The addresses are absolute. */
+/** A document as REST returns it, with absolute addresses. */
 export function documentToView(document: DocumentMetadata, origin: string): DocumentView {
   const { slug, title, type, tags, date, updated, lang, authors, description, contentHash } = document;
   const self = documentAddress(origin, slug);
@@ -24,12 +24,12 @@ export function documentToView(document: DocumentMetadata, origin: string): Docu
   };
 }
 
-/** Where people read it in a browser, from the root of the service. */
+/** Its reading page for a browser, from the root of the service. */
 export function readingPath(slug: string): string {
   return `/read/${encodeURIComponent(slug)}`;
 }
 
-/** Where a link to another document leads: for people to a page, for a program to the same format again. */
+/** Where a link to another document leads: for people to a page, for a program to the same format. */
 export function linkAddress(origin: string, slug: string, format: LinkingFormat): string {
   switch (format) {
     case 'html':

@@ -8,7 +8,7 @@ import { HttpProblem, type ProblemError, sendProblem } from './problem.ts';
 /** In characters, without the query. */
 const longestPath = 2_048;
 
-/** Every error leaves as a problem, and none says more than its sentence. */
+/** Every error becomes a problem, and none reveals more than its sentence. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
@@ -20,7 +20,7 @@ export function answerErrors(app: FastifyInstance): void {
   });
 }
 
-/** Also for requests that no route is looked up for, such as one with a broken address. */
+/** Also for requests without a route lookup, such as one with a broken address. */
 export function answerError(
   error: FastifyError | HttpProblem,
   request: FastifyRequest,
@@ -29,7 +29,7 @@ export function answerError(
   return sendProblem(reply, loggedProblemOf(error, request));
 }
 
-/** What an error is for who asked. A defect is written to the log. */
+/** The error as the caller gets it. An internal error is logged. */
 export function loggedProblemOf(error: FastifyError | HttpProblem, request: FastifyRequest): HttpProblem {
   const problem = problemOf(error);
   const isDefect = problem.status >= 500 && problem.status !== 503 && !request.raw.destroyed;
@@ -57,7 +57,7 @@ export function problemOf(error: FastifyError | HttpProblem): HttpProblem {
     return unavailable('Too much is being rendered right now. Try again in a moment.', error);
   const status = error.statusCode ?? 500;
   if (error.code === 'FST_ERR_BAD_URL')
-    return new HttpProblem(400, 'The path is not valid: a "%" needs two digits.');
+    return new HttpProblem(400, 'The path is not valid: a "%" must be followed by two hexadecimal digits.');
   if (status >= 400 && status < 500)
     return new HttpProblem(status, sentence(error.message), { cause: error });
   return new HttpProblem(500, 'The service has failed. Its log has more.', { cause: error });
@@ -78,7 +78,7 @@ function validationProblem(error: FastifyError): HttpProblem {
   return new HttpProblem(400, `The request is not valid: ${listed}.`, { errors });
 }
 
-/** The words of the validator, for people. */
+/** The validator's keywords as sentences for people. */
 const sentences: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
   type: ({ type }) => (type === 'string' ? 'must be given once' : 'must be one whole number'),
   minLength: () => 'must not be empty',

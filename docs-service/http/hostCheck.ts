@@ -3,12 +3,12 @@ import { type BaseUrl, isLoopbackHost, tryHostname } from '../baseUrl.ts';
 import { pathOf } from './errors.ts';
 import { HttpProblem } from './problem.ts';
 
-/** Probes of a balancer ask by an address, whatever its name is. */
+/** A load balancer probes these by any address. */
 const anyHost = new Set(['/healthz', '/readyz']);
 
 /**
  * A page in a browser must not reach the service under a name of its own (DNS rebinding), nor from an origin of its
- * own. Origins of `corsOrigins` may read.
+ * own. Origins in `corsOrigins` may read.
  */
 export function checkHosts(app: FastifyInstance, baseUrl: BaseUrl, corsOrigins: readonly string[]): void {
   app.addHook('onRequest', async (request) => {
@@ -20,7 +20,7 @@ export function checkHosts(app: FastifyInstance, baseUrl: BaseUrl, corsOrigins: 
       );
     const { origin } = headers;
     if (origin !== undefined && !isOwnOrigin(origin, baseUrl) && !corsOrigins.includes(origin))
-      throw new HttpProblem(403, 'Pages of this origin may not read here. --cors-origin allows one.');
+      throw new HttpProblem(403, 'Pages of this origin may not read here. --cors-origin allows an origin.');
   });
 }
 

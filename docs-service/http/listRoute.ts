@@ -15,7 +15,7 @@ interface ListAnswer {
   readonly link: string;
 }
 
-/** In characters of all that is kept. */
+/** In characters of all cached answers. */
 const cacheSize = 16_000_000;
 
 /** In characters. */
@@ -23,11 +23,11 @@ const longestLink = 4_096;
 
 export interface ListRouteOptions {
   readonly index: DocumentIndex;
-  /** The address of the service, without a slash at its end. */
+  /** The address of the service, without a final slash. */
   readonly origin: string;
 }
 
-/** Answers `GET /api/v1/docs`. An answer is kept until something in the library changes. */
+/** Answers `GET /api/v1/docs`. An answer is cached until something in the library changes. */
 export function createListRoute({ index, origin }: ListRouteOptions) {
   const answers = new LruCache<ListAnswer>(cacheSize);
   let generation = index.generation;
@@ -43,10 +43,10 @@ export function createListRoute({ index, origin }: ListRouteOptions) {
     const asked = generation;
     const known = answers.get(key);
     const answer = known ?? (await createAnswer(parameters, drafts));
-    // An answer that the library overtook while it was made is sent, but not kept.
+    // If the library changed while the answer was made, the answer is sent but not cached.
     if (known === undefined && asked === index.generation) answers.set(key, answer, sizeOf(key, answer));
     setValidators(reply, answer.etag).header('x-total-count', answer.total);
-    // A longer field is more than many clients and proxies take.
+    // Many clients and proxies do not accept a longer field.
     if (answer.link.length <= longestLink) reply.header('link', answer.link);
     if (isNotModified(request, answer.etag)) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').serializer(String).send(answer.body);

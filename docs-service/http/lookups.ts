@@ -5,7 +5,7 @@ import type { DocumentIndex } from '../index/documentIndex.ts';
 import { unavailable } from './errors.ts';
 import { HttpProblem } from './problem.ts';
 
-/** What an address names, for every route that has it. What is not there is a problem with a hint. */
+/** Looks up what an address names, for all routes. A missing item is a problem with a hint. */
 export interface Lookups {
   document(slug: string, drafts: boolean): Promise<Document>;
   metadata(slug: string, drafts: boolean): Promise<DocumentMetadata>;
@@ -57,7 +57,7 @@ export function createLookups(index: DocumentIndex): Lookups {
     throw new DocumentMissing(slug.slice(0, 100), near);
   }
 
-  /** What is not found may be in a file that was not read yet. */
+  /** A missing document may be in a file that was not read yet. */
   async function refuseUntilWhole(): Promise<void> {
     const { whole } = await index.summary();
     if (!whole) throw unavailable('The library is being read for the first time. Try again in a moment.');

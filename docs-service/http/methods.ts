@@ -6,23 +6,23 @@ type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Must let a request pass before it is told that its method is the wrong one. Throws HttpProblem. */
+    /** Must let a request pass before the request learns that its method is wrong. Throws HttpProblem. */
     readonly guard?: Guard;
   }
 }
 
-/** What is registered at an address. */
+/** The methods at an address. */
 interface Address {
   readonly methods: Set<string>;
   guard: Guard | undefined;
 }
 
-/** All that Node can read. It answers CONNECT, which names no path, by itself. */
+/** All methods that Node can read. It answers CONNECT, which has no path, by itself. */
 const all: readonly string[] = METHODS.filter((method) => method !== 'CONNECT');
 
 /**
- * Answers 405 where an address is right and the method is not; Fastify would say 404. Called before the routes are
- * registered, so that it sees them, and returns what registers the answers once all of them are there.
+ * Answers 405 if the address exists and the method does not; Fastify would answer 404. Call it before the routes are
+ * registered, so that it sees them. The function that it returns registers the answers after all routes.
  */
 export function refuseOtherMethods(app: FastifyInstance): () => void {
   const addresses = new Map<string, Address>();
@@ -41,7 +41,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
         url,
         method: all.filter((method) => !known.methods.has(method)),
         schema: { hide: true },
-        // Before the body is read: whatever it is, it is not wanted.
+        // Before the body is read, because it is not needed.
         onRequest: async (request, reply) => {
           await known.guard?.(request, reply);
           throw new HttpProblem(405, `There is no ${request.method} here. Use ${allow}.`, {

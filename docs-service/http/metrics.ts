@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DocumentIndex } from '../index/documentIndex.ts';
 
-/** Counts what the app answers, for Prometheus. Nothing in it names a document or a reader. */
+/** Measures the app's answers for Prometheus. Nothing in it names a document or a reader. */
 export function measureApp(app: FastifyInstance, index: DocumentIndex): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -40,7 +40,7 @@ export function measureApp(app: FastifyInstance, index: DocumentIndex): Registry
   return registry;
 }
 
-/** Serves `/metrics` on loopback alone. Returns how to end it. */
+/** Serves `/metrics`, only on loopback. Returns a function that ends it. */
 export async function serveMetrics(registry: Registry, port: number): Promise<() => Promise<void>> {
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Digits in the query become numbers before they are checked. Whatever else stands there stays text, and is refused. */
+/** Converts digits in the query to numbers before validation. Anything else stays text, and is refused. */
 export function readNumbers(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => {
     const query = request.query as Record<string, unknown>;
@@ -11,7 +11,7 @@ export function readNumbers(app: FastifyInstance): void {
   });
 }
 
-/** The names of the parameters that are numbers, as the route's schema says. */
+/** The names of the numeric parameters, from the route's schema. */
 function numbersOf({ routeOptions }: FastifyRequest): readonly string[] {
   const schema = routeOptions.schema?.querystring as QuerySchema | undefined;
   return Object.entries(schema?.properties ?? {}).flatMap(([name, { type }]) =>

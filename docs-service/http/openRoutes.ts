@@ -4,8 +4,8 @@ import { createReferencePage } from './referencePage.ts';
 import { metadataPath } from './signIn/metadataRoutes.ts';
 
 /**
- * Pages that are open to all and show nothing of the library. Where the service is the authorization server, its
- * address stands for the owner, so the front page says where clients sign in (IndieAuth, 4.1).
+ * Public pages that show nothing from the library. If the service is the authorization server, its address identifies
+ * the owner, so the front page says where clients sign in (IndieAuth, 4.1).
  */
 export function createOpenRoutes(origin: string, issuer: string): FastifyPluginAsync {
   const isServer = issuer === origin;
@@ -42,6 +42,6 @@ token from the owner.</p></li>
 </ul>`,
   });
 
-const door = `<li><a href="/read">Read in the browser</a><p>Search and read, or take documents along as PDF and EPUB. For
+const door = `<li><a href="/read">Read in the browser</a><p>Search and read, or download documents as PDF and EPUB. For
 the owner of this library, who signs in with a password.</p></li>
 `;

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { documentListSchema, documentSchema, problemSchema, readinessSchema } from './schemas.ts';
 
-/** Makes `openapi.json` of the schemas that requests are checked with. Comes before the routes. */
+/** Generates `openapi.json` from the schemas that validate requests. Must run before the routes. */
 export async function describeRoutes(
   app: FastifyInstance,
   { origin, version }: { readonly origin: string; readonly version: string },

@@ -1,6 +1,6 @@
 import type { ListParameters } from './schemas.ts';
 
-/** The parameters of a page, with what was left out. */
+/** The parameters of a page, with the defaults filled in. */
 export type PageParameters = ListParameters & { readonly limit: number; readonly offset: number };
 
 /** The Link header of a page (RFC 8288): absolute, with every filter kept. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { withoutIllegalCharacters } from '../formats/markdown/xmlText.ts';
 import { pageStyle } from './pageStyle.ts';
 
-/** Text as it may stand in HTML, in an attribute too. */
+/** Escapes text for HTML, also for attributes. */
 export function escapeHtml(text: string): string {
   return withoutIllegalCharacters(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -10,27 +10,27 @@ export function escapeHtml(text: string): string {
 export interface Page {
   /** Plain text, for the title of the window. */
   readonly title: string;
-  /** What stands inside of `<main>`, as HTML. */
+  /** The content of `<main>`, as HTML. */
   readonly body: string;
-  /** Which entry of the navigation this is. */
+  /** The entry of the navigation for this page. */
   readonly place?: 'library' | 'reference';
-  /** Whether the head of the page offers a search. Its owner is signed in then. */
+  /** Whether the head of the page has a search box; then its owner is signed in. */
   readonly hasSearch?: boolean;
-  /** A page with a decision to make, such as a sign-in, leads nowhere else. */
+  /** A page with a decision to make, such as a sign-in, has no links elsewhere. */
   readonly isAlone?: boolean;
-  /** Whether the owner reads it, who then can sign out. */
+  /** Whether the owner reads the page, and so can sign out. */
   readonly isOwners?: boolean;
-  /** False where nobody signs in here, so that there are no pages for the owner. */
+  /** False if nobody signs in here, so that there are no pages for the owner. */
   readonly hasLibrary?: boolean;
 }
 
-/** A whole page without scripts: it follows the reader's colours, fits a phone, and prints. */
+/** A whole page without scripts. It follows the reader's colours, fits a phone, and prints. */
 export function page(content: Page): string {
   const { before, after } = pageAround(content);
   return `${before}${content.body}${after}`;
 }
 
-/** What stands around the body of a page. */
+/** The HTML before and after the body of a page. */
 export function pageAround(content: Omit<Page, 'body'>): { readonly before: string; readonly after: string } {
   const before = `<!doctype html>
 <html lang="en">
@@ -52,7 +52,7 @@ ${content.isAlone ? '' : `${content.hasSearch ? searchInBar : ''}${navigation(co
 }
 
 /**
- * No page may load, send or be framed by anything but itself.
+ * A page loads, sends and is framed by nothing but itself.
  * @param formTargets where else a form of the page may lead, as sources of a content security policy
  */
 export function pageHeaders(formTargets: readonly string[] = []) {
@@ -65,7 +65,7 @@ export function pageHeaders(formTargets: readonly string[] = []) {
       `form-action ${["'self'", ...formTargets].join(' ')}`,
       "frame-ancestors 'none'",
     ].join('; '),
-    // With `no-referrer` browsers would post forms with the origin `null`.
+    // With `no-referrer`, browsers would post forms with the origin `null`.
     'referrer-policy': 'same-origin',
   } as const;
 }

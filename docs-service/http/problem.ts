@@ -7,9 +7,9 @@ export interface Problem {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** The path that was asked for. */
+  /** The requested path. */
   readonly instance: string;
-  /** Of a 400: what is wrong with which parameter. */
+  /** For a 400: which parameter is wrong, and why. */
   readonly errors?: readonly ProblemError[];
 }
 
@@ -18,7 +18,7 @@ export interface ProblemError {
   readonly message: string;
 }
 
-/** The answer to a request that cannot be fulfilled. Its detail is for who asked and says what to do. */
+/** The answer to a request that cannot be fulfilled. Its detail tells the caller what to do. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly status: number;
@@ -67,7 +67,7 @@ export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyR
     instance: reply.request.url.split('?', 1)[0]?.slice(0, 2_048) ?? '',
     errors,
   });
-  // What was meant for the answer that could not be given says nothing of this one.
+  // These headers were meant for the answer that could not be given.
   for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
   return reply
     .code(status)

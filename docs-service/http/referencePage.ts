@@ -1,6 +1,6 @@
 import { escapeHtml, page } from './pages.ts';
 
-/** As much of an OpenAPI document as the page shows. */
+/** The parts of an OpenAPI document that the page shows. */
 interface OpenApi {
   readonly info: { readonly version: string };
   readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -33,12 +33,12 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** The reference that people read, made of the same description as `openapi.json`. It shows no data. */
+/** The reference for people, made from the same description as `openapi.json`. It shows no data. */
 export function createReferencePage(
   description: object,
   { origin, issuer }: { readonly origin: string; readonly issuer: string },
 ): string {
-  // @fastify/swagger made it of the schemas of this service.
+  // @fastify/swagger made it from the schemas of this service.
   const { info, paths = {}, components } = description as OpenApi;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -134,7 +134,7 @@ function meaningOf(description: string | undefined, { default: usual, minimum, m
   return [description ?? '', ...bounds].filter(Boolean).join(' ');
 }
 
-/** Code between backquotes; the rest as it is. */
+/** Formats text between backquotes as code. */
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]*)`/g, (_all, code: string) => `<code>${code}</code>`);
 }

@@ -4,13 +4,13 @@ import { tryRange } from './byteRange.ts';
 import { isNotModified, setValidators } from './conditional.ts';
 
 export interface RenditionReplyOptions {
-  /** Called before something is rendered that is not in the cache. Throws where that is too much. */
+  /** Called before a rendering that is not in the cache. Throws if there were too many. */
   readonly countRender?: () => void;
-  /** The name of the file, where it is one to keep. */
+  /** The name of the file, if it is one to save. */
   readonly fileName?: string;
 }
 
-/** Answers with a rendition: what the client has already costs no rendering, nor does what the cache has. */
+/** Answers with a rendition. If the client or the cache has it already, nothing is rendered. */
 export async function sendRendition(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -30,7 +30,7 @@ export async function sendRendition(
   return reply.send(Buffer.from(bytes.subarray(first, last + 1)));
 }
 
-/** The bytes from the cache, else by rendering. */
+/** The bytes from the cache, or else from a rendering. */
 export async function renditionBytes(
   request: FastifyRequest,
   rendition: Rendition,
@@ -42,7 +42,7 @@ export async function renditionBytes(
   return render(request, rendition);
 }
 
-/** Nobody reads the answer of a request that was given up, so its rendering ends too. */
+/** If the client has gone, nobody reads the answer, so its rendering ends too. */
 async function render(request: FastifyRequest, rendition: Rendition): Promise<Uint8Array> {
   const gone = new AbortController();
   const giveUp = () => gone.abort();
@@ -54,7 +54,7 @@ async function render(request: FastifyRequest, rendition: Rendition): Promise<Ui
   }
 }
 
-/** RFC 6266, with the name in UTF-8 for those who read it and in ASCII for the others. */
+/** RFC 6266: the name in UTF-8, and in ASCII for clients that need it. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_');
   return `inline; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", '%27')}`;

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { BaseUrl } from '../baseUrl.ts';
 
 /**
- * The address at which somebody asks. It is the base URL, or on loopback the name and port that was used: clients
- * refuse a resource that is not the one that they asked. The Host header was checked before.
+ * The address that the client uses. It is the base URL, or on loopback the name and port of the request: clients refuse
+ * a resource other than the one they asked. The Host header was checked before.
  */
 export function originOf({ headers }: FastifyRequest, { origin, isLoopback }: BaseUrl): string {
   if (!isLoopback || headers.host === undefined) return origin;

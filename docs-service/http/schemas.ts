@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** The schemas that requests are checked with, answers are written with, and `openapi.json` is made of. */
+/** The schemas that validate requests, write answers, and define `openapi.json`. */
 
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
@@ -25,23 +25,23 @@ export const documentSchema = Type.Object(
       markdown: Type.String({ format: 'uri' }),
     }),
   },
-  { $id: 'Document', description: 'What is known of a document. A field without a value is null, or empty.' },
+  { $id: 'Document', description: 'The metadata of a document. A field without a value is null, or empty.' },
 );
 
 export const documentListSchema = Type.Object(
   {
     items: Type.Array(Type.Ref('Document')),
-    total: Type.Integer({ minimum: 0, description: 'How many there are on all pages.' }),
+    total: Type.Integer({ minimum: 0, description: 'The number of documents on all pages.' }),
     limit: Type.Integer(),
     offset: Type.Integer(),
     approximate: Type.Optional(
-      Type.Boolean({ description: 'Of a search: more documents matched than were ranked.' }),
+      Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
     ),
   },
   { $id: 'DocumentList' },
 );
 
-/** Documents on a page where nobody says how many. */
+/** The default number of documents on a page. */
 export const usualLimit = 20;
 
 export const listQuerySchema = Type.Object({
@@ -92,9 +92,9 @@ export const problemSchema = Type.Object(
 
 export const readinessSchema = Type.Object(
   {
-    documents: Type.Integer({ description: 'What a token with the scope read sees.' }),
+    documents: Type.Integer({ description: 'The documents that a token with the scope read sees.' }),
     problems: Type.Integer({
-      description: 'Files that are not served as they stand; `runner-docs doctor` names them.',
+      description: 'Files that are not served as they are; `runner-docs doctor` names them.',
     }),
   },
   { $id: 'Readiness' },

@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { DocumentIndex } from '../index/documentIndex.ts';
 
-/** For who looks after the service: it lives, and it can answer. Neither needs a token, and neither shows a name. */
+/** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
 export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/healthz',
       {
         schema: {
-          summary: 'Whether the process lives',
+          summary: 'Whether the process runs',
           security: [],
           response: { 200: Type.Object({ status: Type.Literal('ok') }) },
         },
@@ -21,7 +21,7 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
       {
         schema: {
           summary: 'Whether the library can be read',
-          description: '503 until the first index is whole, and while the store is away.',
+          description: '503 until the first index is complete, and while the database is down.',
           security: [],
           response: { 200: Type.Ref('Readiness'), 503: Type.Ref('Readiness') },
         },

@@ -1,24 +1,24 @@
-/** Where in the text a word stands, in UTF-16 units, and the tokens that it is found by. */
+/** The place of a word in the text, in UTF-16 units, and the token that finds it. */
 export interface AnalysedWord {
   readonly start: number;
   readonly end: number;
   readonly token: string;
-  /** The last letter of a run in a script without spaces, which no pair begins with. */
+  /** The last letter of a run in a script without spaces, with which no pair begins. */
   readonly isTail?: true;
 }
 
 /**
- * The tokens that a text is found by, the same for documents and queries and on both engines. A word is a run of
- * letters, marks and digits. It becomes lower case, compatible forms become one (NFKC), and Latin and Greek letters
- * lose their accents, so that `Zürich`, `ZURICH` and `ｚüｒｉｃｈ` are one word. Marks of other scripts stay, because
- * they are vowels there. In scripts without spaces each letter makes a token with the next one, and the last letter of
- * a run makes one of its own: no dictionary says where words end, so any part of such a run can be found.
+ * The tokens that find a text, the same for documents and queries and on both engines. A word is a run of letters,
+ * marks and digits. It becomes lower case, compatible forms become one (NFKC), and Latin and Greek letters lose their
+ * accents, so that `Zürich`, `ZURICH` and `ｚüｒｉｃｈ` are one word. Marks of other scripts stay, because they are vowels
+ * there. In scripts without spaces, each letter makes a token with the next one, and the last letter of a run makes one
+ * alone: no dictionary says where words end, so any part of such a run can be found.
  */
 export function analyse(text: string): string[] {
   return Array.from(words(text), ({ token }) => token);
 }
 
-/** The tokens one after another with their places, each when it is asked for. Time is linear in what was taken. */
+/** Yields the tokens with their places, on demand. Its time is linear in the part that was taken. */
 export function* words(text: string): Generator<AnalysedWord> {
   const pattern = /[\p{L}\p{M}\p{N}]{1,1000}/gu;
   for (let run = pattern.exec(text); run; run = pattern.exec(text)) {
@@ -35,7 +35,7 @@ export const analyserRules = '2';
 /** A longer token is cut into several, in UTF-16 units. */
 export const longestToken = 64;
 
-/** Whether the token is of a script without spaces: two letters, or the last one of a run. */
+/** Whether the token belongs to a script without spaces: two letters, or the last one of a run. */
 export function isUnspaced(token: string): boolean {
   return unspaced.test(token);
 }
@@ -56,9 +56,9 @@ const unspacedScripts =
   '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}';
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 const unspacedOrNot = new RegExp(`[${unspacedScripts}]+|[^${unspacedScripts}]+`, 'gu');
-/** A letter with its marks. Two of them are no longer than a token may be. */
+/** A letter with its marks. Two of them are at most as long as a token may be. */
 const letters = /[\p{L}\p{N}]\p{M}{0,8}|\p{M}{1,8}/gu;
-/** What becomes one form together: half-width kana have their voice in a character of its own. */
+/** What is folded together: half-width kana have their voice in a character of its own. */
 const foldedTogether = /[\s\S][\p{M}\u{ff9e}\u{ff9f}]{0,8}/gu;
 
 function* pairsOf(run: string, start: number): Generator<AnalysedWord> {
@@ -70,7 +70,7 @@ function* pairsOf(run: string, start: number): Generator<AnalysedWord> {
   if (before) yield { ...before, isTail: true };
 }
 
-/** Those of the folded run, with the places in the run that they come from. */
+/** The letters of the folded run, with their places in the original run. */
 function* lettersOf(run: string, start: number): Generator<AnalysedWord> {
   for (const { 0: part, index } of run.matchAll(foldedTogether)) {
     const place = { start: start + index, end: start + index + part.length };

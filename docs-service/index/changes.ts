@@ -1,16 +1,16 @@
 /** One state of the library. */
 export interface LibraryState {
-  /** Of the store: one that was made anew has another one. */
+  /** The birth of the store: a rebuilt store has another one. */
   readonly birth: string;
   /** How many changes readers have seen since then. */
   readonly changes: number;
 }
 
-/** The generation of an index, which grows with each state that is not the one before. */
+/** The generation of an index, which grows with each state that differs from the one before. */
 export interface Changes {
   generation(): number;
   onDidChange(listener: () => void): { dispose(): void };
-  /** The state that an answer was read from. Answers may come in another order than they were read. */
+  /** The state that an answer was read from. Answers may arrive in another order than they were read. */
   onState(state: LibraryState): void;
   /** Nobody is called from now on. */
   clear(): void;

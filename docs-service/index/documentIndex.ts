@@ -2,53 +2,53 @@ import type { CollectionDefinition } from '../content/collection.ts';
 import type { ContentProblem, Document, DocumentMetadata } from '../content/document.ts';
 
 /**
- * What is known of the library, for reading. One interface for both engines, SQLite and PostgreSQL: the same calls
- * give the same documents, totals and tiers of relevance on both. Each call sees one state of the library.
- * Calls reject with `IndexUnavailable` while the store is away.
+ * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
+ * documents, totals and tiers of relevance on both. Each call sees one state of the library. Calls reject with
+ * `IndexUnavailable` while the database is down.
  */
 export interface DocumentIndex {
-  /** Grows whenever something that readers can see has changed. Answers may be kept for as long as it is the same. */
+  /** Grows whenever something that readers can see has changed. Answers may be cached while it stays the same. */
   readonly generation: number;
   /** Newest `date` first, documents without one last, then by slug. */
   list(query: ListQuery): Promise<DocumentPage>;
-  /** In order of relevance. Finds nothing where the query has no word; rejects with `QueryError` where it is too long. */
+  /** By relevance. Finds nothing if the query has no word; rejects with `QueryError` if the query is too long. */
   search(query: SearchQuery): Promise<SearchPage>;
-  /** The document with its text, a draft too: who may see drafts is the caller's business. */
+  /** The document with its text, even a draft: the caller decides who may see drafts. */
   read(slug: string): Promise<Document | undefined>;
-  /** Without their texts, drafts too, in the order asked for; what is not there is left out. */
+  /** Without their texts, with drafts, in the given order; missing documents are left out. */
   metadataOf(slugs: readonly string[]): Promise<readonly LocatedMetadata[]>;
-  /** All that match, drafts too, in the given order: the documents of a collection by query. */
+  /** All that match, with drafts, in the given order: the documents of a collection by query. */
   select(selection: Selection): Promise<readonly LocatedMetadata[]>;
-  /** The slugs of documents by the paths of their files, as far as there are such documents that are no drafts. */
+  /** The slugs of the documents at these paths; without drafts and missing documents. */
   slugsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Slugs that resemble a wrong one, the nearest first; drafts are left out. */
   nearSlugs(slug: string, limit: number): Promise<readonly string[]>;
-  /** Slugs that begin so, in their order; drafts are left out. */
+  /** Slugs with this beginning, in order; drafts are left out. */
   slugsFrom(prefix: string, limit: number): Promise<readonly string[]>;
   /** In the order of their names. */
   collections(): Promise<readonly CollectionDefinition[]>;
   summary(): Promise<IndexSummary>;
-  /** Called after each change that readers can see, also one that another process made. */
+  /** Called after each change that readers can see, even one from another process. */
   onDidChange(listener: () => void): { dispose(): void };
   close(): Promise<void>;
 }
 
-/** The one that keeps the index as the files are. */
+/** Keeps the index in step with the files. */
 export interface IndexWriter {
-  /** What the index was made from, so that only files that changed are read again. */
+  /** The files that the index was built from, so that only changed files are read again. */
   files(): Promise<IndexedFiles>;
-  /** Which index this is. One that was deleted and made anew is another one, and empty. */
+  /** Identifies this index. A rebuilt index has another birth, and is empty. */
   birth(): Promise<string>;
   /**
-   * All of it or nothing, in one transaction; readers see the state before or the state after. Many documents are given
-   * in pieces of about 500, so that the next change does not wait for long.
+   * All or nothing, in one transaction; readers see the state before or after it. Many documents are passed in pieces
+   * of about 500, so that the next change does not wait long.
    */
   apply(changes: IndexChanges): Promise<void>;
 }
 
-/** The right to index, which one instance of all that share the database has. */
+/** The right to index, which only one of the instances that share the database has. */
 export interface WriterLease {
-  /** Aborts when the lease is lost, because the connection that holds it has broken. */
+  /** Aborts when the lease is lost because its connection has broken. */
   readonly lost: AbortSignal;
   dispose(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface DocumentFilter {
   readonly type?: string;
   /** The slug of a tag. */
   readonly tag?: string;
-  /** Whether drafts are seen too. */
+  /** Whether drafts are included. */
   readonly drafts: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface LocatedMetadata extends DocumentMetadata {
 
 export interface DocumentPage {
   readonly items: readonly DocumentMetadata[];
-  /** How many there are on all pages. */
+  /** The number of documents on all pages. */
   readonly total: number;
 }
 
@@ -99,19 +99,19 @@ export interface SearchPage {
 
 export interface SearchHit {
   readonly document: DocumentMetadata;
-  /** An excerpt of the text around the words that were found, in Markdown; a code fence in it is whole. */
+  /** An excerpt of the text around the matching words, in Markdown; a code fence in it is whole. */
   readonly snippet: string;
 }
 
 export interface IndexSummary {
-  /** What a reader without drafts sees. */
+  /** The number of documents that a reader without drafts sees. */
   readonly documents: number;
   readonly problems: readonly ContentProblem[];
-  /** Whether all files were read at least once since the index was made. */
+  /** Whether all files were read at least once since the index was created. */
   readonly whole: boolean;
 }
 
-/** What the index was made from, in one state of it. */
+/** The files that the index was built from, in one state of it. */
 export interface IndexedFiles {
   readonly birth: string;
   readonly whole: boolean;
@@ -123,29 +123,32 @@ export interface IndexedFiles {
 export interface IndexedFile {
   readonly path: string;
   readonly size: number;
-  /** Milliseconds since 1970, whole. */
+  /** Milliseconds since 1970, rounded. */
   readonly modified: number;
   readonly contentHash: string;
-  /** What the file claims, also where another file with the same slug is the one that is served. */
+  /** The slug that the file claims, even if another file with the same slug is served. */
   readonly slug: string | null;
-  /** What is wrong with it, also where it is served all the same. */
+  /** What is wrong with the file, even if it is served anyway. */
   readonly problem: string | null;
 }
 
 export interface IndexChanges {
-  /** Which index the changes are for. Rejects with `IndexUnavailable`, and changes nothing, where it is another one. */
+  /**
+   * The index that the changes are for. If it is another one, `apply` rejects with `IndexUnavailable` and changes
+   * nothing.
+   */
   readonly birth?: string;
-  /** New or changed documents; the slug says which one is replaced. */
+  /** New or changed documents; each replaces the one with its slug. */
   readonly put?: readonly Document[];
   /** Slugs of documents that are gone. Applied before `put`. */
   readonly remove?: readonly string[];
   readonly putFiles?: readonly IndexedFile[];
   readonly removeFiles?: readonly string[];
-  /** All collections, in place of those before. */
+  /** All collections; they replace the previous ones. */
   readonly collections?: readonly CollectionDefinition[];
-  /** Problems that are not those of one file in `files`: of collections, and slugs that they name in vain. */
+  /** Problems that belong to no file in `files`: of collections, and of missing slugs in them. */
   readonly collectionProblems?: readonly ContentProblem[];
-  /** From now on the index is whole. */
+  /** From now on, the index is complete. */
   readonly whole?: true;
 }
 
@@ -154,12 +157,12 @@ export class IndexUnavailable extends Error {
   override readonly name = 'IndexUnavailable';
 }
 
-/** What `apply` rejects with where the index is not the one that the changes are for. */
+/** The error of `apply` if the changes are for another index. */
 export function indexIsAnother(): IndexUnavailable {
-  return new IndexUnavailable('The index was deleted, and is made anew from the files.');
+  return new IndexUnavailable('The index was deleted, and is being rebuilt from the files.');
 }
 
-/** A search that is too much to ask, with a sentence for who wrote it. */
+/** A search that is too large, with a sentence for its author. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
 }

@@ -12,7 +12,7 @@ export interface DocumentRecord {
   /** The slugs of its tags, each once. */
   readonly tags: readonly string[];
   readonly draft: boolean;
-  /** Lists have the lowest first. */
+  /** Lists begin with the lowest. */
   readonly rank: number;
 }
 
@@ -36,7 +36,7 @@ export function parseMetadata(json: string): DocumentMetadata {
 /** Documents without a date come after all others. */
 export const undatedRank = 9e15;
 
-/** Newest first: milliseconds before 1970. A date without an hour is its midnight UTC, an hour without a zone is UTC. */
+/** Newest first: milliseconds before 1970. A date without a time is midnight UTC; a time without a zone is UTC. */
 export function listRank(date: string | null): number {
   if (date === null) return undatedRank;
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(date) || !/\d[t ]\d/i.test(date);
@@ -44,7 +44,7 @@ export function listRank(date: string | null): number {
   return Number.isNaN(instant) ? undatedRank : -instant;
 }
 
-/** PostgreSQL has no place for the character 0, and UTF-8 none for half characters. */
+/** PostgreSQL cannot store the character 0, and UTF-8 cannot store half characters. */
 export function storable(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text).replace(/\p{Surrogate}/gu, '\ufffd');
 }

@@ -4,7 +4,7 @@ import type { DocumentFilter } from './documentIndex.ts';
 import { headingsOf } from './headings.ts';
 import type { Clause } from './query.ts';
 
-/** What a document is found by, on both engines. */
+/** The tokens that find a document, on both engines. */
 export interface DocumentTokens {
   readonly title: readonly string[];
   readonly headings: readonly (readonly string[])[];
@@ -12,24 +12,24 @@ export interface DocumentTokens {
 }
 
 /**
- * The same words of a title are indexed twice: plain, and behind this mark, which no word has. So the documents with a
- * word in the title are one short list of the index. Headings have a mark of their own, and what is filtered by too.
+ * The words of a title are indexed twice: plain, and after this mark, which no word has. So the documents with a word
+ * in the title are one short list of the index. Headings have their own mark, and so do filters.
  */
 export const titleMark = '†';
 export const headingMark = '‡';
 /** Before the words of a slug. */
 export const slugMark = '¬';
-/** Keeps the words of two headings from making a phrase. */
+/** Keeps the words of two headings from forming a phrase. */
 export const headingBreak = '¦';
 /** Before the first letters of words, so that `a*` is one entry of the index and not thousands. */
 const beginningMark = '»';
-/** So many first letters are an entry of their own; a longer beginning has fewer words. In code points. */
+/** Beginnings up to this length have an entry of their own; a longer one has fewer words. In code points. */
 const longestBeginning = 3;
 /** Every document has it, for queries of exclusions alone. */
 export const anyFacet = '§any';
 export const draftFacet = '§draft';
 
-/** A text beyond these bounds is found by what comes before them. A PostgreSQL document holds 1 MB of words. */
+/** Words of a text beyond these bounds cannot be found. PostgreSQL holds 1 MB of words for a document. */
 const mostTextTokens = 100_000;
 const mostDistinctBytes = 400_000;
 export const mostTags = 200;
@@ -62,7 +62,7 @@ function taken(text: string, budget: Budget, mark: string): readonly string[] {
   return tokens;
 }
 
-/** What stands beside the plain words of a document: its words by where they are, how they begin, and its facets. */
+/** The marks beside the plain words of a document: its words by their place, their beginnings, and its facets. */
 export function documentMarks(
   { title, headings, text }: DocumentTokens,
   document: FacetedDocument,
@@ -94,7 +94,7 @@ interface FacetedDocument {
   readonly draft: boolean;
 }
 
-/** What a document must have to pass a filter; drafts are left out by `draftFacet`. */
+/** The facets that a document must have to pass a filter; `draftFacet` leaves drafts out. */
 export function filterFacets({ type, tag }: DocumentFilter): string[] {
   return [...(type === undefined ? [] : [typeFacet(type)]), ...(tag === undefined ? [] : [tagFacet(tag)])];
 }
@@ -107,16 +107,16 @@ function tagFacet(tag: string): string {
   return `§tag${digest(tag)}`;
 }
 
-/** A type may be any text, which no token can be. */
+/** A type may be any text, which a token cannot be. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** The entries of the index for how words begin, each once. */
+/** The entries of the index for the beginnings of words, each once. */
 function beginningsOf(tokens: Iterable<string>): Set<string> {
   const beginnings = new Set<string>();
   for (const token of new Set(tokens)) {
-    // Nobody asks for the beginning of a pair but by its first letter.
+    // Only the first letter of a pair is searched as a beginning.
     const start = isUnspaced(token) ? firstLetter(token) : token;
     let beginning = beginningMark;
     for (const [index, letter] of [...start.slice(0, 2 * longestBeginning)].entries()) {
@@ -126,7 +126,7 @@ function beginningsOf(tokens: Iterable<string>): Set<string> {
   return beginnings;
 }
 
-/** The entry of the index for the beginning of a word where that is short enough to have one. */
+/** The entry of the index for the beginning of a word, if it is short enough to have one. */
 export function tryBeginning({ tokens, prefix }: Clause): string | undefined {
   const [token = ''] = tokens;
   const hasEntry = prefix && tokens.length === 1 && [...token].length <= longestBeginning;

@@ -1,12 +1,12 @@
 import { Lexer, type Token } from 'marked';
 import { markdownLines } from './markdownLines.ts';
 
-/** The headings of a Markdown text as they are written between their marks, found line by line. */
+/** The headings of a Markdown text, as written between their marks, found line by line. */
 export function headingsOf(text: string): readonly string[] {
   return [...headings(text)];
 }
 
-/** The first heading of a Markdown text without its marks, for a document whose front matter has no title. */
+/** The first heading of a Markdown text without its marks, for a document without a title in its front matter. */
 export function tryFirstHeading(text: string): string | undefined {
   for (const heading of headings(text)) {
     const plain = plainText(Lexer.lexInline(heading))
@@ -22,7 +22,7 @@ export function tryFirstHeading(text: string): string | undefined {
 const longestHeading = 500;
 
 function* headings(text: string): Generator<string> {
-  // The lines of the paragraph so far: an underline makes all of it a heading.
+  // The lines of the paragraph so far: an underline makes all of them a heading.
   let paragraph = '';
   for (const { start, end, fence } of markdownLines(text)) {
     const line = text.slice(start, Math.min(end, start + longestHeading)).trimEnd();
@@ -68,7 +68,7 @@ function plainToken(token: Token): string {
   return token.type === 'codespan' ? text : withCharacters(text);
 }
 
-/** Entities as the characters that they stand for, as far as they are usual in prose. */
+/** Replaces the entities that are usual in prose with their characters. */
 function withCharacters(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,

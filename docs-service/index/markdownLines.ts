@@ -2,13 +2,13 @@ export interface MarkdownLine {
   readonly start: number;
   /** Where its characters end, before the line break. */
   readonly end: number;
-  /** Which code fence it belongs to, its first and last line included; the fences are counted from 0. */
+  /** The code fence that it belongs to, first and last line included; the fences are counted from 0. */
   readonly fence: number | undefined;
 }
 
 /**
- * The lines of a Markdown text and the code fences they stand in, in one pass. A fence may stand in a list or a quote,
- * and one that is never closed reaches to the end.
+ * The lines of a Markdown text and their code fences, in one pass. A fence may be inside a list or a quote, and one
+ * that is never closed reaches to the end.
  */
 export function* markdownLines(text: string): Generator<MarkdownLine> {
   let fence = -1;
@@ -29,7 +29,7 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
   }
 }
 
-/** More of a line than this is not looked at: a fence begins early in its line. */
+/** Only this much of a line is examined: a fence begins early in its line. */
 const longestMarker = 300;
 
 /** The backticks or tildes that a line begins with, after the marks of quotes and lists around it. */
@@ -39,7 +39,7 @@ function tryFenceMarker(line: string, inFence: boolean): string | undefined {
       ? /^[ \t>]*(`{3,}|~{3,})[ \t\r]*$/
       : /^[ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})(.*)$/s
   ).exec(line);
-  // What follows opening backticks holds none itself; otherwise it is code within a line.
+  // The text after opening backticks contains none itself; otherwise it is inline code.
   return found?.[1] === undefined || (found[1].startsWith('`') && found[2]?.includes('`'))
     ? undefined
     : found[1];

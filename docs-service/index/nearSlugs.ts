@@ -10,32 +10,32 @@ export function nearestSlugs(wrong: string, candidates: readonly string[], limit
   return near.slice(0, limit).map(({ slug }) => slug);
 }
 
-/** What slugs that share words with a wrong one may be looked for by: all of its words, or all but one. */
+/** The words by which slugs similar to a wrong one are searched: all of its words, or all but one. */
 export function slugParts(wrong: string): readonly (readonly string[])[] {
   const parts = [...new Set(analyse(wrong.slice(0, longestSlug)))].slice(0, mostParts);
   if (parts.length < 2) return parts.length === 0 ? [] : [parts];
   return [parts, ...parts.map((left) => parts.filter((part) => part !== left))];
 }
 
-/** By its code points, as documents are found by the end of their slug. */
+/** Reversed by code points, because documents are also found by the end of their slug. */
 export function reversed(slug: string): string {
   return [...slug].reverse().join('');
 }
 
-/** As many slugs of each kind are compared with the wrong one. */
+/** At most this many slugs of each kind are compared with the wrong one. */
 export const mostNeighbours = 50;
 
 /** A slug has at most 100 characters. */
 const longestSlug = 100;
 const mostParts = 6;
-/** Of the longer slug's length. */
+/** As a share of the longer slug's length. */
 const farthest = 0.5;
 
-/** From 0, which is the same slug or the same words in another order, to 1. */
+/** From 0, for the same slug or the same words in another order, to 1. */
 function distance(one: string, other: string): number {
   const length = Math.max(one.length, other.length, 1);
   const asWritten = edits(one, other);
-  // The same words in another order are near, but not as near as a slip of the finger.
+  // The same words in another order are near, but not as near as a typing mistake.
   const asWords = edits(inWordOrder(one), inWordOrder(other)) + 1;
   return Math.min(asWritten, asWords) / length;
 }
@@ -44,7 +44,7 @@ function inWordOrder(slug: string): string {
   return analyse(slug).sort().join('-');
 }
 
-/** How many characters are put in, left out, replaced, or swapped with the next one. */
+/** How many characters are inserted, deleted, replaced, or swapped with the next one. */
 function edits(one: string, other: string): number {
   let [twoBack, oneBack]: [number[], number[]] = [
     [],

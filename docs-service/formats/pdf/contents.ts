@@ -2,7 +2,7 @@ import type { PlacedHeading } from './bookmarks.ts';
 import { colors, plainLayout, sizes, textWidth } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
-/** The list of contents of a document that is long enough to want one, with the numbers of pages. */
+/** The table of contents, with page numbers, of a document that is long enough to need one. */
 export function contentsNodes(
   headings: readonly PlacedHeading[],
   type: Typesetter,
@@ -19,12 +19,12 @@ export function contentsNodes(
   ];
 }
 
-/** Characters: about four pages. */
+/** In characters: about four pages. */
 const minLength = 9000;
 const maxEntries = 400;
 const numberWidth = 34;
 
-/** Two levels of headings, or one, as far as the list stays readable. */
+/** Two levels of headings, or one if the list would get too long. */
 function listedHeadings(headings: readonly PlacedHeading[]): PlacedHeading[] {
   const top = headings.reduce((least, { depth }) => Math.min(least, depth), 6);
   const upTo = (depth: number) => headings.filter((heading) => heading.depth <= depth && heading.text);

@@ -24,7 +24,7 @@ export interface DefinitionInput {
   readonly pictures: Pictures;
 }
 
-/** All that PDFMake is told of a document, but for its fonts. */
+/** The definition of a document for PDFMake, without its fonts. */
 export function documentDefinition(input: DefinitionInput): TDocumentDefinitions {
   const { document, markdown, type, pictures } = input;
   const bookmarks = new Bookmarks(markdown.headings);
@@ -63,7 +63,7 @@ export function documentDefinition(input: DefinitionInput): TDocumentDefinitions
     version: '1.7',
     ...runningLines(document, type),
   };
-  // The types of PDFMake ask for a class for each kind of node, which ours, put together from parts, are not.
+  // PDFMake's types require a class for each kind of node, but our nodes are plain objects.
   return definition as unknown as TDocumentDefinitions;
 }
 
@@ -103,7 +103,7 @@ function inlineContext(
   };
 }
 
-/** The first heading is left out where it says the title again. */
+/** Leaves the first heading out if it repeats the title. */
 function withoutTitle(
   markdown: MarkdownDocument,
   title: string,
@@ -134,18 +134,18 @@ function infoOf(document: Document): TDocumentDefinitions['info'] {
   };
 }
 
-/** A bare date is midnight UTC, on every machine. */
+/** A date without a time is midnight UTC, on every machine. */
 function dateOf(text: string | null): Date | undefined {
   const date = text ? new Date(/T.*(Z|[+-]\d\d:?\d\d)$|^[^T]*$/i.test(text) ? text : `${text}Z`) : undefined;
   return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
-/** The title at the head of each page but the first, and the number of the page at its foot. */
+/** The title at the head of each page except the first, and the page number at its foot. */
 function runningLines(document: Document, type: Typesetter) {
   const margin = [page.margins.left, 0, page.margins.right, 0];
   const look = { fontSize: 8, color: colors.faint };
   const title = shortened(document.title, 90);
-  // Each page measures its own, so each has runs of its own.
+  // PDFMake measures each page on its own, so each page needs its own runs.
   const runs = (text: string) => type.runs([{ kind: 'text', text, mark: {} }], look.fontSize);
   runs(title);
   return {

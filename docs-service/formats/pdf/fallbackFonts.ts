@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { FontFile } from './fontFiles.ts';
 
-/** Whose forms of the signs that Chinese, Japanese and Korean share are meant. */
+/** The region whose forms are used for the signs that Chinese, Japanese and Korean share. */
 export type Region = 'jp' | 'kr' | 'sc' | 'tc' | 'hk';
 
 export interface FallbackFile {
@@ -9,7 +9,7 @@ export interface FallbackFile {
   readonly bold: FontFile | undefined;
 }
 
-/** By the language of a document, or else by what it is written in. */
+/** From the language of a document, or else from its text. */
 export function regionOf(lang: string | null, text: string): Region {
   const tag = lang?.toLowerCase() ?? '';
   if (/^ja\b/.test(tag)) return 'jp';
@@ -21,13 +21,13 @@ export function regionOf(lang: string | null, text: string): Region {
   return /[\uac00-\ud7a3]/.test(text) ? 'kr' : 'sc';
 }
 
-/** The font of a collection that is for a region, by its PostScript name. */
+/** The font of a collection for a region, by its PostScript name. */
 export function regionalFace(names: readonly string[], region: Region): string | undefined {
   const sans = names.filter((name) => !/mono/i.test(name));
   return sans.find((name) => new RegExp(`(CJK|Sans|PingFang|Heiti)-?${region}\\b`, 'i').test(name));
 }
 
-/** The files to look through, in their order: well-known ones first, of the region before those of others. */
+/** The files to search, in order: well-known ones first, those of the region before the others. */
 export function fallbackFiles(files: readonly FontFile[], region: Region): readonly FallbackFile[] {
   const paths = new Map(files.map((file) => [file.path, file]));
   return files

@@ -6,17 +6,17 @@ import { type FontFile, listFontFiles } from './fontFiles.ts';
 
 export type BaseFont = 'Text' | 'Code';
 
-/** The fonts at hand. It reads each of them once, when the first document needs it. */
+/** The available fonts. Each font is read once, when the first document needs it. */
 export interface FontBook {
-  /** The family in which a sign is set: the one asked for, or another that has it; undefined where none has. */
+  /** The family that sets a sign: the base font's, or another that has the sign; undefined if none has it. */
   familyFor(codePoint: number, base: BaseFont, region: Region): string | undefined;
   /** The advance of a sign in ems, in the regular style. */
   advance(codePoint: number, family: string): number;
-  /** What PDFMake is to know of families, by their names. */
+  /** What PDFMake must know about families, by their names. */
   describe(families: ReadonlySet<string>): { fonts: TFontDictionary; files: ReadonlyMap<string, Buffer> };
 }
 
-/** Without `others`, documents are set in the fonts of the program alone. */
+/** Without `others`, only the fonts of the program are used. */
 export function createFontBook(folders: readonly string[], others: 'with others' | 'own alone'): FontBook {
   const files = listFontFiles(folders);
   const families = new Map<string, Family>(ownFamilies(files));
@@ -25,7 +25,7 @@ export function createFontBook(folders: readonly string[], others: 'with others'
 
   function search(codePoint: number, base: BaseFont, region: Region): string | undefined {
     const isSign = /[\p{Script=Common}\p{Script=Greek}]/u.test(String.fromCodePoint(codePoint));
-    // The font of mathematics has single Arabic letters, which are no good for words.
+    // The font of mathematics has single Arabic letters, which do not work for words.
     for (const name of [base, 'Text', 'Code', ...(isSign ? ['Symbols', 'Math'] : [])])
       if (families.get(name)?.normal.has(codePoint)) return name;
     const family = fallbacks?.(codePoint, region);
@@ -81,7 +81,7 @@ function ownFace(files: readonly FontFile[], name: string, code: boolean): FontF
   return face;
 }
 
-/** Fonts are opened one after the other until one has the sign, as far as the bounds reach. */
+/** Opens fonts one after another until one has the sign, within the bounds. */
 function createFallbacks(files: readonly FontFile[]) {
   const opened = new Map<string, FontFace | undefined>();
   const lists = new Map<Region, readonly FallbackFile[]>();
@@ -128,7 +128,7 @@ function describeFamilies(families: readonly (readonly [string, Family | undefin
       family.bolditalics,
     ].map((face) => {
       files.set(face.path, face.bytes);
-      // PDFMake changes the arrays that it is given, so each document has its own.
+      // PDFMake changes the arrays that it gets, so each document has its own.
       return face.collection ? [face.path, face.name] : face.path;
     });
     fonts[name] = { normal, bold, italics, bolditalics } as TFontDictionary[string];

@@ -1,14 +1,14 @@
 import { metrics } from './style.ts';
 
-/** What is changed in a font's bytes before it is used. Its outlines and its name stay. */
+/** What is changed in a font's bytes before use. Its outlines and its name stay. */
 export interface FontChanges {
   /** Code must look as it was written, so `!=` and `=>` must not become one sign. */
   readonly noLigatures: boolean;
 }
 
 /**
- * Gives every font of a file the same ascent and descent, since the pitch of a line is that of its tallest font: a
- * word in Chinese, or in code, would push its line down. Changes the bytes where they are.
+ * Gives every font of a file the same ascent and descent. The tallest font decides the pitch of a line, so a word in
+ * Chinese, or in code, would otherwise push its line down. Changes the bytes in place.
  */
 export function prepareFontBytes(bytes: Buffer, changes: FontChanges): void {
   for (const directory of directoriesOf(bytes)) {

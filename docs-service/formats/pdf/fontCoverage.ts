@@ -1,6 +1,6 @@
 import { createFontBook } from './fontBook.ts';
 
-/** A letter of each script that the program's own fonts do not have. */
+/** A letter of each script that the program's own fonts lack. */
 const samples = {
   Chinese: '漢',
   Japanese: 'か',
@@ -17,7 +17,7 @@ export interface FontCoverage {
   readonly missing: readonly string[];
 }
 
-/** For which scripts beyond Latin, Greek and Cyrillic a PDF has a font. It opens fonts until it has found one of each. */
+/** The scripts beyond Latin, Greek and Cyrillic for which a PDF has a font. It opens fonts until each has one. */
 export function fontCoverage(folders: readonly string[]): FontCoverage {
   const book = createFontBook(folders, 'with others');
   const has = (letter: string) => book.familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') !== undefined;

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import * as fontkit from 'fontkit';
 import { type FontChanges, isDrawable, prepareFontBytes } from './fontBytes.ts';
 
-/** One font of a file, ready to be set. */
+/** One font of a file, ready for use. */
 export interface FontFace {
-  /** Its PostScript name, by which it is found in a collection and called in the document. */
+  /** Its PostScript name, which finds it in a collection and names it in the document. */
   readonly name: string;
-  /** The file, by which PDFMake is told of it. */
+  /** The file, as PDFMake gets it. */
   readonly path: string;
   readonly bytes: Buffer;
   readonly collection: boolean;
@@ -15,10 +15,10 @@ export interface FontFace {
   advance(codePoint: number): number;
 }
 
-/** Which font of a collection is meant, by its PostScript name; without an answer it is the first. */
+/** Chooses a font of a collection by its PostScript name; without an answer, the first one is used. */
 export type FaceChoice = (names: readonly string[]) => string | undefined;
 
-/** Undefined where the file is no font that could be embedded. */
+/** Undefined if the file is not a font that can be embedded. */
 export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoice): FontFace | undefined {
   try {
     const bytes = readFileSync(path);
@@ -30,7 +30,7 @@ export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoi
     const font = fonts.find(({ postscriptName }) => postscriptName === name) ?? fonts[0];
     return font && faceOf(font, { path, bytes, collection: 'fonts' in opened });
   } catch {
-    // A file that cannot be read or is damaged is no font for us; others are looked through after it.
+    // An unreadable or damaged file is skipped; the search goes on with others.
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ export interface FontFile {
   readonly size: number;
 }
 
-/** Where Debian and other Linux distributions, macOS and Windows keep fonts. Folders that are not there do no harm. */
+/** Where Debian and other Linux distributions, macOS and Windows keep fonts. A missing folder does no harm. */
 export function usualFontFolders(): readonly string[] {
   const windows = process.env['SystemRoot'] ?? 'C:\\Windows';
   return [
@@ -29,8 +29,8 @@ export function listFontFiles(folders: readonly string[]): readonly FontFile[] {
 }
 
 /**
- * Changes when a font that a document could be set in has changed, whatever folder it lies in. Of each file it takes
- * the name, the size and the beginning, where a font keeps checksums of all its parts.
+ * Changes when a font that a document could use has changed, whatever its folder. It covers the name, the size and the
+ * beginning of each file, where a font keeps checksums of all its parts.
  */
 export function fontsFingerprint(folders: readonly string[]): string {
   const hash = createHash('sha256');
@@ -57,7 +57,7 @@ function sizeOf(path: string): number {
   try {
     return statSync(path).size;
   } catch {
-    // It is gone, or a link that leads nowhere.
+    // The file is gone, or is a link that leads nowhere.
     return 0;
   }
 }
@@ -66,7 +66,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // A folder that is missing or may not be read has no fonts for us.
+    // A missing or unreadable folder has no fonts for us.
     return [];
   }
 }

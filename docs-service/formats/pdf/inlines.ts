@@ -4,7 +4,7 @@ import { decodeEntities } from '../markdown/plainText.ts';
 import type { InlineContext, Mark, Piece, TextPiece } from './pieces.ts';
 import { createHtmlReader } from './rawHtml.ts';
 
-/** Flattens inline tokens into pieces, with the marks of all that they stand in. */
+/** Flattens inline tokens into pieces, with the marks of all tokens around them. */
 export function inlinePieces(tokens: readonly Token[], context: InlineContext, mark: Mark = {}): Piece[] {
   const html = createHtmlReader(mark, context);
   return tokens.flatMap((token) =>
@@ -16,7 +16,7 @@ export function inlinePieces(tokens: readonly Token[], context: InlineContext, m
   );
 }
 
-/** What a block of raw HTML says, as paragraphs. */
+/** The text of a block of raw HTML, as paragraphs. */
 export function htmlParagraphs(raw: string, context: InlineContext): Piece[][] {
   const paragraphs: Piece[][] = [[]];
   for (const piece of createHtmlReader({}, context).read(raw)) {

@@ -8,7 +8,7 @@ import type { Run } from './typesetter.ts';
 /** Sets what stands in an item. */
 type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
 
-/** A list whose signs hang to the left of its text, in the line of the text itself, so no page parts them. */
+/** A list. Its signs hang to the left of the text, on the line of the text itself, so no page separates them. */
 export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): Block {
   const markers = markersOf(list, scope);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
@@ -55,7 +55,7 @@ function markersOf(list: Tokens.List, { type, look, listDepth = 0 }: Scope): Mar
   });
 }
 
-/** Puts the sign of an item before its text, or above what it begins with. */
+/** Puts the sign of an item before its text, or above its first block. */
 function marked(blocks: readonly Block[], marker: Marker | undefined, hangs: boolean, scope: Scope): Block[] {
   if (!marker) return [...blocks];
   const [first, ...rest] = blocks;

@@ -5,7 +5,7 @@ import { hang } from './paragraphs.ts';
 import { heightOf, indented, type Scope } from './scope.ts';
 import { colors, sizes } from './style.ts';
 
-/** The footnotes after a short rule at the end of the document, each with a link back to where it is referred to. */
+/** The footnotes after a short rule at the end of the document, each with a link back to its reference. */
 export function notesBlocks(footnotes: readonly Footnote[], scope: Scope): Block[] {
   if (footnotes.length === 0) return [];
   const rule = { type: 'line', x1: 0, y1: 0, x2: 110, y2: 0, lineWidth: 0.6, lineColor: colors.strongRule };

@@ -1,7 +1,7 @@
 /**
- * Within an indent, PDFMake forgets the indent where a table or a row of columns goes over to the next page, and sets
- * what follows too wide. It remembers the table's own margin alone, so the table is given the whole indent as its own.
- * @param indent points from the margin of the page; 0 within another table, where it remembers that one's
+ * Within an indent, PDFMake forgets the indent when a table or a row of columns continues on the next page, and sets
+ * the rest too wide. It remembers only the table's own margin, so the table gets the whole indent as its own.
+ * @param indent points from the margin of the page; 0 within another table, whose margin it remembers
  */
 export function fromPageMargin(node: Record<string, unknown>, indent: number): Record<string, unknown> {
   if (indent === 0) return node;

@@ -5,12 +5,12 @@ import { isRightToLeft, rightToLeftLines } from './rightToLeft.ts';
 import { colors, pitch } from './style.ts';
 import type { Run, Typesetter } from './typesetter.ts';
 
-/** A node of PDFMake with what is to be known of it to place it. */
+/** A node of PDFMake, with the facts that place it. */
 export interface Placed {
   readonly node: Record<string, unknown>;
-  /** Points that must be left on a page for its beginning. */
+  /** Points that a page must have left for its beginning. */
   readonly lead: number;
-  /** Points, estimated from above. */
+  /** In points, an upper estimate. */
   readonly height: number;
 }
 
@@ -25,12 +25,12 @@ export interface Setting {
   readonly type: Typesetter;
   readonly pictures: Pictures;
   readonly width: number;
-  /** How far from the margin of the page it begins; 0 within a table. */
+  /** Its distance from the margin of the page; 0 within a table. */
   readonly indent: number;
   readonly look: TextLook;
 }
 
-/** The text and the pictures of a paragraph, one below the other; pictures without text between them in a row. */
+/** The text and the pictures of a paragraph, one below the other; adjacent pictures share a row. */
 export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Placed[] {
   const nodes: Placed[] = [];
   let texts: TextPiece[] = [];
@@ -60,7 +60,7 @@ export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Plac
   return nodes;
 }
 
-/** Text alone. A paragraph of megabytes becomes several nodes, since PDFMake is quadratic in the words of one. */
+/** Only text. A paragraph of megabytes becomes several nodes, because PDFMake is quadratic in the words of a node. */
 export function textNodes(pieces: readonly TextPiece[], { type, width, look }: Setting): Placed[] {
   return chunksOf(pieces).map((chunk) => {
     const { whole } = type.width(chunk, look.fontSize);
@@ -76,7 +76,7 @@ export function textNodes(pieces: readonly TextPiece[], { type, width, look }: S
   });
 }
 
-/** Puts runs before the text of a node, so that they hang out to its left. Their width is in points. */
+/** Puts runs before the text of a node, so that they hang to its left. Their width is in points. */
 export function hang(
   node: Record<string, unknown>,
   runs: readonly Run[],
@@ -109,7 +109,7 @@ function chunksOf(pieces: readonly TextPiece[]): TextPiece[][] {
   return chunks;
 }
 
-/** After the last space within a length, or the next one. A word that is longer is cut, but no character is. */
+/** After the last space within a length, or the next one. A longer word is cut, but never inside a character. */
 function cutAt(text: string, length: number): number {
   if (text.length <= length + 200) return text.length;
   const space = text.lastIndexOf(' ', length);
@@ -149,7 +149,7 @@ function rowNodes(row: readonly PlacedPicture[], { width, indent }: Setting): Pl
   return [{ node: fromPageMargin({ columns, columnGap }, indent), height, lead: height }];
 }
 
-/** Explicit sizes, as PDFMake measures pixels as points. */
+/** Explicit sizes, because PDFMake reads pixels as points. */
 function pictureNode({ node, width, height }: PlacedPicture): Placed {
   const options = { imageCallback: () => '', warningCallback: () => undefined };
   const shown = 'svg' in node ? { ...node, options } : node;

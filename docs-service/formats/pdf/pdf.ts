@@ -9,9 +9,9 @@ import { changePrinter } from './printer.ts';
 import { Typesetter } from './typesetter.ts';
 
 /**
- * Renders a document as a PDF. The same document with the same fonts gives the same bytes, wherever and whenever.
- * Nothing is read but fonts in the folders of the job and pictures in the content folder, and nothing is fetched.
- * Throws `Unrenderable` for a document that is out of bounds.
+ * Renders a document as a PDF. The same document with the same fonts always gives the same bytes, on every machine. It
+ * reads only fonts in the folders of the job and pictures in the content folder, and fetches nothing. Throws
+ * `Unrenderable` for a document that is out of bounds.
  */
 export async function createPdf(job: PdfJob): Promise<Rendered> {
   const markdown = parseMarkdown(job.document.body);
@@ -22,7 +22,7 @@ export async function createPdf(job: PdfJob): Promise<Rendered> {
   } catch (error) {
     if (error instanceof Unrenderable) throw error;
     const excluded = pictures.size > 0 ? await damagedPictures(attempt, pictures) : new Set<string>();
-    const note = `The document was set without what its first rendering failed on: ${messageOf(error)}`;
+    const note = `The document was rendered without the parts on which the first attempt failed: ${messageOf(error)}`;
     const rendered = await render(
       { ...attempt, book: createFontBook(job.fonts, 'own alone'), excluded },
       pictures,
@@ -49,7 +49,7 @@ function fontBookOf(folders: readonly string[]): FontBook {
   return book;
 }
 
-/** Tells which pictures it used, also where it fails. */
+/** Reports which pictures it used, even if it fails. */
 async function render({ job, markdown, book, excluded }: Attempt, used: Set<string>): Promise<Rendered> {
   const { document, content, targets } = job;
   const type = new Typesetter(book, regionOf(document.lang, document.body.slice(0, 100_000)));
@@ -78,7 +78,7 @@ async function print(
   return pdfmake.createPdf(definition).getBuffer();
 }
 
-/** The names by which pictures ask for a font of code. */
+/** The names by which pictures ask for a code font. */
 const codeFonts = [
   'monospace',
   'ui-monospace',
@@ -89,7 +89,7 @@ const codeFonts = [
   'DejaVu Sans Mono',
 ];
 
-/** PDFMake takes fonts as bytes from its own file system alone. It has one in Node too, of which its types are silent. */
+/** PDFMake takes font bytes only from its own file system. It has one in Node too, which its types do not mention. */
 function virtualFiles() {
   return (pdfmake as unknown as { readonly virtualfs: VirtualFiles }).virtualfs;
 }
@@ -98,7 +98,7 @@ interface VirtualFiles {
   writeFileSync(path: string, bytes: Buffer): void;
 }
 
-/** Prints each picture alone, to learn which of them the printer fails on. */
+/** Prints each picture alone, to find out on which of them the printer fails. */
 async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string>): Promise<Set<string>> {
   const damaged = new Set<string>();
   for (const path of paths) {
@@ -114,7 +114,7 @@ async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string
     try {
       await print(definition as Parameters<typeof print>[0], book, new Set(['Text', 'Code']));
     } catch {
-      // Whatever it fails on, the document is better without it.
+      // Whatever the reason, the document is better without it.
       damaged.add(path);
     }
   }

@@ -5,7 +5,7 @@ import type { ImagePiece } from './pieces.ts';
 import { textHeight } from './style.ts';
 import { isSvgInBounds } from './svgBounds.ts';
 
-/** A picture in its size on the page, in points. */
+/** A picture with its size on the page, in points. */
 export interface PlacedPicture {
   readonly path: string;
   readonly width: number;
@@ -18,13 +18,13 @@ export interface PictureSource {
   readonly folder: string;
   /** The path of the document in it. */
   readonly document: string;
-  /** Pictures that are not to be shown, by their paths. */
+  /** Pictures that must not be shown, by their paths. */
   readonly excluded: ReadonlySet<string>;
 }
 
 /** The pictures of one document. Each file is read once. */
 export class Pictures {
-  /** What PDFMake is to know of them, by name. */
+  /** The pictures for PDFMake, by name. */
   readonly images: Record<string, string> = {};
   readonly notes = new Set<string>();
   readonly #source: PictureSource;
@@ -39,7 +39,7 @@ export class Pictures {
     return [...this.#read.keys()];
   }
 
-  /** Undefined where it cannot be shown; the notes say why. */
+  /** Undefined if the picture cannot be shown; the notes say why. */
   place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
     const box = { width: maxWidth, height: textHeight * 0.86 };
     const target = resolveLink(piece.source, this.#source.document);
@@ -67,7 +67,7 @@ export class Pictures {
     if (asset.kind === 'problem') return this.#refuse(asset.message);
     const { type, bytes, width, height, hash } = asset;
     this.#bytes += bytes.length;
-    if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures are more than 100 MB.`);
+    if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures have more than 100 MB.`);
     if (type === 'gif' || type === 'webp') {
       return this.#refuse(`The picture ${path} is a ${type.toUpperCase()}. A PDF shows PNG, JPEG and SVG.`);
     }
@@ -114,7 +114,7 @@ function placedSize({ width, height }: Original, asked: number | undefined, box:
   return { width: Math.max(1, w * fit), height: Math.max(1, h * fit) };
 }
 
-/** What `sanitiseSvg` wrote begins with its tag, in which no `>` stands. */
+/** The output of `sanitiseSvg` begins with its tag, which contains no `>`. */
 function sizedSvg(svg: string, original: Original, size: { width: number; height: number }): string {
   return svg.replace(/^<svg\b[^>]*/, (tag) => {
     const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
@@ -123,8 +123,8 @@ function sizedSvg(svg: string, original: Original, size: { width: number; height
 }
 
 /**
- * PDFKit unpacks transparent and interlaced pictures on its own time, in an order that changes, and a damaged one
- * ends the process. So they are checked here, and laid on the white of the page.
+ * PDFKit unpacks transparent and interlaced pictures asynchronously, in a varying order, and a damaged one ends the
+ * process. So they are checked here, and flattened onto the white of the page.
  */
 function tryOpaquePng(bytes: Uint8Array): Buffer | undefined {
   try {
@@ -138,7 +138,7 @@ function tryOpaquePng(bytes: Uint8Array): Buffer | undefined {
     layOnWhite(picture.data);
     return PNG.sync.write(picture, { colorType: 2, inputHasAlpha: true, filterType: 4 });
   } catch {
-    // What the decoder says of damaged bytes is nothing that an author could act on.
+    // An author could do nothing with the decoder's message about damaged bytes.
     return undefined;
   }
 }

@@ -2,13 +2,13 @@ import lineModule, { type Inline, type Line } from 'pdfmake/js/Line.js';
 import measureModule from 'pdfmake/js/SVGMeasure.js';
 
 /**
- * Puts two parts of PDFMake into its place that print what its own do, better; both go by the version that is pinned.
+ * Replaces two parts of PDFMake with better ones; both depend on the pinned version.
  *
- * It prints each word on its own, with its own link. Ours prints the words of a line that look alike and lead to the
- * same place as one text: files are half as large and made in a third of the time, a reader selects lines in place of
- * words, and a link is one area.
+ * PDFMake prints each word on its own, with its own link. Our part prints adjacent words of a line as one text if they
+ * look alike and have the same link. Files are half as large and take a third of the time, a reader selects lines
+ * instead of words, and a link is one area.
  *
- * It writes an SVG anew to put its size in, and trims all texts. Ours leaves it as it is.
+ * PDFMake rewrites an SVG to set its size, and trims all texts. Our part leaves it as it is.
  */
 export function changePrinter(): void {
   if (isChanged) return;
@@ -38,7 +38,7 @@ function join(line: Line, last: Inline, next: Inline): void {
   if (next.lineEnd) line.newLineForced = true;
 }
 
-/** What PDFMake prints an inline by. */
+/** The properties that decide how PDFMake prints an inline. */
 const look = [
   'font',
   'fontSize',

@@ -2,8 +2,8 @@ import { Parser } from 'htmlparser2';
 import type { InlineContext, Mark, Piece } from './pieces.ts';
 
 /**
- * Reads raw HTML as far as it says how text is set; of everything else the text stays. Markdown cuts inline HTML
- * into a token for each tag, so one reader goes over all tokens of a paragraph.
+ * Reads raw HTML for how text is set; of everything else, only the text stays. Markdown cuts inline HTML into a token
+ * for each tag, so one reader goes over all tokens of a paragraph.
  */
 export function createHtmlReader(outer: Mark, context: InlineContext) {
   const open: { readonly name: string; readonly mark: Mark }[] = [];
@@ -17,7 +17,7 @@ export function createHtmlReader(outer: Mark, context: InlineContext) {
           pieces.push({ kind: 'text', text: name === 'br' ? '\n' : '\n\n', mark: mark() });
         const image = name === 'img' && !isHidden() ? imageOf(attributes, mark()) : undefined;
         if (image) pieces.push(image);
-        // What is nested out of bounds is set like what it stands in.
+        // What is nested too deep is set like its surroundings.
         if (!voids.has(name) && open.length < maxDepth) {
           open.push({ name, mark: { ...mark(), ...markOf(name, attributes, context) } });
         }

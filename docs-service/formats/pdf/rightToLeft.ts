@@ -2,7 +2,7 @@ import type { TextPiece } from './pieces.ts';
 
 const letters = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-/** Whether most letters of a text are Hebrew, Arabic or of their like. */
+/** Whether most letters of a text are Hebrew, Arabic or similar. */
 export function isRightToLeft(pieces: readonly TextPiece[]): boolean {
   const text = pieces.map((piece) => piece.text.slice(0, 2000)).join('');
   if (!letters.test(text)) return false;
@@ -11,9 +11,9 @@ export function isRightToLeft(pieces: readonly TextPiece[]): boolean {
 }
 
 /**
- * The text with its lines broken and their words from right to left, since the printer sets words from left to right.
- * Within a word the font does it. Latin words and numbers keep their order among themselves; the finer rules of mixed
- * text are not followed.
+ * The text with its lines broken and their words from right to left, because the printer sets words from left to right.
+ * Within a word, the font handles the direction. Latin words and numbers keep their order among themselves; the finer
+ * rules of mixed text are not followed.
  */
 export function rightToLeftLines(
   pieces: readonly TextPiece[],
@@ -44,7 +44,7 @@ function wordsOf(piece: TextPiece): TextPiece[] {
     .flatMap((text) => (text === '\n' || text.trim() ? [{ ...piece, text }] : []));
 }
 
-/** From the last word to the first, but stretches of words from left to right as they were. */
+/** From the last word to the first, except that stretches of left-to-right words keep their order. */
 function reversed(words: readonly TextPiece[]): TextPiece[] {
   const groups: TextPiece[][] = [];
   for (const word of words) {

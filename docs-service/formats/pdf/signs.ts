@@ -1,10 +1,10 @@
-/** A sign as it is looked for in fonts, and a plainer one that says the same. */
+/** A sign as it is looked up in fonts, and a plainer one with the same meaning. */
 export interface Sign {
   readonly text: string;
   readonly alternative?: string;
 }
 
-/** Cuts a text into signs. What only says how the sign before it is drawn, and what prints nothing, is left out. */
+/** Cuts a text into signs, without characters that only change the sign before them or print nothing. */
 export function signsOf(text: string): Sign[] {
   const signs: Sign[] = [];
   for (const character of plainSigns(text)) {
@@ -23,7 +23,7 @@ export function plainSigns(text: string): string {
 const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
 const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
 
-/** Emoji for which most machines have no font without colours, by signs that the program's own fonts have. */
+/** Emoji for which most machines have no font without colours, and signs that the program's own fonts have. */
 const alternatives: ReadonlyMap<string, string> = new Map([
   ['✅', '✔'],
   ['☑', '✔'],
@@ -51,7 +51,7 @@ const alternatives: ReadonlyMap<string, string> = new Map([
   ['\u2010', '-'],
 ]);
 
-/** Flags are pairs of these. */
+/** A flag is a pair of these. */
 function regionalLetter(character: string): string | undefined {
   const codePoint = character.codePointAt(0) ?? 0;
   return codePoint >= 0x1f1e6 && codePoint <= 0x1f1ff

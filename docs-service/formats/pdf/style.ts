@@ -1,6 +1,6 @@
 import type { CustomTableLayout } from 'pdfmake/interfaces';
 
-/** A4, in points, as all lengths here. */
+/** A4, in points, like all lengths here. */
 export const page = {
   width: 595.28,
   height: 841.89,
@@ -24,12 +24,12 @@ export const colors = {
 /** From one baseline to the next, as a factor of the font's own line. */
 export const lineHeight = 1.22;
 
-/** The metrics that every font is given, so that lines of mixed scripts keep one pitch. Those of Roboto, in ems. */
+/** The metrics that every font gets, so that lines of mixed scripts keep one pitch. Those of Roboto, in ems. */
 export const metrics = { ascent: 0.928, descent: 0.244 } as const;
 
 export const sizes = { body: 10.2, table: 9.2, code: 8.4, note: 8.8 } as const;
 
-/** Inside of running text, code in its wider font is set a little smaller to look as large. */
+/** In running text, code has a wider font, so it is set a little smaller to look as large. */
 export const inlineCodeScale = 0.9;
 
 /** By level, from 1. */
@@ -66,7 +66,7 @@ export const tableLayout: CustomTableLayout = {
 
 export const codePadding = { x: 10, y: 7 } as const;
 
-/** A light ground that goes on over the pages. */
+/** A light background that continues across pages. */
 export const codeLayout: CustomTableLayout = {
   hLineWidth: () => 0,
   vLineWidth: () => 0,
@@ -90,7 +90,7 @@ export const quoteLayout: CustomTableLayout = {
   paddingBottom: () => 0,
 };
 
-/** Nothing is drawn and nothing is added: for lists of contents. */
+/** Draws nothing and adds nothing: for tables of contents. */
 export const plainLayout: CustomTableLayout = {
   hLineWidth: () => 0,
   vLineWidth: () => 0,

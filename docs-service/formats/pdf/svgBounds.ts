@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 
 /**
- * Whether an SVG draws no more than a bounded number of elements once all its `use` elements have their parts: a few
- * of them that refer to each other stand for billions.
+ * Whether an SVG draws a bounded number of elements after all its `use` elements are resolved: a few of them that refer
+ * to each other can stand for billions.
  */
 export function isSvgInBounds(svg: string): boolean {
   const { root, groups } = readGroups(svg);
@@ -19,7 +19,7 @@ export function isSvgInBounds(svg: string): boolean {
   const weightOf = (id: string): number => {
     const known = weights.get(id);
     const group = groups.get(id);
-    // The renderer does not follow what refers to itself.
+    // The renderer does not follow an element that refers to itself.
     if (known !== undefined || !group || open.has(id) || open.size > 100) return known ?? 1;
     open.add(id);
     const weight = weigh(group);
@@ -37,7 +37,7 @@ interface Group {
   readonly uses: string[];
 }
 
-/** What each element with an id holds, and the whole picture. */
+/** The content of each element with an id, and of the whole picture. */
 function readGroups(svg: string) {
   const root: Group = { elements: 0, uses: [] };
   const groups = new Map<string, Group>();

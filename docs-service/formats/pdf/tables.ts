@@ -8,7 +8,7 @@ import type { Mark, Piece, TextPiece } from './pieces.ts';
 import type { Scope } from './scope.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 
-/** A table, or several below each other where it has more columns than the page has room for. */
+/** A table, or several below each other if it has more columns than fit on the page. */
 export function tableBlocks(table: Tokens.Table, scope: Scope): Block[] {
   const columns = table.header.length;
   const most = Math.max(2, Math.floor((scope.width + tablePadding.x * 2) / narrowest));
@@ -20,7 +20,7 @@ export function tableBlocks(table: Tokens.Table, scope: Scope): Block[] {
   return groups.map((group) => tableBlock(table, group, scope));
 }
 
-/** Of a column, with its padding. */
+/** The least width of a column, with its padding. */
 const narrowest = 38;
 
 function range(from: number, to: number): number[] {
@@ -56,7 +56,7 @@ function tableBlock(table: Tokens.Table, columns: readonly number[], scope: Scop
 
 const padding = 2 * tablePadding.y + 1;
 
-/** A row that would not fit on a page of its own must be divided, and is lost if it may not be. */
+/** A row that does not fit on a page must be divided; if that is forbidden, it is lost. */
 function breaking(heights: readonly number[], hasHeader: boolean): Record<string, unknown> {
   const most = heights.reduce((highest, height) => Math.max(highest, height), 0);
   const dontBreakRows = most < textHeight * 0.3;
@@ -75,7 +75,7 @@ function piecesOf(table: Tokens.Table, columns: readonly number[], { inline }: S
   return [row(table.header, { bold: true }), ...table.rows.map((cells) => row(cells, {}))];
 }
 
-/** Smaller letters where words would have to be cut. */
+/** Smaller letters, if words would have to be cut. */
 function fittingWidths(rows: readonly Piece[][][], room: number, { type }: Scope) {
   const count = rows[0]?.length ?? 0;
   const needs = Array.from({ length: count }, () => ({ part: 0, word: 0, whole: 0 }));

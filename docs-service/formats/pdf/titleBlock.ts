@@ -24,7 +24,7 @@ export function titleNodes(
   ];
 }
 
-/** The picture that the front matter names, over the title, which stays on the same page. */
+/** The cover picture from the front matter, above the title, which stays on the same page. */
 export function coverNodes({ cover }: Document, pictures: Pictures): Record<string, unknown>[] {
   const box = { width: textWidth, height: textHeight * coverShare };
   const picture = cover === null ? undefined : pictures.placeFile(cover, box);
@@ -33,10 +33,10 @@ export function coverNodes({ cover }: Document, pictures: Pictures): Record<stri
   return [{ ...node, width, height, margin: [0, 0, 0, 20] }];
 }
 
-/** Of the height of a page. */
+/** As a share of the page's height. */
 const coverShare = 0.45;
 
-/** The date in the manner of the document's language; that of its last change where there is one. */
+/** The date in the style of the document's language; the date of its last change if there is one. */
 function dateLine({ date, updated, lang }: Document): string {
   const text = updated ?? date;
   const time = text ? new Date(text) : undefined;
@@ -50,7 +50,7 @@ function inWords(time: number, lang: string | null): string {
   try {
     return new Intl.DateTimeFormat(lang ?? 'en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
   } catch {
-    // A language that this Node does not know.
+    // This Node does not know the language.
     return new Date(time).toISOString().slice(0, 10);
   }
 }

@@ -6,7 +6,7 @@ import type { Mark, TextPiece } from './pieces.ts';
 import { plainSigns, signsOf } from './signs.ts';
 import { colors, inlineCodeScale, sizes } from './style.ts';
 
-/** A stretch of text in one font and one way, as PDFMake takes it. */
+/** A stretch of text in one font and one style, in PDFMake's form. */
 export interface Run {
   readonly text: string;
   readonly font: string;
@@ -31,7 +31,7 @@ export interface TextWidth {
   readonly whole: number;
 }
 
-/** Sets text in the fonts that have its signs, and keeps account of what it has used and missed. */
+/** Sets text in fonts that have its signs, and records which signs it used and missed. */
 export class Typesetter {
   readonly families = new Set<string>(['Text', 'Code']);
   readonly missing = new Set<number>();
@@ -46,7 +46,7 @@ export class Typesetter {
   }
 
   /**
-   * Never empty, as PDFMake fails on a text without any run.
+   * Never empty, because PDFMake fails on a text without a run.
    * @param room points that a line has at least
    */
   runs(pieces: readonly TextPiece[], fontSize: number, room = Number.POSITIVE_INFINITY): Run[] {
@@ -54,21 +54,23 @@ export class Typesetter {
     return runs.length > 0 ? runs : [{ text: '', font: 'Text' }];
   }
 
-  /** Text in the font of code, each run of it at once: for lines that are not wrapped. */
+  /** Text in the code font, one run for each font: for lines that are not wrapped. */
   codeRuns(line: string): Run[] {
     return this.#split(line, 'Code').map(({ text, family }) =>
       family === undefined ? this.#substitute(text, sizes.code) : { ...plainCode, text, font: family },
     );
   }
 
-  /** Points that code takes in one line. */
+  /** The width of code on one line, in points. */
   codeWidth(text: string): number {
     let width = 0;
     for (const character of text) width += this.#advance(character, 'Code');
     return width * sizes.code;
   }
 
-  /** Points: of the longest part that is not broken, of the longest word, and of all on one line. */
+  /**
+   * In points: the width of the longest part that is not broken, of the longest word, and of everything on one line.
+   */
   width(pieces: readonly TextPiece[], fontSize: number): TextWidth {
     const width = { part: 0, word: 0, whole: 0 };
     let [part, word, line] = [0, 0, 0];
@@ -92,7 +94,7 @@ export class Typesetter {
     return width;
   }
 
-  /** The signs that no font has, for who wrote them. */
+  /** The signs that no font has, for the author. */
   notes(): readonly string[] {
     const names = [...this.missing].slice(0, 20).map(hexadecimal);
     if (names.length === 0) return [];
@@ -119,7 +121,7 @@ export class Typesetter {
     return id && first ? [{ ...first, id }, ...runs.slice(1)] : runs;
   }
 
-  /** Cuts a text where its font changes. Without a family it is one sign that no font has. */
+  /** Cuts a text where its font changes. A part without a family is one sign that no font has. */
   #split(text: string, base: BaseFont): { text: string; family: string | undefined }[] {
     if (/^[\n -~]*$/.test(text)) return text ? [{ text, family: base }] : [];
     const parts: { text: string; family: string | undefined }[] = [];
@@ -161,8 +163,8 @@ export class Typesetter {
 }
 
 /**
- * What PDFMake would otherwise look for, for each word, in all that the word stands in, which takes most of its time.
- * Values such as an empty colour mean that there is none.
+ * Otherwise PDFMake would look for these values, for each word, in everything around the word, which takes most of its
+ * time. Values such as an empty colour mean that there is none.
  */
 const plain = {
   bold: false,
@@ -187,7 +189,7 @@ const plainCode = {
   noWrap: true,
 } as const;
 
-/** Each word with the space after it; long ones with places to break. */
+/** Each word with the space after it; long words with places to break. */
 function codeWords(text: string): string[] {
   return text.split(/(?<= )(?! )/).flatMap((word) => breakable(word, true));
 }
@@ -197,7 +199,7 @@ function hexadecimal(codePoint: number): string {
 }
 
 function lookOf(mark: Mark, fontSize: number): Omit<Run, 'text' | 'font'> {
-  // PDFMake sets these at 0.58 of the size that it is given.
+  // PDFMake sets these at 0.58 of the size that it gets.
   const size = mark.small ? fontSize * 1.2 : mark.code ? fontSize * inlineCodeScale : undefined;
   const leads = mark.link !== undefined || mark.destination !== undefined;
   const color = leads ? colors.link : mark.code ? colors.code : mark.quiet ? colors.quiet : undefined;

@@ -1,19 +1,23 @@
 import { HttpProblem } from '../problem.ts';
 
-/** Streams that one grant has at once: an agent has one, and its windows have one each. */
+/** Streams that one grant may have at once: an agent has one, and each of its windows has one. */
 const most = 8;
 
-/** Leaves no grant so many streams that others get none. */
+/** Limits the streams of each grant, so that others get theirs. */
 export class ListenerCount {
   readonly #open = new Map<string, number>();
 
-  /** Returns what takes the listener off again. Throws HttpProblem where the grant has enough. */
+  /** Returns a function that removes the listener. Throws HttpProblem if the grant has enough. */
   add(grant: string): () => void {
     const count = this.#open.get(grant) ?? 0;
     if (count >= most)
-      throw new HttpProblem(429, `One token listens at most ${most} times at once. End one of the others.`, {
-        headers: { 'retry-after': '5' },
-      });
+      throw new HttpProblem(
+        429,
+        `One token can have at most ${most} streams at once. End one of the others.`,
+        {
+          headers: { 'retry-after': '5' },
+        },
+      );
     this.#open.set(grant, count + 1);
     return () => this.#remove(grant);
   }

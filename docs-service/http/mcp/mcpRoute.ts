@@ -8,18 +8,18 @@ import { ListenerCount, listens } from './listenerCount.ts';
 
 export interface McpRouteOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
-  /** Of the service; what a request says of its host decides nothing. */
+  /** The origin of the service; what a request says about its host decides nothing. */
   readonly origin: string;
   /** A server for one request. */
   readonly createServer: (request: McpRequest) => ReturnType<McpServerFactory>;
-  /** Calls when something in the library has changed: clients of the revision 2026-07-28 may listen for it. */
+  /** Calls back when something in the library has changed: clients of the revision 2026-07-28 may listen for it. */
   readonly onDidChange: (listener: () => void) => { dispose(): void };
   /**
    * Answers clients of 2025-11-25 and before, for a server that asks its clients questions: those revisions need
-   * sessions for that. Without it, each of their requests has a server of its own.
+   * sessions for that. Without it, each of their requests gets its own server.
    */
   readonly serveOlder?: LegacyHttpHandler;
-  /** Aborted when the service is to end, which clients that listen would hold up. */
+  /** Aborted when the service shuts down, which listening clients would otherwise delay. */
   readonly ending: AbortSignal | undefined;
 }
 
@@ -31,17 +31,17 @@ export interface McpRequest {
   readonly drafts: boolean;
 }
 
-/** Requests that are answered at the same time, those of clients that listen included. */
+/** Requests that are answered at once, including those of listening clients. */
 const mostRequests = 512;
 const mostListeners = 128;
-/** Milliseconds after which a client that listens must ask again, with a token that is still good. */
+/** Milliseconds after which a listening client must ask again, with a token that is still valid. */
 const longestAnswer = 600_000;
-/** Milliseconds between two looks at the token of a client that listens. */
+/** Milliseconds between two checks of a listening client's token. */
 const lookAtToken = 1_000;
 
 /**
- * MCP by Streamable HTTP at `/mcp`, without sessions, so that any instance can answer any request. What is wrong before
- * a message is read is a problem as everywhere; from then on errors are those of JSON-RPC.
+ * MCP by Streamable HTTP at `/mcp`, without sessions, so that any instance can answer any request. An error before a
+ * message is read is a problem, as everywhere; after that, errors are those of JSON-RPC.
  */
 export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   const { authorization, ending } = options;
@@ -79,7 +79,7 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
       path,
       {
         schema: { hide: true },
-        // Programs find the sign-in by a GET too.
+        // Programs also find the sign-in by a GET.
         config: { guard: authorization.requireReader },
         onRequest: [authorization.requireReader, refuseOtherMedia],
       },
@@ -112,7 +112,7 @@ async function createHandler(app: FastifyInstance, options: McpRouteOptions): Pr
   };
 }
 
-/** Aborts when the answer is out, or has no reader any more, or took too long. */
+/** Aborts when the answer is sent, has no reader any more, or took too long. */
 function whenGone({ raw }: FastifyReply): AbortController {
   const gone = new AbortController();
   const overdue = setTimeout(() => gone.abort(), longestAnswer);
@@ -130,7 +130,7 @@ function whenAborted({ signal }: AbortController, work: () => void): void {
   else signal.addEventListener('abort', work, { once: true });
 }
 
-/** Ends what a client listens to soon after its token has ended. */
+/** Ends a client's stream soon after its token has ended. */
 function endWithToken(gone: AbortController, stillReads: () => Promise<boolean>): void {
   const timer = setInterval(async () => {
     if (!(await stillReads())) gone.abort();
@@ -138,12 +138,12 @@ function endWithToken(gone: AbortController, stillReads: () => Promise<boolean>)
   whenAborted(gone, () => clearInterval(timer));
 }
 
-/** The body was read already, and what asked for the token's scopes is not the SDK's business. */
+/** The body was read already, and the scopes of the token do not concern the SDK. */
 function requestOf({ headers }: FastifyRequest, origin: string, signal: AbortSignal): Request {
   const fields = Object.entries(headers).flatMap(([name, value]) =>
     name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
-  // The SDK takes no `*/*`, which is what programs send that do not mind.
+  // The SDK does not accept `*/*`, which programs without a preference send.
   return new Request(new URL('/mcp', origin), {
     method: 'POST',
     headers: [...fields.filter(([name]) => name !== 'accept'), ['accept', accepted.join(', ')]],
@@ -151,7 +151,7 @@ function requestOf({ headers }: FastifyRequest, origin: string, signal: AbortSig
   });
 }
 
-/** The token itself goes no further. */
+/** The token itself is not passed on. */
 function authInfoOf({ grant }: FastifyRequest) {
   return { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] };
 }
@@ -170,7 +170,10 @@ async function refuseOtherMedia({ headers }: FastifyRequest): Promise<void> {
   if (type.trim().toLowerCase() !== 'application/json')
     throw new HttpProblem(415, 'Messages of MCP are JSON: send "Content-Type: application/json".');
   if (!accepted.every((one) => isAccepted(headers.accept ?? '*/*', one)))
-    throw new HttpProblem(406, `Answers of MCP come in two ways: send "Accept: ${accepted.join(', ')}".`);
+    throw new HttpProblem(
+      406,
+      `Answers of MCP have one of two types: send "Accept: ${accepted.join(', ')}".`,
+    );
 }
 
 function isAccepted(accept: string, type: string): boolean {
@@ -179,11 +182,11 @@ function isAccepted(accept: string, type: string): boolean {
 }
 
 function noBatches(): HttpProblem {
-  return new HttpProblem(400, 'MCP has no batches of messages. Send one message in a request.');
+  return new HttpProblem(400, 'MCP has no batches of messages. Send one message in each request.');
 }
 
 function tooMany(): HttpProblem {
-  return new HttpProblem(503, 'Too many clients ask at the same time. Try again in a moment.', {
+  return new HttpProblem(503, 'Too many requests are in progress. Try again in a moment.', {
     headers: { 'retry-after': '1' },
   });
 }

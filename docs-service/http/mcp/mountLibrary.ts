@@ -32,7 +32,7 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
         library: Promise.resolve(libraryFor({ drafts })),
         version,
         era,
-        // Without sessions only the newer revision can carry it.
+        // Without sessions, only the newer revision can notify.
         canNotify: era === 'modern',
         onDefect,
       }),

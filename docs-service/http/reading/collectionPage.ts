@@ -11,7 +11,7 @@ export interface CollectionView {
   readonly pageSize: number;
 }
 
-/** A collection in its order. Its drafts are in no book, so they are not here either. */
+/** A collection in its order. Its drafts are in no book, so they are left out here too. */
 export function collectionPage({ collection, page: number, pageSize }: CollectionView): string {
   const { definition, documents } = collection;
   const { name, title, description, author } = definition;

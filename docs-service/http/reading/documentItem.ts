@@ -6,13 +6,13 @@ import { escapeHtml } from '../pages.ts';
 import { libraryAddress } from './readingAddress.ts';
 
 export interface ItemOptions {
-  /** As HTML; else the title of the document. */
+  /** As HTML; by default the title of the document. */
   readonly title?: string;
-  /** As HTML, in place of the description. */
+  /** As HTML, instead of the description. */
   readonly text?: string;
-  /** The search that a link to a tag keeps. */
+  /** The search that the link of a tag preserves. */
   readonly q?: string;
-  /** The collection that is read. */
+  /** The collection that the reader is in. */
   readonly collection?: string;
 }
 

@@ -6,14 +6,14 @@ import { escapeHtml, pageAround } from '../pages.ts';
 /** The collection that a reader came from. */
 export interface Surroundings {
   readonly definition: CollectionDefinition;
-  /** Of the document in the collection, from 1. */
+  /** The position of the document in the collection, from 1. */
   readonly place: number;
   readonly size: number;
   readonly previous: DocumentMetadata | undefined;
   readonly next: DocumentMetadata | undefined;
 }
 
-/** What stands before and after the `<article>` of a document. */
+/** The HTML before and after the `<article>` of a document. */
 export function documentPage(
   document: DocumentMetadata,
   surroundings: Surroundings | undefined,

@@ -3,7 +3,7 @@ import { DocumentMissing } from '../lookups.ts';
 import { escapeHtml, page } from '../pages.ts';
 import type { HttpProblem } from '../problem.ts';
 
-/** What went wrong under `/read`, for people. */
+/** A page for people about an error under `/read`. */
 export function errorPage(problem: HttpProblem): string {
   const title = titles[problem.status] ?? 'That did not work';
   return page({

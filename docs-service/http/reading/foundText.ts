@@ -6,7 +6,7 @@ import type { Query } from '../../index/query.ts';
 import { hits } from '../../index/snippet.ts';
 import { escapeHtml } from '../pages.ts';
 
-/** A text as HTML, with what was looked for marked. */
+/** A text as HTML, with the matches of a query marked. */
 export function markFound(text: string, { all }: Query): string {
   const out: string[] = [];
   let from = 0;
@@ -17,7 +17,7 @@ export function markFound(text: string, { all }: Query): string {
   return `${out.join('')}${escapeHtml(text.slice(from))}`;
 }
 
-/** An excerpt in Markdown, as search gives it, as HTML: code stays code, and of other text the words. */
+/** Converts an excerpt in Markdown, as search returns it, to HTML: code stays code, other text becomes its words. */
 export function snippetToHtml(snippet: string, query: Query): string {
   const tokens = blocksOf(snippet);
   const [only, ...more] = tokens;
@@ -28,7 +28,7 @@ export function snippetToHtml(snippet: string, query: Query): string {
   return `<p class="snippet" dir="auto">${markFound(text, query)}</p>`;
 }
 
-/** Without its definition a reference is text. */
+/** Without its definition, a reference is text. */
 const footnotes = /\[\^[^\]\s]{1,100}\]/g;
 
 interface Span {
@@ -36,7 +36,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Those that touch become one. */
+/** Adjacent spans become one. */
 function merged(spans: readonly Span[]): Span[] {
   const out: Span[] = [];
   for (const span of [...spans].sort((one, other) => one.start - other.start)) {

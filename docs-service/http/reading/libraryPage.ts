@@ -14,7 +14,7 @@ interface View {
   /** Counted from 1. */
   readonly page: number;
   readonly pageSize: number;
-  /** Of all pages. */
+  /** The number of documents on all pages. */
   readonly total: number;
 }
 
@@ -52,7 +52,7 @@ ${books}</div>`,
   });
 }
 
-/** What a search found, the best first, with the words that it was found by. */
+/** The results of a search, the best first, with the matching words marked. */
 export function resultsPage(view: ResultsView): string {
   const { items, text, total, approximate, filter } = view;
   const query = parseQuery(text);
@@ -83,7 +83,7 @@ ${total === 0 ? advice : list(entries)}${pages(view, { q: text })}
 const advice = `<p>Try fewer or other words. A document is found if it has all of them.</p>
 <ul>
 <li><code>"first steps"</code> finds words next to each other.</li>
-<li><code>config*</code> finds words that begin like this.</li>
+<li><code>config*</code> finds words that begin with <code>config</code>.</li>
 <li><code>-windows</code> leaves out documents with a word.</li>
 </ul>
 `;
@@ -99,7 +99,7 @@ function searchForm(text: string, { type, tag }: View['filter']): string {
 `;
 }
 
-/** Each filter with a link that takes it away. */
+/** Each filter with a link that removes it. */
 function filters({ filter }: View, items: readonly DocumentMetadata[], q?: string): string {
   const { type, tag } = filter;
   const title = items.flatMap(({ tags }) => tags).find(({ slug }) => slug === tag)?.title ?? tag;
@@ -124,7 +124,7 @@ function pages({ filter, ...view }: View, more: LibraryPlace): string {
   return pager({ ...view, addressOf: (to) => libraryAddress({ ...filter, ...more, page: to }) });
 }
 
-/** More would be a list of their own. */
+/** More collections would need a list of their own. */
 const mostBooks = 100;
 
 function bookShelf(collections: readonly CollectionDefinition[]): string {

@@ -8,7 +8,7 @@ export interface PagerOptions {
   readonly addressOf: (page: number) => string;
 }
 
-/** Links to the pages before and after; empty where there is one page only. */
+/** Links to the previous and the next page; empty if there is only one page. */
 export function pager({ page, pageSize, total, addressOf }: PagerOptions): string {
   const last = Math.max(1, Math.ceil(total / pageSize));
   if (last === 1 && page === 1) return '';

@@ -1,4 +1,4 @@
-/** What the pages of the library can be narrowed to, and which of them is meant. */
+/** A page of the library, and what it is narrowed to. */
 export interface LibraryPlace {
   readonly q?: string | undefined;
   readonly type?: string | undefined;

@@ -42,8 +42,8 @@ const libraryQuery = Type.Object({
 });
 
 /**
- * What stands under `/read`: pages for the owner, who is signed in and sees drafts too. What the API needs a token for,
- * a session gets here alone, so that no page of another site can use the cookie to read the API.
+ * The routes under `/read`: pages for the signed-in owner, who also sees drafts. Here alone, a session replaces the
+ * token that the API needs, so that no page of another site can use the cookie to read the API.
  */
 export function createReadingRoutes(services: ReadingServices): FastifyPluginAsyncTypebox {
   const { index, renditions, authorization, owner } = services;
@@ -65,7 +65,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     );
 
     app.get('', { schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
-      // A form sends fields that were left empty.
+      // A form also sends its empty fields.
       const { q, type, tag } = withoutEmpty(request.query);
       const { page = 1 } = request.query;
       const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
@@ -143,7 +143,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     );
   };
 
-  /** The documents before and after, for who came from a collection. */
+  /** The documents before and after, if the reader came from a collection. */
   async function surroundingsOf(slug: string, name: string | undefined): Promise<Surroundings | undefined> {
     const collection = name !== undefined && isSlug(name) ? await findCollection(index, name) : undefined;
     const at = collection?.documents.findIndex((one) => one.slug === slug) ?? -1;
@@ -170,7 +170,7 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): F
   return reply.type('text/html; charset=utf-8').send(html);
 }
 
-/** A browser is answered with a page, and a program with a problem. */
+/** Answers a browser with a page, and a program with a problem. */
 function answerWithPage(
   error: FastifyError | HttpProblem,
   request: FastifyRequest,

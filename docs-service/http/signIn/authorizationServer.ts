@@ -19,7 +19,7 @@ export interface SignInOptions {
   readonly documents: ClientDocuments;
   /** Whether clients may register themselves. */
   readonly takesRegistrations: boolean;
-  /** What commands need besides for this very service, such as `--data /srv/docs`; for the pages that show one. */
+  /** The flags that commands need for this very service, such as `--data /srv/docs`; for pages that show a command. */
   readonly dataHint: string;
 }
 

@@ -31,7 +31,7 @@ export interface AuthorizeRoutesOptions {
   readonly authorization: Authorization;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** What `runner-docs client add` needs besides for this very service, such as `--data /srv/docs`. */
+  /** The flags that `runner-docs client add` needs for this very service, such as `--data /srv/docs`. */
   readonly dataHint: string;
 }
 
@@ -58,7 +58,7 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
     app.post(decisionPath, { ...hidden, preHandler: [...sessions.formGuards] }, async (request, reply) => {
       const form = formOf(request.body);
       const query = form.get('request');
-      // Read before the session is looked at: with a new password both end.
+      // Read before the session is checked: a new password ends both.
       const { epoch } = await owners.read();
       if (!(await sessions.isSignedIn(request))) return askAgain(reply, query);
       const asked = await readRequest(query, { ...options, isOwner: true });
@@ -80,7 +80,7 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
     return sendPage(reply, page, asked.redirectUri);
   }
 
-  /** A code for what the owner has ticked. */
+  /** A code for the scopes that the owner has ticked. */
   async function allow({ client, redirectUri, challenge, scopes }: Asked, epoch: number): Promise<string> {
     await clients.noteGrant(client.id, now());
     const me = meOf(await owners.read(), baseUrl);
@@ -91,7 +91,7 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
 const refusal = { error: 'access_denied', error_description: 'The owner has not allowed it.' };
 const nothingTicked = 'Nothing is ticked. Tick what the app may do, or choose Cancel.';
 
-/** What the owner has ticked, of what was asked for. An address of mail is a part of the profile. */
+/** The requested scopes that the owner has ticked. The email address is part of the profile. */
 function tickedScopes(form: Parameters, asked: Asked): readonly Scope[] {
   const ticked = form.getAll('scope');
   const scopes = asked.scopes.filter((scope) => ticked.includes(scope));
@@ -106,7 +106,7 @@ function askAgain(reply: FastifyReply, query: string): FastifyReply {
 
 interface Asked extends AuthorizationRequest {
   readonly kind: 'asked';
-  /** The request as it came, which the form carries along. */
+  /** The original request, which the form carries along. */
   readonly query: string;
   readonly client: OAuthClient;
   readonly redirectUri: string;
@@ -114,7 +114,7 @@ interface Asked extends AuthorizationRequest {
 
 interface Refused {
   readonly kind: 'refused';
-  /** Where the client learns why. */
+  /** Where the client learns the reason. */
   readonly location: string;
 }
 
@@ -128,7 +128,7 @@ interface ReadOptions extends AuthorizeRoutesOptions {
   readonly isOwner: boolean;
 }
 
-/** Throws PageError where the request may come from somebody else than the client that it names. */
+/** Throws PageError if the request may not come from the client that it names. */
 async function readRequest(query: string, options: ReadOptions): Promise<Asked | Refused | Unknown> {
   const parameters = new Parameters(query, { longest: 8_192 });
   const found = await readClient(parameters, options);
@@ -155,16 +155,16 @@ async function readClient(parameters: Parameters, options: ReadOptions) {
   const client = await findClient(id, { ...options, commandLine });
   if (client === undefined || isRedirectAllowed(client, redirectUri))
     return client && { client, redirectUri };
-  // A line that is there to be copied must not let in somebody who only uses the name of an app.
+  // A command line for copying must not admit somebody who only uses the name of an app.
   const isLocal = isLoopbackName(new URL(redirectUri).hostname);
   throw new PageError(
     'The app wants its answer at an address that is not its own',
-    `${redirectUri} is none of the addresses that ${id} has named.`,
+    `${redirectUri} is not one of the addresses that ${id} has named.`,
     isLocal && client.source !== 'registration' ? { commandLine } : {},
   );
 }
 
-/** Undefined where a stranger must sign in first, because too much was looked up for strangers. */
+/** Undefined if a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
   { finder, commandLine, isOwner }: ReadOptions & { readonly commandLine: string },
@@ -179,7 +179,7 @@ async function findClient(
   }
   throw new PageError(
     'The app is not known here',
-    'It is not registered here, or is no longer. Remove this server in the app, add it again, and sign in once more.',
+    'It is not registered here, or not any more. Remove this server in the app, add it again, and sign in once more.',
   );
 }
 
@@ -200,14 +200,14 @@ type Answer = { readonly code: string } | typeof refusal;
 
 type Sender = { readonly state?: string; readonly iss: string };
 
-/** RFC 6749, 4.1.2, and `iss`, by which a client knows who answers (RFC 9207). */
+/** RFC 6749, 4.1.2, and `iss`, which tells a client who answers (RFC 9207). */
 function locationOf(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | undefined },
   { origin }: BaseUrl,
   answer: Answer,
 ): string {
   const all = withoutUndefined<Answer & Sender>({ ...answer, state, iss: origin });
-  // What the address has of its own stays as the client wrote it.
+  // The address's own query stays as the client wrote it.
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(all)}`;
 }
 
@@ -228,7 +228,7 @@ function describe({
   const redirect = new URL(redirectUri);
   const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
   const isLocal = redirect.protocol === 'http:' && isLoopbackName(redirect.hostname);
-  // An address with a scheme of its own may have no host.
+  // An address with a custom scheme may have no host.
   const redirectHost = /^https?:$/.test(redirect.protocol) ? redirect.host : redirectUri;
   return {
     client,
@@ -241,8 +241,8 @@ function describe({
 }
 
 const sentences: Readonly<Record<Scope, string>> = {
-  read: 'It can search and read everything that is published, and fetch it as Markdown, PDF and EPUB.',
-  draft: 'It can also see what is not published yet.',
+  read: 'It can search and read everything that is published, and download it as Markdown, PDF and EPUB.',
+  draft: 'It can also see drafts, which are not published yet.',
   profile: 'It learns the name, the address and the picture that you have set for yourself.',
-  email: 'It learns your email address, as far as you have set one.',
+  email: 'It learns your email address, if you have set one.',
 };

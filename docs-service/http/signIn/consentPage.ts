@@ -4,22 +4,22 @@ import { escapeHtml } from '../pages.ts';
 import { card, foreign, notice } from './signInPages.ts';
 
 export interface ConsentPage {
-  /** Where the form is posted to. */
+  /** The address that the form is posted to. */
   readonly action: string;
   /** Names the request that is decided on. */
   readonly request: string;
   readonly csrf: string;
   readonly client: OAuthClient;
-  /** The host of the `client_id`; empty where it is no address. */
+  /** The host of the `client_id`; empty if it is not an address. */
   readonly clientHost: string;
   readonly redirectHost: string;
-  /** The answer goes to another host than that of the client. */
+  /** The answer goes to another host than the client's. */
   readonly isRedirectElsewhere: boolean;
   /** The answer goes to a program on the reader's own computer. */
   readonly isLocal: boolean;
-  /** What may be allowed. */
+  /** The scopes that may be allowed. */
   readonly scopes: readonly ConsentScope[];
-  /** The address that stands for the owner. */
+  /** The address that identifies the owner. */
   readonly me: string;
   /** Why the last answer did not count, in a sentence. */
   readonly problem?: string | undefined;
@@ -33,7 +33,7 @@ export interface ConsentScope {
   readonly isAsked: boolean;
 }
 
-/** Asks the owner what an app may do. All that the app says of itself is marked as such. */
+/** Asks the owner what an app may do. Everything that the app says about itself is marked as such. */
 export function consentPage(options: ConsentPage): string {
   const { action, request, csrf, scopes, me, problem } = options;
   const items = scopes.map(scopeItem);
@@ -68,7 +68,7 @@ function identityOnly(me: string): string {
   return `<p>The app cannot read anything. It only learns that you are <strong>${foreign(me, 200)}</strong>.</p>`;
 }
 
-/** What is certain of an app is its address. Where it has none, nothing is. */
+/** The only certain fact about an app is its address. Without one, nothing is certain. */
 function appName({ clientHost }: ConsentPage): string {
   return clientHost === '' ? 'an app' : `<span class="host">${foreign(clientHost, 260)}</span>`;
 }
@@ -89,7 +89,7 @@ function facts(options: ConsentPage): string {
   return `<dl class="facts">\n${rows.join('\n')}\n</dl>`;
 }
 
-/** In characters: what a name needs that is no sentence. */
+/** In characters: enough for a name, but not for a sentence. */
 const longestName = 60;
 
 function nameNote({ source }: OAuthClient): string {
@@ -119,7 +119,7 @@ function destination({ redirectHost, isRedirectElsewhere, isLocal }: ConsentPage
       'Allow this only if you started to sign in there yourself, just now.',
     );
   return isRedirectElsewhere
-    ? fact(title, place, 'This is another site than that of the app.', true)
+    ? fact(title, place, "This is not the app's own site.", true)
     : fact(title, place);
 }
 

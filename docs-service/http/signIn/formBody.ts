@@ -5,7 +5,7 @@ import { Parameters } from '../../auth/parameters.ts';
 /** In bytes. */
 const largest = 32_768;
 
-/** Lets the routes of a plugin read what forms and OAuth clients post. */
+/** Lets the routes of a plugin read the posts of forms and OAuth clients. */
 export function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -14,13 +14,13 @@ export function readForms(app: FastifyInstance): void {
   );
 }
 
-/** Throws OAuthError where the body was no form. */
+/** Throws OAuthError if the body is not a form. */
 export function formOf(body: unknown): Parameters {
   if (body instanceof Parameters) return body;
   throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
 }
 
-/** What stands behind the path, without its question mark. */
+/** The query, without its question mark. */
 export function queryOf({ url }: { readonly url: string }): string {
   const at = url.indexOf('?');
   return at < 0 ? '' : url.slice(at + 1);

@@ -3,7 +3,7 @@ import { scopes } from '../../auth/scope.ts';
 import type { BaseUrl } from '../../baseUrl.ts';
 import { originOf } from '../resourceOrigin.ts';
 
-/** Where the owner answers clients, and clients get and end their tokens. */
+/** Where the owner answers clients, and where clients get and revoke their tokens. */
 export const signInPaths = {
   authorization: '/authorize',
   token: '/token',
@@ -15,11 +15,11 @@ export const signInPaths = {
 
 export interface ResourceMetadataOptions {
   readonly baseUrl: BaseUrl;
-  /** The authorization server, which is this service itself unless another one was named. */
+  /** The authorization server: this service itself, or another one. */
   readonly issuer: string;
 }
 
-/** What protects the documents (RFC 9728), for the whole service and for `/mcp`. */
+/** The metadata of the protected resource (RFC 9728), for the whole service and for `/mcp`. */
 export function createResourceMetadata({ baseUrl, issuer }: ResourceMetadataOptions): FastifyPluginAsync {
   return async (app) => {
     for (const path of ['', '/mcp'])
@@ -31,7 +31,7 @@ export function createResourceMetadata({ baseUrl, issuer }: ResourceMetadataOpti
           return reply.header('cache-control', 'public, max-age=300').send({
             resource: `${origin}${path}`,
             authorization_servers: [issuer],
-            // Clients ask for all that stands here, and reading is all that most of them need.
+            // Clients ask for every scope in this list, and most of them only need to read.
             scopes_supported: ['read'],
             bearer_methods_supported: ['header'],
             resource_name: 'runner-docs',
@@ -47,7 +47,7 @@ export interface ServerMetadataOptions {
   readonly takesRegistrations: boolean;
 }
 
-/** What the authorization server can do (RFC 8414, and IndieAuth 4.1.1). */
+/** The metadata of the authorization server (RFC 8414, and IndieAuth 4.1.1). */
 export function createServerMetadata({
   origin,
   takesRegistrations,

@@ -3,7 +3,7 @@ import { OAuthError, type OAuthErrorCode } from '../../auth/oauthError.ts';
 import { pathOf, problemOf } from '../errors.ts';
 import { signInPaths } from './metadataRoutes.ts';
 
-/** The errors of a plugin's routes leave as RFC 6749 has them: `{ error, error_description }`. */
+/** Errors of a plugin's routes are sent as RFC 6749 defines them: `{ error, error_description }`. */
 export function answerOAuthErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => sendOAuthError(error, request, reply));
 }
@@ -18,10 +18,10 @@ function sendOAuthError(error: FastifyError, request: FastifyRequest, reply: Fas
     .send({ error: code, error_description: message });
 }
 
-/** What the other routes answer as a problem. */
+/** Converts what other routes would answer as a problem. */
 function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
   const { status: answered, message, headers } = problemOf(error);
-  // RFC 6749, 5.2: what is wrong with the request itself is a 400.
+  // RFC 6749, 5.2: an error in the request itself is a 400.
   const status = answered === 413 || answered === 415 ? 400 : answered;
   if (status === 500) request.log.error({ err: error }, 'a defect');
   const named = /error="(\w+)"/.exec(headers['www-authenticate'] ?? '')?.[1];

@@ -21,9 +21,9 @@ export interface OwnerSessions extends OwnerSession {
   isSignedIn(request: FastifyRequest): Promise<boolean>;
   /** @param epoch of the owner whose password was right */
   signIn(reply: FastifyReply, epoch: number): Promise<void>;
-  /** What a form must pass before it counts. */
+  /** The checks that a form must pass. */
   readonly formGuards: readonly preHandlerHookHandler[];
-  /** The token that a form of the answer carries along, for this browser and this session alone. */
+  /** The token in a form of the answer, only for this browser and this session. */
   formToken(reply: FastifyReply): string;
   signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
@@ -32,9 +32,9 @@ export interface OwnerSessions extends OwnerSession {
 const lifetime = 7 * 86_400_000;
 
 /**
- * Cookies that no script reads, no other site sends along but by a link, and, with https, no other host can set
- * (RFC 6265bis, `__Host-`). A cookie does not know ports, so on loopback every program is the same site: forms carry a
- * token besides, in the field `csrf`, which depends on the session's secret.
+ * Cookies that no script can read, that other sites send only with a link, and that, with https, no other host can set
+ * (RFC 6265bis, `__Host-`). Cookies ignore ports, so on loopback every program is the same site. Therefore forms also
+ * carry a token, in the field `csrf`, which depends on the session's secret.
  */
 export async function openOwnerSessions(
   app: FastifyInstance,
@@ -48,7 +48,7 @@ export async function openOwnerSessions(
     cookieKey: name('form'),
     cookieOpts: options,
     logLevel: 'debug',
-    // What makes a token unknown to others is the session, which stands in the place of a secret key.
+    // The session, not a secret key, makes a token unknown to others.
     csrfOpts: { hmacKey: 'runner-docs' },
     getUserInfo: sessionOf,
     getToken: ({ body }) => (body instanceof Parameters ? body.tryGet('csrf') : undefined),
@@ -79,7 +79,7 @@ export async function openOwnerSessions(
   };
 }
 
-/** A form of this service is posted from the address that it was opened at, whatever else is on this machine. */
+/** A form of this service must be posted from the address of its page, whatever else runs on this machine. */
 function checkSource(request: FastifyRequest, baseUrl: BaseUrl): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
   const isForeign = origin !== undefined && origin !== originOf(request, baseUrl);
@@ -89,7 +89,7 @@ function checkSource(request: FastifyRequest, baseUrl: BaseUrl): void {
 
 function cookiesOf({ host, origin }: BaseUrl) {
   const isSecure = origin.startsWith('https:');
-  // Cookies do not know ports, so a name tells the services of one machine apart.
+  // Cookies ignore ports, so each service on a machine needs its own cookie name.
   const port = host.replace(/^.*?(\d*)$/, '$1');
   return {
     name: (what: string) => (isSecure ? `__Host-docs_${what}` : `docs_${what}_${port}`),

@@ -3,7 +3,7 @@ import { OAuthError } from '../../auth/oauthError.ts';
 import { problemOf } from '../errors.ts';
 import { clientProblemPage, signInHeaders } from './signInPages.ts';
 
-/** An error for the person in front of the browser, who is sent nowhere with it. */
+/** An error for the person at the browser, who is redirected nowhere. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly title: string;
@@ -21,7 +21,7 @@ export class PageError extends Error {
   }
 }
 
-/** The errors of a plugin's routes leave as pages. */
+/** Errors of a plugin's routes are sent as pages. */
 export function answerPageErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof PageError)
@@ -46,7 +46,7 @@ function sendError(reply: FastifyReply, status: number, sentence: string): Fasti
   return sendPage(reply.code(status), clientProblemPage({ title: 'This did not work', sentence }));
 }
 
-/** @param redirectUri where the page's form may lead to in the end */
+/** @param redirectUri where the page's form may lead in the end */
 export function sendPage(reply: FastifyReply, html: string, redirectUri?: string): FastifyReply {
   return reply
     .headers(signInHeaders(redirectUri))

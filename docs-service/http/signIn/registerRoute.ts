@@ -12,11 +12,11 @@ export interface RegisterRouteOptions {
   readonly now: () => number;
 }
 
-/** A minute: for an address, and for all of them. */
+/** A minute: for each address, and for all of them together. */
 const limit = 10;
 const limitOfAll = 100;
 
-/** Clients register themselves (RFC 7591). What they get is a name without rights: the owner still has to say yes. */
+/** Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. */
 export function createRegisterRoute({ clients, now }: RegisterRouteOptions): FastifyPluginAsync {
   const registrations = new RateLimiter(limit, now);
   const all = new RateLimiter(limitOfAll, now);

@@ -1,17 +1,17 @@
 import { escapeHtml, page, pageHeaders } from '../pages.ts';
 
 export interface SignInPage {
-  /** What protects the form against posts from elsewhere. */
+  /** Protects the form against posts from elsewhere. */
   readonly csrf: string;
   /** Where the owner wanted to go. */
   readonly to: string;
   /** Why the last try failed, in a sentence. */
   readonly error?: string | undefined;
-  /** Without a password there is no form, but how to set one. */
+  /** Without a password there is no form; the page explains how to set one. */
   readonly hasPassword: boolean;
-  /** The address that stands for the owner; null where none is known. */
+  /** The address that identifies the owner; null if none is known. */
   readonly me: string | null;
-  /** What follows `owner set-password`, so that the command is for this very service, such as `--data /srv/docs`. */
+  /** The flags after `owner set-password` for this very service, such as `--data /srv/docs`. */
   readonly dataHint: string;
 }
 
@@ -19,7 +19,7 @@ export function signInPage({ csrf, to, error, hasPassword, me, dataHint }: SignI
   const who = me === null ? '' : `<p>This library belongs to ${foreign(me)}.</p>\n`;
   const problem = error === undefined ? '' : notice(error, 'error');
   const described = error === undefined ? '' : ' aria-invalid="true" aria-describedby="error"';
-  // Without a name it is not sent: it tells a password manager whose password this is.
+  // Without a name, the field is not sent: it only tells a password manager whose password this is.
   const account =
     me === null
       ? ''
@@ -49,7 +49,7 @@ export interface ClientProblemPage {
   readonly commandLine?: string | undefined;
 }
 
-/** An answer to a program that nobody may be sent back to, such as one that is unknown. */
+/** A page for a request that cannot be answered with a redirect, such as one from an unknown program. */
 export function clientProblemPage({ title, sentence, commandLine: command }: ClientProblemPage): string {
   const solution =
     command === undefined
@@ -64,7 +64,7 @@ ${solution}<p class="soft">Nothing was allowed. You can close this page.</p>`,
   );
 }
 
-/** Asks before it ends the session, as no link may end one. */
+/** Asks before it ends the session, because a link alone must not end one. */
 export function signOutPage({ csrf }: { readonly csrf: string }): string {
   return card(
     'Sign out',
@@ -89,8 +89,8 @@ list</code> shows them, and <code>runner-docs token revoke</code> ends one.</p>
 }
 
 /**
- * For every page of the sign-in: nobody keeps or frames it, and its form leads nowhere but here and, after the answer,
- * to the app.
+ * For every page of the sign-in: nobody caches or frames it, and its form leads only to this service and, after the
+ * answer, to the app.
  * @param redirectUri where the app wants its answer, checked before
  */
 export function signInHeaders(redirectUri?: string) {
@@ -98,7 +98,7 @@ export function signInHeaders(redirectUri?: string) {
   return { ...pageHeaders(targets), 'cache-control': 'no-store' } as const;
 }
 
-/** As a source of a content security policy, which has no name for an IPv6 address, and no host in other schemes. */
+/** As a source of a content security policy, which cannot name an IPv6 address, or a host in other schemes. */
 function formTargetOf(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   const hasOrigin = /^https?:$/.test(protocol) && /^[a-z0-9.-]+(:\d+)?$/.test(host);
@@ -116,8 +116,8 @@ export function notice(sentence: string, id: string): string {
 }
 
 /**
- * Text that somebody else has chosen. It stays on its side of the sentence, shows no characters that turn what stands
- * around it, and is cut where it would fill the page.
+ * Text that somebody else has chosen. It cannot change the direction of the sentence around it, shows no invisible
+ * characters, and is cut before it fills the page.
  */
 export function foreign(text: string, longest = 600): string {
   const characters = [
@@ -133,7 +133,7 @@ export function foreign(text: string, longest = 600): string {
   return `<bdi class="foreign">${escapeHtml(shown)}</bdi>`;
 }
 
-/** Control and format characters, among them those that set a direction, and fillers that show as nothing. */
+/** Control and format characters, including those that set a direction, and fillers that are invisible. */
 const invisible = /\p{Cc}|\p{Cf}|\p{Co}|\p{Cn}|\p{Default_Ignorable_Code_Point}/gu;
 
 function commandLine(command: string): string {

@@ -16,7 +16,7 @@ export interface SignInRoutesOptions {
   readonly owners: OwnerStore;
   readonly sessions: OwnerSessions;
   readonly passwords: PasswordCheck;
-  /** What `runner-docs owner set-password` needs besides for this very service, such as `--data /srv/docs`. */
+  /** The flags that `runner-docs owner set-password` needs for this very service, such as `--data /srv/docs`. */
   readonly dataHint: string;
 }
 
@@ -64,7 +64,7 @@ type Refusal = Exclude<PasswordAnswer['kind'], 'right'>;
 const sentences: Readonly<Record<Refusal, string>> = {
   wrong: 'This is not the password.',
   tooMany: 'Too many wrong passwords came from your address. Wait a minute, and try again.',
-  busy: 'Too many people sign in right now. Try again in a moment.',
+  busy: 'Too many sign-ins are in progress. Try again in a moment.',
 };
 
 function refuse(reply: FastifyReply, answer: Refusal): FastifyReply {
@@ -72,7 +72,7 @@ function refuse(reply: FastifyReply, answer: Refusal): FastifyReply {
   return reply.code(answer === 'busy' ? 503 : 429).header('retry-after', answer === 'busy' ? '5' : '60');
 }
 
-/** A sign-in leads to a page of this service and nowhere else. */
+/** A sign-in leads only to a page of this service. */
 function localPath(to: string | undefined, { origin }: BaseUrl): string {
   if (to === undefined) return '/read';
   const isPath = /^\/(?![/\\])[!-~]*$/.test(to) && URL.canParse(to, origin);

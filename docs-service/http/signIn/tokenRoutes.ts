@@ -21,7 +21,7 @@ export interface TokenRoutesOptions {
   readonly authorization: Authorization;
 }
 
-/** Where clients get, refresh, look up and end tokens. Every answer is for who asked alone. */
+/** Where clients get, refresh, introspect and revoke tokens. Every answer is only for its caller. */
 export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsync {
   const { baseUrl, issuer, owners, authorization } = options;
   const readMe = async () => meOf(await owners.read(), baseUrl);
@@ -37,7 +37,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsy
       const tokens = await issueTokens(form, options);
       return { ...tokenAnswer(tokens), ...(await identityOf(owners, baseUrl, tokens.scopes)) };
     });
-    // A client that only wants to know who the owner is comes here with its code (IndieAuth, 5.3.1).
+    // A client that only wants to know who the owner is redeems its code here (IndieAuth, 5.3.1).
     app.post(signInPaths.authorization, hidden, async ({ body, ip }) => {
       const form = formOf(body);
       authorization.countSignIn('token', ip);
@@ -83,7 +83,7 @@ async function issueTokens(form: Parameters, options: TokenRoutesOptions): Promi
   const grantType = form.get('grant_type');
   if (grantType !== 'authorization_code' && grantType !== 'refresh_token') throw unknownGrantType();
   const client = form.get('client_id');
-  // Who hears this registers anew; to any other error clients only sign in again, as one that is unknown.
+  // With this error, clients register again; with any other, an unknown client would only sign in again.
   const isKnown =
     isDocumentAddress(client) || (isClientId(client) && (await options.clients.find(client)) !== undefined);
   if (!isKnown)
@@ -127,7 +127,7 @@ function profileOf(owner: Owner, baseUrl: BaseUrl, scopes: readonly Scope[]) {
   return { ...profile, ...(email !== undefined && scopes.includes('email') ? { email } : {}) };
 }
 
-/** The address that stands for the owner. */
+/** The address that identifies the owner. */
 export function meOf({ me }: Owner, { origin }: BaseUrl): string {
   return me ?? `${origin}/`;
 }

@@ -3,8 +3,8 @@ import { connectionOptions } from './connection.ts';
 import { changeChannel } from './postgresWriter.ts';
 
 /**
- * Calls `onChange` whenever another connection has changed the index, and whenever that may have gone unheard. A
- * connection that breaks is made again, once a second at most.
+ * Calls `onChange` whenever another connection has changed the index, and whenever such a change may have been missed.
+ * A broken connection is replaced, at most once a second.
  */
 export function listenForChanges(url: string, onChange: () => void): { close(): Promise<void> } {
   let isClosed = false;

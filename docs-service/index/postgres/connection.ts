@@ -3,18 +3,18 @@ import { IndexUnavailable } from '../documentIndex.ts';
 import { refusePassword } from './databaseAddress.ts';
 
 /**
- * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. A password comes
- * from `PGPASSFILE` or `PGPASSWORD`; an address with one is refused, because addresses end up in logs and lists of
- * processes.
+ * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. The password comes
+ * from `PGPASSFILE` or `PGPASSWORD`. An address with a password is refused, because addresses end up in logs and
+ * process lists.
  */
 export function createPool(url: string, log: (message: string) => void): pg.Pool {
   const pool = new pg.Pool({ ...connectionOptions(url), max: 8 });
-  // A connection that breaks while nobody uses it; the next query makes another one.
+  // An idle connection broke; the next query opens another one.
   pool.on('error', (error) => log(`A connection to PostgreSQL has ended: ${error.message}.`));
   return pool;
 }
 
-/** For a connection of its own, or for a pool. Times are in ms. */
+/** For a single connection, or for a pool. Times are in ms. */
 export function connectionOptions(url: string): pg.ClientConfig {
   refusePassword(url);
   return {
@@ -23,20 +23,20 @@ export function connectionOptions(url: string): pg.ClientConfig {
     connectionTimeoutMillis: 5_000,
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 30_000,
-    // For a server that is no longer there, where nothing would ever answer.
+    // For a server that has disappeared, from which no answer would ever come.
     query_timeout: 150_000,
     keepAlive: true,
   };
 }
 
-/** The work of one connection, in a transaction; what it throws is `IndexUnavailable` where the database is away. */
+/** Runs work on one connection, in a transaction. It throws `IndexUnavailable` while the database is down. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   begin: string,
   work: (client: pg.ClientBase, begun: readonly pg.QueryResult[]) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch(throwUnavailable);
-  // A connection may break between two queries too, which nothing else would notice.
+  // A connection may also break between two queries, which nothing else would notice.
   let broken: Error | undefined;
   const onError = (error: Error) => (broken = error);
   client.on('error', onError);
@@ -58,7 +58,7 @@ export function throwUnavailable(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isOurs =
     error instanceof Error && !('code' in error) && !/connect|timeout|terminated|pool/i.test(error.message);
-  // Classes of errors that the query itself is to blame for.
+  // Classes of errors that the query itself has caused.
   if (isOurs || /^(?:22|23|42)/.test(code)) throw error;
   const reason = error instanceof Error ? error.message : String(error);
   throw new IndexUnavailable(

@@ -36,12 +36,12 @@ export function documentToRow(document: Document, tokens: DocumentTokens): reado
   ];
 }
 
-/** With a space before and after each word, and something that is no word between what makes no phrase. */
+/** With a space around each word, and a non-word between parts that must not form a phrase. */
 function spaced(parts: readonly (readonly string[])[]): string {
   return parts.map((part) => ` ${part.join(' ')} `).join(headingBreak);
 }
 
-/** As PostgreSQL writes a tsvector, without places. No token has a character that must be quoted. */
+/** In PostgreSQL's notation for a tsvector, without places. No token has a character that must be quoted. */
 function wordVector({ title, text }: DocumentTokens, marks: readonly string[]): string {
   return Array.from(new Set([...title, ...text, ...marks]), (token) => `'${token}'`).join(' ');
 }

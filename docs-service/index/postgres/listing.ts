@@ -19,7 +19,7 @@ interface Entry {
   readonly draft: boolean;
 }
 
-/** Lists are kept beside the documents, with the number of documents in each, so that neither is counted for a page. */
+/** Lists are stored beside the documents, with their lengths, so that no page has to count. */
 export function createListingChanges(): ListingChanges {
   const [added, removed]: [Entry[], Entry[]] = [[], []];
   return {
@@ -51,7 +51,7 @@ function entriesOf(metadata: DocumentMetadata): readonly Entry[] {
   return scopeNames(record).map((name) => ({ name: digest(name), rank, slug, draft }));
 }
 
-/** A type may be longer than an entry of a tree. */
+/** A type may be longer than an entry of a tree may be. */
 function digest(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 32);
 }
@@ -102,7 +102,7 @@ export async function tryFindScope(
   return rows[0];
 }
 
-/** The slugs of a page. The second half of a list is read from its end, so that no more than half is passed over. */
+/** The slugs of a page. The second half of a list is read from its end, so that at most half is skipped. */
 export async function slugsOfPage(
   client: pg.ClientBase,
   { scope, visible, drafts }: ListedScope,

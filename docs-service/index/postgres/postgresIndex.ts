@@ -21,9 +21,9 @@ export interface PostgresIndexOptions {
 }
 
 export interface PostgresIndex extends DocumentIndex, IndexWriter {
-  /** For what else is kept in the same database. It ends with `close`. */
+  /** For other data in the same database. It ends with `close`. */
   readonly pool: pg.Pool;
-  /** The right to call `apply`, where no other instance has it. */
+  /** The right to call `apply`, if no other instance has it. */
   tryBecomeWriter(): Promise<WriterLease | undefined>;
 }
 
