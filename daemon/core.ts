@@ -3,6 +3,7 @@ import { type Chat, createChat } from './chat/chat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration } from './config/configuration.ts';
+import { redactMessage } from './config/outgoing.ts';
 import { createSecretReading } from './config/secretReading.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
 import { createLog, type Log, type WrittenLog } from './log.ts';
@@ -13,6 +14,9 @@ import { createToolRefusals, type ToolRefusals } from './models/toolRefusals.ts'
 import { createToolSupport } from './models/toolSupport.ts';
 import type { RunnerClient } from './runner/client.ts';
 import { createServers, type Servers } from './runner/servers.ts';
+import { keepTurns } from './sessions/keptChat.ts';
+import { createKeptSessions, type KeptSessions } from './sessions/keptSessions.ts';
+import type { SessionSettings } from './sessions/userSettings.ts';
 import { createStatus, type StatusMonitor } from './status/status.ts';
 
 export interface CoreOptions {
@@ -20,6 +24,9 @@ export interface CoreOptions {
   readonly host?: string;
   /** Reads the secrets from wherever they come, once the address is known; requests wait until it settles. */
   readonly readSecrets: (store: SecretStore, url: string, log: Log) => Promise<void>;
+  /** Where conversations are kept, absent keeps none; and what the user's own file says of that. */
+  readonly sessionsFolder?: string;
+  readonly userSessionSettings?: (log: Log) => Promise<Partial<SessionSettings>>;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -38,7 +45,9 @@ export interface Core {
   readonly models: Models;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusals;
+  /** Where it names a conversation that is kept, what the turn adds is appended to it. */
   readonly chat: Chat;
+  readonly sessions: KeptSessions;
   /** What was wrong before anybody could be told. */
   readonly problem: string | undefined;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
@@ -65,7 +74,15 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
   const models = createModels(knowledge, options.now);
   const modelChanges = createModelChanges(closed);
-  const chat = createChat({
+  const { sessionsFolder: folder, now, random } = options;
+  const sessions = createKeptSessions({
+    ...{ settings, now, random },
+    ...(folder === undefined ? {} : { folder }),
+    redact: (value) => redactMessage(value, secrets.redaction),
+    userSettings: async () => options.userSessionSettings?.(log) ?? {},
+    secretsAreRead: () => headersFor(servers.client().server.url),
+  });
+  const answer = createChat({
     knowledge,
     toolSupport,
     estimate: createTokenEstimate(),
@@ -73,6 +90,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     defaults: settings,
     createId: () => createToolCallId(options.random),
   });
+  const chat = keepTurns(answer, { sessions, log });
 
   servers.onDidAnswer(status.answered);
   status.onDidReturn(modelChanges.note);
@@ -94,6 +112,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     modelChanges,
     toolRefusals,
     chat,
+    sessions,
     problem,
     headersFor,
     noteModels(client) {

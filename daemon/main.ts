@@ -5,6 +5,7 @@ import { withoutUndefined } from '../protocol/withoutUndefined.ts';
 import type { CoreOptions } from './core.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { DaemonOptions } from './server.ts';
+import { sessionsFolder } from './sessions/sessionsFolder.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -126,6 +127,11 @@ async function optionsOf(flags: Flags): Promise<CommonOptions> {
     readSecrets: async (store, url, log) => {
       const { readSecrets } = await import('./config/readSecrets.ts');
       await readSecrets(withoutUndefined({ store, url, log, env: process.env, fd: flags.secretsFd }));
+    },
+    sessionsFolder: sessionsFolder(process.env, process.platform),
+    userSessionSettings: async (log) => {
+      const { readUserSettings } = await import('./sessions/userSettings.ts');
+      return readUserSettings(process.env, log);
     },
     now: Date.now,
     random: Math.random,

@@ -5,6 +5,7 @@ import type { LogLevel } from '../protocol/initialize.ts';
 import { logNotification } from '../protocol/log.ts';
 import type { NotificationMessage } from '../protocol/messageTypes.ts';
 import { modelsDidChange } from '../protocol/models.ts';
+import { sessionsDidChange } from '../protocol/sessions.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
 import { toolsDidRefuse } from '../protocol/tools.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
@@ -30,6 +31,7 @@ import { createFrameConnection } from './rpc/frameConnection.ts';
 import { createSession, type Session, serveConfiguration, serveSession } from './rpc/session.ts';
 import { createTrace } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
+import { serveSessions } from './sessions/serveSessions.ts';
 
 export interface DaemonOptions extends CoreOptions {
   readonly input: Readable;
@@ -63,6 +65,8 @@ export function startDaemon(options: DaemonOptions): Daemon {
     redact: core.secrets.redact,
     async close() {
       closed.abort();
+      // What was cut is kept before its runner is let go.
+      await core.sessions.close();
       await Promise.all([core.servers.close(), features.catalog.close(), features.logs.close()]);
     },
   };
@@ -131,7 +135,7 @@ type Served = ReturnType<typeof serve>;
 
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
-  const { configuration, servers, status, models, noteModels, log, problem } = core;
+  const { configuration, servers, status, models, noteModels, sessions, log, problem } = core;
   const { completion, registration, lifecycle, pulls, works, catalog, logs, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
@@ -143,7 +147,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     problem,
     version: options.version,
     pullSettings: served.pull,
-    onShutdown: () => logs.close(),
+    onShutdown: async () => void (await Promise.all([logs.close(), sessions.close()])),
     capabilities: (editor) => ({
       textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
       executeCommandProvider: { commands: [...modelCommands, ...completionCommands], workDoneProgress: true },
@@ -171,6 +175,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     return core.chat(...turn);
   };
   serveChat(endpoint, { chat, servers, status });
+  serveSessions(endpoint, sessions);
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;
   const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
@@ -186,6 +191,7 @@ function subscribe({ core, session, publish }: Ground, parts: Features & Served)
   status.onDidChange((changed) => publish(statusDidChange, changed));
   core.modelChanges.onDidChange(() => publish(modelsDidChange, {}));
   core.toolRefusals.onDidChange((refusals) => publish(toolsDidRefuse, { refusals }));
+  core.sessions.onDidChange(() => publish(sessionsDidChange, {}));
 
   parts.onDidInitialize(({ editor, options: { refusedTools = [] } }) => {
     core.toolRefusals.restore(refusedTools);

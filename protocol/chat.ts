@@ -71,6 +71,8 @@ export interface ChatParams extends ServerParams {
   readonly contextTags?: readonly string[];
   /** `quote` puts thinking into the text as a collapsible block quote; default `separate`. */
   readonly thinkingFormat?: 'separate' | 'quote';
+  /** The `id` of a conversation that is kept: what this turn adds is appended to it once the turn ends. */
+  readonly session?: string;
 }
 
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'cancelled';
@@ -100,7 +102,9 @@ export type NoticeCode =
   /** A tool call that the model wrote as text could not be read and stays text. */
   | 'tool-call-malformed'
   /** The runner counted tokens and sent nothing: it swallowed what the model said. */
-  | 'answer-lost';
+  | 'answer-lost'
+  /** The turn could not be appended to its conversation on the disk. */
+  | 'session-not-kept';
 
 export interface Notice {
   readonly code: NoticeCode;

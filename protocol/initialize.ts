@@ -10,6 +10,9 @@ export const defaultServerName = 'default';
 /** Where the public catalog is, when `catalogUrl` does not say otherwise. */
 export const defaultCatalogUrl = 'https://ollama.com';
 
+/** How long a conversation is kept after its last turn, in days. */
+export const defaultSessionDays = 90;
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A further runner beside the one at `host`. */
@@ -62,6 +65,10 @@ export interface RunnerOptions {
   /** For the server at `host`; further ones have their own. */
   readonly caFile?: string;
   readonly timeouts?: Timeouts;
+  /** False writes no conversation to the disk, and lists none. Default true. */
+  readonly keepSessions?: boolean;
+  /** After so many days without a turn a conversation is deleted; from 1 to 36,500, default {@link defaultSessionDays}. */
+  readonly sessionDays?: number;
 }
 
 /** Changed settings: an absent key keeps its value, and `null` is the default again. */

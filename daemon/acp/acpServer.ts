@@ -51,6 +51,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     async close() {
       connection.close();
       leave();
+      await core.sessions.close();
       await core.servers.close();
     },
   };

@@ -24,26 +24,24 @@ const attachment = z.object({
   text: z.string(),
 });
 
-const message = z
-  .object({
-    role: z.enum(
-      ['system', 'user', 'assistant', 'tool'],
-      'it is not one of system, user, assistant and tool',
-    ),
-    content: z.string(),
-    attachments: z.exactOptional(z.array(attachment)),
-    images: z.exactOptional(z.array(base64)),
-    thinking: z.exactOptional(z.string()),
-    toolCalls: z.exactOptional(z.array(toolCall)),
-    toolCallId: z.exactOptional(z.string()),
-    toolName: z.exactOptional(z.string()),
-  })
-  .check(
-    z.refine(({ role, attachments }) => role === 'user' || attachments === undefined, {
-      path: ['attachments'],
-      error: 'only a user message has any',
-    }),
-  );
+/** Of a message, wherever it comes from. */
+export const messageFields = {
+  role: z.enum(['system', 'user', 'assistant', 'tool'], 'it is not one of system, user, assistant and tool'),
+  content: z.string(),
+  attachments: z.exactOptional(z.array(attachment)),
+  images: z.exactOptional(z.array(base64)),
+  thinking: z.exactOptional(z.string()),
+  toolCalls: z.exactOptional(z.array(toolCall)),
+  toolCallId: z.exactOptional(z.string()),
+  toolName: z.exactOptional(z.string()),
+};
+
+const message = z.object(messageFields).check(
+  z.refine(({ role, attachments }) => role === 'user' || attachments === undefined, {
+    path: ['attachments'],
+    error: 'only a user message has any',
+  }),
+);
 
 const tool = z.object({ name: nonEmpty, description: z.string(), inputSchema: object });
 
@@ -64,5 +62,6 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
       z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
     ),
     thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
+    session: z.exactOptional(z.string()),
   }),
 );

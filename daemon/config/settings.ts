@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import {
   defaultCatalogUrl,
+  defaultSessionDays,
   type InitializationOptions,
   type RunnerOptions,
 } from '../../protocol/initialize.ts';
@@ -92,6 +93,16 @@ export const settings = {
     schema: exact(address),
     default: defaultCatalogUrl,
     says: 'Base address of the public catalog. Empty: `https://ollama.com`.',
+  },
+  keepSessions: {
+    schema: exact(z.boolean()),
+    default: true,
+    says: 'Keeps conversations of the terminal, Neovim and the Agent Client Protocol on the disk. Off: nothing is written, and nothing is listed.',
+  },
+  sessionDays: {
+    schema: exact(z.int().check(z.gte(1), z.lte(36_500))),
+    default: defaultSessionDays,
+    says: 'After how many days without a turn a conversation is deleted, at most 36,500.',
   },
   trusted: {
     schema: exact(z.boolean()),

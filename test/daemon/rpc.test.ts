@@ -524,6 +524,8 @@ const evil = {
   cacheDir: '/evil',
   modelfilesPath: '/evil',
   catalogUrl: 'http://evil:3',
+  keepSessions: false,
+  sessionDays: 1,
 } as const satisfies Required<RunnerOptions>;
 
 /** What the configuration has as it is. */

@@ -18,6 +18,8 @@ export interface PairOptions {
   readonly capabilities?: object;
   /** How the client answers further requests of the daemon, by method. */
   readonly answers?: Readonly<Record<string, (params: unknown) => unknown>>;
+  /** Where conversations are kept; default: nowhere. */
+  readonly sessionsFolder?: string;
   /** The daemon's clock in ms, and how it waits; default: the true ones. */
   readonly now?: () => number;
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -39,6 +41,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     output: toClient,
     version: '0.0.0-test',
     ...(host === undefined ? {} : { host }),
+    ...(pair.sessionsFolder === undefined ? {} : { sessionsFolder: pair.sessionsFolder }),
     readSecrets: async (store) => secrets.forEach(store.set),
     platform: process.platform,
     env,

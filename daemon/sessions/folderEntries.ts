@@ -1,0 +1,58 @@
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { maxFile } from './sessionFile.ts';
+import { isSessionId } from './sessionId.ts';
+
+/** A file that is a conversation by its name and kind. */
+export interface FolderEntry {
+  readonly id: string;
+  readonly path: string;
+  /** In bytes. */
+  readonly size: number;
+  /** In whole ms. */
+  readonly updatedAt: number;
+}
+
+/** So many files are asked about at once. */
+const atOnce = 64;
+
+export const fileEnding = '.jsonl';
+
+/** What is in the folder, newest first; other names, links, pipes and what is too large are passed over. */
+export async function readFolder(folder: string): Promise<readonly FolderEntry[]> {
+  const ids = await idsIn(folder);
+  const entries: FolderEntry[] = [];
+  for (let at = 0; at < ids.length; at += atOnce) {
+    const found = await Promise.all(ids.slice(at, at + atOnce).map((id) => tryEntry(folder, id)));
+    entries.push(...found.flatMap((entry) => entry ?? []));
+  }
+  return entries.sort(newestFirst);
+}
+
+export function newestFirst(
+  one: Pick<FolderEntry, 'id' | 'updatedAt'>,
+  other: Pick<FolderEntry, 'id' | 'updatedAt'>,
+): number {
+  return other.updatedAt - one.updatedAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
+}
+
+async function idsIn(folder: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  try {
+    for await (const { name } of await opendir(folder)) {
+      const id = name.endsWith(fileEnding) ? name.slice(0, -fileEnding.length) : '';
+      if (isSessionId(id)) ids.push(id);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')))
+      throw error;
+  }
+  return ids;
+}
+
+async function tryEntry(folder: string, id: string): Promise<FolderEntry | undefined> {
+  const path = join(folder, `${id}${fileEnding}`);
+  const stats = await lstat(path).catch(() => undefined);
+  if (!stats?.isFile() || stats.size > maxFile) return undefined;
+  return { id, path, size: stats.size, updatedAt: Math.round(stats.mtimeMs) };
+}

@@ -1,0 +1,68 @@
+import type { ChatResult, Message } from '../../protocol/chat.ts';
+import type { Chat } from '../chat/chat.ts';
+import { RunnerError } from '../errors.ts';
+import type { Lazy } from '../lazily.ts';
+import type { Log } from '../log.ts';
+import type { Sessions } from './sessions.ts';
+import type { KeptTurn } from './turnRecords.ts';
+import { naming } from './unknownSession.ts';
+
+export interface KeptChatParts {
+  readonly sessions: Pick<Lazy<Sessions>, 'get'>;
+  readonly log: Log;
+}
+
+/**
+ * The same chat; where it names a conversation, what the turn adds is appended to it once the turn ends. A disk that
+ * takes nothing costs no answer: a notice says that it is not kept.
+ */
+export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
+  return async (client, { session: id, ...params }, send, signal) => {
+    if (id === undefined) return chat(client, params, send, signal);
+    const store = await sessions.get();
+    await naming('session', store.open(id));
+    let seq = 0;
+    const counted: typeof send = (delta) => {
+      seq = delta.seq + 1;
+      return send(delta);
+    };
+    const keep = async (answer: readonly Message[], partial?: KeptTurn['partial']) => {
+      const turn = { model: params.model, request: params.messages, answer };
+      await store.append(id, partial ? { ...turn, partial } : turn);
+    };
+    return store.during(signal, async (until) => {
+      const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
+        const partial = partialOf(error);
+        if (partial)
+          await keep([partial], 'failed').catch((failure) =>
+            log.warn(`The conversation: ${String(failure)}`),
+          );
+        throw error;
+      });
+      try {
+        await keep(addedBy(result), result.finishReason === 'cancelled' ? 'cancelled' : undefined);
+        return result;
+      } catch (error) {
+        const notice = { code: 'session-not-kept', message: sentenceOf(error) } as const;
+        await send({ streamId: params.streamId, seq, kind: 'notice', notice });
+        return { ...result, notices: [...result.notices, notice] };
+      }
+    });
+  };
+}
+
+/** All that the turn has added after the prompt. */
+function addedBy({ message }: ChatResult): readonly Message[] {
+  return [message];
+}
+
+function partialOf(error: unknown): Message | undefined {
+  // The chat itself puts it there, as a message.
+  return error instanceof RunnerError ? (error.details.partial as Message | undefined) : undefined;
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof RunnerError
+    ? `This turn was not kept. ${error.message}`
+    : 'This turn was not kept: the conversation was deleted meanwhile.';
+}

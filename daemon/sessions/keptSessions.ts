@@ -1,0 +1,29 @@
+import { createEmitter, type Event } from '../event.ts';
+import { type Lazy, lazily } from '../lazily.ts';
+import type { Sessions, SessionsOptions } from './sessions.ts';
+import type { SessionSettings } from './userSettings.ts';
+
+/** The conversations that are kept, loaded when somebody first asks for one. */
+export interface KeptSessions extends Lazy<Sessions> {
+  /** One was created, changed or deleted. */
+  readonly onDidChange: Event<void>;
+}
+
+export interface KeptSessionsOptions extends Omit<SessionsOptions, 'onDidChange'> {
+  /** What the user's own file says beside the settings. */
+  readonly userSettings: () => Promise<Partial<SessionSettings>>;
+}
+
+export function createKeptSessions({ userSettings, ...options }: KeptSessionsOptions): KeptSessions {
+  const changes = createEmitter<void>();
+  const store = lazily(async () => {
+    const [{ createSessions }, { stricter }, own] = await Promise.all([
+      import('./sessions.ts'),
+      import('./userSettings.ts'),
+      userSettings(),
+    ]);
+    const settings = () => stricter(options.settings(), own);
+    return createSessions({ ...options, settings, onDidChange: () => changes.fire() });
+  });
+  return { ...store, onDidChange: changes.event };
+}

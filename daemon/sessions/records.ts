@@ -1,0 +1,82 @@
+import { isAbsolute } from 'node:path';
+import * as z from 'zod/mini';
+import type { SessionMessage } from '../../protocol/sessions.ts';
+import { messageFields } from '../chat/params.ts';
+import { isNestedTooDeep } from '../nesting.ts';
+
+/** The first line of a file. */
+export interface SessionHeader {
+  readonly type: 'session';
+  readonly version: 1;
+  readonly id: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly cwd?: string;
+}
+
+/** What is known of all before it; the last line of every whole file, so that a list need not read the rest. */
+export interface SessionState {
+  readonly type: 'state';
+  readonly title: string;
+  readonly turns: number;
+  readonly model?: string;
+  /** The calls of the last answer that have their results. */
+  readonly answered?: readonly string[];
+}
+
+type MessageRecord = SessionMessage & { readonly type: 'message' };
+
+/** One line of a file. */
+export type SessionRecord = SessionHeader | SessionState | MessageRecord;
+
+const headerSchema = z.object({
+  type: z.literal('session'),
+  version: z.literal(1),
+  id: z.string(),
+  createdAt: z.string(),
+  cwd: z.exactOptional(z.string().check(z.refine(isAbsolute))),
+});
+
+const stateSchema = z.object({
+  type: z.literal('state'),
+  title: z.string(),
+  turns: z.int().check(z.gte(0)),
+  model: z.exactOptional(z.string()),
+  answered: z.exactOptional(z.array(z.string())),
+});
+
+const messageSchema = z.object({
+  type: z.literal('message'),
+  ...messageFields,
+  at: z.exactOptional(z.string()),
+  model: z.exactOptional(z.string()),
+  partial: z.exactOptional(z.enum(['cancelled', 'failed'])),
+});
+
+const schemas = { session: headerSchema, state: stateSchema, message: messageSchema };
+
+/** A line as it is written, with its end. */
+export function recordToLine(record: SessionRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+/**
+ * What a line says: `unknown` is a line of a later version or by another hand, `undefined` one that was cut or is no
+ * JSON.
+ */
+export function tryRecord(line: string): SessionRecord | 'unknown' | undefined {
+  const value = isNestedTooDeep(line) ? undefined : tryJson(line);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const type = 'type' in value ? value.type : undefined;
+  if (type !== 'session' && type !== 'state' && type !== 'message') return 'unknown';
+  const parsed = schemas[type].safeParse(value);
+  return parsed.success ? (parsed.data as SessionRecord) : 'unknown';
+}
+
+function tryJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

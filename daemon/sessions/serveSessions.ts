@@ -1,0 +1,43 @@
+import {
+  createSessionRequest,
+  deleteSessionRequest,
+  listSessionsRequest,
+  readSessionRequest,
+  updateSessionRequest,
+} from '../../protocol/sessions.ts';
+import type { Lazy } from '../lazily.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import {
+  createSessionSchema,
+  listSessionsSchema,
+  readSessionSchema,
+  sessionSchema,
+  updateSessionSchema,
+} from './params.ts';
+import type { Sessions } from './sessions.ts';
+
+/** The requests about conversations that are kept. */
+export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>, 'get'>): void {
+  endpoint.onRequest(createSessionRequest, createSessionSchema, async (params) => {
+    const store = await sessions.get();
+    return { session: await store.create(params) };
+  });
+  endpoint.onRequest(listSessionsRequest, listSessionsSchema, async (params, signal) => {
+    const store = await sessions.get();
+    return store.list(params, signal);
+  });
+  endpoint.onRequest(readSessionRequest, readSessionSchema, async ({ id, open = false }) => {
+    const store = await sessions.get();
+    if (open) await store.open(id);
+    return store.read(id);
+  });
+  endpoint.onRequest(updateSessionRequest, updateSessionSchema, async ({ id, title }) => {
+    const store = await sessions.get();
+    return { session: await store.update(id, title) };
+  });
+  endpoint.onRequest(deleteSessionRequest, sessionSchema, async ({ id }) => {
+    const store = await sessions.get();
+    await store.delete(id);
+    return {};
+  });
+}

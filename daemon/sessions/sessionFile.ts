@@ -1,0 +1,130 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Session, SessionMessage } from '../../protocol/sessions.ts';
+import { readLines } from './fileLines.ts';
+import { type SessionHeader, type SessionState, tryRecord } from './records.ts';
+import { titleOf } from './title.ts';
+
+/** No file of a conversation is larger, in bytes. */
+export const maxFile = 64 * 1024 * 1024;
+
+/** The first and the last line of a file fit into so many bytes. */
+export const maxEdge = 16 * 1024;
+
+export interface FileSummary {
+  readonly header: SessionHeader;
+  readonly state: SessionState;
+  /** Up to here the file is whole, in bytes. */
+  readonly end: number;
+  /** In ms. */
+  readonly updatedAt: number;
+}
+
+/**
+ * Has a file open that is a regular one and not too large, never by a link, and never waiting for a pipe; undefined
+ * where there is no such file.
+ */
+export async function withSessionFile<T>(
+  path: string,
+  access: 'read' | 'append',
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T | undefined> {
+  const file = await open(path, flags[access]).catch(orNothingThere);
+  try {
+    const stats = await file?.stat();
+    if (!file || !stats?.isFile() || stats.size > maxFile) return undefined;
+    return await use(file);
+  } finally {
+    await file?.close();
+  }
+}
+
+const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const flags = {
+  read: constants.O_RDONLY | careful,
+  append: constants.O_RDWR | constants.O_APPEND | careful,
+};
+
+/** ELOOP and EMLINK are links, ENXIO is a pipe, EISDIR a folder. */
+function orNothingThere(error: NodeJS.ErrnoException): undefined {
+  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO', 'EISDIR'].includes(error.code ?? ''))
+    return undefined;
+  throw error;
+}
+
+/** Who it is and how far it is, by its first and its last line; a file that was cut is read as far as it is whole. */
+export async function readSummary(file: FileHandle, id: string): Promise<FileSummary | undefined> {
+  const { size, mtimeMs } = await file.stat();
+  const head = await readAt(file, 0, Math.min(maxEdge, size));
+  const header = tryHeader(head.slice(0, Math.max(0, head.indexOf('\n'))), id);
+  if (!header) return undefined;
+  const updatedAt = Math.round(mtimeMs);
+  const tail = await readAt(file, Math.max(0, size - maxEdge), Math.min(maxEdge, size));
+  const last = tail.endsWith('\n')
+    ? tryRecord(tail.slice(tail.lastIndexOf('\n', tail.length - 2) + 1))
+    : undefined;
+  if (typeof last === 'object' && last.type === 'state') return { header, state: last, end: size, updatedAt };
+  const { state, end } = await readSession(file, () => undefined);
+  return { header, state, end, updatedAt };
+}
+
+/** Reads all of it as far as it is whole, message by message. */
+export async function readSession(
+  file: FileHandle,
+  take: (message: SessionMessage) => void,
+): Promise<Pick<FileSummary, 'state' | 'end'>> {
+  let state: SessionState = { type: 'state', title: '', turns: 0 };
+  let end = 0;
+  for await (const line of readLines(file)) {
+    const record = line.isEnded ? tryRecord(line.text) : undefined;
+    if (record === undefined) break;
+    end = line.end;
+    if (record === 'unknown' || record.type === 'session') continue;
+    if (record.type === 'state') {
+      state = record;
+      continue;
+    }
+    const { type: _, ...message } = record;
+    state = stateAfter(state, [message]);
+    take(message);
+  }
+  return { state, end };
+}
+
+/** What is known once these messages are there too. */
+export function stateAfter(state: SessionState, messages: readonly SessionMessage[]): SessionState {
+  const { title, turns, model, answered = [] } = state;
+  const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
+  const known = lastAnswer === -1 ? answered : [];
+  const results = messages.slice(lastAnswer + 1).flatMap(({ toolCallId }) => toolCallId ?? []);
+  const answeredNow = [...known, ...results];
+  const modelNow = messages.findLast((message) => message.model !== undefined)?.model ?? model;
+  return {
+    type: 'state',
+    title: title === '' ? (titleOf(messages) ?? '') : title,
+    turns: turns + messages.filter(({ role }) => role === 'user').length,
+    ...(modelNow === undefined ? {} : { model: modelNow }),
+    ...(answeredNow.length === 0 ? {} : { answered: answeredNow }),
+  };
+}
+
+function tryHeader(line: string, id: string): SessionHeader | undefined {
+  const record = tryRecord(line);
+  return typeof record === 'object' && record.type === 'session' && record.id === id ? record : undefined;
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.toString('utf8', 0, bytesRead);
+}
+
+export function summaryToSession({ header, state, updatedAt }: FileSummary): Session {
+  const { id, cwd, createdAt } = header;
+  const { title, turns, model } = state;
+  return {
+    ...{ id, title },
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(model === undefined ? {} : { model }),
+    ...{ createdAt, updatedAt: new Date(updatedAt).toISOString(), turns },
+  };
+}

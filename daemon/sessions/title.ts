@@ -1,0 +1,23 @@
+import type { Message } from '../../protocol/chat.ts';
+
+/** Of a title that nobody has set, in UTF-16 units. */
+const maxDerived = 60;
+
+/** The first line with words of the first prompt that has any; no character of it is cut in half. */
+export function titleOf(messages: readonly Message[]): string | undefined {
+  for (const { role, content } of messages) {
+    const line = role === 'user' ? oneLine(content.trimStart().split(/[\r\n]/, 1)[0] ?? '') : '';
+    if (line !== '') return cut(line);
+  }
+  return undefined;
+}
+
+/** Without what would break a line or drive a terminal. */
+export function oneLine(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+}
+
+function cut(line: string): string {
+  const end = /[\ud800-\udbff]/.test(line.charAt(maxDerived - 1)) ? maxDerived - 1 : maxDerived;
+  return line.length <= maxDerived ? line : line.slice(0, end).trimEnd();
+}

@@ -1,0 +1,537 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { tryRecord } from '../../daemon/sessions/records.ts';
+import { sessionsFolder } from '../../daemon/sessions/sessionsFolder.ts';
+import { titleOf } from '../../daemon/sessions/title.ts';
+import type { Message } from '../../protocol/chat.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
+import {
+  createSessionRequest,
+  deleteSessionRequest,
+  listSessionsRequest,
+  readSessionRequest,
+  sessionsDidChange,
+  updateSessionRequest,
+} from '../../protocol/sessions.ts';
+import type { DaemonClient } from '../support/daemonClient.ts';
+import { type PairOptions, startPair } from '../support/daemonPair.ts';
+import { startDaemonProcess } from '../support/daemonProcess.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+const model = 'practice:latest';
+const user = (content: string): Message => ({ role: 'user', content });
+
+interface Place {
+  readonly runner: RunnerStandIn;
+  readonly state: string;
+  /** Where the files are. */
+  readonly folder: string;
+}
+
+async function place(t: Test): Promise<Place> {
+  const runner = await startStandIn();
+  t.teardown(() => runner.close());
+  const state = await temporaryFolder(t);
+  return { runner, state, folder: join(state, 'runner', 'sessions') };
+}
+
+/** A daemon in this process. */
+async function start(
+  t: Test,
+  { runner, folder }: Place,
+  options: InitializationOptions = {},
+  pair: PairOptions = {},
+) {
+  const daemon = await startPair({ host: runner.url, ...options }, { sessionsFolder: folder, ...pair });
+  let isOpen = true;
+  const close = async () => {
+    if (isOpen) await daemon.close();
+    isOpen = false;
+  };
+  t.teardown(close);
+  return { daemon: { ...daemon, close }, ...asking(daemon) };
+}
+
+/** The built daemon in a process of its own. */
+async function startProcess(t: Test, { runner, state }: Place) {
+  const daemon = await startDaemonProcess({ host: runner.url }, { env: { XDG_STATE_HOME: state } });
+  t.teardown(() => daemon.child.exitCode === null && daemon.child.signalCode === null && daemon.close());
+  return { daemon, ...asking(daemon) };
+}
+
+function asking(daemon: DaemonClient) {
+  return {
+    create: async (params = {}) => (await daemon.request(createSessionRequest, params)).session,
+    list: async (params = {}) => daemon.request(listSessionsRequest, params),
+    read: (id: string) => daemon.request(readSessionRequest, { id }),
+    chat: (session: string, messages: readonly Message[], options = {}) =>
+      daemon.chat({ model, session, messages }, options),
+  };
+}
+
+const files = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+const titles = ({ sessions }: { sessions: readonly { title: string }[] }) =>
+  sessions.map(({ title }) => title);
+
+t.test(
+  'a conversation is begun, goes on in another process, and is read, listed, renamed, deleted',
+  async (t) => {
+    const here = await place(t);
+    const first = await start(t, here);
+    let changes = 0;
+    first.daemon.on(sessionsDidChange, () => void (changes += 1));
+    const { id, ...begun } = await first.create({ cwd: '/work/place' });
+    t.match(begun, { title: '', cwd: '/work/place', turns: 0, createdAt: /Z$/, updatedAt: /Z$/ });
+    const question = user('\n  What is blue?\nSay it.');
+    here.runner.think('Hm.', 'The sky.');
+    const { result } = await first.chat(id, [question]);
+    const [session] = (await first.list()).sessions;
+    t.match(session, { id, title: 'What is blue?', cwd: '/work/place', model, turns: 1 });
+    t.ok(changes >= 2, 'both were told');
+    await first.daemon.close();
+
+    const second = await start(t, here);
+    const { session: known, messages } = await second.read(id);
+    t.match(known, { id, title: 'What is blue?', turns: 1 });
+    t.match(messages, [question, { role: 'assistant', content: 'The sky.', thinking: 'Hm.', model }]);
+    here.runner.say('Of course.');
+    await second.chat(id, [question, result.message, user('Sure?')]);
+    await second.daemon.request(updateSessionRequest, { id, title: ' On\nblue ' });
+    const later = await second.read(id);
+    t.match(later.session, { title: 'On blue', turns: 2 });
+    t.same(
+      later.messages.map(({ content }) => content),
+      [question.content, 'The sky.', 'Sure?', 'Of course.'],
+      'the history was not written twice',
+    );
+    await second.daemon.request(deleteSessionRequest, { id });
+    t.same((await second.list()).sessions, []);
+    t.same(files(here.folder), []);
+    for (const { method } of [readSessionRequest, deleteSessionRequest])
+      await t.rejects(
+        second.daemon.request({ method }, { id }),
+        failsWith({ code: -32602, data: { path: 'id' } }),
+      );
+  },
+);
+
+t.test('files are the user’s alone, lines of JSON, and hold no token', async (t) => {
+  const here = await place(t);
+  mkdirSync(here.folder, { recursive: true });
+  chmodSync(here.folder, 0o755);
+  const secret = 'a-token-that-nobody-may-see';
+  const one = await start(t, here, {}, { secrets: [{ origin: here.runner.url, secret }] });
+  const { id } = await one.create();
+  here.runner.say(`You said ${secret}.`);
+  await one.chat(id, [user(`I say ${secret}`)]);
+  const path = join(here.folder, `${id}.jsonl`);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.equal(statSync(here.folder).mode & 0o777, 0o700);
+  const text = readFileSync(path, 'utf8');
+  t.notMatch(text, secret);
+  t.match(text, 'You said ***.');
+  for (const line of text.trimEnd().split('\n')) t.type(JSON.parse(line), 'object');
+});
+
+t.test('answers that are not whole are kept, and marked', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  here.runner.tokens(1_000_000, { perSecond: 200 });
+  await one.chat(id, [user('Count')], { cancelAt: () => true });
+  here.runner.errorLine('out of memory', ['so ', 'far']);
+  await t.rejects(one.chat(id, [user('Count'), { role: 'assistant', content: '1' }, user('And?')]));
+  here.runner.failWith(500, { error: 'stopped' });
+  await t.rejects(one.chat(id, [user('Nothing comes of this')]));
+  const { messages, session } = await one.read(id);
+  t.match(messages, [
+    { content: 'Count' },
+    { content: /^1 /, partial: 'cancelled' },
+    { content: 'And?' },
+    { content: 'so far', partial: 'failed' },
+  ]);
+  t.equal(messages.length, 4, 'a question without an answer is asked again by the user');
+  t.equal(session.turns, 2);
+});
+
+t.test('what is under way when the editor ends is kept as far as it had come', async (t) => {
+  const here = await place(t);
+  const one = await startProcess(t, here);
+  const { id } = await one.create();
+  here.runner.tokens(1_000_000, { perSecond: 200 });
+  const came = new Promise<void>((resolve) => {
+    one.chat(id, [user('Count')], { onDelta: () => resolve() }).catch(() => undefined);
+  });
+  await came;
+  await one.daemon.close();
+  const two = await startProcess(t, here);
+  t.match((await two.read(id)).messages, [user('Count'), { content: /^1 /, partial: 'cancelled' }]);
+});
+
+t.test('the results of a client’s own tools are kept once', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  const call = { id: 'c1', name: 'look', arguments: { at: 'x' } };
+  const calling: Message = { role: 'assistant', content: '', toolCalls: [call] };
+  const result: Message = { role: 'tool', content: 'a cat', toolCallId: 'c1', toolName: 'look' };
+  here.runner.say('First.');
+  await one.chat(id, [user('Look'), calling, result]);
+  here.runner.say('Again.');
+  await one.chat(id, [user('Look'), calling, result, { role: 'assistant', content: 'First.' }, user('More')]);
+  t.same(
+    (await one.read(id)).messages.map(({ role, content }) => `${role}: ${content}`),
+    ['user: Look', 'assistant: ', 'tool: a cat', 'assistant: First.', 'user: More', 'assistant: Again.'],
+  );
+});
+
+t.test(
+  'the same conversation in two processes is refused to the second, until the first is gone',
+  async (t) => {
+    const here = await place(t);
+    const [one, two, three] = await Promise.all([
+      startProcess(t, here),
+      startProcess(t, here),
+      startProcess(t, here),
+    ]);
+    const { id } = await one.create();
+    await one.chat(id, [user('?')]);
+    const busy = failsWith({
+      code: -33007,
+      message: /open in another program.*Close it/,
+      data: { kind: 'busy' },
+    });
+    const asked = here.runner.bodies('/api/chat').length;
+    await t.rejects(two.chat(id, [user('?')]), busy);
+    t.equal(here.runner.bodies('/api/chat').length, asked, 'nothing was sent');
+    await t.rejects(two.daemon.request(readSessionRequest, { id, open: true }), busy);
+    await t.rejects(two.daemon.request(updateSessionRequest, { id, title: 'mine' }), busy);
+    await t.rejects(two.daemon.request(deleteSessionRequest, { id }), busy);
+    t.equal((await two.read(id)).messages.length, 2, 'it can be read');
+    const closed = once(one.daemon.child, 'close');
+    one.daemon.child.kill('SIGKILL');
+    await closed;
+    await two.chat(id, [user('Now?')]);
+    t.equal((await two.read(id)).session.turns, 2);
+    const { id: other } = await two.create();
+    const settled = await Promise.allSettled(
+      [two, three].map(({ daemon }) => daemon.request(readSessionRequest, { id: other, open: true })),
+    );
+    t.ok(settled.filter(({ status }) => status === 'fulfilled').length <= 1, 'of two that come at once');
+  },
+);
+
+t.test(
+  'a mark of a process that has gone counts for nothing, also where its number lives again',
+  async (t) => {
+    const here = await place(t);
+    const one = await startProcess(t, here);
+    const { id } = await one.create();
+    await one.chat(id, [user('?')]);
+    const locks = join(here.folder, 'locks');
+    const [mark = ''] = readdirSync(locks);
+    await one.daemon.close();
+    t.same(readdirSync(locks), [], 'it goes with its process');
+    const [, , start_ = '', boot = '', where = ''] = /^(.*\.\d+)-(\d+)-(\w+)-(\w+)$/.exec(mark) ?? [];
+    const sleeper = spawn('sleep', ['30']);
+    t.teardown(() => sleeper.kill());
+    const old = new Date(Date.now() - 120_000);
+    for (const name of [
+      // Another process had this number before.
+      `${id}.${sleeper.pid}-${BigInt(start_) - 1n}-${boot}-${where}`,
+      // Before the machine was started anew.
+      `${id}.1-${start_}-00000000-${where}`,
+      // On another machine, and it was not renewed.
+      `${id}.1-${start_}-${boot}-00000000`,
+    ]) {
+      writeFileSync(join(locks, name), '');
+      utimesSync(join(locks, name), old, old);
+      const two = await start(t, here);
+      await two.chat(id, [user('?')]);
+      t.notOk(existsSync(join(locks, name)), name);
+      await two.daemon.close();
+    }
+    writeFileSync(join(locks, `${id}.1-${start_}-${boot}-00000000`), '');
+    const three = await start(t, here);
+    await t.rejects(
+      three.chat(id, [user('?')]),
+      failsWith({ data: { kind: 'busy' } }),
+      'another machine has it',
+    );
+  },
+);
+
+t.test('a file that was cut is read up to there, and goes on from there', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  const said: Message[] = [];
+  for (const words of ['one', 'two']) {
+    said.push(user(words));
+    here.runner.say(words.toUpperCase());
+    said.push((await one.chat(id, said)).result.message);
+  }
+  await one.daemon.close();
+  const path = join(here.folder, `${id}.jsonl`);
+  const whole = readFileSync(path);
+  const lines = whole.toString().split('\n');
+  const until = (count: number) => Buffer.byteLength(`${lines.slice(0, count).join('\n')}\n`);
+  const two = await start(t, here);
+  for (const { name, size, contents } of [
+    { name: 'in the last line', size: whole.length - 3, contents: ['one', 'ONE', 'two', 'TWO'] },
+    { name: 'in an answer', size: until(6) + 20, contents: ['one', 'ONE', 'two'] },
+    { name: 'in the first prompt', size: until(2) + 9, contents: [] },
+  ]) {
+    writeFileSync(path, whole);
+    truncateSync(path, size);
+    t.same(
+      (await two.read(id)).messages.map(({ content }) => content),
+      contents,
+      name,
+    );
+    t.equal((await two.list()).sessions.length, 1, `${name}: it is listed`);
+  }
+  truncateSync(path, until(6) + 20);
+  here.runner.say('Here.');
+  await two.chat(id, [user('one'), { role: 'assistant', content: 'ONE' }, user('three')]);
+  t.match((await two.read(id)).messages.at(-1), { content: 'Here.' });
+  for (const line of readFileSync(path, 'utf8').trimEnd().split('\n'))
+    t.ok(JSON.parse(line), 'every line is whole');
+  appendFileSync(path, Buffer.alloc(64));
+  t.match((await two.list()).sessions, [{ id }], 'a disk that lost its power leaves zeros');
+});
+
+t.test('a list has pages, and finds words in titles and in what was said', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  for (const [index, words] of ['Alpha rivers', 'Beta', 'Gamma', 'Delta', 'user'].entries()) {
+    const { id } = await one.create({
+      cwd: index < 2 ? '/a' : '/b',
+      ...(index === 3 ? { title: 'Set "Ä"' } : {}),
+    });
+    here.runner.say(index === 2 ? 'About Rivers\nand \\"seas".' : 'Yes.');
+    await one.chat(id, [user(words)]);
+  }
+  const all = ['user', 'Set "Ä"', 'Gamma', 'Beta', 'Alpha rivers'];
+  t.same(titles(await one.list()), all);
+  t.equal((await one.list()).nextCursor, undefined);
+  const pages: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await one.list({ limit: 2, ...(cursor ? { cursor } : {}) });
+    pages.push(...titles(page));
+    cursor = page.nextCursor;
+  } while (cursor);
+  t.same(pages, all);
+  for (const [query, found] of [
+    ['RIVERS', ['Gamma', 'Alpha rivers']],
+    ['rivers seas', ['Gamma']],
+    ['seas"', ['Gamma']],
+    ['ä', ['Set "Ä"']],
+    ['delta', ['Set "Ä"']],
+    ['user', ['user']],
+    ['role', []],
+    ['content alpha', []],
+    ['  ', all],
+  ] as const)
+    t.same(titles(await one.list({ query })), found, query);
+  t.same(titles(await one.list({ cwd: '/a' })), ['Beta', 'Alpha rivers']);
+  t.same(titles(await one.list({ cwd: '/a', query: 'yes', limit: 1 })), ['Beta']);
+  for (const [params, path] of [
+    [{ limit: 0 }, 'limit'],
+    [{ cursor: 'x' }, 'cursor'],
+    [{ query: 'x'.repeat(300) }, 'query'],
+    [{ cwd: 'src' }, 'cwd'],
+  ] as const)
+    await t.rejects(one.list(params), failsWith({ code: -32602, data: { path } }), path);
+});
+
+t.test('ids are checked before they are a part of a path', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  writeFileSync(join(here.folder, '..', 'x.jsonl'), readFileSync(join(here.folder, `${id}.jsonl`)));
+  for (const wrong of [
+    '../x',
+    '',
+    'x',
+    `${id}/`,
+    `./${id}`,
+    id.toUpperCase(),
+    '20261122-aaaaaaaa',
+    'con',
+    '../'.repeat(999),
+  ]) {
+    await t.rejects(one.read(wrong), failsWith({ code: -32602, data: { path: 'id' } }), wrong.slice(0, 20));
+    await t.rejects(one.chat(wrong, [user('?')]), failsWith({ code: -32602, data: { path: 'session' } }));
+  }
+  await t.rejects(
+    one.daemon.request(updateSessionRequest, { id, title: ' ' }),
+    failsWith({ code: -32602, data: { path: 'title' } }),
+  );
+  await t.rejects(one.create({ cwd: 'here' }), failsWith({ code: -32602, data: { path: 'cwd' } }));
+});
+
+t.test('what is hostile in the folder is passed over, and left there', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create({ title: 'Mine' });
+  const at = (name: string) => join(here.folder, `20261122-${name}.jsonl`);
+  const own = join(here.folder, `${id}.jsonl`);
+  writeFileSync(join(here.state, 'secret'), 'none of its business');
+  symlinkSync(own, at('linked00'));
+  symlinkSync(join(here.state, 'secret'), at('linked01'));
+  linkSync(own, at('hardlink'));
+  mkdirSync(at('afolder0'));
+  writeFileSync(at('empty000'), '');
+  writeFileSync(at('huge0000'), '');
+  truncateSync(at('huge0000'), 1_000_000_000);
+  writeFileSync(at('nojson00'), 'x'.repeat(100_000));
+  writeFileSync(at('deep0000'), `${'['.repeat(5000)}\n`);
+  const header = { type: 'session', version: 1, createdAt: '2026-11-22T00:00:00Z' };
+  writeFileSync(at('longline'), `${JSON.stringify({ ...header, id: '20261122-longline' })}\n`);
+  truncateSync(at('longline'), 40_000_000);
+  writeFileSync(join(here.folder, 'notes.txt'), 'mine too');
+  await once(spawn('mkfifo', [at('fifo0000')]), 'close');
+  const before = readdirSync(here.folder);
+  t.same(titles(await one.list()), ['', 'Mine'], 'a line without an end is where a file was cut');
+  t.same(titles(await one.list({ query: 'business' })), []);
+  for (const name of ['linked00', 'linked01', 'hardlink', 'afolder0', 'fifo0000', 'huge0000', 'nojson00'])
+    await t.rejects(one.read(`20261122-${name}`), failsWith({ code: -32602, data: { path: 'id' } }), name);
+  t.same(readdirSync(here.folder), before);
+});
+
+t.test('the oldest go: by their age, and where there is no room', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here, { sessionDays: 10 });
+  const aged = async (title: string, days: number, bytes = 0) => {
+    const { id } = await one.create({ title });
+    const path = join(here.folder, `${id}.jsonl`);
+    if (bytes > 0) truncateSync(path, bytes);
+    const then = new Date(Date.now() - days * 24 * 60 * 60 * 1000);
+    utimesSync(path, then, then);
+    return id;
+  };
+  const open = await aged('open', 12);
+  const other = await startProcess(t, here);
+  await other.daemon.request(readSessionRequest, { id: open, open: true });
+  await aged('too old', 11);
+  for (const [index, title] of ['d', 'c', 'b', 'a'].entries()) await aged(title, 9 - index, 60 * 1024 * 1024);
+  await aged('new', 0);
+  t.same(titles(await one.list()), ['new', 'a', 'b', 'c']);
+  t.equal(files(here.folder).length, 5, 'and what is open stays');
+});
+
+t.test('large images leave a note, and small ones stay', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  const small = Buffer.alloc(1024 * 1024, 1).toString('base64');
+  const large = Buffer.alloc(1024 * 1024 + 1, 1).toString('base64');
+  await one.chat(id, [{ role: 'user', content: 'See', images: [small, large] }]);
+  const [message] = (await one.read(id)).messages;
+  t.equal(message?.content, 'See\n\n[An image of 1.0 MB was here. It is not kept.]');
+  t.same(message?.images, [small]);
+  t.equal((await one.read(id)).session.title, 'See');
+});
+
+t.test('nothing is written or listed where conversations are not kept', async (t) => {
+  const here = await place(t);
+  const keeping = await start(t, here);
+  await keeping.create({ title: 'Kept' });
+  const before = readdirSync(here.folder);
+  const one = await start(t, here, { keepSessions: false });
+  const { id } = await one.create({ title: 'Not kept' });
+  t.match((await one.chat(id, [user('?')])).result, { finishReason: 'stop', notices: [] });
+  t.same(await one.list(), { sessions: [] });
+  t.same(readdirSync(here.folder), before);
+  await one.daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+    settings: { runner: { keepSessions: true } },
+  });
+  await one.chat(id, [user('And now?')]);
+  t.same(titles(await one.list()), ['Not kept', 'Kept']);
+});
+
+t.test('a folder that takes nothing costs no answer', async (t) => {
+  const here = await place(t);
+  writeFileSync(join(here.state, 'runner'), 'a file stands in the way');
+  const one = await start(t, here);
+  await t.rejects(
+    one.create(),
+    failsWith({ code: -33005, message: /cannot be kept in the state folder \(\w+\)\. Make it writable/ }),
+  );
+  t.same(await one.list(), { sessions: [] });
+  const two = await start(t, await place(t));
+  const { id } = await two.create();
+  const { id: full } = await two.create();
+  await two.daemon.request(deleteSessionRequest, { id: full });
+  await t.rejects(two.chat(full, [user('?')]), failsWith({ code: -32602 }));
+  t.ok(id);
+});
+
+t.test('titles: the first line with words, at most 60 characters, none cut in half', async (t) => {
+  for (const { name, input, want } of [
+    { name: 'short', input: 'Hi', want: 'Hi' },
+    { name: 'lines', input: '\n\n a\tb \nc', want: 'a b' },
+    { name: 'long', input: 'x'.repeat(61), want: 'x'.repeat(60) },
+    { name: 'a pair at the edge', input: `${'x'.repeat(59)}😀`, want: 'x'.repeat(59) },
+    { name: 'nothing', input: ' \n ', want: undefined },
+    { name: 'controls', input: 'a\u001b[2Jb\u0000', want: 'a [2Jb' },
+  ])
+    t.equal(titleOf([{ role: 'system', content: 'no' }, user(input), user('later')]), want ?? 'later', name);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      const title = titleOf([user(text)]) ?? '';
+      return title.length <= 60 && !/[\n\r\u0000]/.test(title) && Buffer.from(title).toString() === title;
+    }),
+  );
+});
+
+t.test('no line stops the reader', async (t) => {
+  fc.assert(fc.property(fc.string(), (line) => void tryRecord(line)));
+  fc.assert(fc.property(fc.json(), (line) => void tryRecord(line)));
+  for (const line of ['{"type":"message","role":"user"}', '{"type":"later"}', '[]'])
+    t.equal(tryRecord(line), 'unknown', line);
+  for (const line of ['{', '', 'null', '7', '['.repeat(9999)])
+    t.equal(tryRecord(line), undefined, line.slice(0, 9));
+});
+
+t.test('the folder is where the system has such files', async (t) => {
+  const home = { HOME: '/home/me' };
+  for (const { name, env, platform, want } of [
+    { name: 'XDG', env: { ...home, XDG_STATE_HOME: '/s' }, platform: 'linux', want: '/s/runner/sessions' },
+    {
+      name: 'relative',
+      env: { ...home, XDG_STATE_HOME: 's' },
+      platform: 'linux',
+      want: '/home/me/.local/state/runner/sessions',
+    },
+    {
+      name: 'macOS',
+      env: home,
+      platform: 'darwin',
+      want: '/home/me/Library/Application Support/runner/sessions',
+    },
+    { name: 'Windows', env: { LOCALAPPDATA: '/local' }, platform: 'win32', want: '/local/runner/sessions' },
+  ] as const)
+    t.equal(sessionsFolder(env, platform), want, name);
+});
