@@ -102,12 +102,9 @@ async function serveStdio(flags: Flags): Promise<void> {
 }
 
 async function serveAcp(flags: Flags): Promise<void> {
-  const [{ startAcp }, { randomUUID }] = await Promise.all([
-    import('./acp/acpServer.ts'),
-    import('node:crypto'),
-  ]);
+  const { startAcp } = await import('./acp/acpServer.ts');
   const writeLog = (line: string) => void errorOutput.write(line);
-  const daemon = await startAcp({ ...(await optionsOf(flags)), createId: randomUUID, writeLog });
+  const daemon = await startAcp({ ...(await optionsOf(flags)), writeLog });
   const leave = liveWith(daemon);
   daemon.signal.addEventListener('abort', leave, { once: true });
 }

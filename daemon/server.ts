@@ -65,9 +65,8 @@ export function startDaemon(options: DaemonOptions): Daemon {
     redact: core.secrets.redact,
     async close() {
       closed.abort();
-      // What was cut is kept before its runner is let go.
-      await core.sessions.close();
-      await Promise.all([core.servers.close(), features.catalog.close(), features.logs.close()]);
+      const { servers, sessions } = core;
+      await Promise.all([sessions.close(), servers.close(), features.catalog.close(), features.logs.close()]);
     },
   };
 }

@@ -3,6 +3,7 @@ import {
   type AgentContext,
   type AnyMessage,
   agent as createApp,
+  type LoadSessionRequest,
   methods,
   ndJsonStream,
   type PromptRequest,
@@ -70,6 +71,15 @@ export function connectAgent({
       const update = updateTo(client);
       return answer((params: PromptRequest, signal) => agent.prompt(params, { update, signal }))(request);
     })
+    .onRequest(session.load, ({ client, ...request }) => {
+      const update = updateTo(client);
+      return answer((params: LoadSessionRequest, signal) => agent.loadSession(params, { update, signal }))(
+        request,
+      );
+    })
+    .onRequest(session.resume, answer(agent.resumeSession))
+    .onRequest(session.list, answer(agent.listSessions))
+    .onRequest(session.delete, answer(agent.deleteSession))
     .onRequest(initialize, answer(agent.initialize))
     .onRequest(session.new, answer(agent.newSession))
     .onRequest(session.setConfigOption, answer(agent.setOption))

@@ -16,7 +16,6 @@ export interface AcpOptions extends CoreOptions {
   readonly traceFile?: string;
   /** Where the log goes, line by line: the protocol has no message for it. */
   readonly writeLog: (line: string) => void;
-  readonly createId: () => string;
 }
 
 export interface AcpDaemon {
@@ -33,7 +32,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
   const core = createCore(options, closed.signal);
-  const agent = createAgent({ core, version: options.version, createId: options.createId });
+  const agent = createAgent({ core, version: options.version });
   const connection = connectAgent(wiringOf(options, core, agent));
   subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
 
@@ -51,8 +50,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     async close() {
       connection.close();
       leave();
-      await core.sessions.close();
-      await core.servers.close();
+      await Promise.all([core.sessions.close(), core.servers.close()]);
     },
   };
 }

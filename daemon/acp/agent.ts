@@ -1,11 +1,18 @@
 import { isAbsolute } from 'node:path';
 import type {
+  DeleteSessionRequest,
   InitializeRequest,
   InitializeResponse,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  LoadSessionRequest,
+  LoadSessionResponse,
   NewSessionRequest,
   NewSessionResponse,
   PromptRequest,
   PromptResponse,
+  ResumeSessionRequest,
+  ResumeSessionResponse,
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
@@ -13,6 +20,7 @@ import { linkedSignal } from '../abort.ts';
 import type { Core } from '../core.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Client } from './client.ts';
+import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createOffer, type Offer } from './offer.ts';
 import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
@@ -24,6 +32,11 @@ import { takeTurn } from './turn.ts';
 export interface Agent {
   initialize(params: InitializeRequest): InitializeResponse;
   newSession(params: NewSessionRequest, signal: AbortSignal): Promise<NewSessionResponse>;
+  /** All that was said is said again, before the answer. */
+  loadSession(params: LoadSessionRequest, client: Client): Promise<LoadSessionResponse>;
+  resumeSession(params: ResumeSessionRequest, signal: AbortSignal): Promise<ResumeSessionResponse>;
+  listSessions(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
+  deleteSession(params: DeleteSessionRequest): Promise<void>;
   setOption(
     params: SetSessionConfigOptionRequest,
     signal: AbortSignal,
@@ -39,32 +52,65 @@ export interface Agent {
 }
 
 export interface AgentParts {
-  readonly core: Pick<Core, 'chat' | 'models' | 'servers' | 'log'>;
+  readonly core: Pick<Core, 'chat' | 'configuration' | 'models' | 'servers' | 'sessions' | 'log'>;
   readonly version: string;
-  readonly createId: () => string;
 }
 
 /** An agent that chats: no tools, no files, no terminal. */
-export function createAgent({ core, version, createId }: AgentParts): Agent {
-  const sessions = createSessions(createId);
+export function createAgent({ core, version }: AgentParts): Agent {
+  const kept = createKeptConversations(core);
+  const sessions = createSessions(({ id }) => kept.release(id));
   const offer = createOffer({ core, sessions });
   let takesNotices = false;
+
+  /** The first prompt says to the user that the runner does not list, if it still holds by then. */
+  const list = (method: string, signal: AbortSignal) =>
+    offer.list(signal).catch((error) => {
+      if (signal.aborted || !(error instanceof RunnerError)) throw error;
+      core.log.warn(`${method}: ${error.kind}: ${error.message}`);
+    });
+  /** Has a conversation that is kept in the place of a session that may be open already. */
+  const resume = async ({ sessionId, cwd }: ResumeSessionRequest, signal: AbortSignal) => {
+    refuseRelative(cwd);
+    if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
+    const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
+    const { id, title, model, messages } = found;
+    const session = sessions.open({ id, title, model, history: historyOf(messages) });
+    return { found, configOptions: offer.pickers(session) };
+  };
 
   return {
     initialize({ clientCapabilities }) {
       takesNotices = Boolean(clientCapabilities?.session?.notices);
-      return introduction(version);
+      return introduction(version, core.configuration.current.keepSessions);
     },
 
     async newSession({ cwd }, signal) {
-      if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
-      await offer.list(signal).catch((error) => {
-        if (signal.aborted || !(error instanceof RunnerError)) throw error;
-        // The first prompt says it to the user, if it still holds by then.
-        core.log.warn(`session/new: ${error.kind}: ${error.message}`);
-      });
-      const session = sessions.open();
+      refuseRelative(cwd);
+      const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
+      const session = sessions.open({ id });
       return { sessionId: session.id, configOptions: offer.pickers(session) };
+    },
+
+    async loadSession(params, client) {
+      const { found, configOptions } = await resume(params, client.signal);
+      await replay(found, client);
+      return { configOptions };
+    },
+
+    async resumeSession(params, signal) {
+      const { configOptions } = await resume(params, signal);
+      return { configOptions };
+    },
+
+    async listSessions(params, signal) {
+      if (params.cwd) refuseRelative(params.cwd);
+      return kept.list(params, signal);
+    },
+
+    async deleteSession({ sessionId }) {
+      await kept.delete(sessionId);
+      if (sessions.all().some(({ id }) => id === sessionId)) sessions.close(sessionId);
     },
 
     async setOption({ sessionId, configId, value }, signal) {
@@ -78,10 +124,17 @@ export function createAgent({ core, version, createId }: AgentParts): Agent {
     async prompt({ sessionId, prompt }, { update, signal: asked }) {
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
-      return inTurn(session, asked, async (signal) => {
+      return inTurn({ session, asked, onDidEnd: kept.release }, async (signal) => {
         const teller = createTeller({ update: (said) => update(sessionId, said), takesNotices, signal });
         const settle = () => offer.settle(update);
-        return { stopReason: await takeTurn({ core, offer, session, teller, settle, signal }, message) };
+        const onDidKeep = async () => {
+          const info = await kept.infoOf(sessionId);
+          if (!info || signal.aborted || info.title === session.title) return;
+          session.title = info.title ?? '';
+          await update(sessionId, info);
+        };
+        const parts = { core, offer, session, teller, settle, onDidKeep, signal };
+        return { stopReason: await takeTurn(parts, message) };
       });
     },
 
@@ -103,14 +156,14 @@ export function createAgent({ core, version, createId }: AgentParts): Agent {
 /** The only version of the protocol that is spoken: a client of a newer one falls back to it, or leaves. */
 const acpVersion = 1;
 
-function introduction(version: string): InitializeResponse {
+function introduction(version: string, keepsSessions: boolean): InitializeResponse {
   return {
     protocolVersion: acpVersion,
     agentInfo: { name: 'runnerd', title: 'Runner', version },
     agentCapabilities: {
-      loadSession: false,
+      loadSession: keepsSessions,
       promptCapabilities: { image: true, embeddedContext: true, audio: false },
-      sessionCapabilities: { close: {} },
+      sessionCapabilities: { close: {}, ...(keepsSessions ? { delete: {}, list: {}, resume: {} } : {}) },
     },
     authMethods: [],
   };
@@ -136,15 +189,29 @@ async function chooseModel(
   session.model = chosen.name;
 }
 
+function refuseRelative(cwd: string): void {
+  if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
+}
+
+function stillAnswering(): InvalidParamsError {
+  return new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
+}
+
+interface TurnFrame {
+  readonly session: Session;
+  /** Of the request. */
+  readonly asked: AbortSignal;
+  /** The last turn of a session that was closed meanwhile is over. */
+  readonly onDidEnd: (id: string) => void;
+}
+
 /** Runs the one turn of a session; its signal is aborted by the request's, and by a cancel of the session. */
 async function inTurn(
-  session: Session,
-  signal: AbortSignal,
+  { session, asked, onDidEnd }: TurnFrame,
   work: (turn: AbortSignal) => Promise<PromptResponse>,
 ): Promise<PromptResponse> {
-  if (session.turn)
-    throw new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
-  const turn = linkedSignal(signal);
+  if (session.turn) throw stillAnswering();
+  const turn = linkedSignal(asked);
   session.turn = turn;
   try {
     return await work(turn.signal);
@@ -154,5 +221,6 @@ async function inTurn(
   } finally {
     turn.unlink();
     session.turn = undefined;
+    if (session.isClosed) onDidEnd(session.id);
   }
 }

@@ -7,8 +7,9 @@ const maxSessions = 64;
 /** Of one session's history, in characters, with attachments and images. */
 const maxHistory = 64 * 1024 * 1024;
 
-/** One conversation, in memory alone. */
+/** One conversation, as it is gone on with. */
 export interface Session {
+  /** Of the conversation that is kept. */
   readonly id: string;
   /** Chosen by the user, or for want of that by us; it stays while it is installed. */
   model: string | undefined;
@@ -18,10 +19,17 @@ export interface Session {
   turn: { abort(): void } | undefined;
   /** The pickers as the client knows them. */
   told: string;
+  /** The title as the client knows it. */
+  title: string;
+  /** It is forgotten, but for its turn. */
+  isClosed: boolean;
 }
 
+/** What a session begins with. */
+export type Beginning = Pick<Session, 'id'> & Partial<Pick<Session, 'history' | 'model' | 'title'>>;
+
 export interface Sessions {
-  open(): Session;
+  open(beginning: Beginning): Session;
   /** @throws {InvalidParamsError} with the path `sessionId`. */
   get(id: string): Session;
   /** Its turn is cancelled, and it is forgotten. */
@@ -29,13 +37,16 @@ export interface Sessions {
   all(): readonly Session[];
 }
 
-export function createSessions(createId: () => string): Sessions {
+/** `onDidClose` hears of each that is closed and has no turn any more. */
+export function createSessions(onDidClose: (session: Session) => void): Sessions {
   // In the order of their last use.
   const sessions = new Map<string, Session>();
 
   const close = (session: Session) => {
-    session.turn?.abort();
     sessions.delete(session.id);
+    session.isClosed = true;
+    if (session.turn) session.turn.abort();
+    else onDidClose(session);
   };
   const makeRoom = () => {
     if (sessions.size < maxSessions) return;
@@ -52,15 +63,17 @@ export function createSessions(createId: () => string): Sessions {
 
   return {
     get,
-    open() {
+    open(beginning) {
       makeRoom();
       const session: Session = {
-        id: createId(),
-        model: undefined,
-        thinking: 'default' as const,
-        history: [],
-        turn: undefined,
-        told: '[]',
+          model: undefined,
+          thinking: 'default' as const,
+          history: [],
+          turn: undefined,
+          told: '[]',
+          title: '',
+          isClosed: false,
+          ...beginning,
       };
       sessions.set(session.id, session);
       return session;

@@ -37,7 +37,8 @@ export function createTeller({ update, takesNotices, signal }: TellerOptions): T
       if (delta.kind === 'text') await say(delta.text);
       if (delta.kind === 'thinking')
         await tell({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
-      if (delta.kind === 'notice') await notice(delta.notice);
+      // That nothing is kept is for the log: nobody asked for it here.
+      if (delta.kind === 'notice' && delta.notice.code !== 'session-not-kept') await notice(delta.notice);
     },
     async usage({ promptTokens, completionTokens, contextLength }, model) {
       const size = contextLength ?? model?.context.configured ?? model?.context.maximum;

@@ -16,6 +16,8 @@ export interface TurnParts {
   readonly teller: Teller;
   /** Tells the sessions whose pickers are others now. */
   readonly settle: () => Promise<void>;
+  /** The conversation is kept as far as it is: its title may be known now. */
+  readonly onDidKeep: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -36,6 +38,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
   const think = thinkOf(session.thinking, known);
   const params: ChatParams = withoutUndefined({
     streamId: session.id,
+    session: session.id,
     model,
     messages,
     think,
@@ -43,6 +46,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
   try {
     const result = await core.chat(core.servers.client(), params, teller.delta, signal);
     session.history = withAnswer(messages, result.message);
+    await parts.onDidKeep();
     if (result.finishReason !== 'cancelled') await teller.usage(result.usage, known);
     return stopReasons[result.finishReason];
   } catch (error) {

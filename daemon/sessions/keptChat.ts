@@ -44,6 +44,7 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
         return result;
       } catch (error) {
         const notice = { code: 'session-not-kept', message: sentenceOf(error) } as const;
+        log.warn(notice.message);
         await send({ streamId: params.streamId, seq, kind: 'notice', notice });
         return { ...result, notices: [...result.notices, notice] };
       }

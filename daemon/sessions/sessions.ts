@@ -1,5 +1,6 @@
 import { chmod, mkdir, open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as waitFor } from 'node:timers/promises';
 import type {
   CreateSessionParams,
   ListSessionsParams,
@@ -51,6 +52,8 @@ export interface Sessions {
   begin(params: CreateSessionParams): Session;
   list(params: ListSessionsParams, signal: AbortSignal): Promise<ListSessionsResult>;
   read(id: string): Promise<ReadSessionResult>;
+  /** What a list says of it. */
+  find(id: string): Promise<Session>;
   update(id: string, title: string): Promise<Session>;
   delete(id: string): Promise<void>;
   /** This process alone may go on with it from now on; throws `busy` where another does. */
@@ -64,6 +67,8 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
+/** How long the turns that are under way may take to end, in ms. */
+const closingLimit = 1_000;
 /** So many conversations may be begun without a turn. */
 const maxBegun = 1000;
 
@@ -138,13 +143,20 @@ class SessionStore implements Sessions {
     return { session: summaryToSession(summary), messages };
   }
 
+  async find(id: string): Promise<Session> {
+    const begun = this.#begun.get(id);
+    if (begun) return begun;
+    await this.#writing.get(id);
+    return summaryToSession(await this.#withFile(id, 'read', (file) => readSummary(file, id)));
+  }
+
   async update(id: string, title: string): Promise<Session> {
     const begun = this.#begun.get(id);
     const session = begun ? { ...begun, title: oneLine(title) } : undefined;
     if (session) this.#begun.set(id, session);
     else await this.#withLock(id, () => this.#inOrder(id, () => this.#retitle(id, oneLine(title))));
     this.#options.onDidChange();
-    return session ?? (await this.read(id)).session;
+    return session ?? this.find(id);
   }
 
   async delete(id: string): Promise<void> {
@@ -192,7 +204,11 @@ class SessionStore implements Sessions {
 
   async close(): Promise<void> {
     this.#ending.abort();
-    await Promise.allSettled([...this.#working]);
+    // A client that does not read keeps its turn from ending.
+    await Promise.race([
+      Promise.allSettled([...this.#working]),
+      waitFor(closingLimit, undefined, { ref: false }),
+    ]);
     await Promise.allSettled([...this.#writing.values()]);
     await this.#locks.close();
   }

@@ -63,9 +63,9 @@ t.test('it says what it can do, and nothing that it cannot', async (t) => {
     protocolVersion: 1,
     agentInfo: { name: 'runnerd' },
     agentCapabilities: {
-      loadSession: false,
+      loadSession: true,
       promptCapabilities: { image: true, embeddedContext: true, audio: false },
-      sessionCapabilities: { close: {} },
+      sessionCapabilities: { close: {}, delete: {}, list: {}, resume: {} },
     },
     authMethods: [],
   });
@@ -330,6 +330,53 @@ t.test('more sessions than are kept: who rested longest makes room', async (t) =
   await t.rejects(ask(second, text('?')), failsWith({ code: -32602, data: { path: 'sessionId' } }));
 });
 
+t.test('a conversation goes on in another process: loaded, resumed, listed, deleted', async (t) => {
+  const state = mkdtempSync(join(tmpdir(), 'runner-acp-'));
+  t.teardown(() => rmSync(state, { recursive: true, force: true }));
+  const { runner, acp, open, ask } = await start(t, [thinker, seer], { state });
+  const { sessionId } = await open();
+  await open();
+  runner.think('Hm.', 'It is **blue**.');
+  await ask(sessionId, text('Why?\nSay it.'), { type: 'image', data: '/9j/', mimeType: 'image/jpeg' });
+  t.match(await acp.waitFor('session_info_update'), { title: 'Why?', updatedAt: /Z$/ });
+  t.match(acp.updates.at(-1)?.update, { sessionUpdate: 'usage_update' });
+
+  const other = await startAcpProcess(t, { host: runner.url, state });
+  const { agent } = other;
+  const { sessions } = await agent.request(call.list, {});
+  t.match(sessions, [{ sessionId, cwd: process.cwd(), title: 'Why?', updatedAt: /Z$/ }]);
+  t.equal(sessions.length, 1, 'what has no turn is not kept');
+  t.same((await agent.request(call.list, { cwd: '/elsewhere' })).sessions, []);
+  const params = { ...place, sessionId };
+  const busy = failsWith({ code: -33007, message: /open in another program/ });
+  await t.rejects(agent.request(call.load, params), busy);
+  await acp.agent.request(call.close, { sessionId });
+  const loaded = await agent.request(call.load, params);
+  t.equal(picker(loaded?.configOptions, 'model')?.chosen, thinker.name);
+  t.equal(other.text(sessionId, 'user_message_chunk'), 'Why?\nSay it.');
+  t.equal(other.text(sessionId, 'agent_thought_chunk'), 'Hm.');
+  t.equal(other.text(sessionId), 'It is **blue**.');
+  t.match(JSON.stringify(other.updates), '"data":"/9j/","mimeType":"image/jpeg"');
+  const count = other.updates.length;
+  await agent.request(call.resume, params);
+  t.equal(other.updates.length, count, 'nothing is said again');
+  runner.say('Yes.');
+  await agent.request(call.prompt, { sessionId, prompt: [text('Sure?')] });
+  t.match(runner.bodies('/api/chat').at(-1), {
+    messages: [
+      { role: 'user', content: 'Why?\nSay it.' },
+      { role: 'assistant', content: 'It is **blue**.' },
+      { role: 'user', content: 'Sure?' },
+    ],
+  });
+  await agent.request(call.delete, { sessionId });
+  t.same((await agent.request(call.list, {})).sessions, []);
+  await t.rejects(
+    agent.request(call.prompt, { sessionId, prompt: [text('?')] }),
+    failsWith({ code: -32602, data: { path: 'sessionId' } }),
+  );
+});
+
 t.test('what goes wrong is one sentence, and the process lives', async (t) => {
   const { runner, acp, open, ask } = await start(t);
   const { sessionId } = await open();
@@ -344,7 +391,12 @@ t.test('what goes wrong is one sentence, and the process lives', async (t) => {
     acp.agent.request(call.new, { ...place, cwd: 'src' }),
     failsWith({ code: -32602, data: { path: 'cwd' } }),
   );
-  await t.rejects(acp.agent.request(call.load, { ...place, sessionId }), failsWith({ code: -32601 }));
+  for (const method of [call.load, call.resume, call.delete])
+    await t.rejects(
+      acp.agent.request(method, { ...place, ...unknown }),
+      failsWith({ code: -32602, data: { path: 'sessionId' } }),
+      method,
+    );
   runner.failWith(500, { error: 'the model runner has stopped' });
   await t.rejects(ask(sessionId, text('?')), failsWith({ code: -33009, data: { kind: 'runner-failed' } }));
   runner.errorLine('out of memory', ['so ', 'far']);

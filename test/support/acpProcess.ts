@@ -21,7 +21,10 @@ export interface AcpProcess {
   /** All updates so far, in their order. */
   readonly updates: readonly { readonly sessionId: string; readonly update: SessionUpdate }[];
   /** The texts of one kind of chunk of a session, joined. */
-  text(sessionId: string, kind?: 'agent_message_chunk' | 'agent_thought_chunk'): string;
+  text(
+    sessionId: string,
+    kind?: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk',
+  ): string;
   /** The first update of a kind, past or to come. */
   waitFor<K extends SessionUpdate['sessionUpdate']>(
     kind: K,
@@ -33,12 +36,14 @@ export interface AcpProcessOptions {
   readonly host: string;
   readonly args?: readonly string[];
   readonly capabilities?: ClientCapabilities;
+  /** The user's state folder; default: one that cannot be made, so that nothing is kept. */
+  readonly state?: string;
 }
 
-export function spawnAcp({ host, args = [] }: AcpProcessOptions) {
+export function spawnAcp({ host, args = [], state = '/dev/null' }: AcpProcessOptions) {
   return spawn(process.execPath, [runnerdPath, '--acp', ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent', OLLAMA_HOST: host },
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', XDG_STATE_HOME: state, OLLAMA_HOST: host },
   });
 }
 
