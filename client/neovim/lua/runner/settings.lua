@@ -13,6 +13,8 @@
 ---@field cacheDir? string
 ---@field modelfilesPath? string
 ---@field catalogUrl? string
+---@field keepSessions? boolean
+---@field sessionDays? integer
 ---@field trusted? boolean
 
 --- Their names.
@@ -30,5 +32,7 @@ return {
   'cacheDir',
   'modelfilesPath',
   'catalogUrl',
+  'keepSessions',
+  'sessionDays',
   'trusted',
 }
