@@ -1,6 +1,7 @@
 import type { CommandLine } from './commandLine.ts';
 import { connectForChat } from './connection.ts';
 import { converse } from './conversation.ts';
+import { findKept } from './keptConversation.ts';
 import { giveOneAnswer, readPrompt } from './oneAnswer.ts';
 import type { Surroundings } from './streams.ts';
 
@@ -12,8 +13,9 @@ export async function chat(surroundings: Surroundings, commandLine: CommandLine)
   const prompt = isConversation ? '' : await readPrompt(surroundings, commandLine);
   const connection = await connectForChat(surroundings, commandLine);
   try {
-    if (isConversation) return await converse(surroundings, commandLine, connection);
-    return await giveOneAnswer(surroundings, { commandLine, connection, prompt });
+    const kept = await findKept(surroundings, commandLine, connection.daemon);
+    if (isConversation) return await converse(surroundings, commandLine, { connection, kept });
+    return await giveOneAnswer(surroundings, { commandLine, connection, prompt, kept });
   } finally {
     await connection.daemon.close();
   }

@@ -21,8 +21,13 @@ export interface WordCount {
   /** What a word is, such as `the name of a model`. */
   readonly meaning: string;
   /** What a shell may offer for one. */
-  readonly offers?: 'models' | readonly string[];
+  readonly offers?: Offered;
+  /** And for those behind the first. */
+  readonly further?: Offered;
 }
+
+/** Words, or the names of what there is. */
+export type Offered = 'models' | 'sessions' | readonly string[];
 
 export type Commands = ReadonlyMap<string, Command>;
 

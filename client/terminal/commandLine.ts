@@ -12,6 +12,12 @@ export interface CommandLine {
   readonly file?: string;
   /** Seconds, or a duration such as `10m`. */
   readonly keepAlive?: string;
+  /** The id of a conversation to go on with. */
+  readonly session?: string;
+  /** Goes on with the last conversation of this folder. */
+  readonly continue: boolean;
+  readonly all: boolean;
+  readonly markdown: boolean;
   readonly json: boolean;
   /** Whatever would be asked is answered with yes. */
   readonly yes: boolean;
@@ -26,6 +32,10 @@ const options = {
   model: { type: 'string', short: 'm' },
   file: { type: 'string', short: 'f' },
   'keep-alive': { type: 'string' },
+  session: { type: 'string' },
+  continue: { type: 'boolean', default: false },
+  all: { type: 'boolean', default: false },
+  markdown: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   yes: { type: 'boolean', short: 'y', default: false },
   cloud: { type: 'boolean', default: false },
@@ -35,7 +45,15 @@ const options = {
 } as const;
 
 /** Flags that are followed by a value, as they are typed. */
-export const valueFlags: readonly string[] = ['--server', '--model', '-m', '--file', '-f', '--keep-alive'];
+export const valueFlags: readonly string[] = [
+  '--server',
+  '--model',
+  '-m',
+  '--file',
+  '-f',
+  '--keep-alive',
+  '--session',
+];
 
 /**
  * Reads the arguments; without a command it is `chat`.
@@ -44,8 +62,8 @@ export const valueFlags: readonly string[] = ['--server', '--model', '-m', '--fi
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(withNegativeNumbers(args));
   const [command = 'chat', ...words] = positionals;
-  const { server, model, file, 'keep-alive': keepAlive, ...switches } = values;
-  for (const [flag, value] of Object.entries({ server, model, file, 'keep-alive': keepAlive }))
+  const { server, model, file, session, 'keep-alive': keepAlive, ...switches } = values;
+  for (const [flag, value] of Object.entries({ server, model, file, session, 'keep-alive': keepAlive }))
     if (value?.trim() === '')
       throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
   return withoutUndefined({
@@ -55,6 +73,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     server,
     model,
     file,
+    session,
     keepAlive,
   });
 }

@@ -9,6 +9,7 @@ import { followLogs } from './logs.ts';
 import { showModels } from './models.ts';
 import { pullModel } from './pull.ts';
 import { removeModel } from './remove.ts';
+import { runSessions, sessionWords } from './sessions.ts';
 import { showModel } from './show.ts';
 
 const anyWords = { least: 0, most: Number.POSITIVE_INFINITY };
@@ -20,11 +21,11 @@ export const commands: Commands = new Map<string, Command>([
   [
     'chat',
     {
-      usage: 'chat [--model M] [PROMPT]',
+      usage: 'chat [--continue] [PROMPT]',
       summary: 'a conversation, or one answer to a prompt or to standard input',
       group: 'Talking',
       words: { ...anyWords, meaning: 'a prompt' },
-      flags: ['--model'],
+      flags: ['--model', '--continue', '--session'],
       run: chat,
     },
   ],
@@ -104,6 +105,17 @@ export const commands: Commands = new Map<string, Command>([
   [
     'stop',
     { usage: 'stop M', summary: 'unloads a model', group: 'Memory', words: oneModel, run: unloadModel },
+  ],
+  [
+    'sessions',
+    {
+      usage: 'sessions [QUERY]',
+      summary: 'the conversations that are kept; "show ID" prints one, "rm ID" deletes it',
+      group: 'Talking',
+      words: { ...anyWords, meaning: 'what to look for', offers: sessionWords, further: 'sessions' },
+      flags: ['--markdown', '--all', '--yes'],
+      run: runSessions,
+    },
   ],
   [
     'doctor',

@@ -1,5 +1,6 @@
 import { listModelsRequest } from '../../protocol/models.ts';
-import { type Command, type Commands, listedCommands } from './command.ts';
+import { listSessionsRequest } from '../../protocol/sessions.ts';
+import { type Command, type Commands, listedCommands, type Offered } from './command.ts';
 import type { CommandLine } from './commandLine.ts';
 import { parseCommandLine, valueFlags } from './commandLine.ts';
 import { completionScripts } from './completionScripts.ts';
@@ -35,21 +36,18 @@ export async function printCandidates(
 ): Promise<number> {
   const [current = ''] = words.slice(-1);
   const offered = offersFor(commands, words.slice(0, -1), current);
-  const candidates = offered === 'models' ? await namesOfModels(surroundings, words) : offered;
+  const candidates = typeof offered === 'string' ? await namesOf[offered](surroundings, words) : offered;
   for (const candidate of candidates)
     if (candidate.startsWith(current)) await writeLine(surroundings.stdout, candidate);
   return 0;
 }
 
 /** By what stands before; `models` are the names of what is installed. */
-function offersFor(
-  commands: Commands,
-  before: readonly string[],
-  current: string,
-): 'models' | readonly string[] {
+function offersFor(commands: Commands, before: readonly string[], current: string): Offered {
   const last = before.at(-1) ?? '';
   if (before.includes('--')) return [];
   if (last === '--model' || last === '-m') return 'models';
+  if (last === '--session') return 'sessions';
   if (valueFlags.includes(last)) return [];
   const [name, ...words] = positionalsOf(before);
   const command = name === undefined ? undefined : commands.get(name);
@@ -59,9 +57,10 @@ function offersFor(
 }
 
 /** For the word behind so many others. */
-function offersOf(command: Command | undefined, count: number): 'models' | readonly string[] {
-  const { most = 0, offers = [] } = command?.words ?? {};
-  return count < most ? offers : [];
+function offersOf(command: Command | undefined, count: number): Offered {
+  const { most = 0, offers = [], further = offers } = command?.words ?? {};
+  if (count >= most) return [];
+  return count === 0 ? offers : further;
 }
 
 function positionalsOf(words: readonly string[]): readonly string[] {
@@ -85,6 +84,20 @@ async function namesOfModels(
     return [];
   }
 }
+
+/** The same for conversations; no runner is asked for them. */
+async function idsOfSessions(surroundings: Surroundings): Promise<readonly string[]> {
+  try {
+    return await withDaemon(surroundings, { commandLine: parseCommandLine([]) }, async (daemon) => {
+      const { sessions } = await daemon.request(listSessionsRequest, {});
+      return sessions.map(({ id }) => id).filter(isPlain);
+    });
+  } catch {
+    return [];
+  }
+}
+
+const namesOf = { models: namesOfModels, sessions: idsOfSessions };
 
 /** The runner that these words name, as they do it. */
 function serverFlagOf(words: readonly string[]): readonly string[] {

@@ -1,6 +1,13 @@
 import type { ChatParams, Message } from '../../protocol/chat.ts';
 import { canChat } from '../../protocol/choice.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
+import {
+  createSessionRequest,
+  listSessionsRequest,
+  type ReadSessionResult,
+  type Session,
+  updateSessionRequest,
+} from '../../protocol/sessions.ts';
 import { chooseModel } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
@@ -9,21 +16,27 @@ import { type ConversationTurn, createConversationTurns } from './conversationTu
 import { failureOf } from './failure.ts';
 import { historyPath, readHistory, writeHistory } from './history.ts';
 import { createInterrupts, Insisted, type Interrupts } from './interrupts.ts';
+import { chooseModelOf, describeSession, openKept } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
+import { shownMessage } from './sessions.ts';
 import { type ConversationState, runSlashCommand } from './slashCommands.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, write, writeLine } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
   surroundings: Surroundings,
   commandLine: CommandLine,
-  connection: Connection,
+  { connection, kept }: { readonly connection: Connection; readonly kept: ReadSessionResult | undefined },
 ): Promise<number> {
-  const model = await chooseModel(connection.daemon, commandLine.model);
+  const { daemon } = connection;
+  const named = commandLine.model;
+  const model = named === undefined ? await chooseModelOf(daemon, kept) : await chooseModel(daemon, named);
   const editor = createLineEditor(surroundings, await readHistory(historyPath(surroundings.env)));
   try {
-    await new Conversation(surroundings, connection, { editor, model }).run();
+    const conversation = new Conversation(surroundings, connection, { editor, model });
+    if (kept) await conversation.goOn(kept);
+    await conversation.run();
   } catch (error) {
     if (!(error instanceof Insisted)) throw error;
     await writeLine(surroundings.stdout, '');
@@ -41,6 +54,9 @@ class Conversation implements ConversationState {
   readonly #style: Style;
   readonly #takeTurn: ConversationTurn;
   #messages: readonly Message[] = [];
+  /** As it is kept; it is created with the first prompt. */
+  #session: Session | undefined;
+  #isKept = true;
   model: string;
   think: ChatParams['think'];
 
@@ -53,7 +69,9 @@ class Conversation implements ConversationState {
     this.#connection = connection;
     this.#editor = editor;
     this.#style = styleFor(surroundings.stdout, surroundings.env);
-    this.#takeTurn = createConversationTurns(surroundings, connection);
+    this.#takeTurn = createConversationTurns(surroundings, connection, () => {
+      this.#session = undefined;
+    });
     this.model = model;
   }
 
@@ -79,6 +97,54 @@ class Conversation implements ConversationState {
 
   clear(): void {
     this.#messages = [];
+    this.#session = undefined;
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  async sessions(): Promise<readonly Session[]> {
+    const { sessions } = await this.#connection.daemon.request(listSessionsRequest, { limit: 20 });
+    return sessions;
+  }
+
+  async change(id: string): Promise<void> {
+    const kept = await openKept(this.#connection.daemon, id);
+    await this.goOn(kept);
+    this.model = await chooseModelOf(this.#connection.daemon, kept);
+  }
+
+  async retitle(title: string): Promise<void> {
+    const session = this.#session ?? (await this.#create({ title }));
+    if (!session) return;
+    const { id } = session;
+    this.#session = (await this.#connection.daemon.request(updateSessionRequest, { id, title })).session;
+  }
+
+  /** Shows how it ended. */
+  async goOn({ session, messages }: ReadSessionResult): Promise<void> {
+    this.#session = session;
+    this.#messages = messages;
+    await this.#say(`${this.#style.dim(`Going on with ${describeSession(session)}.`)}\n`);
+    const last = messages.findLastIndex(({ role }) => role === 'user');
+    for (const message of last === -1 ? [] : messages.slice(last))
+      await write(this.#surroundings.stdout, shownMessage(this.#surroundings, message));
+  }
+
+  /** A conversation that cannot be kept goes on all the same; that is said once. */
+  async #create(params: { readonly title?: string } = {}): Promise<Session | undefined> {
+    if (!this.#isKept) return undefined;
+    try {
+      const { cwd } = this.#surroundings;
+      const request = this.#connection.daemon.request(createSessionRequest, { cwd, ...params });
+      this.#session = (await request).session;
+    } catch (error) {
+      this.#isKept = false;
+      if (failureOf(error).kind === 'not-supported')
+        await this.#say(this.#style.dim(`This conversation is not kept. ${failureOf(error).message}`));
+    }
+    return this.#session;
   }
 
   async models() {
@@ -119,7 +185,9 @@ class Conversation implements ConversationState {
   async #turn(prompt: string, { signal }: Interrupts): Promise<boolean> {
     const messages: readonly Message[] = [...this.#messages, { role: 'user', content: prompt }];
     const think = this.think === undefined ? {} : { think: this.think };
-    const answer = await this.#takeTurn({ model: this.model, messages, ...think }, signal);
+    const kept = this.#session ?? (await this.#create());
+    const session = kept ? { session: kept.id } : {};
+    const answer = await this.#takeTurn({ model: this.model, messages, ...think, ...session }, signal);
     // A question without an answer is forgotten: two in a row confuse models.
     if (answer) this.#messages = [...messages, answer];
     return false;

@@ -2,7 +2,7 @@ import type { ChatDelta, ChatParams, Message } from '../../protocol/chat.ts';
 import { createAnswerPrinter, describeUsage } from './answerPrinter.ts';
 import { withNearModels } from './chooseModel.ts';
 import type { Connection } from './connection.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, refusedParameter } from './failure.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
 import { createTurns } from './turn.ts';
@@ -16,6 +16,7 @@ export type ConversationTurn = (
 export function createConversationTurns(
   surroundings: Surroundings,
   connection: Connection,
+  onDidLoseSession: () => void,
 ): ConversationTurn {
   const { stdout, env, now } = surroundings;
   const style = styleFor(stdout, env);
@@ -43,6 +44,8 @@ export function createConversationTurns(
       const error = await withNearModels(connection.daemon, params.model, cause);
       const { kind, message, partial } = failureOf(error);
       await writeLine(stdout, `${style.red(message)}\n`);
+      // It was deleted meanwhile: the next prompt begins another, with all that was said.
+      if (refusedParameter(cause) === 'session') onDidLoseSession();
       if (kind === 'daemon-failed') await renew();
       return partial && whatCame(partial);
     }

@@ -18,8 +18,12 @@ Without a command, "runner" opens the conversation.
 
 Flags
   -m, --model M     the model to talk to; else the one that is loaded, else the newest
+  --continue        "chat" goes on with the last conversation of this folder
+  --session ID      "chat" goes on with this conversation
+  --markdown        "sessions show" prints Markdown
+  --all             "sessions rm" deletes all of them
   -f, --file FILE   the Modelfile of "create"; - is standard input; else ./Modelfile
-  -y, --yes         "rm" does not ask
+  -y, --yes         "rm" and "sessions rm" do not ask
   --keep-alive D    how long "run" keeps the model loaded, such as 10m; negative is for ever
   --cloud           "library" lists the cloud models
   --refresh         "library" asks the catalog, whatever is known

@@ -13,6 +13,7 @@ async function main(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
+    cwd: process.cwd(),
     version: RUNNER_VERSION,
     now: () => performance.now(),
     today: () => new Date(),

@@ -1,9 +1,11 @@
+import type { ReadSessionResult } from '../../protocol/sessions.ts';
 import { createAnswerOutput } from './answerOutput.ts';
-import { chooseModel, withNearModels } from './chooseModel.ts';
+import { withNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
 import { TerminalError } from './failure.ts';
 import { createInterrupts } from './interrupts.ts';
+import { chooseModelOf } from './keptConversation.ts';
 import { readAll, type Surroundings } from './streams.ts';
 import { createTurns } from './turn.ts';
 
@@ -30,23 +32,29 @@ export interface OneAnswer {
   readonly commandLine: CommandLine;
   readonly connection: Connection;
   readonly prompt: string;
+  /** The conversation that goes on with it. */
+  readonly kept: ReadSessionResult | undefined;
 }
 
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 export async function giveOneAnswer(
   surroundings: Surroundings,
-  { commandLine, connection, prompt }: OneAnswer,
+  { commandLine, connection, prompt, kept }: OneAnswer,
 ): Promise<number> {
   const { daemon } = connection;
   const interrupts = createInterrupts();
   const stopListening = surroundings.onInterrupt(interrupts.press);
   const output = createAnswerOutput(surroundings, commandLine.json);
   // A name needs no list: the runner itself knows whether it is one.
-  const model = commandLine.model ?? (await chooseModel(daemon, undefined));
+  const model = commandLine.model ?? (await chooseModelOf(daemon, kept));
   const ask = createTurns(() => daemon);
   try {
     const turn = ask(
-      { model, messages: [{ role: 'user', content: prompt }] },
+      {
+        model,
+        messages: [...(kept?.messages ?? []), { role: 'user', content: prompt }],
+        ...(kept ? { session: kept.session.id } : {}),
+      },
       output.take,
       interrupts.signal,
     );

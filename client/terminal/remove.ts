@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import { deleteModelRequest, listModelsRequest, type Model } from '../../protocol/models.ts';
+import { askYesNo } from './askYesNo.ts';
 import { chooseModel, findModel, orNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
@@ -57,30 +57,11 @@ async function findInstalled(daemon: Daemon, named: string): Promise<Known> {
   return typeof found === 'string' ? { name: await chooseModel(daemon, named) } : found;
 }
 
-/** Ctrl-D is a no. */
 async function askWhether(
-  { stdin, stderr }: Surroundings,
+  surroundings: Surroundings,
   { name, size, running }: Known,
 ): Promise<'yes' | 'no' | 'interrupted'> {
-  if (running) await writeLine(stderr, 'It is loaded and will be stopped.');
+  if (running) await writeLine(surroundings.stderr, 'It is loaded and will be stopped.');
   const bytes = size === undefined ? '' : ` (${formatBytes(size)})`;
-  const readline = createInterface({ input: stdin, output: stderr, terminal: true, historySize: 0 });
-  try {
-    return await new Promise((resolve) => {
-      readline.on('SIGINT', () => {
-        stderr.write('\n');
-        resolve('interrupted');
-      });
-      readline.on('close', () => {
-        stderr.write('\n');
-        resolve('no');
-      });
-      readline.question(`Delete ${showLine(name)}${bytes}? [y/N] `, (answer) =>
-        resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no'),
-      );
-    });
-  } finally {
-    readline.removeAllListeners('close');
-    readline.close();
-  }
+  return askYesNo(surroundings, `Delete ${showLine(name)}${bytes}? [y/N] `);
 }

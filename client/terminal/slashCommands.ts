@@ -1,7 +1,9 @@
 import type { ChatParams } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
+import type { Session } from '../../protocol/sessions.ts';
 import { findModel } from './chooseModel.ts';
 import { showLine } from './controlCharacters.ts';
+import { describeSession, titleOf } from './keptConversation.ts';
 import { nearest } from './nearest.ts';
 
 /** What a slash command may look at and change. */
@@ -10,6 +12,13 @@ export interface ConversationState {
   think: ChatParams['think'];
   clear(): void;
   models(): Promise<readonly Model[]>;
+  /** As it is kept; nothing before the first prompt. */
+  readonly session: Session | undefined;
+  /** Those that are kept, newest first. */
+  sessions(): Promise<readonly Session[]>;
+  /** Goes on with another. */
+  change(id: string): Promise<void>;
+  retitle(title: string): Promise<void>;
 }
 
 /** What to show, and whether to leave. */
@@ -38,7 +47,16 @@ const thinkUsage = '/think [on|off|low|medium|high|max|auto]';
 const commands: ReadonlyMap<string, SlashCommand> = new Map([
   ['model', { usage: '/model [NAME]', summary: 'shows the models, or changes to one', run: changeModel }],
   ['think', { usage: thinkUsage, summary: 'how much a thinking model thinks', run: changeThink }],
-  ['clear', { usage: '/clear', summary: 'forgets the conversation', run: forget }],
+  [
+    'sessions',
+    {
+      usage: '/sessions [NUMBER|ID]',
+      summary: 'shows the conversations, or changes to one',
+      run: changeSession,
+    },
+  ],
+  ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
+  ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
   ['help', { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) }],
   ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
 ]);
@@ -67,7 +85,7 @@ async function leave(): Promise<SlashResult> {
 
 async function forget(state: ConversationState): Promise<SlashResult> {
   state.clear();
-  return { text: 'The conversation is forgotten.' };
+  return { text: 'This is a new conversation.' };
 }
 
 async function changeModel(state: ConversationState, word: string): Promise<SlashResult> {
@@ -84,6 +102,30 @@ async function changeModel(state: ConversationState, word: string): Promise<Slas
   if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
   state.model = found.name;
   return { text: `Now talking to ${showLine(found.name)}.` };
+}
+
+async function changeSession(state: ConversationState, word: string): Promise<SlashResult> {
+  const sessions = await state.sessions();
+  if (word === '') {
+    if (sessions.length === 0) return { text: 'No conversation is kept yet.' };
+    const list = sessions.map(
+      (session, index) =>
+        `${session.id === state.session?.id ? '*' : ' '} ${String(index + 1).padStart(2)}  ${describeSession(session)}`,
+    );
+    return {
+      text: [...list, 'Choose with "/sessions" and a number. Older ones: "runner sessions".'].join('\n'),
+    };
+  }
+  await state.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
+  return { text: '' };
+}
+
+async function changeTitle(state: ConversationState, word: string): Promise<SlashResult> {
+  if (word !== '') await state.retitle(word);
+  const { session } = state;
+  return {
+    text: session ? `The title is "${titleOf(session)}".` : 'There is no title before the first prompt.',
+  };
 }
 
 async function changeThink(state: ConversationState, word: string): Promise<SlashResult> {

@@ -8,6 +8,8 @@ export interface Surroundings {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder in which the program was started. */
+  readonly cwd: string;
   readonly version: string;
   /** Milliseconds from any start. */
   readonly now: () => number;

@@ -472,6 +472,10 @@ t.test('slash commands', async (t) => {
   const state: ConversationState = {
     model: 'a',
     think: undefined,
+    session: undefined,
+    sessions: async () => [],
+    change: async () => undefined,
+    retitle: async () => undefined,
     clear: () => cleared.push('yes'),
     models: async () => [model('a'), model('b')],
   };

@@ -136,6 +136,7 @@ export function startTerminal({
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: { HOME: '/dev/null', ...env },
+    cwd: '/work/here',
     version: '0.0.0',
     now: () => (clock += 1000),
     today: () => new Date('2026-11-21T12:00:00Z'),

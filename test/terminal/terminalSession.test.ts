@@ -6,7 +6,7 @@ import { ResponseError } from 'vscode-jsonrpc';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
 import type { ChatResult, Message } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
-import { offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
+import { type Asked, offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runner-session-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -442,4 +442,101 @@ t.test('what the doctor finds', async (t) => {
     [...examineModels([narrow])],
     [{ state: 'ok' }, { state: 'warn', found: 'm:1b has 4096 tokens of 32768; longer prompts are refused' }],
   );
+});
+
+const rivers = {
+  id: '20261122-aaaaaaaa',
+  title: 'Rivers\u001b[2J',
+  cwd: '/work/here',
+  model: 'm:1b',
+  createdAt: '2026-11-22T05:00:00Z',
+  updatedAt: '2026-11-22T05:00:00Z',
+  turns: 1,
+};
+const said = [
+  { role: 'user', content: 'Which?' },
+  { role: 'assistant', content: 'The **Rhine**.', thinking: 'hm', model: 'm:1b', partial: 'cancelled' },
+] as const;
+
+/** A daemon that keeps one conversation, and what it was asked. */
+function keeper() {
+  const asked: [method: string, params: unknown][] = [];
+  const answer = (method: string, result: (params: Asked['params']) => unknown) =>
+    [
+      `runner/sessions/${method}`,
+      ({ params }: Asked) => {
+        asked.push([method, params]);
+        return result(params);
+      },
+    ] as const;
+  const known = ({ id }: Asked['params'], result: object) =>
+    id === rivers.id ? result : new ResponseError(-32602, 'There is none.', { path: 'id' });
+  const answers = Object.fromEntries([
+    answer('create', () => ({ session: { ...rivers, title: '', turns: 0 } })),
+    answer('list', ({ cwd = rivers.cwd }) => ({ sessions: cwd === rivers.cwd ? [rivers] : [] })),
+    answer('read', (params) => known(params, { session: rivers, messages: said })),
+    answer('update', (params) => known(params, { session: { ...rivers, title: params['title'] } })),
+    answer('delete', (params) => known(params, {})),
+  ]);
+  return { asked, answers };
+}
+
+t.test('a conversation goes on with the last of the folder, or with a named one', async (t) => {
+  for (const flags of [['--continue'], ['--session', rivers.id]]) {
+    const { asked, answers } = keeper();
+    let chat: unknown;
+    const run = startTerminal({
+      args: ['chat', ...flags],
+      isScreen: true,
+      models,
+      answers,
+      env: { XDG_STATE_HOME: folder },
+      chat: ({ params }) => {
+        chat = params;
+        return Promise.resolve(resultOf('Yes.'));
+      },
+    });
+    await run.stdout.until(/Going on with "Rivers␛\[2J", 1 turn.*Which\?.*The Rhine\..*m:1b › /s);
+    run.type('Sure?\r');
+    await run.stdout.until(/20 tokens/);
+    t.match(chat, { session: rivers.id, messages: [...said, { role: 'user', content: 'Sure?' }] });
+    run.type('/title Big rivers\r');
+    await run.stdout.until(/The title is "Big rivers"/);
+    run.type('/sessions\r');
+    await run.stdout.until(/\* {2}1 {2}"Rivers/);
+    run.type('/clear\r');
+    await run.stdout.until(/new conversation/);
+    run.type('Anew\r');
+    await run.stdout.until(/20 tokens[^]*20 tokens/);
+    t.match(chat, { messages: [{ content: 'Anew' }] });
+    t.match(asked.at(-1), ['create', { cwd: '/work/here' }]);
+    run.type('\u0004');
+    t.equal(await run.ended, 0);
+  }
+  const { answers } = keeper();
+  const one = startTerminal({ args: ['chat', '--session', 'nope'], input: 'hi', models, answers });
+  t.equal(await one.ended, 2);
+  t.equal(one.stderr.text(), 'There is no conversation "nope". "runner sessions" lists them.\n');
+});
+
+t.test('conversations are listed, shown and deleted', async (t) => {
+  const run = async (...args: string[]) => {
+    const { asked, answers } = keeper();
+    const terminal = startTerminal({ args: ['sessions', ...args], input: '', answers });
+    const code = await terminal.ended;
+    return { code, out: terminal.stdout.text(), err: terminal.stderr.text(), asked };
+  };
+  t.match((await run()).out, /^ID .*\n20261122-aaaaaaaa .* 1 .*Rivers␛\[2J +\/work\/here\n$/);
+  t.match((await run('big', 'rivers')).asked, [['list', { query: 'big rivers' }]]);
+  t.same(JSON.parse((await run('--json')).out), rivers);
+  t.equal(
+    (await run('show', rivers.id)).out,
+    '› Which?\n\nthinking\nhm\n\nanswer\nThe **Rhine**.\ncancelled\n\n',
+  );
+  const markdown = (await run('show', rivers.id, '--markdown')).out;
+  t.match(markdown, '## You\n\nWhich?\n\n## m:1b\n\n> hm\n\nThe **Rhine**.\n\n*Cancelled.*\n');
+  t.equal((await run('rm', rivers.id)).out, 'Rivers␛[2J is deleted.\n');
+  t.match((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
+  for (const args of [['show'], ['rm'], ['rm', '--all'], ['rm', rivers.id, 'x'], ['show', 'nope']])
+    t.equal((await run(...args)).code, 2, args.join(' '));
 });
