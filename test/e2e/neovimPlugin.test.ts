@@ -628,3 +628,55 @@ t.test(
     t.equal(stderr.split('needs Neovim').length, 2, 'once');
   },
 );
+
+t.test(
+  'a conversation that was closed is offered, goes on, is previewed and deleted',
+  { skip },
+  async (t) => {
+    const choose = `
+_G.choices, _G.offered = {}, {}
+vim.ui.select = function(items, options, done)
+  local shown = vim.tbl_map(options.format_item or tostring, items)
+  table.insert(_G.offered, shown)
+  local wanted = table.remove(_G.choices, 1)
+  for index, item in ipairs(items) do
+    if shown[index]:find(wanted, 1, true) then return done(item, index) end
+  end
+end`;
+    const { runner, neovim } = await start(t, { before: choose });
+    runner.think('Hm.', 'The sky.');
+    await neovim.lua("vim.cmd('RunnerChat What is blue?')");
+    await neovim.until(text, (shown: string) => shown.includes('The sky.'));
+    await neovim.until(isFree);
+    await neovim.lua("vim.cmd('bwipeout!')");
+    await neovim.lua("vim.cmd('RunnerChat')");
+    await neovim.until(text, (shown: string) =>
+      /\*Last here: "What is blue\?", 1 turn, \d{4}-\d\d-\d\d\. `gl` goes on with it\.\*/.test(shown),
+    );
+    await neovim.type('<Esc>gl');
+    const shown = await neovim.until<string>(text, (now) => now.includes('The sky.'));
+    t.match(shown, /^## You\n\nWhat is blue\?\n\n## practice:latest\n\n> Hm\.\n\nThe sky\.\n+## You\n/);
+    runner.say('Yes.');
+    await neovim.lua("vim.cmd('RunnerChat Sure?')");
+    await neovim.until(text, (now: string) => now.includes('Yes.'));
+    t.match(runner.bodies('/api/chat').at(-1), {
+      messages: [{ content: 'What is blue?' }, { content: 'The sky.' }, { content: 'Sure?' }],
+    });
+    await neovim.until(isFree);
+    await neovim.lua("_G.choices = { 'What is blue?', 'Preview' } vim.cmd('RunnerSessions')");
+    await neovim.until(
+      text,
+      (now: string) => now.startsWith('## You\n\nWhat is blue?') && now.endsWith('Yes.\n'),
+    );
+    t.match(await neovim.lua('return _G.offered[1]'), [/^"What is blue\?", 2 turns, .*runner-neovim/]);
+    await neovim.type('q');
+    await neovim.lua("_G.choices = { 'blue', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+    await neovim.until('return _G.told', (told: readonly string[]) =>
+      told.includes('Runner: "What is blue?" was deleted.'),
+    );
+    await neovim.lua("vim.cmd('RunnerSessions')");
+    await neovim.until('return _G.told', (told: readonly string[]) =>
+      told.includes('Runner: No conversation is kept yet.'),
+    );
+  },
+);

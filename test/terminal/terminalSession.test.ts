@@ -507,7 +507,7 @@ t.test('a conversation goes on with the last of the folder, or with a named one'
     run.type('/clear\r');
     await run.stdout.until(/new conversation/);
     run.type('Anew\r');
-    await run.stdout.until(/20 tokens[^]*20 tokens/);
+    await run.stdout.until(/20 tokens.*20 tokens/s);
     t.match(chat, { messages: [{ content: 'Anew' }] });
     t.match(asked.at(-1), ['create', { cwd: '/work/here' }]);
     run.type('\u0004');

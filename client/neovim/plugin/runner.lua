@@ -14,6 +14,10 @@ command('RunnerModels', function()
   require('runner').models()
 end, { desc = 'The installed models, and what can be done with each' })
 
+command('RunnerSessions', function()
+  require('runner').sessions()
+end, { desc = 'The conversations that are kept: opens one, shows it, or deletes it' })
+
 command('RunnerPull', function(arguments)
   require('runner').pull(arguments.args)
 end, {

@@ -68,6 +68,12 @@ function M.models()
   end
 end
 
+function M.sessions()
+  if is_ready() then
+    require('runner.sessions').pick()
+  end
+end
+
 ---@param model string
 function M.pull(model)
   if is_ready() then

@@ -14,6 +14,11 @@ function M.add(bufnr, first, last)
   end
 end
 
+---@param bufnr integer
+function M.clear(bufnr)
+  vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+end
+
 ---@param value string
 ---@return boolean
 local function is_set(value)

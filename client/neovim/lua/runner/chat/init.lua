@@ -4,6 +4,7 @@ local Page = require('runner.chat.page')
 local folds = require('runner.chat.folds')
 local models = require('runner.models')
 local notice = require('runner.notice')
+local sessions = require('runner.sessions')
 
 local M = {}
 
@@ -13,6 +14,7 @@ local interrupts = vim.api.nvim_create_namespace('runner.chat.interrupts')
 ---@field prompt? string Sent at once; empty is none.
 ---@field selection? runner.Selection
 ---@field model? string
+---@field is_quiet? boolean Nothing is offered.
 
 ---@type runner.Page?
 local page
@@ -21,6 +23,12 @@ local conversation = Conversation.create()
 local model
 ---@type runner.Selection?
 local selection
+--- The conversation that was offered.
+---@type string?
+local last
+
+---@type fun(bufnr: integer): integer
+local show
 
 --- The keys that there are now, as many as have room.
 ---@param room integer
@@ -202,6 +210,48 @@ function M.cancel()
   return conversation:cancel()
 end
 
+--- Shows a conversation that is kept, and goes on with it.
+---@param id string
+function M.resume(id)
+  sessions.read(id, true, function(result)
+    M.open({ is_quiet = true })
+    conversation:resume(id, result.messages)
+    page:clear()
+    for _, shown in ipairs(sessions.turns_of(result.messages)) do
+      page:begin_answer(shown.prompt, shown.model or result.session.model or 'Answer')
+      for _, message in ipairs(shown.answers) do
+        if message.thinking then
+          page:add_thinking(message.thinking)
+        end
+        page:add_text(message.content)
+        if message.partial then
+          page:add_line(message.partial == 'cancelled' and '*Cancelled.*' or '*Failed.*')
+        end
+      end
+      page:end_answer()
+    end
+    page:go_to_prompt(show(page.bufnr))
+    local wanted = result.session.model
+    models.list(function(list)
+      if vim.iter(list):any(function(one)
+        return one.name == wanted
+      end) then
+        use(wanted)
+      end
+    end)
+  end)
+end
+
+--- Where there is a last conversation of this folder, says how to go on with it.
+local function offer_last()
+  sessions.last_here(function(session)
+    if page and conversation:is_new() and page:draft() == '' then
+      last = session.id
+      page:add_remark(('*Last here: %s. `gl` goes on with it.*'):format(sessions.describe(session)))
+    end
+  end)
+end
+
 ---@param bufnr integer
 local function map_keys(bufnr)
   local function map(modes, key, run, desc)
@@ -215,6 +265,11 @@ local function map_keys(bufnr)
     end
   end, 'Cancels the answer')
   map('n', 'gm', M.pick_model, 'Chooses the model')
+  map('n', 'gl', function()
+    if last then
+      M.resume(last)
+    end
+  end, 'Goes on with the last conversation of this folder')
 end
 
 --- In the midst of other events the editor takes <C-c> for an interrupt, which no mapping sees.
@@ -258,7 +313,7 @@ end
 
 ---@param bufnr integer
 ---@return integer
-local function show(bufnr)
+function show(bufnr)
   local window = vim.fn.win_findbuf(bufnr)[1]
   if window then
     vim.api.nvim_set_current_win(window)
@@ -274,6 +329,7 @@ end
 
 ---@param options runner.ChatOptions
 function M.open(options)
+  local is_new = not page
   page = page or create_page()
   page:go_to_prompt(show(page.bufnr))
   if options.model then
@@ -286,6 +342,9 @@ function M.open(options)
   local prompt = options.prompt or ''
   if prompt == '' then
     with_model(show_winbar)
+    if is_new and not options.is_quiet then
+      offer_last()
+    end
   elseif page:draft() == '' then
     -- It stands there until it is sent, so that nothing on the way to that loses it.
     page:set_draft(prompt)

@@ -32,6 +32,19 @@ function Page.create()
   return page
 end
 
+--- Without all that was said; the prompt stays.
+function Page:clear()
+  local draft = self:draft()
+  vim.api.nvim_buf_clear_namespace(self.bufnr, namespace, 0, -1)
+  folds.clear(self.bufnr)
+  vim.api.nvim_buf_set_lines(self.bufnr, 0, -1, false, { heading, '', '' })
+  self.prompt = self:mark(0, 0)
+  self.thinking_from = nil
+  if draft ~= '' then
+    self:set_draft(draft)
+  end
+end
+
 ---@return boolean
 function Page:is_there()
   return vim.api.nvim_buf_is_loaded(self.bufnr)
