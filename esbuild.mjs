@@ -19,6 +19,7 @@ const programs = {
   runnerd: 'daemon/main.ts',
   acpConnection: 'daemon/acp/acpConnection.ts',
   httpAgent: 'daemon/runner/httpAgent.ts',
+  toolHost: 'daemon/tools/toolHost.ts',
   terminal: 'client/terminal/main.ts',
 };
 
@@ -56,8 +57,8 @@ await build({
   format: 'cjs',
   minify: process.argv.includes('--minify'),
   banner: { js: '#!/usr/bin/env node' },
-  // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client.
-  plugins: [loadedLater('acpConnection'), loadedLater('httpAgent')],
+  // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client or MCP.
+  plugins: [loadedLater('acpConnection'), loadedLater('httpAgent'), loadedLater('toolHost')],
 });
 
 const documentService = {

@@ -47,6 +47,8 @@ export interface Core {
   readonly toolRefusals: ToolRefusals;
   /** Where it names a conversation that is kept, what the turn adds is appended to it. */
   readonly chat: Chat;
+  /** The same chat; the turns of one that names a conversation are kept in it. */
+  readonly keepTurns: (chat: Chat) => Chat;
   readonly sessions: KeptSessions;
   /** What was wrong before anybody could be told. */
   readonly problem: string | undefined;
@@ -82,7 +84,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     userSettings: async () => options.userSessionSettings?.(log) ?? {},
     secretsAreRead: () => headersFor(servers.client().server.url),
   });
-  const answer = createChat({
+  const chat = createChat({
     knowledge,
     toolSupport,
     estimate: createTokenEstimate(),
@@ -90,7 +92,6 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     defaults: settings,
     createId: () => createToolCallId(options.random),
   });
-  const chat = keepTurns(answer, { sessions, log });
 
   servers.onDidAnswer(status.answered);
   status.onDidReturn(modelChanges.note);
@@ -112,6 +113,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     modelChanges,
     toolRefusals,
     chat,
+    keepTurns: (kept) => keepTurns(kept, { sessions, log }),
     sessions,
     problem,
     headersFor,

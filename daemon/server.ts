@@ -7,10 +7,12 @@ import type { NotificationMessage } from '../protocol/messageTypes.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { sessionsDidChange } from '../protocol/sessions.ts';
 import { statusDidChange, statusRequest } from '../protocol/status.ts';
-import { toolsDidRefuse } from '../protocol/tools.ts';
+import { toolsDidChange, toolsDidRefuse } from '../protocol/tools.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
 import type { Chat } from './chat/chat.ts';
 import { serveChat } from './chat/serveChat.ts';
+import { createToolLoop } from './chat/toolLoop.ts';
+import { createToolCallId } from './chat/toolUtilities.ts';
 import { createCompletionEngine } from './completion/engine.ts';
 import type { Wait } from './completion/pacing.ts';
 import { createRegistration } from './completion/registration.ts';
@@ -32,6 +34,8 @@ import { createSession, type Session, serveConfiguration, serveSession } from '.
 import { createTrace } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
 import { serveSessions } from './sessions/serveSessions.ts';
+import { createQuestions, serveTools } from './tools/serveTools.ts';
+import { createTools } from './tools/tools.ts';
 
 export interface DaemonOptions extends CoreOptions {
   readonly input: Readable;
@@ -66,7 +70,8 @@ export function startDaemon(options: DaemonOptions): Daemon {
     async close() {
       closed.abort();
       const { servers, sessions } = core;
-      await Promise.all([sessions.close(), servers.close(), features.catalog.close(), features.logs.close()]);
+      const { catalog, logs, tools } = features;
+      await Promise.all([sessions.close(), servers.close(), catalog.close(), logs.close(), tools.close()]);
     },
   };
 }
@@ -103,8 +108,8 @@ type Features = ReturnType<typeof createFeatures>;
 
 /** What the core has no need of. */
 function createFeatures({ options, core, connection, publish, closed }: Ground) {
-  const { configuration, log, headersFor, models, noteModels } = core;
-  const { platform, env, now, wait } = options;
+  const { configuration, log, headersFor, models, noteModels, secrets } = core;
+  const { platform, env, now, wait, version } = options;
   const settings = () => configuration.current;
   const onLine = (level: LogLevel, message: string) =>
     publish(logNotification, { level, source: 'server', message });
@@ -123,6 +128,7 @@ function createFeatures({ options, core, connection, publish, closed }: Ground) 
       const { createCatalog } = await import('./catalog/catalog.ts');
       return createCatalog({ settings, headersFor, now, log });
     }),
+    tools: createTools({ settings, secrets, headersFor, log, platform, env, now, version }),
     logs: lazily(async () => {
       const { createServerLogs } = await import('./logs/serverLogs.ts');
       return createServerLogs({ onLine, platform, env, now });
@@ -135,7 +141,7 @@ type Served = ReturnType<typeof serve>;
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
   const { configuration, servers, status, models, noteModels, sessions, log, problem } = core;
-  const { completion, registration, lifecycle, pulls, works, catalog, logs, settings } = features;
+  const { completion, registration, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
 
@@ -146,7 +152,9 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     problem,
     version: options.version,
     pullSettings: served.pull,
-    onShutdown: async () => void (await Promise.all([logs.close(), sessions.close()])),
+    onShutdown: async () => {
+      await Promise.all([logs.close(), tools.close(), sessions.close()]);
+    },
     capabilities: (editor) => ({
       textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
       executeCommandProvider: { commands: [...modelCommands, ...completionCommands], workDoneProgress: true },
@@ -169,16 +177,22 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     log,
     closed,
   });
-  const chat: Chat = (...turn) => {
+  const oneAnswer: Chat = (...turn) => {
     completion.giveWay();
     return core.chat(...turn);
   };
-  serveChat(endpoint, { chat, servers, status });
+  const questions = createQuestions(endpoint);
+  const createId = () => createToolCallId(options.random);
+  const chat = core.keepTurns(
+    createToolLoop({ chat: oneAnswer, hosted: tools, ask: questions.ask, createId }),
+  );
+  serveChat(endpoint, { chat, servers, status, requireTools: tools.require });
   serveSessions(endpoint, sessions);
+  serveTools(endpoint, tools);
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;
   const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
-  return { ...begun, onDidChangeSettings: served.onDidChange, followLogs };
+  return { ...begun, onDidChangeSettings: served.onDidChange, followLogs, questions };
 }
 
 /** What follows from what. */
@@ -192,14 +206,19 @@ function subscribe({ core, session, publish }: Ground, parts: Features & Served)
   core.toolRefusals.onDidChange((refusals) => publish(toolsDidRefuse, { refusals }));
   core.sessions.onDidChange(() => publish(sessionsDidChange, {}));
 
-  parts.onDidInitialize(({ editor, options: { refusedTools = [] } }) => {
+  parts.tools.onDidChange(() => publish(toolsDidChange, {}));
+
+  parts.onDidInitialize(({ editor, root, options: { refusedTools = [] } }) => {
     core.toolRefusals.restore(refusedTools);
     parts.works.start(editor.window?.workDoneProgress === true);
+    parts.tools.start(root);
+    parts.questions.start(editor.experimental?.runner);
     core.start();
   });
   const followSettings = () => {
     parts.followLogs();
     parts.registration.update();
+    parts.tools.update();
     parts.completion.stop();
     // What was advised may be done by now; else the next request says it again.
     status.advise(undefined);

@@ -51,6 +51,13 @@ export interface ChatParams extends ServerParams {
   readonly model: string;
   readonly messages: readonly Message[];
   readonly tools?: readonly Tool[];
+  /**
+   * Names of tool servers whose tools the model may call too; the daemon runs these calls, and asks again with what
+   * they answered. A call of one of `tools` still ends the turn.
+   */
+  readonly hostedTools?: 'all' | readonly string[];
+  /** Rounds of calls of hosted tools, at least 1 and at most {@link mostRounds}; default {@link defaultRounds}. */
+  readonly maxRounds?: number;
   /** Default `auto`. `none` leaves the tools out; `required` goes as `auto`, with a notice. */
   readonly toolChoice?: 'auto' | 'none' | 'required';
   /** Sent only to models with the thinking capability; absent leaves it to the runner. */
@@ -75,7 +82,11 @@ export interface ChatParams extends ServerParams {
   readonly session?: string;
 }
 
-export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'cancelled';
+/** `toolLimit`: the rounds of calls were used up, and the model has answered without tools. */
+export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'toolLimit' | 'cancelled';
+
+export const defaultRounds = 10;
+export const mostRounds = 100;
 
 /** Tokens as the runner counted them; 0 where it did not say. */
 export interface Usage {
@@ -101,6 +112,8 @@ export type NoticeCode =
   | 'tool-call-recovered'
   /** A tool call that the model wrote as text could not be read and stays text. */
   | 'tool-call-malformed'
+  /** Tool servers that do not start were left out of the turn. */
+  | 'tools-unavailable'
   /** The runner counted tokens and sent nothing: it swallowed what the model said. */
   | 'answer-lost'
   /** The turn could not be appended to its conversation on the disk. */
@@ -115,13 +128,34 @@ export interface Notice {
 /** The whole answer. It is authoritative; the deltas before it are an optimisation. */
 export interface ChatResult {
   readonly finishReason: FinishReason;
+  /** With hosted tools the last one. */
   readonly message: Message;
+  /**
+   * With hosted tools: all that the turn added, in its order, ready to be sent as history. Every call of a hosted tool
+   * has its answer in it, also when the turn was cancelled.
+   */
+  readonly messages?: readonly Message[];
+  /** With several rounds the prompt of the last one, and what all of them have said. */
   readonly usage: Usage;
   readonly notices: readonly Notice[];
 }
 
 /** Client to daemon: one turn. A cancelled chat is a normal result with what had come. */
 export const chatRequest: RequestMessage<ChatParams, ChatResult> = { method: 'runner/chat' };
+
+/** What came of a call of a hosted tool, as the model reads it. */
+export interface ToolResult {
+  /** Of the call. */
+  readonly id: string;
+  /** As the model knows the tool. */
+  readonly name: string;
+  /** The tool's server; empty where no hosted tool has the name. */
+  readonly server: string;
+  /** At most 32,000 characters. */
+  readonly content: string;
+  /** It failed, was denied, or was not what the tool takes; the model reads why. */
+  readonly isError: boolean;
+}
 
 interface DeltaBase {
   readonly streamId: string;
@@ -133,6 +167,7 @@ export type ChatDelta = DeltaBase &
   (
     | { readonly kind: 'text' | 'thinking'; readonly text: string }
     | { readonly kind: 'toolCall'; readonly toolCall: ToolCall }
+    | { readonly kind: 'toolResult'; readonly toolResult: ToolResult }
     | { readonly kind: 'notice'; readonly notice: Notice }
   );
 

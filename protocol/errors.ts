@@ -47,6 +47,8 @@ export interface ErrorData {
   readonly capability?: string;
   /** What had come of a chat's answer before it failed: a `Message`. */
   readonly partial?: unknown;
+  /** With hosted tools: all `Message`s that the turn had added, with what had come of the last one. */
+  readonly messages?: readonly unknown[];
   /** Where to sign in, with `unauthorized`, when the runner named an address. */
   readonly signinUrl?: string;
   /** Seconds, with `busy`, when the runner said so. */

@@ -1,5 +1,5 @@
 import type { NotificationMessage } from './messageTypes.ts';
-import type { ToolRefusal } from './tools.ts';
+import type { Approvals, ToolRefusal, ToolServers } from './tools.ts';
 
 /** The address of the runner when neither `host` nor `OLLAMA_HOST` names one. */
 export const defaultHost = 'http://127.0.0.1:11434';
@@ -35,7 +35,14 @@ export interface Timeouts {
   readonly firstByte?: number;
   /** Between two reads of a stream. Default 300,000. */
   readonly idle?: number;
+  /** For a call of a hosted tool, without any progress. Default 60,000. */
+  readonly tool?: number;
+  /** For such a call in all. Default 600,000. */
+  readonly toolTotal?: number;
 }
+
+/** Those of the runner, with every default filled in. */
+export type RunnerTimeouts = Required<Omit<Timeouts, 'tool' | 'toolTotal'>>;
 
 /**
  * The settings in `initializationOptions` of `initialize`, and, with the same keys under `runner`, those of
@@ -69,6 +76,8 @@ export interface RunnerOptions {
   readonly keepSessions?: boolean;
   /** After so many days without a turn a conversation is deleted; from 1 to 36,500, default {@link defaultSessionDays}. */
   readonly sessionDays?: number;
+  /** Tool servers, which win by name over those of `initializationOptions`. A wrong entry leaves the others alone. */
+  readonly mcpServers?: ToolServers;
 }
 
 /** Changed settings: an absent key keeps its value, and `null` is the default again. */
@@ -85,6 +94,8 @@ export interface InitializationOptions extends RunnerOptions {
   readonly sendsUserSettings?: boolean;
   /** What an earlier daemon of the same session told with `runner/tools/didRefuse`. */
   readonly refusedTools?: readonly ToolRefusal[];
+  /** Tools that run without a question; settings have no such key, since a workspace may write them. */
+  readonly approvals?: Approvals;
 }
 
 export interface TrustParams {

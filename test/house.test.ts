@@ -53,6 +53,11 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
     never: /^daemon\/acp\/|^@agentclientprotocol\//,
   },
   {
+    name: 'the SDK of MCP is in the room of tools, and the chat knows nothing of it',
+    room: /^daemon\/(?!tools\/)/,
+    never: /^@modelcontextprotocol\//,
+  },
+  {
     name: 'nobody imports the composition root of the document service but its commands',
     room: /^docs-service\/(?!commands\/)/,
     never: /^docs-service\/service\.ts$/,
@@ -126,6 +131,16 @@ t.test(
     t.strictSame(atOnce, []);
   },
 );
+
+t.test('what speaks to tool servers is loaded when it is wanted', async (t) => {
+  const inside = sources.filter(({ text }) =>
+    /^import (?!type )[^;]*'@modelcontextprotocol\/sdk/m.test(text),
+  );
+  t.ok(inside.length > 1);
+  t.ok(inside.every(({ path }) => /^daemon\/tools\/(mcp|http|stdio)/.test(path)));
+  const atOnce = sources.filter(({ text }) => /^import (?!type )[^;]*\/toolHost\.ts'/m.test(text));
+  t.strictSame(atOnce, []);
+});
 
 t.test('processes are started by argument arrays, and standard output is left to the protocol', async (t) => {
   for (const { path, text } of sources) {

@@ -17,8 +17,8 @@ const isAccepting = process.env['ACCEPT'] === '1';
 
 /** What Neovim says by itself: nobody sets it. */
 const saidByNeovim: readonly SettingName[] = ['sendsUserSettings', 'refusedTools'];
-/** What VS Code says by itself, besides what counts at the start alone. */
-const saidByEditor: readonly SettingName[] = ['cacheDir'];
+/** What VS Code says by itself, or runs itself, besides what counts at the start alone. */
+const saidByEditor: readonly SettingName[] = ['cacheDir', 'mcpServers'];
 
 t.test('docs/PROTOCOL.md shows the table of settings', async (t) => {
   holds(t, 'docs/PROTOCOL.md', (page) => withTable(page, protocolTable()));

@@ -54,6 +54,7 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
     delta(delta) {
       if (delta.kind === 'notice') return line(style.yellow(showLine(delta.notice.message)));
       if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
+      if (delta.kind === 'toolResult') return line(style.dim(showLine(delta.toolResult.content)));
       const { kind, text } = delta;
       return enter(kind) + show(renderers[kind].write(filters[kind].write(text)));
     },

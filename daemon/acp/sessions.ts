@@ -66,14 +66,14 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
     open(beginning) {
       makeRoom();
       const session: Session = {
-          model: undefined,
-          thinking: 'default' as const,
-          history: [],
-          turn: undefined,
-          told: '[]',
-          title: '',
-          isClosed: false,
-          ...beginning,
+        model: undefined,
+        thinking: 'default' as const,
+        history: [],
+        turn: undefined,
+        told: '[]',
+        title: '',
+        isClosed: false,
+        ...beginning,
       };
       sessions.set(session.id, session);
       return session;

@@ -26,6 +26,7 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   length: 'max_tokens',
   // No tool is offered; whoever calls one all the same has ended its turn.
   toolCalls: 'end_turn',
+  toolLimit: 'end_turn',
   cancelled: 'cancelled',
 };
 
@@ -44,7 +45,8 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
     think,
   });
   try {
-    const result = await core.chat(core.servers.client(), params, teller.delta, signal);
+    const chat = core.keepTurns(core.chat);
+    const result = await chat(core.servers.client(), params, teller.delta, signal);
     session.history = withAnswer(messages, result.message);
     await parts.onDidKeep();
     if (result.finishReason !== 'cancelled') await teller.usage(result.usage, known);

@@ -1,4 +1,4 @@
-import type { Timeouts } from '../../protocol/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/initialize.ts';
 import type { CatalogResult } from '../../protocol/models.ts';
 import { RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -38,7 +38,7 @@ export interface CatalogOptions {
   readonly settings: () => {
     readonly catalogUrl: string;
     readonly cacheDir?: string;
-    readonly timeouts: Required<Timeouts>;
+    readonly timeouts: RunnerTimeouts;
   };
   /** Authorization and further headers for an address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;

@@ -1,4 +1,4 @@
-import type { Timeouts } from '../../protocol/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/initialize.ts';
 import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
 import {
@@ -22,7 +22,7 @@ const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: stri
 };
 
 export interface CatalogClientOptions {
-  readonly timeouts: () => Required<Timeouts>;
+  readonly timeouts: () => RunnerTimeouts;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Milliseconds for a whole exchange. */
   readonly deadline: number;

@@ -52,6 +52,10 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     model: nonEmpty,
     messages: z.array(message).check(z.minLength(1, 'there is no message')),
     tools: z.exactOptional(z.array(tool)),
+    hostedTools: z.exactOptional(
+      z.union([z.literal('all'), z.array(z.string())], 'it is neither "all" nor a list of names'),
+    ),
+    maxRounds: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
     toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
     think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
     options: z.exactOptional(object),

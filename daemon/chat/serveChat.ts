@@ -10,16 +10,24 @@ export interface ChatParts {
   readonly chat: Chat;
   readonly servers: Servers;
   readonly status: StatusMonitor;
+  /** Throws where a name is none of a tool server. */
+  readonly requireTools: (hostedTools: 'all' | readonly string[]) => Promise<void>;
 }
 
 /** The request for a turn, with its deltas; two turns of one `streamId` cannot be told apart. */
-export function serveChat(endpoint: Endpoint, { chat, servers, status }: ChatParts): void {
+export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTools }: ChatParts): void {
   const streams = new Set<string>();
   endpoint.onRequest(chatRequest, chatParamsSchema, async (params, signal) => {
     const client = servers.client(params.server);
     if (streams.has(params.streamId))
       throw new InvalidParamsError('streamId', 'another chat that is under way has it');
     streams.add(params.streamId);
+    try {
+      if (params.hostedTools !== undefined) await requireTools(params.hostedTools);
+    } catch (error) {
+      streams.delete(params.streamId);
+      throw error;
+    }
     const done = client.server.name === servers.client().server.name ? status.work() : () => undefined;
     try {
       return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);

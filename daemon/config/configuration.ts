@@ -35,8 +35,12 @@ export function createConfiguration(host = ''): ConfigurationStore {
 
   const update = () => {
     const holds = (name: string) => trusted || started.sendsUserSettings === true || isHarmless(name);
-    const holding = Object.entries(changes).filter(([name]) => holds(name));
-    current = resolve(withoutNull({ ...started, ...Object.fromEntries(holding), trusted }), host);
+    const holding: ChangedOptions = Object.fromEntries(
+      Object.entries(changes).filter(([name]) => holds(name)),
+    );
+    // Servers are told apart by their names: a setting adds its own to those of the editor.
+    const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
+    current = resolve(withoutNull({ ...started, ...holding, mcpServers, trusted }), host);
   };
 
   return {

@@ -1,6 +1,8 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import { parseAddress } from '../../protocol/address.ts';
+import type { ToolServers } from '../../protocol/tools.ts';
+import type { Schema } from '../rpc/validate.ts';
 
 // Schemas of what stands in options.
 
@@ -57,3 +59,6 @@ export const refusal = z.object({
   model: z.string(),
   digest: z.exactOptional(z.string()),
 });
+
+/** Each entry is checked where it is used: a wrong one leaves the others alone. */
+export const toolServers = z.record(z.string(), z.unknown()) as unknown as Schema<ToolServers>;

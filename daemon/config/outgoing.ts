@@ -7,7 +7,9 @@ type Voice = 'prose' | 'words' | 'rest';
 /** What the daemon or a runner says of itself, in sentences. */
 const proseKeys = new Set(['message', 'version', 'error']);
 /** What a model or the user wrote, with all that is in it. */
-const wordKeys = new Set(['arguments', 'content', 'insertText', 'partial', 'text', 'thinking']);
+const wordKeys = new Set([
+  ...['arguments', 'content', 'description', 'inputSchema', 'insertText', 'partial', 'text', 'thinking'],
+]);
 
 /**
  * The least length of a secret that is looked for. A word such as "ollama" is a common token of runners that want none:

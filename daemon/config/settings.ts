@@ -6,7 +6,17 @@ import {
   type RunnerOptions,
 } from '../../protocol/initialize.ts';
 import { exact, type Schema } from '../rpc/validate.ts';
-import { absolutePath, address, globs, keepAlive, milliseconds, refusal, servers } from './options.ts';
+import { approvalsSchema } from '../tools/params.ts';
+import {
+  absolutePath,
+  address,
+  globs,
+  keepAlive,
+  milliseconds,
+  refusal,
+  servers,
+  toolServers,
+} from './options.ts';
 
 /** One key of `initializationOptions`. */
 export interface Setting {
@@ -50,9 +60,15 @@ export const settings = {
   },
   timeouts: {
     schema: exact(
-      z.object({ connect: milliseconds, list: milliseconds, firstByte: milliseconds, idle: milliseconds }),
+      z.object({
+        ...{ connect: milliseconds, list: milliseconds, firstByte: milliseconds, idle: milliseconds },
+        ...{ tool: milliseconds, toolTotal: milliseconds },
+      }),
     ),
-    default: { connect: 5_000, list: 10_000, firstByte: 600_000, idle: 300_000 },
+    default: {
+      ...{ connect: 5_000, list: 10_000, firstByte: 600_000, idle: 300_000 },
+      ...{ tool: 60_000, toolTotal: 600_000 },
+    },
     says: 'Time limits in whole milliseconds, for runners that are slower than usual; 0 is none.',
   },
   keepAlive: {
@@ -103,6 +119,17 @@ export const settings = {
     schema: exact(z.int().check(z.gte(1), z.lte(36_500))),
     default: defaultSessionDays,
     says: 'After how many days without a turn a conversation is deleted, at most 36,500.',
+  },
+  mcpServers: {
+    schema: toolServers,
+    default: {},
+    says: 'Tool servers (MCP) by name, such as `{ "files": { "command": "npx", "args": ["-y", "server"] } }` or `{ "docs": { "url": "http://127.0.0.1:4000/mcp" } }`.',
+  },
+  approvals: {
+    schema: approvalsSchema,
+    default: {},
+    isForStart: true,
+    says: 'Tools that run without a question, by the name of their server: `"always"`, or the names of the tools.',
   },
   trusted: {
     schema: exact(z.boolean()),

@@ -28,13 +28,29 @@ export function userConfigPath(env: NodeJS.ProcessEnv): string {
  * @throws {Error} with a sentence, when the file is there and cannot be used.
  */
 export async function readUserConfig(path: string): Promise<readonly UserAuth[]> {
-  const text = await readRegularFile(path, maxBytes).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new Error(`The configuration ${path} cannot be read: ${error.message}`);
-  });
+  const text = await readFile(path);
   if (text === undefined) return [];
   const { auth } = parseConfig(text, path);
   return (Array.isArray(auth) ? auth : auth ? [auth] : []) as readonly UserAuth[];
+}
+
+/**
+ * All that the user's configuration says, unchecked; undefined where there is no file.
+ * @throws {Error} with a sentence, when the file is there and cannot be used.
+ */
+export async function readUserFile(path: string): Promise<unknown> {
+  const text = await readFile(path);
+  if (text === undefined) return undefined;
+  const value = tryJson(text);
+  if (value !== undefined) return value;
+  throw new Error(`The configuration ${path} is not JSON.`);
+}
+
+function readFile(path: string): Promise<string | undefined> {
+  return readRegularFile(path, maxBytes).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(`The configuration ${path} cannot be read: ${error.message}`);
+  });
 }
 
 function parseConfig(text: string, path: string): z.infer<typeof configSchema> {

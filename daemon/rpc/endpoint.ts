@@ -1,5 +1,6 @@
 import {
   type CancellationToken,
+  CancellationTokenSource,
   type Connection,
   ErrorCodes,
   LSPErrorCodes,
@@ -23,8 +24,22 @@ export interface Endpoint {
     schema: Schema<NoInfer<P>>,
     take: (params: P) => void,
   ): void;
+  /**
+   * Asks the client; an aborted signal is told to it.
+   * @throws {Error} where it answers with an error, or with something else than the schema says.
+   */
+  request<P, R>(
+    message: RequestMessage<P, R>,
+    schema: Schema<NoInfer<R>>,
+    options: RequestOptions<P>,
+  ): Promise<R>;
   /** Settles when it was written, which is the back-pressure; rejects when the client is gone. */
   notify<P>(message: NotificationMessage<P>, params: P): Promise<void>;
+}
+
+interface RequestOptions<P> {
+  readonly params: P;
+  readonly signal: AbortSignal;
 }
 
 export interface EndpointOptions {
@@ -73,6 +88,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           );
         }
       });
+    },
+    async request(message, schema, { params, signal }) {
+      const source = new CancellationTokenSource();
+      const cancel = () => source.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+      try {
+        return validate(schema, await connection.sendRequest(message.method, params, source.token));
+      } finally {
+        signal.removeEventListener('abort', cancel);
+        source.dispose();
+      }
     },
     // A connection that is closed throws at once; that is a rejection like any other.
     notify: async (message, params) => connection.sendNotification(message.method, params),

@@ -18,6 +18,7 @@ import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
 import { exact } from './validate.ts';
+import { workspaceRoot } from './workspaceRoot.ts';
 
 /** Where the connection stands between `initialize` and `shutdown`. */
 export interface Session {
@@ -86,6 +87,8 @@ export interface SessionEvents {
 /** What an editor says of itself. */
 export interface Introduction {
   readonly editor: ClientCapabilities;
+  /** The folder of its workspace. */
+  readonly root: string | undefined;
   readonly options: InitializationOptions;
 }
 
@@ -108,7 +111,7 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
     }
     answersSettings = params.capabilities.workspace?.configuration === true;
     session.start();
-    initialized.fire({ editor: params.capabilities, options });
+    initialized.fire({ editor: params.capabilities, root: workspaceRoot(params), options });
     const runner: RunnerCapabilities = { protocolVersion };
     return {
       capabilities: { ...parts.capabilities(params.capabilities), experimental: { runner } },

@@ -15,7 +15,8 @@ export function createTrace(path: string, redact: (text: string) => string, now:
   file.on('error', () => file.destroy());
   return (direction, message) => {
     if (file.destroyed) return;
-    file.write(`${redact(JSON.stringify({ at: new Date(now()).toISOString(), direction, message }))}\n`);
+    const line = JSON.stringify({ at: new Date(now()).toISOString(), direction, message }, withoutEnv);
+    file.write(`${redact(line)}\n`);
   };
 }
 
@@ -38,4 +39,9 @@ export class TracedWriter extends StreamMessageWriter {
     this.#trace('out', outgoing);
     await super.write(outgoing);
   }
+}
+
+/** What tool servers are given is hidden whole: nobody can tell which of it is secret. */
+function withoutEnv(key: string, value: unknown): unknown {
+  return (key === 'env' || key === 'headers') && typeof value === 'object' ? '***' : value;
 }

@@ -1,4 +1,4 @@
-import type { Timeouts } from '../../protocol/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/initialize.ts';
 import { InvalidParamsError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import { createRunnerClient, type RunnerClient, type Server } from './client.ts';
@@ -6,7 +6,7 @@ import { createTransport } from './transport.ts';
 
 export interface ServersOptions {
   /** The servers and time limits, as they are now. */
-  readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: Required<Timeouts> };
+  readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: RunnerTimeouts };
   /** Authorization and further headers for an address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Takes secrets out of what a runner says of itself. */
@@ -29,7 +29,7 @@ export function createServers({ settings, headersFor, redact }: ServersOptions):
   const answered = createEmitter<Server>();
   const clients = new Map<string, { key: string; client: RunnerClient }>();
 
-  const open = (server: Server, timeouts: Required<Timeouts>): RunnerClient => {
+  const open = (server: Server, timeouts: RunnerTimeouts): RunnerClient => {
     const { name, ...address } = server;
     return createRunnerClient(
       server,

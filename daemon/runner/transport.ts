@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
-import type { Timeouts } from '../../protocol/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/initialize.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
@@ -21,7 +21,7 @@ export interface TransportOptions {
   /** Base address without a trailing slash; it may have a path prefix. */
   readonly url: string;
   readonly caFile?: string;
-  readonly timeouts: Required<Timeouts>;
+  readonly timeouts: RunnerTimeouts;
   /** Authorization and further headers for exactly this address; asked at each request. */
   readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Told of each answer that begins, whatever it says. */
@@ -215,7 +215,7 @@ function contentHeaders({ body, upload }: TransportRequest): Readonly<Record<str
   return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
-function limitsOf({ wait = 'list' }: TransportRequest, { list, firstByte, idle }: Required<Timeouts>) {
+function limitsOf({ wait = 'list' }: TransportRequest, { list, firstByte, idle }: RunnerTimeouts) {
   const limits = {
     list: { headersTimeout: list, bodyTimeout: list },
     firstByte: { headersTimeout: firstByte, bodyTimeout: idle },

@@ -32,11 +32,9 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
     };
     return store.during(signal, async (until) => {
       const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
-        const partial = partialOf(error);
-        if (partial)
-          await keep([partial], 'failed').catch((failure) =>
-            log.warn(`The conversation: ${String(failure)}`),
-          );
+        const came = partOf(error);
+        if (came.length > 0)
+          await keep(came, 'failed').catch((failure) => log.warn(`The conversation: ${String(failure)}`));
         throw error;
       });
       try {
@@ -53,13 +51,15 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
 }
 
 /** All that the turn has added after the prompt. */
-function addedBy({ message }: ChatResult): readonly Message[] {
-  return [message];
+function addedBy({ message, messages }: ChatResult): readonly Message[] {
+  return messages ?? [message];
 }
 
-function partialOf(error: unknown): Message | undefined {
-  // The chat itself puts it there, as a message.
-  return error instanceof RunnerError ? (error.details.partial as Message | undefined) : undefined;
+/** What had come before the error. The chat itself puts it there, as messages. */
+function partOf(error: unknown): readonly Message[] {
+  if (!(error instanceof RunnerError)) return [];
+  const { messages, partial } = error.details;
+  return (messages ?? (partial === undefined ? [] : [partial])) as readonly Message[];
 }
 
 function sentenceOf(error: unknown): string {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import t, { type Test } from 'tap';
-import { type Requester, createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
+import { createClientDocuments, type Requester } from '../../docs-service/auth/clientDocuments.ts';
 import { createDnsLookup } from '../../docs-service/auth/dnsAddresses.ts';
 import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
 import { isPublicAddress } from '../../docs-service/auth/publicAddress.ts';

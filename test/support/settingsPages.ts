@@ -41,7 +41,9 @@ interface JsonSchema extends ValueSchema {
 
 function simplified(schema: JsonSchema): ValueSchema {
   const { anyOf, items, properties, required, additionalProperties, minimum, enum: choices } = schema;
-  const types = [...new Set(anyOf ? anyOf.map(({ type }) => String(type)) : [String(schema.type)])].sort();
+  const types = [
+    ...new Set(anyOf ? anyOf.map(({ type }) => String(type)) : [String(schema.type ?? 'object')]),
+  ].sort();
   const [only] = types;
   return {
     type: types.length === 1 && only !== undefined ? only : types,

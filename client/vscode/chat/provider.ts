@@ -124,6 +124,9 @@ function toPart(
       const { id, name, arguments: input } = delta.toolCall;
       return new vscode.LanguageModelToolCallPart(id, name, input);
     }
+    // The editor runs its tools itself.
+    case 'toolResult':
+      return undefined;
     case 'notice':
       return notices.show(delta.notice, initiator);
   }

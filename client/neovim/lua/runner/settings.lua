@@ -3,7 +3,7 @@
 ---@field host? string
 ---@field servers? { name: string, url: string, caFile?: string }[]
 ---@field caFile? string
----@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer }
+---@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer, tool?: integer, toolTotal?: integer }
 ---@field keepAlive? number|string
 ---@field contextLength? integer
 ---@field logLevel? 'debug'|'info'|'warn'|'error'
@@ -15,6 +15,8 @@
 ---@field catalogUrl? string
 ---@field keepSessions? boolean
 ---@field sessionDays? integer
+---@field mcpServers? table<string, table<string, any>>
+---@field approvals? table<string, array|string>
 ---@field trusted? boolean
 
 --- Their names.
@@ -34,5 +36,7 @@ return {
   'catalogUrl',
   'keepSessions',
   'sessionDays',
+  'mcpServers',
+  'approvals',
   'trusted',
 }

@@ -1,0 +1,207 @@
+import {
+  type ChatDelta,
+  type ChatParams,
+  type ChatResult,
+  defaultRounds,
+  type Message,
+  mostRounds,
+  type Notice,
+  type ToolCall,
+  type Usage,
+} from '../../protocol/chat.ts';
+import { RunnerError } from '../errors.ts';
+import type { RunnerClient } from '../runner/client.ts';
+import type { Chat } from './chat.ts';
+import type { SendDelta } from './deltas.ts';
+import type { HostedTools, OfferedHostedTools } from './hostedTools.ts';
+import { type AskUser, runCalls } from './toolCalls.ts';
+
+export interface ToolLoopDependencies {
+  /** One turn of the model alone. */
+  readonly chat: Chat;
+  readonly hosted: HostedTools;
+  /** How the user is asked before a call; undefined where nobody can be. */
+  readonly ask: () => AskUser | undefined;
+  /** A new id for a call. */
+  readonly createId: () => string;
+}
+
+/**
+ * A chat whose model may call hosted tools: it is asked, its calls are run, and it is asked again with what they have
+ * brought, until it answers without calls. Without `hostedTools` it is the chat itself.
+ */
+export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
+  return async (client, params, send, signal) => {
+    if (params.hostedTools === undefined) return dependencies.chat(client, params, send, signal);
+    const loop = new Loop(dependencies, { client, params, send, signal });
+    try {
+      return await loop.run();
+    } catch (error) {
+      throw loop.failed(error);
+    }
+  };
+}
+
+interface LoopOptions {
+  readonly client: RunnerClient;
+  readonly params: ChatParams;
+  readonly send: SendDelta;
+  readonly signal: AbortSignal;
+}
+
+/** The state of one turn, over all of its rounds. */
+class Loop {
+  readonly #dependencies: ToolLoopDependencies;
+  readonly #options: LoopOptions;
+  /** All that the turn has added so far, ready to be sent as history. */
+  readonly #added: Message[] = [];
+  readonly #notices: Notice[] = [];
+  readonly #ids: Set<string>;
+  #seq = 0;
+  #completionTokens = 0;
+  #usage: Usage = { promptTokens: 0, completionTokens: 0 };
+
+  constructor(dependencies: ToolLoopDependencies, options: LoopOptions) {
+    this.#dependencies = dependencies;
+    this.#options = options;
+    const { messages } = options.params;
+    this.#ids = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
+  }
+
+  async run(): Promise<ChatResult> {
+    const { params, signal } = this.#options;
+    const rounds = Math.min(params.maxRounds ?? defaultRounds, mostRounds);
+    const offer = await this.#offer();
+    if (!offer) return this.#result('cancelled', { role: 'assistant', content: '' });
+    for (let round = 0; round < rounds; round += 1) {
+      const { finishReason, message } = await this.#ask([
+        ...(params.tools ?? []),
+        ...offer.tools.map(asTool),
+      ]);
+      const calls = message.toolCalls ?? [];
+      // The client's own calls are the client's to answer.
+      const own = new Set(params.tools?.map(({ name }) => name));
+      const hosted = calls.filter(({ name }) => !own.has(name));
+      if (hosted.length > 0) await this.#answer(hosted, offer);
+      if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
+      if (hosted.length < calls.length || hosted.length === 0) return this.#result(finishReason, message);
+    }
+    const { finishReason, message } = await this.#ask([]);
+    await this.#answer(message.toolCalls ?? [], { tools: [], problems: [] }, 'spent');
+    return this.#result(finishReason === 'cancelled' ? 'cancelled' : 'toolLimit', message);
+  }
+
+  /** What had come goes with the error: the last message as ever, and all that the turn has added. */
+  failed(error: unknown): unknown {
+    if (!(error instanceof RunnerError)) return error;
+    const { partial } = error.details;
+    const last = partial === undefined ? [] : withAnswers(partial as Message);
+    const messages = [...this.#added, ...last];
+    return messages.length === 0 ? error : error.with({ messages });
+  }
+
+  /** Undefined where the turn was cancelled before the servers were there. */
+  async #offer(): Promise<OfferedHostedTools | undefined> {
+    const { params, signal } = this.#options;
+    const { hostedTools = [], toolChoice, tools = [] } = params;
+    if (toolChoice === 'none' || hostedTools.length === 0) return { tools: [], problems: [] };
+    try {
+      const offer = await this.#dependencies.hosted.offer(hostedTools, tools, signal);
+      if (offer.problems.length > 0)
+        await this.#notice({ code: 'tools-unavailable', message: offer.problems.join(' ') });
+      return offer;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** One answer of the model, to what was said before and all that the turn has added. */
+  async #ask(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
+    const { client, params, signal } = this.#options;
+    const { hostedTools: _, maxRounds: __, tools: ___, ...rest } = params;
+    const calls: ToolCall[] = [];
+    const result = await this.#dependencies.chat(
+      client,
+      { ...rest, messages: [...params.messages, ...this.#added], ...(tools.length === 0 ? {} : { tools }) },
+      (delta) => this.#pass(delta, calls),
+      signal,
+    );
+    for (const notice of result.notices)
+      if (!this.#notices.some(({ code }) => code === notice.code)) this.#notices.push(notice);
+    this.#completionTokens += result.usage.completionTokens;
+    this.#usage = { ...result.usage, completionTokens: this.#completionTokens };
+    const message = calls.length === 0 ? result.message : { ...result.message, toolCalls: calls };
+    if (!isEmpty(message)) this.#added.push(message);
+    return { ...result, message };
+  }
+
+  /** A round numbers its deltas from 0, says its notices anew, and may use ids that another round has used. */
+  async #pass(delta: ChatDelta, calls: ToolCall[]): Promise<void> {
+    if (delta.kind === 'notice') return this.#notice(delta.notice);
+    if (delta.kind !== 'toolCall') return this.#send(delta);
+    const toolCall = this.#withNewId(delta.toolCall);
+    calls.push(toolCall);
+    return this.#send({ ...delta, toolCall });
+  }
+
+  #withNewId(call: ToolCall): ToolCall {
+    let { id } = call;
+    while (id === '' || this.#ids.has(id)) id = this.#dependencies.createId();
+    this.#ids.add(id);
+    return id === call.id ? call : { ...call, id };
+  }
+
+  async #notice(notice: Notice): Promise<void> {
+    if (this.#notices.some(({ code }) => code === notice.code)) return;
+    this.#notices.push(notice);
+    const { streamId } = this.#options.params;
+    await this.#send({ streamId, seq: 0, kind: 'notice', notice });
+  }
+
+  #send(delta: ChatDelta): Promise<void> {
+    return this.#options.send({ ...delta, seq: this.#seq++ });
+  }
+
+  /** Answers every call, whatever comes of it. */
+  async #answer(calls: readonly ToolCall[], { tools }: OfferedHostedTools, spent?: 'spent'): Promise<void> {
+    const { params, signal } = this.#options;
+    const ask = this.#dependencies.ask();
+    const answers = await runCalls(calls, {
+      tools,
+      streamId: params.streamId,
+      signal,
+      ...(spent ? { spent: true } : {}),
+      ...(ask ? { ask } : {}),
+      tell: (toolResult) => this.#send({ streamId: params.streamId, seq: 0, kind: 'toolResult', toolResult }),
+    });
+    this.#added.push(...answers);
+  }
+
+  #result(finishReason: ChatResult['finishReason'], message: Message): ChatResult {
+    return {
+      finishReason,
+      message,
+      messages: this.#added,
+      usage: this.#usage,
+      notices: this.#notices,
+    };
+  }
+}
+
+function asTool({ name, description, inputSchema }: OfferedHostedTools['tools'][number]) {
+  return { name, description, inputSchema };
+}
+
+/** Calls of an answer that failed are answered too, so that it can be sent as history. */
+function withAnswers(partial: Message): readonly Message[] {
+  const { toolCalls = [] } = partial;
+  const answers = toolCalls.map(({ id, name }): Message => {
+    return { role: 'tool', content: 'The call was not run.', toolCallId: id, toolName: name };
+  });
+  return [partial, ...answers];
+}
+
+function isEmpty({ content, thinking, toolCalls }: Message): boolean {
+  return content === '' && !thinking && !toolCalls?.length;
+}

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import type { InitializeParams } from 'vscode-languageserver/node';
+
+/** The folder of the workspace; undefined where there is none, or where it is not on this machine. */
+export function workspaceRoot({
+  workspaceFolders,
+  rootUri,
+}: Pick<InitializeParams, 'workspaceFolders' | 'rootUri'>): string | undefined {
+  const uri = workspaceFolders?.[0]?.uri ?? rootUri;
+  if (!uri?.startsWith('file:')) return undefined;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined;
+  }
+}

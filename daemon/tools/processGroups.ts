@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Ends processes with all that they have started. */
+export interface ProcessGroups {
+  /** The child leads a group of its own from now on: it is ended with this process, however that ends. */
+  add(child: ChildProcess): void;
+  /** Asks the whole group to end, and kills what is still there after a second. Settles when it is gone. */
+  end(child: ChildProcess): Promise<void>;
+  /** Ends all that are left. */
+  close(): Promise<void>;
+}
+
+export interface ProcessGroupsOptions {
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** How long a group has to end by itself, and how often it is looked for, in ms. */
+const killAfter = 1_000;
+const lookEvery = 20;
+
+export function createProcessGroups({ platform, env }: ProcessGroupsOptions): ProcessGroups {
+  const living = new Set<number>();
+  const ending = new Map<number, Promise<void>>();
+  const guard = platform === 'win32' ? undefined : createGuard(env);
+  const signal = platform === 'win32' ? killTree : signalGroup;
+  const killAll = () => {
+    for (const pid of living) signal(pid, 'SIGKILL');
+  };
+  const forget = (pid: number) => {
+    living.delete(pid);
+    guard?.remove(pid);
+    if (living.size === 0) process.off('exit', killAll);
+  };
+  const end = async (pid: number) => {
+    signal(pid, 'SIGTERM');
+    for (let waited = 0; waited < killAfter && isThere(pid, platform); waited += lookEvery)
+      await pause(lookEvery);
+    signal(pid, 'SIGKILL');
+    forget(pid);
+    ending.delete(pid);
+  };
+  const endOnce = (pid: number) => {
+    const ended = ending.get(pid) ?? end(pid);
+    ending.set(pid, ended);
+    return ended;
+  };
+  return {
+    add({ pid }) {
+      if (pid === undefined) return;
+      if (living.size === 0) process.on('exit', killAll);
+      living.add(pid);
+      guard?.add(pid);
+    },
+    async end({ pid }) {
+      if (pid !== undefined && living.has(pid)) await endOnce(pid);
+    },
+    async close() {
+      await Promise.all([...living].map(endOnce));
+      guard?.close();
+    },
+  };
+}
+
+/** Whether a process of the group is there, the leader or another. */
+function isThere(pid: number, platform: NodeJS.Platform): boolean {
+  try {
+    process.kill(platform === 'win32' ? pid : -pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone.
+  }
+}
+
+function killTree(pid: number): void {
+  spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
+    'error',
+    () => undefined,
+  );
+}
+
+interface Guard {
+  add(pid: number): void;
+  remove(pid: number): void;
+  close(): void;
+}
+
+/**
+ * A shell that waits for the end of its input, which comes with the end of this process, also when that is killed: then
+ * it kills the groups that are left. It knows numbers and nothing else.
+ */
+const guardScript = `
+groups=' '
+while read -r what pid; do
+  case $what in
+    add) groups="$groups$pid " ;;
+    remove) groups="\${groups%% $pid *} \${groups#* $pid }" ;;
+  esac
+done
+for pid in $groups; do kill -s TERM -- "-$pid" 2>/dev/null; done
+[ "$groups" = ' ' ] || sleep 1
+for pid in $groups; do kill -s KILL -- "-$pid" 2>/dev/null; done
+`;
+
+function createGuard(env: NodeJS.ProcessEnv): Guard {
+  let shell: ChildProcess | undefined;
+  const start = () => {
+    const child = spawn('/bin/sh', ['-c', guardScript], {
+      // Signals for our group, such as Ctrl-C, are not for it.
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { PATH: env['PATH'] ?? '/usr/bin:/bin' },
+      cwd: '/',
+    });
+    child.on('error', () => undefined);
+    child.stdin?.on('error', () => undefined);
+    child.unref();
+    return child;
+  };
+  const say = (line: string) => void shell?.stdin?.write(`${line}\n`);
+  return {
+    add(pid) {
+      shell ??= start();
+      say(`add ${pid}`);
+    },
+    remove: (pid) => say(`remove ${pid}`),
+    close() {
+      shell?.stdin?.end();
+      shell = undefined;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import * as z from 'zod/mini';
+
+/** A tool server as it was entered, checked. */
+export type ServerEntry = { readonly name: string } & (
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd?: string;
+    }
+  | {
+      readonly kind: 'http';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly clientId?: string;
+    }
+  | { readonly kind: 'disabled' }
+  /** The problem is a sentence without anything of the entry's values. */
+  | { readonly kind: 'wrong'; readonly problem: string }
+);
+
+const text = z.string().check(z.maxLength(32_768));
+const texts = z.record(z.string().check(z.regex(/^[^=\0]{1,256}$/)), text);
+const noNul = text.check(z.refine((value) => !value.includes('\0')));
+
+const stdio = z.object({
+  type: z.exactOptional(z.literal('stdio')),
+  command: noNul.check(z.minLength(1)),
+  args: z.exactOptional(z.array(noNul).check(z.maxLength(1_000))),
+  env: z.exactOptional(texts),
+  cwd: z.exactOptional(noNul),
+});
+
+const headers = z.record(
+  z.string().check(z.regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/)),
+  text.check(z.regex(/^[\t\x20-\x7e]*$/)),
+);
+
+const http = z.object({
+  type: z.exactOptional(z.enum(['http', 'streamable-http'])),
+  url: z.string().check(z.refine(isHttpAddress)),
+  headers: z.exactOptional(headers),
+  clientId: z.exactOptional(text),
+});
+
+/** Reads an entry. What is wrong in it is said by the names of its keys alone: its values may be secrets. */
+export function readServerEntry(name: string, value: unknown): ServerEntry {
+  if (!/^[\w.-]{1,64}$/.test(name))
+    return wrong(name, 'A name has up to 64 letters, digits, ".", "_" and "-".');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return wrong(name, 'It is no object.');
+  if ('disabled' in value && typeof value.disabled !== 'boolean')
+    return wrong(name, '"disabled" is true or false.');
+  if ('disabled' in value && value.disabled) return { name, kind: 'disabled' };
+  if ('command' in value && 'url' in value)
+    return wrong(name, 'It has both "command" and "url"; leave one out.');
+  if ('command' in value) return readStdio(name, value);
+  if ('url' in value) return readHttp(name, value);
+  return wrong(name, 'It needs "command", or "url".');
+}
+
+function readStdio(name: string, value: object): ServerEntry {
+  const parsed = stdio.safeParse(value);
+  if (!parsed.success) return wrong(name, problemOf(parsed.error));
+  const { command, args = [], env = {}, cwd } = parsed.data;
+  return { name, kind: 'stdio', command, args, env, ...(cwd ? { cwd } : {}) };
+}
+
+function readHttp(name: string, value: object): ServerEntry {
+  const parsed = http.safeParse(value);
+  if (!parsed.success) return wrong(name, problemOf(parsed.error));
+  const { url, headers = {}, clientId } = parsed.data;
+  return { name, kind: 'http', url, headers, ...(clientId ? { clientId } : {}) };
+}
+
+function wrong(name: string, problem: string): ServerEntry {
+  return { name, kind: 'wrong', problem };
+}
+
+function problemOf({ issues }: { readonly issues: readonly { readonly path: readonly PropertyKey[] }[] }) {
+  const [key = 'it', inner] = issues[0]?.path ?? [];
+  const where = typeof inner === 'number' ? `${String(key)}[${inner}]` : String(key);
+  return `"${where}" is not as expected: { command, args?, env?, cwd? }, or { type?: "http", url, headers? }.`;
+}
+
+function isHttpAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { LineSplitter } from '../logs/lineSplitter.ts';
+import { MessageLines, maxMessage } from './messageLines.ts';
+import type { ProcessGroups } from './processGroups.ts';
+
+export interface StdioTransportOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  readonly groups: ProcessGroups;
+  /** A line of its standard error. */
+  readonly onErrorLine: (line: string) => void;
+  /** A line of its standard output that is no message. */
+  readonly onNoise: () => void;
+}
+
+/**
+ * A server as a process that leads a group of its own. The SDK's own transport ends the leader alone, and reads its
+ * input in more than linear time.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #options: StdioTransportOptions;
+  #child: ChildProcess | undefined;
+  #end: Promise<void> | undefined;
+  /** How it ended, as a clause; undefined while it is there. */
+  #how: string | undefined;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  get how(): string | undefined {
+    return this.#how;
+  }
+
+  start(): Promise<void> {
+    const { command, args, env, cwd, platform, groups } = this.#options;
+    return new Promise((resolve, reject) => {
+      const child = spawn(command, [...args], {
+        env,
+        cwd,
+        // On Windows a process of its own group would get a window.
+        detached: platform !== 'win32',
+        stdio: ['pipe', 'pipe', 'pipe'],
+        windowsHide: true,
+      });
+      this.#child = child;
+      child.once('spawn', () => {
+        groups.add(child);
+        resolve();
+      });
+      child.on('error', (error: NodeJS.ErrnoException) => {
+        this.#finish(reasonOf(error));
+        reject(error);
+      });
+      // What it has forked may hold its pipes open.
+      child.once('exit', (code, signal) => this.#finish(`ended with ${signal ?? `code ${code}`}`));
+      this.#read(child);
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin;
+    if (!input || this.#how !== undefined) throw new Error('The server is not there.');
+    if (input.writableLength > maxMessage) {
+      this.#finish('does not read what it is sent');
+      throw new Error('The server does not read what it is sent.');
+    }
+    input.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#finish('was ended');
+    await this.#end;
+  }
+
+  #read(child: ChildProcess): void {
+    const lines = new MessageLines((line) => this.#take(line));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (this.#how !== undefined) return;
+      try {
+        lines.write(chunk);
+      } catch {
+        this.#finish('sent a message of more than 16 MB');
+      }
+    });
+    const errorLines = new LineSplitter(({ text }) => this.#options.onErrorLine(text));
+    child.stderr?.on('data', (chunk: Buffer) => errorLines.write(chunk));
+    child.stderr?.on('end', () => errorLines.end());
+    for (const pipe of child.stdio) pipe?.on('error', () => undefined);
+  }
+
+  #take(line: string): void {
+    if (this.#how !== undefined) return;
+    const message = tryMessage(line);
+    if (message) this.onmessage?.(message);
+    else this.#options.onNoise();
+  }
+
+  #finish(how: string): void {
+    if (this.#how !== undefined) return;
+    this.#how = how;
+    const child = this.#child;
+    if (child) this.#end = this.#endGroup(child);
+    this.onclose?.();
+  }
+
+  async #endGroup(child: ChildProcess): Promise<void> {
+    child.stdin?.end();
+    await this.#options.groups.end(child);
+    for (const pipe of child.stdio) pipe?.destroy();
+  }
+}
+
+function tryMessage(line: string): JSONRPCMessage | undefined {
+  try {
+    const parsed = JSONRPCMessageSchema.safeParse(JSON.parse(line));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonOf({ code }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT')
+    return 'cannot be started: its command, or the folder it is to start in, is not there';
+  if (code === 'EACCES') return 'cannot be started: its command may not be run';
+  return `cannot be started (${code ?? 'unknown'})`;
+}

@@ -1,0 +1,231 @@
+import { join } from 'node:path';
+import type { Tool } from '../../protocol/chat.ts';
+import type { Approvals, ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/tools.ts';
+import type { HostedTool, HostedTools, OfferedHostedTools } from '../chat/hostedTools.ts';
+import { createRedaction } from '../config/redaction.ts';
+import type { Log } from '../log.ts';
+import { createApprovals } from './approvals.ts';
+import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
+import { createProcessGroups } from './processGroups.ts';
+import type { ServerEntry } from './serverEntry.ts';
+import type { ServerTool } from './toolList.ts';
+import { namesForModel } from './toolNames.ts';
+import { failedOutcome, readToolResult } from './toolResult.ts';
+import { createToolServer, type ToolServer, ToolServerError, type ToolServerLimits } from './toolServer.ts';
+
+/** What a model is offered at most, the tools of the client among them. */
+const maxOffered = 128;
+
+export interface ToolHostOptions {
+  /** In their order, as they are now. */
+  readonly entries: () => readonly ServerEntry[];
+  /** What the user allows, as it is now. */
+  readonly approvals: () => Approvals;
+  /** A folder of the user's alone. */
+  readonly userFolder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly version: string;
+  /** The workspace's root. */
+  readonly root: () => string | undefined;
+  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
+  readonly redact: (text: string) => string;
+  readonly onDidChange: () => void;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly limits?: ToolServerLimits;
+}
+
+/** The tool servers that run, and what they offer. */
+export interface ToolHost extends HostedTools {
+  list(names: readonly string[] | undefined, signal: AbortSignal): Promise<ListToolsResult>;
+  /** The entries may have changed: what is no longer entered is ended. */
+  update(): void;
+  close(): Promise<void>;
+}
+
+const standardLimits: ToolServerLimits = { wait: 15_000, start: 120_000 };
+
+interface KnownServer {
+  /** The entry as text: another one is another server. */
+  readonly key: string;
+  readonly server: ToolServer;
+}
+
+export function createToolHost(options: ToolHostOptions): ToolHost {
+  const { env, platform, log } = options;
+  const groups = createProcessGroups({ platform, env });
+  const approvals = createApprovals(join(options.userFolder, 'approvals.json'));
+  const check = createArgumentsCheck();
+  const known = new Map<string, KnownServer>();
+  const closing = new Set<Promise<void>>();
+  const told = new Set<string>();
+
+  const sayOnce = (sentence: string) => {
+    if (told.has(sentence)) return;
+    told.add(sentence);
+    log.warn(sentence);
+  };
+  const end = (name: string) => {
+    const ended = known.get(name)?.server.close();
+    known.delete(name);
+    if (!ended) return;
+    const done = ended.catch(() => undefined).finally(() => closing.delete(done));
+    closing.add(done);
+  };
+  const update = () => {
+    const entries = new Map(options.entries().map((entry) => [entry.name, JSON.stringify(entry)]));
+    for (const [name, { key }] of known) if (entries.get(name) !== key) end(name);
+    for (const entry of options.entries())
+      if (entry.kind === 'wrong') sayOnce(`The tool server ${entry.name} is left out. ${entry.problem}`);
+  };
+  const serverOf = (entry: ServerEntry): ToolServer | undefined => {
+    if (entry.kind === 'disabled' || entry.kind === 'wrong') return undefined;
+    const found = known.get(entry.name);
+    if (found) return found.server;
+    const server = createToolServer({
+      ...options,
+      entry,
+      root: options.root(),
+      groups,
+      redact: createEntryRedaction(entry, options.redact),
+      limits: options.limits ?? standardLimits,
+    });
+    known.set(entry.name, { key: JSON.stringify(entry), server });
+    return server;
+  };
+  const stateOf = async (entry: ServerEntry, signal: AbortSignal): Promise<ServerState> => {
+    const server = serverOf(entry);
+    if (!server) return stateWithout(entry);
+    try {
+      return { entry, server, state: 'ready', tools: await server.tools(signal) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { entry, state: 'failed', message: messageOf(error), tools: [] };
+    }
+  };
+  const wanted = (names: readonly string[] | undefined, signal: AbortSignal) => {
+    update();
+    const entries = options.entries().filter(({ name }) => names === undefined || names.includes(name));
+    return Promise.all(entries.map((entry) => stateOf(entry, signal)));
+  };
+
+  return {
+    update,
+    async list(names, signal) {
+      const states = await wanted(names, signal);
+      return { servers: states.map(listedServer) };
+    },
+    async offer(names, own, signal) {
+      const states = await wanted(names === 'all' ? undefined : names, signal);
+      const isMeant = ({ entry }: ServerState) => names !== 'all' || entry.kind !== 'disabled';
+      const problems = states.flatMap((state) =>
+        state.state === 'ready' || !isMeant(state) ? [] : [problemOf(state)],
+      );
+      return { tools: offeredTools(states, own, { options, approvals, check, sayOnce }), problems };
+    },
+    async close() {
+      for (const name of [...known.keys()]) end(name);
+      await Promise.all(closing);
+      await groups.close();
+    },
+  };
+}
+
+interface ServerState {
+  readonly entry: ServerEntry;
+  readonly server?: ToolServer;
+  readonly state: ListedToolServer['state'];
+  readonly message?: string;
+  readonly tools: readonly ServerTool[];
+}
+
+function stateWithout(entry: ServerEntry): ServerState {
+  return entry.kind === 'wrong'
+    ? { entry, state: 'failed', message: `The entry of ${entry.name} is wrong. ${entry.problem}`, tools: [] }
+    : { entry, state: 'disabled', tools: [] };
+}
+
+function problemOf({ entry, message }: ServerState): string {
+  return message ?? `The tool server ${entry.name} is disabled.`;
+}
+
+function listedServer({ entry, state, message, tools }: ServerState): ListedToolServer {
+  const listed = tools.map(({ fingerprint: _, ...tool }): ListedTool => tool);
+  return { name: entry.name, state, ...(message === undefined ? {} : { message }), tools: listed };
+}
+
+interface OfferParts {
+  readonly options: ToolHostOptions;
+  readonly approvals: ReturnType<typeof createApprovals>;
+  readonly check: ArgumentsCheck;
+  readonly sayOnce: (sentence: string) => void;
+}
+
+/** In the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
+function offeredTools(
+  states: readonly ServerState[],
+  own: readonly Tool[],
+  { options, approvals, check, sayOnce }: OfferParts,
+): OfferedHostedTools['tools'] {
+  const all = states.flatMap(({ entry, server, tools }) =>
+    server ? tools.map((tool) => ({ entry, server, tool })) : [],
+  );
+  const room = Math.max(0, maxOffered - own.length);
+  if (all.length > room)
+    sayOnce(
+      `There are ${all.length + own.length} tools, and a model is offered ${maxOffered} at most: the last ${all.length - room} are left out. Switch on fewer tool servers.`,
+    );
+  const offered = all.slice(0, room);
+  const names = namesForModel(
+    offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
+    own.map(({ name }) => name),
+  );
+  return offered.map(({ entry, server, tool }, index): HostedTool => {
+    const { title, description, inputSchema, annotations, fingerprint } = tool;
+    const approved = { entry, tool: tool.name, fingerprint };
+    return {
+      name: names[index] ?? tool.name,
+      description,
+      inputSchema,
+      server: entry.name,
+      ...(title === undefined ? {} : { title }),
+      ...(annotations === undefined ? {} : { annotations }),
+      problemWith: (given) => check(inputSchema, given),
+      isApproved: () => approvals.isApproved(approved, options.approvals()),
+      async allow(decision) {
+        approvals.allowForSession(approved);
+        if (decision === 'always')
+          await approvals.allowAlways(approved).catch((error) => {
+            options.log.warn(`That ${tool.name} is always allowed could not be kept: ${messageOf(error)}`);
+          });
+      },
+      async call(given, signal) {
+        try {
+          return readToolResult(await server.call({ name: tool.name, arguments: given }, signal));
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!(error instanceof ToolServerError)) throw error;
+          return failedOutcome(error.message);
+        }
+      },
+    };
+  });
+}
+
+/** Values of `env` and `headers` are taken out of all that is said of a server. */
+function createEntryRedaction(entry: ServerEntry, redact: (text: string) => string) {
+  const redaction = createRedaction();
+  const secrets = entry.kind === 'stdio' ? entry.env : entry.kind === 'http' ? entry.headers : {};
+  for (const value of Object.values(secrets)) {
+    redaction.add(value);
+    // A token is echoed with the name of its scheme, or without.
+    redaction.add(value.slice(value.lastIndexOf(' ') + 1));
+  }
+  return (text: string) => redact(redaction.redactKnown(text, 1));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

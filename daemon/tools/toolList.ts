@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { toUSVString } from 'node:util';
+import * as z from 'zod/mini';
+import type { ListedTool, ToolAnnotations } from '../../protocol/tools.ts';
+import { isNestedTooDeep } from '../nesting.ts';
+import { cutText } from './cutText.ts';
+
+const maxTools = 1_000;
+const maxPages = 100;
+const maxName = 256;
+const maxDescription = 1_024;
+/** Of one schema as JSON, in characters. */
+const maxSchema = 32 * 1024;
+/** Of all schemas of a server. */
+const maxSchemas = 8 * 1024 * 1024;
+/** So many sentences are said of a list, and how many more there would be. */
+const maxSaid = 5;
+
+export interface ServerTool extends ListedTool {
+  /** Of its whole description and its schema: another one is another tool. */
+  readonly fingerprint: string;
+}
+
+export interface ToolPage {
+  readonly tools: readonly unknown[];
+  readonly nextCursor?: string | undefined;
+}
+
+const toolSchema = z.object({
+  name: z.string().check(z.minLength(1), z.maxLength(maxName)),
+  title: z.optional(z.string()),
+  description: z.optional(z.string()),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.optional(z.unknown()),
+});
+const annotationsSchema = z.object({
+  title: z.exactOptional(z.string()),
+  readOnlyHint: z.exactOptional(z.boolean()),
+  destructiveHint: z.exactOptional(z.boolean()),
+  idempotentHint: z.exactOptional(z.boolean()),
+  openWorldHint: z.exactOptional(z.boolean()),
+});
+
+/** Reads the tools of a server page by page, within bounds. What is cut or left out is said, each in a sentence. */
+export async function readToolList(
+  page: (cursor: string | undefined) => Promise<ToolPage>,
+  say: (sentence: string) => void,
+): Promise<readonly ServerTool[]> {
+  const list = new BoundedList();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const { tools, nextCursor } = await page(cursor);
+    for (const tool of tools) list.add(tool);
+    cursor = nextCursor;
+    if (cursor === undefined || list.isFull) break;
+    if (cursors.has(cursor)) break;
+    cursors.add(cursor);
+  }
+  if (cursor !== undefined)
+    list.problems.push(
+      list.isFull
+        ? `It lists more than ${maxTools.toLocaleString('en-US')} tools; the rest is left out.`
+        : 'Its list of tools does not end; the rest is left out.',
+    );
+  sayBounded(list.problems, say);
+  return list.tools;
+}
+
+class BoundedList {
+  readonly tools: ServerTool[] = [];
+  readonly problems: string[] = [];
+  readonly #names = new Set<string>();
+  #schemas = 0;
+
+  get isFull(): boolean {
+    return this.tools.length >= maxTools;
+  }
+
+  add(value: unknown): void {
+    if (this.isFull) return;
+    const tool = this.#read(value);
+    if (!tool) return;
+    this.#names.add(tool.name);
+    this.tools.push(tool);
+  }
+
+  #read(value: unknown): ServerTool | undefined {
+    const parsed = toolSchema.safeParse(value);
+    if (!parsed.success) return this.#leaveOut('A tool', 'it is not described as MCP says');
+    const { name, title, description = '', inputSchema, annotations } = parsed.data;
+    const called = `The tool ${JSON.stringify(name)}`;
+    if (this.#names.has(name)) return this.#leaveOut(called, 'another one has the same name');
+    const schema = tryJson(inputSchema);
+    if (schema === undefined || isNestedTooDeep(schema))
+      return this.#leaveOut(called, 'its schema is nested too deep');
+    if (schema.length > maxSchema)
+      return this.#leaveOut(
+        called,
+        `its schema has ${schema.length.toLocaleString('en-US')} characters; at most 32,768 are sent to a model`,
+      );
+    this.#schemas += schema.length;
+    if (this.#schemas > maxSchemas)
+      return this.#leaveOut(called, 'the schemas of its server are more than 8 MB');
+    if (description.length > maxDescription)
+      this.problems.push(
+        `The description of the tool ${JSON.stringify(name)} is cut at ${maxDescription.toLocaleString('en-US')} characters.`,
+      );
+    return {
+      name,
+      ...(title === undefined ? {} : { title: cutText(toUSVString(title), maxName) }),
+      description: cutText(toUSVString(description), maxDescription),
+      inputSchema,
+      ...annotationsOf(annotations),
+      fingerprint: createHash('sha256')
+        .update(JSON.stringify([description, schema]))
+        .digest('hex'),
+    };
+  }
+
+  #leaveOut(what: string, why: string): undefined {
+    this.problems.push(`${what} is left out: ${why}.`);
+  }
+}
+
+/** What is known of annotations, and nothing else of them. */
+function annotationsOf(value: unknown): { readonly annotations?: ToolAnnotations } {
+  const parsed = annotationsSchema.safeParse(value);
+  if (!parsed.success || Object.keys(parsed.data).length === 0) return {};
+  const { title, ...hints } = parsed.data;
+  return {
+    annotations: {
+      ...(title === undefined ? {} : { title: cutText(toUSVString(title), maxName) }),
+      ...hints,
+    },
+  };
+}
+
+function sayBounded(problems: readonly string[], say: (sentence: string) => void): void {
+  for (const problem of problems.slice(0, maxSaid)) say(problem);
+  if (problems.length > maxSaid) say(`There are ${problems.length - maxSaid} further remarks on its tools.`);
+}
+
+function tryJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import { toUSVString } from 'node:util';
+import * as z from 'zod/mini';
+import { cutText } from './cutText.ts';
+
+/** What a call has brought, as the model reads it. */
+export interface ToolOutcome {
+  readonly content: string;
+  readonly isError: boolean;
+  /** Base64; sent to models that see. */
+  readonly images?: readonly string[];
+}
+
+/** Of the text, with the note on what is left out. */
+const maxLength = 32_000;
+const maxImages = 8;
+/** Characters of base64, of all images of a result. */
+const maxImageLength = 16 * 1024 * 1024;
+
+const base64 = z.string().check(z.refine((data) => data !== '' && !/[^A-Za-z0-9+/=]/.test(data)));
+const block = z.union([
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('image'), data: base64, mimeType: z.string() }),
+  z.object({
+    type: z.literal('resource_link'),
+    uri: z.string(),
+    name: z.optional(z.string()),
+    title: z.optional(z.string()),
+  }),
+  z.object({ type: z.literal('resource'), resource: z.object({ uri: z.string(), text: z.string() }) }),
+  z.object({ type: z.literal('resource'), resource: z.object({ uri: z.string(), blob: z.string() }) }),
+  z.object({ type: z.string() }),
+]);
+
+const result = z.object({
+  content: z.optional(z.array(z.unknown())),
+  structuredContent: z.optional(z.unknown()),
+  isError: z.optional(z.boolean()),
+});
+
+/** Reads what a server has answered: texts, links, images and structured content, and nothing else of it. */
+export function readToolResult(answer: unknown): ToolOutcome {
+  const parsed = result.safeParse(answer);
+  if (!parsed.success)
+    return failedOutcome('The tool server answered with something that is no result of a tool.');
+  const { content = [], structuredContent, isError = false } = parsed.data;
+  const images: string[] = [];
+  let imageLength = 0;
+  const takeImage = (data: string) => {
+    imageLength += data.length;
+    if (images.length >= maxImages || imageLength > maxImageLength) return false;
+    images.push(data);
+    return true;
+  };
+  const texts = content.flatMap((value) => textOf(value, takeImage));
+  const joined =
+    texts.length === 0 && structuredContent !== undefined ? toJson(structuredContent) : texts.join('\n');
+  return {
+    content: boundedContent(toUSVString(joined)),
+    isError,
+    ...(images.length === 0 ? {} : { images }),
+  };
+}
+
+export function failedOutcome(sentence: string): ToolOutcome {
+  return { content: boundedContent(sentence), isError: true };
+}
+
+function textOf(value: unknown, takeImage: (data: string) => boolean): readonly string[] {
+  const parsed = block.safeParse(value);
+  if (!parsed.success) return [];
+  const part = parsed.data;
+  if ('text' in part) return [part.text];
+  if ('data' in part)
+    return takeImage(part.data) ? [`[image, ${part.mimeType}]`] : ['[an image that is too much is left out]'];
+  if ('uri' in part) return [linkText(part.title ?? part.name, part.uri)];
+  if ('resource' in part)
+    return 'text' in part.resource
+      ? [part.resource.text]
+      : [`[the data of ${part.resource.uri} is left out: it is no text]`];
+  return [`[${cutText(part.type, 64)} is left out: models here read text and images]`];
+}
+
+function linkText(name: string | undefined, uri: string): string {
+  return name ? `${name}: ${uri}` : uri;
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '[structured content that is nested too deep is left out]';
+  }
+}
+
+/** At most 32,000 characters; what is left out is said at the end. */
+function boundedContent(text: string): string {
+  if (text.length <= maxLength) return text;
+  const note = (left: number) => `\n[${left.toLocaleString('en-US')} characters are left out here.]`;
+  const kept = cutText(text, maxLength - note(text.length).length);
+  return kept + note(text.length - kept.length);
+}

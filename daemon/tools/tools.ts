@@ -1,0 +1,110 @@
+import { dirname } from 'node:path';
+import type { Approvals, ListToolsResult } from '../../protocol/tools.ts';
+import type { HostedTools } from '../chat/hostedTools.ts';
+import type { SecretStore } from '../config/secrets.ts';
+import { userConfigPath } from '../config/userConfig.ts';
+import { InvalidParamsError } from '../errors.ts';
+import { createEmitter, type Event } from '../event.ts';
+import { lazily } from '../lazily.ts';
+import type { Log } from '../log.ts';
+import { readServerEntry, type ServerEntry } from './serverEntry.ts';
+import type { ToolHost, ToolHostOptions } from './toolHost.ts';
+import { noUserTools, readUserTools } from './userTools.ts';
+
+export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now' | 'version'> {
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** What the editor has handed over, as it is now. */
+  readonly settings: () => {
+    readonly mcpServers: Readonly<Record<string, unknown>>;
+    readonly approvals: Approvals;
+    readonly timeouts: { readonly tool: number; readonly toolTotal: number };
+  };
+  readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
+  readonly log: Log;
+}
+
+/** The tool servers of the editor and of the user's own file. Nothing is read, loaded or started before it is wanted. */
+export interface Tools extends HostedTools {
+  /** The editor's folder, where servers start that name none. */
+  start(root: string | undefined): void;
+  /** @throws {InvalidParamsError} where a name of `servers` is none of a tool server. */
+  list(servers: readonly string[] | undefined, signal: AbortSignal): Promise<ListToolsResult>;
+  /** @throws {InvalidParamsError} where a name of `hostedTools` is none of a tool server. */
+  require(hostedTools: 'all' | readonly string[]): Promise<void>;
+  /** A server came, went, or has other tools. */
+  readonly onDidChange: Event<void>;
+  /** The settings have changed: what is no longer entered is ended. */
+  update(): void;
+  close(): Promise<void>;
+}
+
+export function createTools(options: ToolsOptions): Tools {
+  const { settings, env, log, secrets } = options;
+  const hide = (secret: string) => secrets.redaction.add(secret);
+  const path = userConfigPath(env);
+  let user = noUserTools;
+  const entries = () => readEntries({ ...settings().mcpServers, ...user.mcpServers }, hide);
+  let made: ToolHost | undefined;
+  let root: string | undefined;
+  const changed = createEmitter<void>();
+  const host = lazily(async (): Promise<ToolHost> => {
+    const { createToolHost } = await import('./toolHost.ts');
+    made = createToolHost({
+      ...options,
+      redact: secrets.redact,
+      entries,
+      approvals: () => ({ ...settings().approvals, ...user.approvals }),
+      userFolder: dirname(path),
+      timeouts: () => settings().timeouts,
+      root: () => root,
+      onDidChange: changed.fire,
+    });
+    return made;
+  });
+  /** The user's own file counts as it is now. */
+  const readUser = async () => {
+    user = await readUserTools(path, log);
+  };
+  const check = (names: readonly string[], parameter: string) => {
+    const known = new Set(entries().map(({ name }) => name));
+    const index = names.findIndex((name) => !known.has(name));
+    if (index !== -1)
+      throw new InvalidParamsError(
+        `${parameter}[${index}]`,
+        `there is no tool server "${names[index]}"${known.size === 0 ? '' : `; there are: ${[...known].slice(0, 50).join(', ')}`}`,
+      );
+  };
+  return {
+    onDidChange: changed.event,
+    start(folder) {
+      root = folder;
+    },
+    async list(servers, signal) {
+      await readUser();
+      check(servers ?? [], 'servers');
+      return (await host.get()).list(servers, signal);
+    },
+    async require(hostedTools) {
+      await readUser();
+      if (hostedTools !== 'all') check(hostedTools, 'hostedTools');
+    },
+    async offer(servers, own, signal) {
+      if (entries().length === 0) return { tools: [], problems: [] };
+      return (await host.get()).offer(servers, own, signal);
+    },
+    update: () => made?.update(),
+    close: () => host.close(),
+  };
+}
+
+/** In the order in which they were entered first. Tokens in headers are hidden from everything that is said. */
+function readEntries(
+  servers: Readonly<Record<string, unknown>>,
+  hide: (secret: string) => void,
+): readonly ServerEntry[] {
+  const entries = Object.entries(servers).map(([name, value]) => readServerEntry(name, value));
+  for (const entry of entries)
+    if (entry.kind === 'http') for (const value of Object.values(entry.headers)) hide(value);
+  return entries;
+}

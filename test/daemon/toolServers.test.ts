@@ -1,0 +1,427 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { namesForModel } from '../../daemon/tools/toolNames.ts';
+import { readToolResult } from '../../daemon/tools/toolResult.ts';
+import { listToolsRequest, toolsDidChange } from '../../protocol/tools.ts';
+import { startDaemonProcess } from '../support/daemonProcess.ts';
+import type { Teardown } from '../support/daemonWithRunner.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { answersOf, echo, offeredTo, startWithTools, toolServerPath } from '../support/toolDaemon.ts';
+import { poll } from '../support/waiting.ts';
+
+t.test('a list is bounded, whatever the server sends', async (t) => {
+  const { daemon, runner, ask } = await startWithTools(t, ['many', 'endless', 'wordy']);
+  const { servers } = await daemon.request(listToolsRequest, {});
+  const [many, endless, wordy] = servers;
+  t.equal(many?.tools.length, 1_000);
+  t.equal(endless?.tools.length, 1_000);
+  const description = wordy?.tools[0]?.description ?? '';
+  t.equal(description, 'x'.repeat(1_023), 'no character is cut in half');
+  const warnings = daemon.logs.map(({ message }) => message);
+  for (const sentence of [
+    /endless: It lists more than 1,000 tools/,
+    /wordy: The description of the tool "wordy" is cut/,
+  ])
+    t.ok(
+      warnings.some((message) => sentence.test(message)),
+      String(sentence),
+    );
+  runner.say('hi');
+  const tool = { name: 'mine', description: '', inputSchema: { type: 'object' } };
+  await ask({ tools: [tool], hostedTools: ['many', 'endless'], options: { num_ctx: 131_072 } });
+  const offered = offeredTo(runner);
+  t.equal(offered.length, 128);
+  t.strictSame([offered[0], offered[1], offered[127]], ['mine', 'tool_0', 'tool_126']);
+  t.ok(
+    daemon.logs.some(({ message }) =>
+      /a model is offered 128 at most: the last 1,?873 are left out/.test(message),
+    ),
+  );
+});
+
+t.test('tools are sent in an order that stays, and only where they are switched on', async (t) => {
+  const { runner, ask, daemon } = await startWithTools(t, ['shuffled', 'good']);
+  const turn = async (hostedTools?: readonly string[]) => {
+    runner.say('hi');
+    await ask(hostedTools ? { hostedTools } : {});
+    return offeredTo(runner);
+  };
+  const first = await turn();
+  t.strictSame(first.slice(0, 2), ['a', 'b']);
+  await daemon.request(listToolsRequest, {});
+  t.strictSame(await turn(), first);
+  t.strictSame(await turn([]), []);
+  runner.say('hi');
+  await daemon.chat({ model: 'able', messages: [{ role: 'user', content: 'go' }] });
+  t.strictSame(offeredTo(runner), []);
+});
+
+t.test('a result that never ends ends the server, and the turn goes on', async (t) => {
+  const { runner, ask, daemon } = await startWithTools(t, ['flood']);
+  runner.toolCalls([{ id: 'a', name: 'flood', arguments: {} }]);
+  runner.say('ok');
+  const { result } = await ask();
+  t.strictSame(answersOf(result.messages), ['The tool server flood sent a message of more than 16 MB.']);
+  t.ok(daemon.logs.some(({ message }) => message.includes('flood sent a message of more than 16 MB')));
+});
+
+t.test('a tool that changes while it is used is asked about again, and told once', async (t) => {
+  const { runner, daemon, ask, questions } = await startWithTools(t, ['telling'], {
+    decide: () => 'session',
+  });
+  let changes = 0;
+  daemon.on(toolsDidChange, () => (changes += 1));
+  for (let turn = 0; turn < 2; turn += 1) {
+    runner.toolCalls([echo('x')]);
+    runner.say('ok');
+    await ask();
+  }
+  t.equal(questions.length, 2);
+  t.match(questions[1]?.description, 'The tool echo, version 2.');
+  t.ok(changes >= 2 && changes < 6, `${changes} changes for 2,000 notifications`);
+});
+
+t.test('noise is told once, and a flood on standard error is counted', async (t) => {
+  const { daemon } = await startWithTools(t, ['noisy'], { logLevel: 'debug' });
+  const { servers } = await daemon.request(listToolsRequest, {});
+  t.equal(servers[0]?.state, 'ready');
+  const lines = () => daemon.logs.filter(({ message }) => message.startsWith('noisy: '));
+  await poll(
+    async () => lines().length,
+    (count) => count > 100,
+    5_000,
+  );
+  t.ok(lines().length < 2_000);
+  t.ok(lines().every(({ level, message }) => level === 'debug' && !message.includes('\u001b')));
+  t.equal(daemon.logs.filter(({ message }) => message.includes('what is no message')).length, 1);
+});
+
+t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {
+  const word = 'plain words of mine';
+  const home = await temporaryFolder(t);
+  const trace = join(home, 'trace');
+  const entry = { command: process.execPath, args: [toolServerPath, 'secretive'], env: { PLAIN: word } };
+  const { runner, ask, daemon } = await startWithTools(t, [], {
+    logLevel: 'debug',
+    mcpServers: { secretive: entry },
+    approvals: { secretive: 'always' },
+  });
+  runner.toolCalls([echo('x')]);
+  runner.say('ok');
+  const { result } = await ask();
+  t.strictSame(answersOf(result.messages), ['The tool server secretive answered with an error: no: ***.']);
+  await poll(
+    async () => daemon.logs,
+    (logs) => logs.some(({ message }) => message.includes('my word is ***')),
+    5_000,
+  );
+  t.notOk(JSON.stringify(daemon.logs).includes(word));
+  const traced = await startDaemonProcess({ mcpServers: { secretive: entry } }, { args: ['--trace', trace] });
+  await traced.request(listToolsRequest, {});
+  await traced.close();
+  const text = await readFile(trace, 'utf8');
+  t.match(text, /"mcpServers"/);
+  t.notOk(text.includes(word));
+});
+
+t.test('a workspace that is not trusted starts nothing', async (t) => {
+  const { daemon, recorded, entry } = await startWithTools(t, ['good'], { trusted: false });
+  const change = (settings: object) =>
+    daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { runner: settings },
+    });
+  const names = async () => {
+    const { servers } = await daemon.request(listToolsRequest, {});
+    return servers.map(({ name, state }) => `${name} ${state}`);
+  };
+  await change({ mcpServers: { other: entry('other') }, approvals: { other: 'always' } });
+  t.strictSame(await names(), ['good ready'], 'the editor vouches for its own');
+  t.strictSame(await recorded('other'), []);
+  await daemon.connection.sendNotification('runner/trust/didChange', { trusted: true });
+  t.strictSame(await names(), ['good ready', 'other ready']);
+  await daemon.connection.sendNotification('runner/trust/didChange', { trusted: false });
+  t.strictSame(await names(), ['good ready']);
+  const pid = (await recorded('other')).find((line) => line['pid'])?.['pid'] as number;
+  await gone(pid);
+});
+
+t.test('entries of the user win over those of settings, and those over the editor’s', async (t) => {
+  const { daemon, entry } = await startWithTools(t, ['good', 'many'], {
+    userConfig: { mcpServers: { good: { command: 'x', disabled: true } } },
+  });
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+    settings: { runner: { mcpServers: { good: entry('good'), many: entry('other'), wrong: 5 } } },
+  });
+  const { servers } = await daemon.request(listToolsRequest, {});
+  t.match(servers, [
+    { name: 'good', state: 'disabled' },
+    { name: 'many', state: 'ready', tools: [{ name: 'echo' }, {}, {}, {}] },
+    { name: 'wrong', state: 'failed' },
+  ]);
+});
+
+t.test(
+  'a server starts in the folder of its entry, else in that of the workspace, else at home',
+  async (t) => {
+    const own = await temporaryFolder(t);
+    const { daemon, recorded, entry, home } = await startWithTools(t, ['good'], {
+      userConfig: { mcpServers: {} },
+    });
+    await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { runner: { mcpServers: { other: { ...entry('other'), cwd: own } } } },
+    });
+    await daemon.request(listToolsRequest, {});
+    const folderOf = async (kind: string) => (await recorded(kind)).find((line) => line['cwd'])?.['cwd'];
+    t.equal(await folderOf('good'), home);
+    t.equal(await folderOf('other'), own);
+  },
+);
+
+/** Settles once no process has this id. */
+async function gone(pid: number): Promise<void> {
+  const isThere = async () => {
+    try {
+      process.kill(pid, 0);
+      // What nobody has waited for yet is gone as well.
+      return !/\) Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8'));
+    } catch {
+      return false;
+    }
+  };
+  await poll(isThere, (there) => !there, 5_000);
+}
+
+t.test('servers end with the daemon, with all that they have started', async (t) => {
+  for (const { name, end } of [
+    { name: 'at the end of its input', end: 'stdin' },
+    { name: 'when it is told to', end: 'SIGTERM' },
+    { name: 'when it is killed', end: 'SIGKILL' },
+  ] as const)
+    await t.test(name, async (t) => {
+      const home = await temporaryFolder(t);
+      const record = (kind: string) => join(home, kind);
+      const kinds = ['stubborn', 'forking', 'good'];
+      const daemon = await startDaemonProcess(
+        {
+          mcpServers: Object.fromEntries(
+            kinds.map((kind) => [
+              kind,
+              { command: process.execPath, args: [toolServerPath, kind, record(kind)] },
+            ]),
+          ),
+        },
+        { env: { HOME: home } },
+      );
+      const { servers } = await daemon.request(listToolsRequest, {});
+      t.strictSame(
+        servers.map(({ state }) => state),
+        ['ready', 'ready', 'ready'],
+      );
+      const pids: number[] = [];
+      for (const kind of kinds)
+        for (const line of (await readFile(record(kind), 'utf8')).trim().split('\n')) {
+          const { pid, forked } = JSON.parse(line) as { pid?: number; forked?: number };
+          pids.push(...[pid, forked].filter((one) => one !== undefined));
+        }
+      t.equal(pids.length, 4);
+      if (end === 'stdin') await daemon.close();
+      else {
+        const closed = once(daemon.child, 'close');
+        daemon.child.kill(end);
+        await closed;
+      }
+      for (const pid of pids) await gone(pid);
+      t.pass('all are gone');
+    });
+});
+
+/** An MCP server in a few lines, with one tool, which does to each request what it is told. */
+async function startHttpServer(
+  test: Teardown,
+  answer: (request: IncomingMessage, response: ServerResponse, message: Message) => boolean = () => false,
+) {
+  const asked: { method: string; message?: Message; headers: IncomingMessage['headers'] }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    const message = (body === '' ? {} : JSON.parse(body)) as Message;
+    asked.push({ method: request.method ?? '', message, headers: request.headers });
+    if (answer(request, response, message)) return;
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    if (message.id === undefined) return void response.writeHead(202).end();
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(
+        JSON.stringify({ jsonrpc: '2.0', id: message.id, result: httpResults[message.method ?? ''] ?? {} }),
+      );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, asked };
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+}
+
+const httpResults: Readonly<Record<string, unknown>> = {
+  initialize: {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'web', version: '1' },
+  },
+  'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'from the web' }] },
+};
+
+t.test('a server over HTTP gets the headers of its entry, and the token of its origin', async (t) => {
+  const web = await startHttpServer(t);
+  const { runner, ask, daemon } = await startWithTools(t, [], {
+    logLevel: 'debug',
+    mcpServers: { web: { type: 'http', url: web.url, headers: { 'X-Word': 'a word of mine' } } },
+    approvals: { web: 'always' },
+    pair: {
+      env: {},
+      secrets: [{ origin: new URL(web.url).origin, secret: 'a-token-of-mine' }],
+    },
+  });
+  runner.toolCalls([{ id: 'a', name: 'echo', arguments: {} }]);
+  runner.say('ok');
+  t.strictSame(answersOf((await ask()).result.messages), ['from the web']);
+  t.ok(web.asked.length > 2);
+  t.ok(web.asked.every(({ headers }) => headers['x-word'] === 'a word of mine'));
+  t.ok(web.asked.every(({ headers }) => headers.authorization === 'Bearer a-token-of-mine'));
+  t.notMatch(JSON.stringify(daemon.logs), /of mine|of-mine/);
+});
+
+t.test('what is wrong at the other end of HTTP is said, and nothing is followed elsewhere', async (t) => {
+  const elsewhere = await startHttpServer(t);
+  const cases: { name: string; answer: Parameters<typeof startHttpServer>[1]; want: RegExp }[] = [
+    {
+      name: 'redirect',
+      answer: (_, response) => {
+        response.writeHead(307, { location: elsewhere.url }).end();
+        return true;
+      },
+      want: /^The tool server redirect answered with status 307: .*redirect/,
+    },
+    {
+      name: 'unauthorized',
+      answer: (_, response) => {
+        response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+        return true;
+      },
+      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized", or enter its token\.$/,
+    },
+    {
+      name: 'page',
+      answer: (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>');
+        return true;
+      },
+      want: /^The tool server page failed: Unexpected content type: text\/html\.$/,
+    },
+    {
+      name: 'endless',
+      answer: (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const more = () => void response.write('x'.repeat(1024 * 1024), more);
+        more();
+        return true;
+      },
+      want: /^The tool server endless failed: It sent a message of more than 16 MB\.$/,
+    },
+  ];
+  const servers = await Promise.all(cases.map(({ answer }) => startHttpServer(t, answer)));
+  const { daemon } = await startWithTools(t, [], {
+    mcpServers: {
+      ...Object.fromEntries(cases.map(({ name }, index) => [name, { url: servers[index]?.url ?? '' }])),
+      closed: { url: 'http://127.0.0.1:9/mcp' },
+    },
+  });
+  const list = await daemon.request(listToolsRequest, {});
+  for (const { name, want } of cases)
+    t.match(list.servers.find((server) => server.name === name)?.message, want, name);
+  t.equal(list.servers.at(-1)?.message, 'The tool server closed cannot be reached (no connection).');
+  t.strictSame(elsewhere.asked, []);
+});
+
+t.test('an event stream that ends at once is not opened for ever', async (t) => {
+  const web = await startHttpServer(t, (request, response) => {
+    if (request.method !== 'GET') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\nid: 1\ndata:\n\n');
+    return true;
+  });
+  const { daemon } = await startWithTools(t, [], { mcpServers: { web: { url: web.url } } });
+  const { servers } = await daemon.request(listToolsRequest, {});
+  t.equal(servers[0]?.state, 'ready');
+  const streams = () => web.asked.filter(({ method }) => method === 'GET').length;
+  await poll(
+    async () => streams(),
+    (count) => count >= 30,
+    10_000,
+  );
+  await daemon.request(listToolsRequest, {});
+  t.ok(streams() <= 30, `${streams()} streams`);
+});
+
+t.test('names for a model are its own to tell apart, whatever they are', async (t) => {
+  const word = fc.oneof(
+    fc.string({ maxLength: 80 }),
+    fc.constantFrom('a', 'b', 'a_b', 'a_b_2', 'x'.repeat(70)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ server: word, ownName: word }), { maxLength: 20 }),
+      fc.array(word, { maxLength: 3 }),
+      (tools, taken) => {
+        const names = namesForModel(tools, taken);
+        return (
+          names.length === tools.length &&
+          names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name) && !taken.includes(name)) &&
+          new Set(names).size === names.length
+        );
+      },
+    ),
+  );
+  t.strictSame(
+    namesForModel(
+      [
+        { server: 'a', ownName: 'read' },
+        { server: 'b', ownName: 'read' },
+        { server: 'evil', ownName: 'a_read' },
+      ],
+      [],
+    ),
+    ['a_read', 'b_read', 'evil_a_read'],
+    'no tool takes the name that another gets',
+  );
+});
+
+t.test('any answer is read as a result', async (t) => {
+  fc.assert(
+    fc.property(fc.anything({ withBigInt: false }), fc.boolean(), (value, isError) => {
+      for (const answer of [
+        value,
+        { content: value, isError },
+        { content: [value, { type: 'text', text: value }] },
+      ]) {
+        const outcome = readToolResult(answer);
+        if (typeof outcome.content !== 'string' || outcome.content.length > 32_000) return false;
+      }
+      return true;
+    }),
+  );
+  t.match(readToolResult(5), { isError: true, content: /no result of a tool/ });
+});

@@ -1,0 +1,451 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { chatRequest } from '../../protocol/chat.ts';
+import { listToolsRequest, type ToolDecision, toolsDidChange } from '../../protocol/tools.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { answersOf, echo, offeredTo, question, resultsOf, startWithTools } from '../support/toolDaemon.ts';
+import { poll } from '../support/waiting.ts';
+
+t.test('a call of a hosted tool is run, and the model answers with what it has brought', async (t) => {
+  const { runner, recorded, ask } = await startWithTools(t, ['good']);
+  runner.toolCalls([echo('hi')], { text: 'Let me see.' });
+  runner.say('It says hi.');
+  const { result, deltas } = await ask();
+  t.equal(result.finishReason, 'stop');
+  t.equal(result.message.content, 'It says hi.');
+  t.strictSame(result.messages, [
+    { role: 'assistant', content: 'Let me see.', toolCalls: [echo('hi')] },
+    { role: 'tool', content: 'You said hi.', toolCallId: 'call_1', toolName: 'echo' },
+    { role: 'assistant', content: 'It says hi.' },
+  ]);
+  t.strictSame(
+    deltas.map(({ seq }) => seq),
+    deltas.map((_, index) => index),
+    'one numbering for the whole turn',
+  );
+  t.strictSame(resultsOf(deltas), [
+    { id: 'call_1', name: 'echo', server: 'good', content: 'You said hi.', isError: false },
+  ]);
+  t.strictSame(
+    deltas.map(({ kind }) => kind).filter((kind, index, all) => kind !== all[index - 1]),
+    ['text', 'toolCall', 'toolResult', 'text'],
+  );
+  const bodies = runner.bodies('/api/chat') as { messages: unknown[] }[];
+  t.match(bodies[1]?.messages.at(-1), { role: 'tool', content: 'You said hi.', tool_call_id: 'call_1' });
+  t.strictSame(offeredTo(runner, 0), offeredTo(runner, 1));
+  t.equal((await recorded('good')).filter(({ called }) => called).length, 1);
+});
+
+t.test('an unknown name is refused with its path, before anything is started', async (t) => {
+  const { daemon, ask, recorded } = await startWithTools(t, ['good']);
+  await t.rejects(
+    ask({ hostedTools: ['good', 'nobody'] }),
+    failsWith({ code: -32602, data: { path: 'hostedTools[1]' } }),
+  );
+  await t.rejects(
+    daemon.request(listToolsRequest, { servers: ['nobody'] }),
+    failsWith({
+      code: -32602,
+      data: { path: 'servers[0]' },
+    }),
+  );
+  for (const maxRounds of [0, -1, 1.5])
+    await t.rejects(ask({ maxRounds }), failsWith({ code: -32602, data: { path: 'maxRounds' } }));
+  t.strictSame(await recorded('good'), [], 'no server was started');
+});
+
+t.test('the list has every server in its order, with its state and the tools as they are', async (t) => {
+  const { daemon } = await startWithTools(t, ['good', 'broken', 'ends'], {
+    userConfig: { mcpServers: { off: { command: 'x', disabled: true }, wrong: { args: [] } } },
+  });
+  let changes = 0;
+  daemon.on(toolsDidChange, () => (changes += 1));
+  const { servers } = await daemon.request(listToolsRequest, {});
+  t.strictSame(
+    servers.map(({ name, state }) => [name, state]),
+    [
+      ['good', 'ready'],
+      ['broken', 'ready'],
+      ['ends', 'failed'],
+      ['off', 'disabled'],
+      ['wrong', 'failed'],
+    ],
+  );
+  t.strictSame(servers[0]?.tools[0], {
+    name: 'echo',
+    title: 'Echo',
+    description: 'The tool echo.',
+    inputSchema: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
+    annotations: { readOnlyHint: true },
+  });
+  t.equal(servers[2]?.message, 'The tool server ends ended with code 4.');
+  t.match(servers[4]?.message, /The entry of wrong is wrong\. It needs "command", or "url"\./);
+  t.strictSame(
+    servers[1]?.tools.map(({ name }) => name),
+    ['twice', 'pattern', 'fine'],
+  );
+  const warnings = daemon.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  t.match(warnings, [
+    /wrong is left out/,
+    /"large" is left out: its schema has 40,\d{3} characters/,
+    /A tool is left out: it is not described as MCP says/,
+    /"twice" is left out: another one has the same name/,
+    /"deep" is left out: its schema is nested too deep/,
+  ]);
+  await daemon.request(listToolsRequest, { servers: ['wrong', 'ends'] });
+  const said = daemon.logs.filter(({ message }) => message.includes('wrong is left out'));
+  t.equal(said.length, 1, 'told once');
+  t.ok(changes >= 2, 'two servers came');
+});
+
+t.test('a model sees names that are its own to tell apart', async (t) => {
+  const { runner, daemon, ask } = await startWithTools(t, ['good', 'other']);
+  runner.toolCalls([
+    { id: 'a', name: 'good_echo', arguments: { word: 'one' } },
+    { id: 'b', name: 'other_good_echo', arguments: {} },
+    { id: 'c', name: 'a_b_c_d', arguments: {} },
+  ]);
+  runner.say('done');
+  const client = { name: 'fail', description: '', inputSchema: { type: 'object' } };
+  const { result } = await ask({ tools: [client] });
+  const offered = offeredTo(runner);
+  t.strictSame(offered.slice(0, 3), ['fail', 'good_echo', 'good_fail'], 'the client comes first');
+  t.strictSame(offered.slice(-4), ['other_echo', 'a_b_c_d', 'other_good_echo', 'x'.repeat(64)]);
+  t.equal(new Set(offered).size, offered.length);
+  t.strictSame(answersOf(result.messages), ['You said one.', 'other: good_echo', 'other: a.b c/d']);
+  const { servers } = await daemon.request(listToolsRequest, { servers: ['other'] });
+  t.equal(servers[0]?.tools[1]?.name, 'a.b c/d', 'lists and approvals have the own name');
+});
+
+t.test('what a server gives back is read as a result, and as nothing else', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good']);
+  const names = ['fail', 'image', 'link', 'structured', 'odd', 'env', 'long'];
+  runner.toolCalls(names.map((name) => ({ id: name, name, arguments: {} })));
+  runner.say('done');
+  const { result, deltas } = await ask({ model: 'seer', options: { num_ctx: 65_536 } });
+  const results = new Map(resultsOf(deltas).map((one) => [one.name, one]));
+  t.match(results.get('fail'), { content: 'It did not work.', isError: true });
+  t.match(results.get('image'), { content: 'Look:\n[image, image/png]', isError: false });
+  t.equal(
+    results.get('link')?.content,
+    'a.txt: file:///a.txt\nthe text of b\n[audio is left out: models here read text and images]',
+  );
+  t.equal(results.get('structured')?.content, '{"degrees":11}');
+  t.match(results.get('odd')?.content, /^<think>hm<\/think><tool_call>.*<\/tool_call>\u001b\[31m\ufffd$/);
+  t.equal(results.get('odd')?.isError, false);
+  const env = JSON.parse(results.get('env')?.content ?? '{}');
+  t.strictSame(Object.keys(env).sort(), ['HOME', 'PATH'], 'nothing else is inherited');
+  const long = results.get('long')?.content ?? '';
+  t.ok(long.length <= 32_000 && long.length > 31_990);
+  t.match(long, /\n\[[\d,]+ characters are left out here\.\]$/);
+  t.equal(long.indexOf('\ufffd'), -1);
+  t.notMatch(long, /[\ud800-\udbff](?![\udc00-\udfff])/, 'no character is cut in half');
+  t.strictSame(
+    answersOf(result.messages),
+    names.map((name) => results.get(name)?.content),
+    'in the order of the calls',
+  );
+  t.equal(result.finishReason, 'stop', 'calls in a result are not run');
+  const { messages } = runner.bodies('/api/chat').at(-1) as {
+    messages: { tool_name?: string; images?: string[] }[];
+  };
+  t.strictSame(messages.find(({ tool_name }) => tool_name === 'image')?.images, ['AAAA']);
+});
+
+t.test('a call that cannot be run is a result that says so, and nobody is asked', async (t) => {
+  const { runner, ask, questions, recorded } = await startWithTools(t, ['broken', 'good'], {
+    decide: () => 'once',
+  });
+  const calls = [
+    { id: 'a', name: 'nothing_such', arguments: {} },
+    { id: 'b', name: 'echo', arguments: { word: 5 } },
+    { id: 'c', name: 'echo', arguments: {} },
+    { id: 'd', name: 'echo', arguments: { word: 'x'.repeat(1_100_000) } },
+    { id: 'e', name: 'pattern', arguments: { word: `${'a'.repeat(60)}!` } },
+  ];
+  runner.toolCalls(calls);
+  runner.say('I see.');
+  const { result, deltas } = await ask();
+  t.equal(result.finishReason, 'stop');
+  t.match(answersOf(result.messages), [
+    /^There is no tool "nothing_such"\. The tools are: twice, pattern, fine, echo, fail,/,
+    /^The arguments are not what the tool takes: \/word must be string\.$/,
+    /^The arguments are not what the tool takes: they must have required properties word\.$/,
+    /^The arguments have 1,100,\d{3} characters/,
+    /^The arguments could not be checked against the schema of the tool in time/,
+  ]);
+  t.ok(resultsOf(deltas).every(({ isError }) => isError));
+  t.strictSame(questions, []);
+  t.strictSame(
+    (await recorded('good')).filter(({ called }) => called),
+    [],
+  );
+});
+
+t.test('the user is asked before a call, and may deny it', async (t) => {
+  const answers: ToolDecision[] = ['deny', 'once', 'session'];
+  const { runner, ask, questions, recorded } = await startWithTools(t, ['good'], {
+    decide: () => answers.shift() ?? ('perhaps' as ToolDecision),
+  });
+  const words = ['one', 'two', 'three', 'four'];
+  runner.toolCalls(words.map((word, index) => echo(word, `id_${index}`)));
+  runner.say('ok');
+  const { result, deltas } = await ask();
+  t.strictSame(answersOf(result.messages), [
+    'The user did not allow the call of echo. Go on without it.',
+    'You said two.',
+    'You said three.',
+    'You said four.',
+  ]);
+  t.strictSame(
+    resultsOf(deltas)
+      .map(({ isError }) => isError)
+      .filter(Boolean),
+    [true],
+  );
+  t.equal(questions.length, 3, '"session" answers those that wait too');
+  t.match(questions[0], {
+    streamId: /./,
+    toolCall: echo('one', 'id_0'),
+    server: 'good',
+    title: 'Echo',
+    description: 'The tool echo.',
+    annotations: { readOnlyHint: true },
+  });
+  runner.toolCalls([echo('five'), { id: 'f', name: 'fail', arguments: {} }]);
+  runner.say('ok');
+  const second = await ask();
+  t.equal(questions.length, 4, 'the session goes on, for this tool alone');
+  t.match(
+    answersOf(second.result.messages),
+    ['You said five.', /did not allow/],
+    'no known answer is a denial',
+  );
+  t.equal((await recorded('good')).filter(({ called }) => called === 'fail').length, 0);
+});
+
+t.test('where nobody can be asked, only what is approved runs', async (t) => {
+  const { runner, ask, questions } = await startWithTools(t, ['good'], {
+    approvals: { good: ['fail'], other: 'always' },
+  });
+  runner.toolCalls([echo('x'), { id: 'b', name: 'fail', arguments: {} }]);
+  runner.say('ok');
+  const { result } = await ask();
+  t.match(answersOf(result.messages), [/nobody can be asked/, 'It did not work.']);
+  t.strictSame(questions, []);
+});
+
+t.test('"always" is kept until the tool changes', async (t) => {
+  const userConfig = {};
+  const { runner, ask, questions, home } = await startWithTools(t, ['changing'], {
+    decide: () => 'always',
+    userConfig,
+  });
+  const turn = async () => {
+    runner.toolCalls([echo('x')]);
+    runner.say('ok');
+    await ask();
+  };
+  await turn();
+  t.equal(questions.length, 1);
+  const file = join(home, 'runner', 'approvals.json');
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  t.equal(JSON.parse(await readFile(file, 'utf8')).approved.length, 1);
+  await turn();
+  t.equal(questions.length, 2, 'another description is another tool');
+  t.match(questions[1]?.description, 'The tool echo, version 2.');
+});
+
+t.test('an "always" of before holds in another daemon, for the same entry', async (t) => {
+  const first = await startWithTools(t, ['good'], { decide: () => 'always' });
+  first.runner.toolCalls([echo('x')]);
+  first.runner.say('ok');
+  await first.ask();
+  const env = { PATH: process.env['PATH'], HOME: first.home, XDG_CONFIG_HOME: first.home };
+  for (const { entry, answer } of [
+    { entry: first.entry('good'), answer: 'You said y.' },
+    { entry: { ...first.entry('good'), env: { MORE: '1' } }, answer: /nobody can be asked/ },
+  ]) {
+    const { runner, ask } = await startWithTools(t, [], {
+      mcpServers: { good: entry },
+      approvals: {},
+      pair: { env },
+    });
+    runner.toolCalls([echo('y')]);
+    runner.say('ok');
+    t.match(answersOf((await ask()).result.messages), [answer]);
+  }
+});
+
+t.test('calls of the client end the turn, and hosted ones beside them are answered', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good']);
+  runner.toolCalls([echo('x', 'a'), { id: 'b', name: 'mine', arguments: {} }]);
+  const { result } = await ask({
+    tools: [{ name: 'mine', description: '', inputSchema: { type: 'object' } }],
+  });
+  t.equal(result.finishReason, 'toolCalls');
+  t.strictSame(
+    result.messages?.map(({ role, toolCallId }) => [role, toolCallId]),
+    [
+      ['assistant', undefined],
+      ['tool', 'a'],
+    ],
+  );
+});
+
+t.test('rounds are counted, and the last answer is asked for without tools', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good']);
+  for (let round = 0; round < 3; round += 1) runner.toolCalls([echo('again')], { text: `Round ${round}. ` });
+  runner.say('That is all.');
+  const { result, deltas } = await ask({ maxRounds: 3 });
+  t.equal(result.finishReason, 'toolLimit');
+  t.equal(result.message.content, 'That is all.');
+  t.strictSame(offeredTo(runner), []);
+  const ids = result.messages?.flatMap(({ toolCallId }) => toolCallId ?? []) ?? [];
+  t.equal(new Set(ids).size, 3, 'a runner that says an id again gets another');
+  t.strictSame(
+    result.messages?.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)),
+    ids,
+  );
+  const text = deltas.map((delta) => (delta.kind === 'text' ? delta.text : '')).join('');
+  t.equal(text, 'Round 0. Round 1. Round 2. That is all.');
+  t.equal(result.usage.completionTokens > 4, true);
+});
+
+t.test(
+  'a model that calls a hundred times at once gets a hundred answers, and few calls are run',
+  async (t) => {
+    const { runner, ask, recorded } = await startWithTools(t, ['good']);
+    runner.toolCalls(Array.from({ length: 100 }, () => echo('again', 'same')));
+    runner.say('ok');
+    const { result } = await ask();
+    const answers = answersOf(result.messages);
+    t.equal(answers.length, 100);
+    t.equal(answers.filter((answer) => answer === 'You said again.').length, 32);
+    t.match(answers.at(-1), /^Only the first 32 calls of an answer are run/);
+    t.equal(new Set(result.messages?.map(({ toolCallId }) => toolCallId)).size, 101);
+    t.equal((await recorded('good')).filter(({ called }) => called).length, 32);
+  },
+);
+
+t.test('a cancel reaches the server, and every call has its answer', async (t) => {
+  const { runner, ask, recorded } = await startWithTools(t, ['good']);
+  runner.toolCalls([{ id: 'a', name: 'slow', arguments: {} }, echo('x', 'b')]);
+  const { result, deltas } = await ask({}, { cancelAt: ({ kind }) => kind === 'toolResult' });
+  t.equal(result.finishReason, 'cancelled');
+  t.strictSame(answersOf(result.messages), ['The call was cancelled.', 'You said x.']);
+  t.match(resultsOf(deltas), [{ id: 'b' }, { id: 'a', isError: true }]);
+  const called = (await poll(
+    () => recorded('good'),
+    (lines) => lines.some(({ method }) => method === 'notifications/cancelled'),
+    5_000,
+  )) as { id?: number; method?: string; params?: { name?: string; requestId?: number } }[];
+  const slow = called.find(({ params }) => params?.name === 'slow');
+  t.equal(called.find(({ method }) => method === 'notifications/cancelled')?.params?.requestId, slow?.id);
+});
+
+t.test('a cancel takes a question back, and nothing is run', async (t) => {
+  const stop = new AbortController();
+  const never = new Promise<ToolDecision>(() => undefined);
+  const { runner, daemon, recorded } = await startWithTools(t, ['good'], {
+    decide: () => {
+      stop.abort();
+      return never;
+    },
+  });
+  runner.toolCalls([echo('x')]);
+  const result = await daemon.request(chatRequest, { ...question, streamId: 's' }, stop.signal);
+  t.equal(result.finishReason, 'cancelled');
+  t.strictSame(answersOf(result.messages), ['The call was cancelled.']);
+  t.strictSame(
+    (await recorded('good')).filter(({ called }) => called),
+    [],
+  );
+});
+
+t.test('an answer that is cut by a cancel has its calls answered too', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good']);
+  runner.toolCalls([echo('x')], { text: 'one two' });
+  const { result } = await ask({}, { cancelAt: ({ kind }) => kind === 'toolCall' });
+  t.equal(result.finishReason, 'cancelled');
+  const calls = result.messages?.flatMap(({ toolCalls = [] }) => toolCalls) ?? [];
+  t.equal(answersOf(result.messages).length, calls.length);
+  t.equal(calls.length, 1);
+});
+
+t.test('what the turn had added goes with an error', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good']);
+  runner.toolCalls([echo('x')]);
+  runner.errorLine('out of memory', 'so far');
+  await t.rejects(
+    ask(),
+    failsWith({
+      data: {
+        kind: 'runner-failed',
+        partial: { role: 'assistant', content: 'so far' },
+        messages: [
+          { role: 'assistant', toolCalls: [{ id: 'call_1' }] },
+          { role: 'tool', content: 'You said x.' },
+          { role: 'assistant', content: 'so far' },
+        ],
+      },
+    }),
+  );
+});
+
+t.test('time limits end a call that says nothing, and not one that makes progress', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good'], { timeouts: { tool: 400, toolTotal: 20_000 } });
+  runner.toolCalls(['slow', 'progress'].map((name) => ({ id: name, name, arguments: {} })));
+  runner.say('ok');
+  const { result } = await ask();
+  t.strictSame(answersOf(result.messages), ['The tool server good said nothing for 0.4 seconds.', 'done']);
+  const limited = await startWithTools(t, ['good'], { timeouts: { toolTotal: 300 } });
+  limited.runner.toolCalls([{ id: 'p', name: 'progress', arguments: {} }]);
+  limited.runner.say('ok');
+  t.strictSame(answersOf((await limited.ask()).result.messages), [
+    'The tool server good did not finish the call within 0.3 seconds.',
+  ]);
+});
+
+t.test('a server that ends is told, and is there again at the next use, later and later', async (t) => {
+  let now = 1_000_000;
+  const { runner, daemon, ask, recorded } = await startWithTools(t, ['good'], { pair: { now: () => now } });
+  const crash = { id: 'c', name: 'crash', arguments: {} };
+  runner.toolCalls([crash]);
+  runner.toolCalls([echo('still there?')]);
+  runner.toolCalls([crash]);
+  runner.toolCalls([echo('and now?')]);
+  runner.say('ok');
+  const { result } = await ask();
+  t.strictSame(answersOf(result.messages), [
+    'The tool server good ended with code 3.',
+    'You said still there?.',
+    'The tool server good ended with code 3.',
+    'The tool server good ended with code 3. It is started again in a second at the earliest.',
+  ]);
+  t.equal(daemon.logs.filter(({ message }) => message.includes('good ended with code 3')).length, 2);
+  now += 1_000;
+  runner.toolCalls([echo('hello')]);
+  runner.say('ok');
+  t.strictSame(answersOf((await ask()).result.messages), ['You said hello.']);
+  t.equal((await recorded('good')).filter(({ pid }) => pid).length, 3);
+});
+
+t.test('a server that does not start is left out of the turn, with a notice', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good', 'ends'], {
+    userConfig: { mcpServers: { nobody: { command: 'there-is-no-such-program' } } },
+  });
+  runner.toolCalls([echo('x')]);
+  runner.say('ok');
+  const { result, deltas } = await ask();
+  t.strictSame(answersOf(result.messages), ['You said x.']);
+  t.match(result.notices, [
+    {
+      code: 'tools-unavailable',
+      message:
+        /The tool server ends ended with code 4\. The tool server nobody cannot be started: its command, or the folder it is to start in, is not there\./,
+    },
+  ]);
+  t.equal(deltas[0]?.kind, 'notice');
+});

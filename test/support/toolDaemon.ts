@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ChatDelta, ChatParams, Message } from '../../protocol/chat.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
+import { type ApproveToolParams, approveToolRequest, type ToolDecision } from '../../protocol/tools.ts';
+import type { ChatOptions } from './daemonClient.ts';
+import type { PairOptions } from './daemonPair.ts';
+import { startDaemonWithRunner, type Teardown } from './daemonWithRunner.ts';
+import type { RunnerStandIn } from './runnerStandIn.ts';
+import { temporaryFolder } from './temporaryFolder.ts';
+
+const models = [
+  { name: 'able:latest', capabilities: ['completion', 'tools'] },
+  { name: 'seer:latest', capabilities: ['completion', 'tools', 'vision'] },
+] as const;
+
+export const question = {
+  model: 'able',
+  messages: [{ role: 'user', content: 'go' }],
+  hostedTools: 'all',
+} as const;
+
+/** A tool server that is as its first argument says. */
+export const toolServerPath = resolve('test', 'support', 'toolServer.cjs');
+
+export interface ToolOptions extends InitializationOptions {
+  /** How questions are answered; without it nobody can be asked. */
+  readonly decide?: (question: ApproveToolParams) => ToolDecision | Promise<ToolDecision>;
+  readonly userConfig?: unknown;
+  readonly pair?: PairOptions;
+}
+
+/** A daemon with tool servers of these kinds, each under its own name. */
+export async function startWithTools(
+  test: Teardown,
+  kinds: readonly string[],
+  { decide, userConfig, pair, ...options }: ToolOptions = {},
+) {
+  const home = await temporaryFolder(
+    test,
+    userConfig === undefined ? {} : { 'runner/config.json': JSON.stringify(userConfig) },
+  );
+  const questions: ApproveToolParams[] = [];
+  const record = (kind: string) => join(home, `${kind}.jsonl`);
+  const entry = (kind: string) => ({ command: process.execPath, args: [toolServerPath, kind, record(kind)] });
+  const { runner, daemon } = await startDaemonWithRunner(
+    test,
+    {
+      mcpServers: Object.fromEntries(kinds.map((kind) => [kind, entry(kind)])),
+      ...(decide ? {} : { approvals: Object.fromEntries(kinds.map((kind) => [kind, 'always'])) }),
+      ...options,
+    },
+    {
+      standIn: {
+        models: models.map((model) => ({
+          ...model,
+          contextLength: 131_072,
+          capabilities: [...model.capabilities],
+        })),
+      },
+      pair: {
+        env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home },
+        ...(decide ? { capabilities: { experimental: { runner: { approvesTools: true } } } } : {}),
+        answers: {
+          [approveToolRequest.method]: async (question) => {
+            questions.push(question as ApproveToolParams);
+            return { decision: await decide?.(question as ApproveToolParams) };
+          },
+        },
+        ...pair,
+      },
+    },
+  );
+  const recorded = async (kind: string): Promise<readonly Record<string, unknown>[]> => {
+    const text = await readFile(record(kind), 'utf8').catch(() => '');
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  };
+  const ask = (params: Partial<ChatParams> = {}, chatOptions: ChatOptions = {}) =>
+    daemon.chat({ ...question, ...params }, chatOptions);
+  return { runner, daemon, questions, recorded, ask, home, entry };
+}
+
+export const echo = (word: string, id = 'call_1') => ({ id, name: 'echo', arguments: { word } });
+
+export function resultsOf(deltas: readonly ChatDelta[]) {
+  return deltas.flatMap((delta) => (delta.kind === 'toolResult' ? [delta.toolResult] : []));
+}
+
+export function answersOf(messages: readonly Message[] = []): readonly string[] {
+  return messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+}
+
+export function offeredTo(runner: RunnerStandIn, index = -1): readonly string[] {
+  const body = runner.bodies('/api/chat').at(index) as { tools?: { function: { name: string } }[] };
+  return (body.tools ?? []).map(({ function: { name } }) => name);
+}
