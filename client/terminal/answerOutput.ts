@@ -1,8 +1,9 @@
 import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
-import { createAnswerPrinter, describeCall } from './answerPrinter.ts';
+import { createAnswerPrinter } from './answerPrinter.ts';
 import { showLine } from './controlCharacters.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
+import { describeCall, describeResult } from './toolLines.ts';
 import type { TakeDelta } from './turn.ts';
 
 /** Where the one answer of a command goes. */
@@ -38,7 +39,7 @@ function rawOutput(surroundings: Surroundings): AnswerOutput {
   };
   return {
     async take(delta) {
-      if (delta.kind === 'notice' || delta.kind === 'toolCall') return tell(surroundings, delta);
+      if (isRemark(delta)) return tell(surroundings, delta);
       if (delta.kind !== 'text' || delta.text === '') return;
       isLineOpen = !delta.text.endsWith('\n');
       await write(stdout, delta.text);
@@ -68,7 +69,7 @@ function renderedOutput(surroundings: Surroundings): AnswerOutput {
   };
   return {
     async take(delta) {
-      if (delta.kind === 'notice' || delta.kind === 'toolCall') {
+      if (isRemark(delta)) {
         await end();
         await tell(surroundings, delta);
       } else if (delta.kind === 'text') {
@@ -87,10 +88,19 @@ function renderedOutput(surroundings: Surroundings): AnswerOutput {
   };
 }
 
-type Remark = Extract<ChatDelta, { readonly kind: 'notice' } | { readonly kind: 'toolCall' }>;
+type Remark = Extract<ChatDelta, { readonly kind: 'notice' | 'toolCall' | 'toolResult' }>;
+
+function isRemark(delta: ChatDelta): delta is Remark {
+  return delta.kind !== 'text' && delta.kind !== 'thinking';
+}
 
 /** What is no part of the answer, as a line on standard error. */
 async function tell({ stderr, env }: Surroundings, remark: Remark): Promise<void> {
+  if (remark.kind === 'toolResult') {
+    const { dim } = styleFor(stderr, env);
+    const lines = describeResult(remark.toolResult, stderr.columns ?? 80);
+    return writeLine(stderr, lines.map(dim).join('\n'));
+  }
   const text = remark.kind === 'notice' ? showLine(remark.notice.message) : describeCall(remark.toolCall);
   await writeLine(stderr, styleFor(stderr, env).yellow(text));
 }

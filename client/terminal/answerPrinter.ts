@@ -1,7 +1,8 @@
-import type { ChatDelta, ChatResult, ToolCall } from '../../protocol/chat.ts';
+import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
 import { createControlFilter, showLine } from './controlCharacters.ts';
 import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
 import type { Style } from './style.ts';
+import { describeCall, describeResult } from './toolLines.ts';
 import { WordWrap } from './wordWrap.ts';
 
 /** Turns the deltas of one answer into what a terminal shows. */
@@ -54,7 +55,8 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
     delta(delta) {
       if (delta.kind === 'notice') return line(style.yellow(showLine(delta.notice.message)));
       if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
-      if (delta.kind === 'toolResult') return line(style.dim(showLine(delta.toolResult.content)));
+      if (delta.kind === 'toolResult')
+        return line(describeResult(delta.toolResult, width).map(style.dim).join('\n'));
       const { kind, text } = delta;
       return enter(kind) + show(renderers[kind].write(filters[kind].write(text)));
     },
@@ -82,10 +84,6 @@ function createThinkingRenderer(style: Style, width: number): MarkdownRenderer {
   };
 }
 
-export function describeCall({ name, arguments: given }: ToolCall): string {
-  return showLine(`tool call: ${name} ${JSON.stringify(given)}`);
-}
-
 /** One line on what an answer took; `milliseconds` since its first piece. */
 export function describeUsage({ usage, finishReason }: ChatResult, milliseconds: number): string {
   if (finishReason === 'cancelled') return 'cancelled';
@@ -97,5 +95,6 @@ export function describeUsage({ usage, finishReason }: ChatResult, milliseconds:
   if (contextLength !== undefined)
     parts.push(`context ${promptTokens + completionTokens} of ${contextLength}`);
   if (finishReason === 'length') parts.push('cut at the limit (length)');
+  if (finishReason === 'toolLimit') parts.push('no more rounds of tools');
   return parts.join(' · ');
 }

@@ -4,18 +4,23 @@ import { converse } from './conversation.ts';
 import { findKept } from './keptConversation.ts';
 import { giveOneAnswer, readPrompt } from './oneAnswer.ts';
 import type { Surroundings } from './streams.ts';
+import { chooseTools } from './toolChoice.ts';
 
 /** A person at a terminal without a prompt gets a conversation; everything else one answer. */
 export async function chat(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
   const { stdin, stdout } = surroundings;
   const isConversation =
     stdin.isTTY === true && stdout.isTTY === true && commandLine.words.length === 0 && !commandLine.json;
+  const tools = chooseTools(surroundings, commandLine);
   const prompt = isConversation ? '' : await readPrompt(surroundings, commandLine);
-  const connection = await connectForChat(surroundings, commandLine);
+  const { options } = tools;
+  // Whoever is at a terminal can be asked before a call.
+  const client = { approvesTools: stdin.isTTY === true && stdout.isTTY === true && !commandLine.json };
+  const connection = await connectForChat(surroundings, commandLine, { options, client });
   try {
     const kept = await findKept(surroundings, commandLine, connection.daemon);
-    if (isConversation) return await converse(surroundings, commandLine, { connection, kept });
-    return await giveOneAnswer(surroundings, { commandLine, connection, prompt, kept });
+    if (isConversation) return await converse(surroundings, { commandLine, connection, kept, tools });
+    return await giveOneAnswer(surroundings, { commandLine, connection, prompt, kept, tools });
   } finally {
     await connection.daemon.close();
   }

@@ -8,6 +8,10 @@ export interface CommandLine {
   readonly words: readonly string[];
   readonly server?: string;
   readonly model?: string;
+  /** Names of tool servers with commas between them, or `all`. */
+  readonly tools?: string;
+  /** `SERVER` or `SERVER/TOOL`, each to be run without a question. */
+  readonly allow: readonly string[];
   /** The path of a Modelfile, or `-` for standard input. */
   readonly file?: string;
   /** Seconds, or a duration such as `10m`. */
@@ -30,6 +34,8 @@ export interface CommandLine {
 const options = {
   server: { type: 'string' },
   model: { type: 'string', short: 'm' },
+  tools: { type: 'string' },
+  allow: { type: 'string', multiple: true },
   file: { type: 'string', short: 'f' },
   'keep-alive': { type: 'string' },
   session: { type: 'string' },
@@ -49,6 +55,8 @@ export const valueFlags: readonly string[] = [
   '--server',
   '--model',
   '-m',
+  '--tools',
+  '--allow',
   '--file',
   '-f',
   '--keep-alive',
@@ -62,16 +70,19 @@ export const valueFlags: readonly string[] = [
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(withNegativeNumbers(args));
   const [command = 'chat', ...words] = positionals;
-  const { server, model, file, session, 'keep-alive': keepAlive, ...switches } = values;
-  for (const [flag, value] of Object.entries({ server, model, file, session, 'keep-alive': keepAlive }))
+  const { server, model, tools, allow = [], file, session, 'keep-alive': keepAlive, ...switches } = values;
+  const given = { server, model, tools, file, session, 'keep-alive': keepAlive };
+  for (const [flag, value] of Object.entries(given))
     if (value?.trim() === '')
       throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
   return withoutUndefined({
     command,
     words,
     ...switches,
+    allow,
     server,
     model,
+    tools,
     file,
     session,
     keepAlive,

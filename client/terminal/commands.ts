@@ -4,6 +4,7 @@ import { printCandidates, printCompletion, shells } from './completion.ts';
 import { createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
 import { showLibrary } from './library.ts';
+import { listTools } from './listTools.ts';
 import { loadModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
 import { showModels } from './models.ts';
@@ -21,12 +22,21 @@ export const commands: Commands = new Map<string, Command>([
   [
     'chat',
     {
-      usage: 'chat [--continue] [PROMPT]',
+      usage: 'chat [--continue] [--tools T] [PROMPT]',
       summary: 'a conversation, or one answer to a prompt or to standard input',
       group: 'Talking',
       words: { ...anyWords, meaning: 'a prompt' },
-      flags: ['--model', '--continue', '--session'],
+      flags: ['--model', '--tools', '--allow', '--continue', '--session'],
       run: chat,
+    },
+  ],
+  [
+    'tools',
+    {
+      usage: 'tools',
+      summary: 'the tool servers that are entered, and what they offer',
+      group: 'Talking',
+      run: listTools,
     },
   ],
   [

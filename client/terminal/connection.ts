@@ -1,5 +1,6 @@
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import { type Status, statusRequest } from '../../protocol/status.ts';
+import type { ClientCapabilities } from '../../protocol/tools.ts';
 import type { CommandLine } from './commandLine.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { refusedParameter, TerminalError } from './failure.ts';
@@ -20,12 +21,17 @@ export interface Connection {
 export async function connect(
   surroundings: Surroundings,
   commandLine: CommandLine,
-  options: RunnerOptions = { logLevel: 'error' },
+  options: InitializationOptions = {},
+  client?: ClientCapabilities,
 ): Promise<Daemon> {
   const named = namedRunner(surroundings, commandLine);
   try {
     const host = named === undefined ? {} : { host: named.host };
-    return await startDaemon(surroundings.spawnDaemon([]), { ...options, ...host });
+    return await startDaemon(
+      surroundings.spawnDaemon([]),
+      { logLevel: 'error', ...options, ...host },
+      client,
+    );
   } catch (error) {
     if (named === undefined || refusedParameter(error) !== 'initializationOptions.host') throw error;
     const why = error instanceof Error ? error.message.split(': ').slice(1).join(': ') : '';
@@ -40,15 +46,20 @@ export async function connect(
 /** Has a daemon for as long as `use` takes. */
 export async function withDaemon<T>(
   surroundings: Surroundings,
-  { commandLine, ...options }: RunnerOptions & { readonly commandLine: CommandLine },
+  { commandLine, ...options }: InitializationOptions & { readonly commandLine: CommandLine },
   use: (daemon: Daemon) => Promise<T>,
 ): Promise<T> {
-  const daemon = await connect(surroundings, commandLine, { logLevel: 'error', ...options });
+  const daemon = await connect(surroundings, commandLine, options);
   try {
     return await use(daemon);
   } finally {
     await daemon.close();
   }
+}
+
+export interface ChatOptions {
+  readonly options: InitializationOptions;
+  readonly client: ClientCapabilities;
 }
 
 /**
@@ -58,15 +69,17 @@ export async function withDaemon<T>(
 export async function connectForChat(
   surroundings: Surroundings,
   commandLine: CommandLine,
+  { options, client }: ChatOptions,
 ): Promise<Connection> {
-  const start = () => connect(surroundings, commandLine);
+  const start = () => connect(surroundings, commandLine, options, client);
   const daemon = await start();
   if (namedRunner(surroundings, commandLine) !== undefined) return createConnection(daemon, start, false);
   const status = await daemon.request(statusRequest, {});
   if (status.state !== 'offline') return createConnection(daemon, start, false);
   await daemon.close();
   for (const line of noRunner(status)) await writeLine(surroundings.stderr, line);
-  const practise = () => startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'error' });
+  const practise = () =>
+    startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'error', ...options }, client);
   return createConnection(await practise(), practise, true);
 }
 

@@ -8,6 +8,8 @@ import {
   type Session,
   updateSessionRequest,
 } from '../../protocol/sessions.ts';
+import { listToolsRequest } from '../../protocol/tools.ts';
+import { approveThrough } from './approval.ts';
 import { chooseModel } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
@@ -18,23 +20,32 @@ import { historyPath, readHistory, writeHistory } from './history.ts';
 import { createInterrupts, Insisted, type Interrupts } from './interrupts.ts';
 import { chooseModelOf, describeSession, openKept } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
+import { toolsTable } from './listTools.ts';
 import { shownMessage } from './sessions.ts';
 import { type ConversationState, runSlashCommand } from './slashCommands.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
+import { docsServer, type ToolChoice } from './toolChoice.ts';
+
+export interface ConversationOptions {
+  readonly commandLine: CommandLine;
+  readonly connection: Connection;
+  /** The conversation that goes on. */
+  readonly kept: ReadSessionResult | undefined;
+  readonly tools: ToolChoice;
+}
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
   surroundings: Surroundings,
-  commandLine: CommandLine,
-  { connection, kept }: { readonly connection: Connection; readonly kept: ReadSessionResult | undefined },
+  { commandLine, connection, kept, tools }: ConversationOptions,
 ): Promise<number> {
   const { daemon } = connection;
   const named = commandLine.model;
   const model = named === undefined ? await chooseModelOf(daemon, kept) : await chooseModel(daemon, named);
   const editor = createLineEditor(surroundings, await readHistory(historyPath(surroundings.env)));
   try {
-    const conversation = new Conversation(surroundings, connection, { editor, model });
+    const conversation = new Conversation(surroundings, connection, { editor, model, tools });
     if (kept) await conversation.goOn(kept);
     await conversation.run();
   } catch (error) {
@@ -59,25 +70,35 @@ class Conversation implements ConversationState {
   #isKept = true;
   model: string;
   think: ChatParams['think'];
+  readonly knownTools: readonly string[];
+  /** Names of the tool servers that are on. */
+  readonly tools: Set<string>;
 
   constructor(
     surroundings: Surroundings,
     connection: Connection,
-    { editor, model }: { editor: LineEditor; model: string },
+    { editor, model, tools }: { editor: LineEditor; model: string; tools: ToolChoice },
   ) {
     this.#surroundings = surroundings;
     this.#connection = connection;
     this.#editor = editor;
     this.#style = styleFor(surroundings.stdout, surroundings.env);
-    this.#takeTurn = createConversationTurns(surroundings, connection, () => {
-      this.#session = undefined;
+    this.#takeTurn = createConversationTurns(surroundings, connection, {
+      approve: approveThrough(editor),
+      onDidLoseSession: () => {
+        this.#session = undefined;
+      },
     });
+    this.knownTools = tools.known;
+    this.tools = new Set(tools.wanted ?? tools.own);
     this.model = model;
   }
 
   async run(): Promise<void> {
     await this.#say(
-      this.#style.dim(`Talking to ${showLine(this.model)}. /help lists the commands, Ctrl-D leaves.`),
+      this.#style.dim(
+        `Talking to ${showLine(this.model)}.${this.#aboutTools()} /help lists the commands, Ctrl-D leaves.`,
+      ),
     );
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
@@ -93,6 +114,20 @@ class Conversation implements ConversationState {
       );
       if (leave) return;
     }
+  }
+
+  /** What can be called, and that the project's own pages could be. */
+  #aboutTools(): string {
+    const on = this.#hostedTools();
+    const docs =
+      this.knownTools.includes(docsServer) && !this.tools.has(docsServer)
+        ? ' "/tools docs on" lets it read the pages of Runner.'
+        : '';
+    return on.length === 0 ? docs : ` Its tools are of ${on.map(showLine).join(', ')}.${docs}`;
+  }
+
+  #hostedTools(): readonly string[] {
+    return this.knownTools.filter((name) => this.tools.has(name));
   }
 
   clear(): void {
@@ -152,6 +187,11 @@ class Conversation implements ConversationState {
     return models.filter(canChat);
   }
 
+  async listTools() {
+    const { servers } = await this.#connection.daemon.request(listToolsRequest, {});
+    return toolsTable(servers, this.#style, (name) => this.tools.has(name));
+  }
+
   /** The practice runner is named at every turn. */
   #prompt(): string {
     const practice = this.#connection.isPractice ? this.#style.yellow('practice ') : '';
@@ -187,9 +227,12 @@ class Conversation implements ConversationState {
     const think = this.think === undefined ? {} : { think: this.think };
     const kept = this.#session ?? (await this.#create());
     const session = kept ? { session: kept.id } : {};
-    const answer = await this.#takeTurn({ model: this.model, messages, ...think, ...session }, signal);
+    const on = this.#hostedTools();
+    const hostedTools = on.length === 0 ? {} : { hostedTools: on };
+    const params = { model: this.model, messages, ...think, ...session, ...hostedTools };
+    const added = await this.#takeTurn(params, signal);
     // A question without an answer is forgotten: two in a row confuse models.
-    if (answer) this.#messages = [...messages, answer];
+    if (added.length > 0) this.#messages = [...messages, ...added];
     return false;
   }
 

@@ -1,5 +1,6 @@
 import type { ChatDelta, ChatParams, Message } from '../../protocol/chat.ts';
 import { createAnswerPrinter, describeUsage } from './answerPrinter.ts';
+import type { Approve } from './approval.ts';
 import { withNearModels } from './chooseModel.ts';
 import type { Connection } from './connection.ts';
 import { failureOf, refusedParameter } from './failure.ts';
@@ -7,20 +8,27 @@ import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
 import { createTurns } from './turn.ts';
 
-/** Shows one answer as it comes. Returns what came of it, also of a failed one; `undefined` is nothing. */
+/** Shows one answer as it comes. Returns what the turn adds to the conversation, also of a failed one. */
 export type ConversationTurn = (
   params: Omit<ChatParams, 'streamId'>,
   signal: AbortSignal,
-) => Promise<Message | undefined>;
+) => Promise<readonly Message[]>;
+
+export interface TurnListeners {
+  /** Asks before a call of a tool. */
+  readonly approve: Approve;
+  /** What is kept of the conversation was deleted meanwhile. */
+  readonly onDidLoseSession: () => void;
+}
 
 export function createConversationTurns(
   surroundings: Surroundings,
   connection: Connection,
-  onDidLoseSession: () => void,
+  { approve, onDidLoseSession }: TurnListeners,
 ): ConversationTurn {
   const { stdout, env, now } = surroundings;
   const style = styleFor(stdout, env);
-  const ask = createTurns(() => connection.daemon);
+  const ask = createTurns(() => connection.daemon, approve);
 
   return async (params, signal) => {
     const printer = createAnswerPrinter(style, stdout.columns ?? 80);
@@ -36,18 +44,18 @@ export function createConversationTurns(
       const milliseconds = now() - (start ?? now());
       await write(stdout, printer.end());
       await writeLine(stdout, style.dim(`${describeUsage(result, milliseconds)}`) + '\n');
-      return whatCame(result.message);
+      return result.messages ?? whatCame(result.message);
     } catch (cause) {
       // The user did not wait for the cancel, and is on the way out.
-      if (signal.aborted && failureOf(cause).kind === 'daemon-failed') return undefined;
+      if (signal.aborted && failureOf(cause).kind === 'daemon-failed') return [];
       await write(stdout, printer.end());
       const error = await withNearModels(connection.daemon, params.model, cause);
-      const { kind, message, partial } = failureOf(error);
+      const { kind, message, partial, messages } = failureOf(error);
       await writeLine(stdout, `${style.red(message)}\n`);
       // It was deleted meanwhile: the next prompt begins another, with all that was said.
       if (refusedParameter(cause) === 'session') onDidLoseSession();
       if (kind === 'daemon-failed') await renew();
-      return partial && whatCame(partial);
+      return messages ?? (partial ? whatCame(partial) : []);
     }
   };
 
@@ -62,7 +70,7 @@ export function createConversationTurns(
   }
 }
 
-function whatCame(message: Message): Message | undefined {
+function whatCame(message: Message): readonly Message[] {
   const isEmpty = message.content === '' && !message.thinking && !message.toolCalls?.length;
-  return isEmpty ? undefined : message;
+  return isEmpty ? [] : [message];
 }

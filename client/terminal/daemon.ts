@@ -1,12 +1,14 @@
 import {
+  type CancellationToken,
   CancellationTokenSource,
   createMessageConnection,
   type MessageConnection,
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
+import type { ClientCapabilities } from '../../protocol/tools.ts';
 import type { DaemonProcess } from './daemonProcess.ts';
 import { TerminalError } from './failure.ts';
 
@@ -17,6 +19,11 @@ export interface Daemon {
   request<P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R>;
   /** Takes notifications until the returned function is called. */
   onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): () => void;
+  /** Answers requests of the daemon until the returned function is called. */
+  onRequest<P, R>(
+    message: RequestMessage<P, R>,
+    answer: (params: P, signal: AbortSignal) => Promise<R>,
+  ): () => void;
   /** Stops reading what the daemon sends, which makes it wait, until `resume`. */
   pause(): void;
   resume(): void;
@@ -37,7 +44,11 @@ const initializeRequest: RequestMessage<object, { serverInfo?: { version?: strin
 const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
 
 /** Connects to a daemon that was started, and says hello. On failure the process is ended. */
-export async function startDaemon(child: DaemonProcess, options: RunnerOptions): Promise<Daemon> {
+export async function startDaemon(
+  child: DaemonProcess,
+  options: InitializationOptions,
+  client: ClientCapabilities = {},
+): Promise<Daemon> {
   const connection = connect(child);
   const gone = whenGone(child);
   // Nobody may be waiting when it ends as it should.
@@ -49,7 +60,7 @@ export async function startDaemon(child: DaemonProcess, options: RunnerOptions):
       processId: process.pid,
       clientInfo: { name: 'runner' },
       rootUri: null,
-      capabilities: {},
+      capabilities: { experimental: { runner: client } },
       initializationOptions: options,
     });
     await connection.sendNotification('initialized', {});
@@ -58,6 +69,14 @@ export async function startDaemon(child: DaemonProcess, options: RunnerOptions):
       request,
       onNotification: ({ method }, take) => {
         const registered = connection.onNotification(method, (params) => take(params));
+        return () => registered.dispose();
+      },
+      onRequest: ({ method }, answer) => {
+        const registered = connection.onRequest(method, async (params, token: CancellationToken) => {
+          const cancel = new AbortController();
+          const subscription = token.onCancellationRequested(() => cancel.abort());
+          return answer(params, cancel.signal).finally(() => subscription.dispose());
+        });
         return () => registered.dispose();
       },
       pause: () => void child.output.pause(),

@@ -1,6 +1,7 @@
 import { logNotification } from '../../protocol/log.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
+import { listToolsRequest } from '../../protocol/tools.ts';
 import type { CommandLine } from './commandLine.ts';
 import { connect, namedRunner } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
@@ -35,6 +36,7 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
   try {
     yield { check: 'runnerd', state: 'ok', found: daemon.version };
     yield* examineServer(daemon, namedRunner(surroundings, commandLine)?.by);
+    yield* examineTools(daemon);
     for (const found of warnings) yield { check: 'runnerd', state: 'warn', found };
     if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
   } finally {
@@ -73,6 +75,24 @@ async function* examineServer(
   } catch (error) {
     yield { check: 'server', state: 'fail', found: failureOf(error).message };
   }
+}
+
+/** Each tool server is started and asked. */
+async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {
+  try {
+    const { servers } = await daemon.request(listToolsRequest, {});
+    for (const { name, state, message = '', tools } of servers)
+      yield state === 'failed'
+        ? { check: 'tools', state: 'fail', found: message, mend: 'Correct its entry in "mcpServers".' }
+        : { check: 'tools', state: 'ok', found: `${name} ${describeTools(state, tools.length)}` };
+  } catch (error) {
+    yield { check: 'tools', state: 'fail', found: failureOf(error).message };
+  }
+}
+
+function describeTools(state: 'ready' | 'disabled', count: number): string {
+  if (state === 'disabled') return 'is disabled';
+  return `offers ${count === 1 ? 'one tool' : `${count} tools`}`;
 }
 
 async function report({ stdout, env }: Surroundings, { json }: CommandLine, finding: Finding): Promise<void> {

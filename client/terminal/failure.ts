@@ -20,6 +20,8 @@ export interface Failure {
   readonly message: string;
   readonly retryable: boolean;
   readonly partial?: Message;
+  /** With tools: all that the turn had added. */
+  readonly messages?: readonly Message[];
   /** Of a Modelfile with mistakes. */
   readonly diagnostics?: readonly ModelfileDiagnostic[];
 }
@@ -45,6 +47,7 @@ export function failureOf(error: unknown): Failure {
     message,
     retryable: data?.retryable ?? false,
     partial: data?.partial as Message | undefined,
+    messages: data?.messages as readonly Message[] | undefined,
     diagnostics: data?.diagnostics as readonly ModelfileDiagnostic[] | undefined,
   });
 }

@@ -10,6 +10,11 @@ export type Entry = { readonly kind: 'text'; readonly text: string } | { readonl
 export interface LineEditor {
   /** The next prompt: a line, lines joined by a backslash at their end, or lines that were pasted together. */
   ask(prompt: string): Promise<Entry>;
+  /**
+   * A question in the middle of a turn. What was typed before it is kept for the next prompt, and the answer is no part
+   * of the history. Ctrl-C leaves it and interrupts; an aborted signal takes it back.
+   */
+  question(prompt: string, signal: AbortSignal): Promise<Entry>;
   /** Called at Ctrl-C while nothing is asked. */
   onInterrupt(take: () => void): void;
   readonly history: readonly string[];
@@ -58,6 +63,7 @@ class Editor implements LineEditor {
   /** The lines of an entry that goes on. */
   #lines: string[] = [];
   #isPasting = false;
+  #isQuestion = false;
   #timer: NodeJS.Timeout | undefined;
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
@@ -88,6 +94,20 @@ class Editor implements LineEditor {
     });
   }
 
+  async question(prompt: string, signal: AbortSignal): Promise<Entry> {
+    const typedBefore = this.#waiting.splice(0);
+    const takeBack = () => this.#give({ kind: 'leave' });
+    signal.addEventListener('abort', takeBack, { once: true });
+    this.#isQuestion = true;
+    try {
+      return signal.aborted ? { kind: 'leave' } : await this.ask(prompt);
+    } finally {
+      this.#isQuestion = false;
+      signal.removeEventListener('abort', takeBack);
+      this.#waiting.unshift(...typedBefore);
+    }
+  }
+
   onInterrupt(take: () => void): void {
     this.#interrupt = take;
   }
@@ -96,7 +116,8 @@ class Editor implements LineEditor {
     this.#readline.close();
   }
 
-  noteHistory(lines: readonly string[]): void {
+  noteHistory(lines: string[]): void {
+    if (this.#isQuestion) lines.shift();
     this.#history = lines;
   }
 
@@ -115,6 +136,11 @@ class Editor implements LineEditor {
 
   controlC(): void {
     if (!this.#answer) return this.#interrupt();
+    if (this.#isQuestion) {
+      this.#output.write('\n');
+      this.#give({ kind: 'leave' });
+      return this.#interrupt();
+    }
     if (this.#readline.line === '' && this.#lines.length === 0) return this.#give({ kind: 'leave' });
     const isContinued = this.#lines.length > 0;
     this.#lines = [];

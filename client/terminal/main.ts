@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { spawnDaemon } from './daemonProcess.ts';
 import { runProgram } from './program.ts';
@@ -6,6 +8,16 @@ import type { Surroundings } from './streams.ts';
 declare const RUNNER_VERSION: string;
 
 void main();
+
+/** The pages that are installed with the program; a package for an editor has no document service. */
+function documents(): Pick<Surroundings, 'documents'> {
+  const program = join(__dirname, 'runner-docs.cjs');
+  if (!existsSync(program)) return {};
+  const { XDG_CACHE_HOME, HOME = homedir() } = process.env;
+  const data = join(XDG_CACHE_HOME || join(HOME, '.cache'), 'runner', 'docs');
+  const args = [program, 'mcp', '--content', join(__dirname, '..', 'docs'), '--data', data];
+  return { documents: { command: process.execPath, args } };
+}
 
 async function main(): Promise<void> {
   const surroundings: Surroundings = {
@@ -17,6 +29,7 @@ async function main(): Promise<void> {
     version: RUNNER_VERSION,
     now: () => performance.now(),
     today: () => new Date(),
+    ...documents(),
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
     onInterrupt(take) {
       process.on('SIGINT', take);

@@ -1,12 +1,16 @@
 import type { ReadSessionResult } from '../../protocol/sessions.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createAnswerOutput } from './answerOutput.ts';
+import { type Approve, approveThrough } from './approval.ts';
 import { withNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
 import { TerminalError } from './failure.ts';
 import { createInterrupts } from './interrupts.ts';
 import { chooseModelOf } from './keptConversation.ts';
+import { createLineEditor } from './lineEditor.ts';
 import { readAll, type Surroundings } from './streams.ts';
+import type { ToolChoice } from './toolChoice.ts';
 import { createTurns } from './turn.ts';
 
 /** A prompt from standard input may have this many bytes. */
@@ -34,12 +38,13 @@ export interface OneAnswer {
   readonly prompt: string;
   /** The conversation that goes on with it. */
   readonly kept: ReadSessionResult | undefined;
+  readonly tools: ToolChoice;
 }
 
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 export async function giveOneAnswer(
   surroundings: Surroundings,
-  { commandLine, connection, prompt, kept }: OneAnswer,
+  { commandLine, connection, prompt, kept, tools }: OneAnswer,
 ): Promise<number> {
   const { daemon } = connection;
   const interrupts = createInterrupts();
@@ -47,14 +52,15 @@ export async function giveOneAnswer(
   const output = createAnswerOutput(surroundings, commandLine.json);
   // A name needs no list: the runner itself knows whether it is one.
   const model = commandLine.model ?? (await chooseModelOf(daemon, kept));
-  const ask = createTurns(() => daemon);
+  const ask = createTurns(() => daemon, approveNow(surroundings, interrupts.press));
   try {
     const turn = ask(
-      {
+      withoutUndefined({
         model,
-        messages: [...(kept?.messages ?? []), { role: 'user', content: prompt }],
-        ...(kept ? { session: kept.session.id } : {}),
-      },
+        messages: [...(kept?.messages ?? []), { role: 'user' as const, content: prompt }],
+        session: kept?.session.id,
+        hostedTools: tools.wanted,
+      }),
       output.take,
       interrupts.signal,
     );
@@ -67,4 +73,17 @@ export async function giveOneAnswer(
   } finally {
     stopListening();
   }
+}
+
+/** The terminal is read for the question alone. */
+function approveNow(surroundings: Surroundings, onInterrupt: () => void): Approve {
+  return async (question, signal) => {
+    const editor = createLineEditor(surroundings, []);
+    editor.onInterrupt(onInterrupt);
+    try {
+      return await approveThrough(editor)(question, signal);
+    } finally {
+      editor.close();
+    }
+  };
 }

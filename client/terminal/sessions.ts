@@ -5,7 +5,7 @@ import {
   type Session,
   type SessionMessage,
 } from '../../protocol/sessions.ts';
-import { createAnswerPrinter, describeCall } from './answerPrinter.ts';
+import { createAnswerPrinter } from './answerPrinter.ts';
 import { askYesNo } from './askYesNo.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
@@ -17,6 +17,7 @@ import { sessionToMarkdown } from './sessionMarkdown.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
 import { formatTable } from './table.ts';
+import { describeCall } from './toolLines.ts';
 
 /** What stands behind `runner sessions` where it is no query. */
 export const sessionWords: readonly string[] = ['show', 'rm'];

@@ -5,6 +5,7 @@ import { findModel } from './chooseModel.ts';
 import { showLine } from './controlCharacters.ts';
 import { describeSession, titleOf } from './keptConversation.ts';
 import { nearest } from './nearest.ts';
+import { noServer } from './toolChoice.ts';
 
 /** What a slash command may look at and change. */
 export interface ConversationState {
@@ -19,6 +20,12 @@ export interface ConversationState {
   /** Goes on with another. */
   change(id: string): Promise<void>;
   retitle(title: string): Promise<void>;
+  /** Names of tool servers. */
+  readonly knownTools: readonly string[];
+  /** Those that are on. */
+  readonly tools: Set<string>;
+  /** A table of servers and tools; starts what is not there. */
+  listTools(): Promise<string>;
 }
 
 /** What to show, and whether to leave. */
@@ -56,6 +63,10 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
     },
   ],
   ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
+  [
+    'tools',
+    { usage: '/tools [NAME on|off]', summary: 'shows the tools, or switches a server', run: changeTools },
+  ],
   ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
   ['help', { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) }],
   ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
@@ -138,6 +149,19 @@ async function changeThink(state: ConversationState, word: string): Promise<Slas
   state.think = thinkWords.get(word);
   return { text: word === 'auto' ? 'Thinking is left to the model.' : `Thinking is ${word}.` };
 }
+
+async function changeTools(state: ConversationState, words: string): Promise<SlashResult> {
+  if (words === '')
+    return { text: state.knownTools.length === 0 ? noTools : (await state.listTools()).trimEnd() };
+  const [name = '', what = ''] = words.split(/\s+/);
+  if (!state.knownTools.includes(name)) return { text: noServer(name, state.knownTools) };
+  if (what === 'on') state.tools.add(name);
+  else if (what === 'off') state.tools.delete(name);
+  else return { text: `Say "/tools ${showLine(name)} on" or "/tools ${showLine(name)} off".` };
+  return { text: `The tools of ${showLine(name)} are ${what}.` };
+}
+
+const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';
 
 function nameOf(think: ChatParams['think']): string {
   return [...thinkWords].find(([, value]) => value === think)?.[0] ?? 'auto';

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { StdioToolServer } from '../../protocol/tools.ts';
 import type { DaemonProcess } from './daemonProcess.ts';
 import { TerminalError } from './failure.ts';
 
@@ -15,6 +16,8 @@ export interface Surroundings {
   readonly now: () => number;
   /** What the clock on the wall shows. */
   readonly today: () => Date;
+  /** The tool server of the project's own pages, where they are there. */
+  readonly documents?: StdioToolServer;
   /** Starts `runnerd --stdio` with further flags. */
   readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
   /** Calls back at each SIGINT until the returned function is called. */

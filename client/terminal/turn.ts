@@ -5,6 +5,8 @@ import {
   chatDelta,
   chatRequest,
 } from '../../protocol/chat.ts';
+import { approveToolRequest } from '../../protocol/tools.ts';
+import type { Approve } from './approval.ts';
 import type { Daemon } from './daemon.ts';
 import { TakeQueue } from './takeQueue.ts';
 
@@ -19,7 +21,7 @@ export type AskForTurn = (
 ) => Promise<ChatResult>;
 
 /** `daemon` is asked for at each turn: it may be another by then. */
-export function createTurns(daemon: () => Daemon): AskForTurn {
+export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn {
   let count = 0;
   return async (params, take, signal) => {
     const current = daemon();
@@ -28,10 +30,16 @@ export function createTurns(daemon: () => Daemon): AskForTurn {
     const stop = current.onNotification(chatDelta, (delta) => {
       if (delta.streamId === streamId) deltas.push(delta);
     });
+    const stopAnswering = current.onRequest(approveToolRequest, async (question, asked) => {
+      // The call is on the screen before its question is.
+      await deltas.taken();
+      return { decision: await approve(question, asked) };
+    });
     try {
       return await current.request(chatRequest, { streamId, ...params }, signal);
     } finally {
       stop();
+      stopAnswering();
       await deltas.taken();
     }
   };

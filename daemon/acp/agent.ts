@@ -52,7 +52,10 @@ export interface Agent {
 }
 
 export interface AgentParts {
-  readonly core: Pick<Core, 'chat' | 'configuration' | 'models' | 'servers' | 'sessions' | 'log'>;
+  readonly core: Pick<
+    Core,
+    'chat' | 'keepTurns' | 'configuration' | 'models' | 'servers' | 'sessions' | 'log'
+  >;
   readonly version: string;
 }
 

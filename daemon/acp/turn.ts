@@ -10,7 +10,7 @@ import { historyWith, type Session } from './sessions.ts';
 import type { Teller } from './teller.ts';
 
 export interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'servers'>;
+  readonly core: Pick<Core, 'chat' | 'keepTurns' | 'servers'>;
   readonly offer: Offer;
   readonly session: Session;
   readonly teller: Teller;

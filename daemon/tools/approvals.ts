@@ -17,7 +17,7 @@ export interface ApprovedTool {
 /** What was allowed, for this daemon's life or until the tool changes. */
 export interface ApprovalStore {
   /** Whether the user has allowed the tool by configuration, for the session or for always. */
-  isApproved(tool: ApprovedTool, configured: Approvals): Promise<boolean>;
+  isApproved(tool: ApprovedTool, configured: readonly Approvals[]): Promise<boolean>;
   allowForSession(tool: ApprovedTool): void;
   /** Keeps it in the user's own folder. @throws {Error} where that cannot be written. */
   allowAlways(tool: ApprovedTool): Promise<void>;
@@ -38,9 +38,7 @@ export function createApprovals(path: string): ApprovalStore {
   };
   return {
     async isApproved(tool, configured) {
-      const { name } = tool.entry;
-      const own = Object.hasOwn(configured, name) ? configured[name] : undefined;
-      if (own === 'always' || own?.includes(tool.tool)) return true;
+      if (configured.some((approvals) => isNamed(tool, approvals))) return true;
       const key = keyOf(tool);
       return session.has(key) || (await readKept(path)).includes(key);
     },
@@ -57,6 +55,11 @@ export function createApprovals(path: string): ApprovalStore {
       await writing;
     },
   };
+}
+
+function isNamed({ entry: { name }, tool }: ApprovedTool, approvals: Approvals): boolean {
+  const named = Object.hasOwn(approvals, name) ? approvals[name] : undefined;
+  return named === 'always' || (named?.includes(tool) ?? false);
 }
 
 function keyOf({ entry, tool, fingerprint }: ApprovedTool): string {

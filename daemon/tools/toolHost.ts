@@ -19,8 +19,8 @@ const maxOffered = 128;
 export interface ToolHostOptions {
   /** In their order, as they are now. */
   readonly entries: () => readonly ServerEntry[];
-  /** What the user allows, as it is now. */
-  readonly approvals: () => Approvals;
+  /** What the user allows, as it is now; each counts. */
+  readonly approvals: () => readonly Approvals[];
   /** A folder of the user's alone. */
   readonly userFolder: string;
   readonly env: NodeJS.ProcessEnv;

@@ -54,7 +54,7 @@ export function createTools(options: ToolsOptions): Tools {
       ...options,
       redact: secrets.redact,
       entries,
-      approvals: () => ({ ...settings().approvals, ...user.approvals }),
+      approvals: () => [settings().approvals, user.approvals],
       userFolder: dirname(path),
       timeouts: () => settings().timeouts,
       root: () => root,

@@ -478,7 +478,20 @@ t.test('slash commands', async (t) => {
     retitle: async () => undefined,
     clear: () => cleared.push('yes'),
     models: async () => [model('a'), model('b')],
+    knownTools: ['files'],
+    tools: new Set<string>(),
+    listTools: async () => 'a table\n',
   };
+  t.equal((await runSlashCommand('/tools', state)).text, 'a table');
+  t.match((await runSlashCommand('/tools files on', state)).text, /The tools of files are on/);
+  t.ok(state.tools.has('files'));
+  await runSlashCommand('/tools files off', state);
+  t.notOk(state.tools.has('files'));
+  t.match(
+    (await runSlashCommand('/tools nobody on', state)).text,
+    /no tool server "nobody"\. There are: files\./,
+  );
+  t.match((await runSlashCommand('/tools files maybe', state)).text, /Say "\/tools files on"/);
   t.match((await runSlashCommand('/model', state)).text, /\* 1 {2}a\n {2}2 {2}b/);
   await runSlashCommand('/model b', state);
   t.equal(state.model, 'b');

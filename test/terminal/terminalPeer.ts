@@ -10,9 +10,15 @@ import type { DaemonProcess } from '../../client/terminal/daemonProcess.ts';
 import { runProgram } from '../../client/terminal/program.ts';
 import type { Surroundings } from '../../client/terminal/streams.ts';
 import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/chat.ts';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { type Status, statusRequest } from '../../protocol/status.ts';
+import {
+  type ApproveToolParams,
+  type ApproveToolResult,
+  approveToolRequest,
+  listToolsRequest,
+} from '../../protocol/tools.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'streamId' | 'seq'> : never;
 /** A delta without what the peer adds. */
@@ -22,6 +28,8 @@ export interface Turn {
   readonly params: ChatParams;
   readonly token: CancellationToken;
   readonly send: (piece: Piece) => Promise<void>;
+  /** Asks the client whether a call may run. */
+  readonly approve: (question: Omit<ApproveToolParams, 'streamId'>) => Promise<ApproveToolResult>;
   /** The daemon dies here. */
   readonly die: (said: string) => void;
 }
@@ -46,7 +54,8 @@ export interface PeerScript {
 
 export interface Started {
   readonly flags: readonly string[];
-  options: RunnerOptions;
+  options: InitializationOptions;
+  approvesTools: boolean;
   isPaused(): boolean;
   wasKilled: boolean;
 }
@@ -60,10 +69,17 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   const ended = new Promise<string>((resolve) => {
     end = resolve;
   });
-  const self: Started = { flags, options: {}, isPaused: () => output.isPaused(), wasKilled: false };
+  const self: Started = {
+    flags,
+    options: {},
+    approvesTools: false,
+    isPaused: () => output.isPaused(),
+    wasKilled: false,
+  };
   started.push(self);
-  connection.onRequest('initialize', ({ initializationOptions }) => {
+  connection.onRequest('initialize', ({ initializationOptions, capabilities }) => {
     self.options = initializationOptions;
+    self.approvesTools = capabilities.experimental.runner.approvesTools === true;
     if (self.options.host?.includes(' ')) {
       const message = 'The parameter "initializationOptions.host" is not valid: it is not an address.';
       return new ResponseError(-32602, message, { path: 'initializationOptions.host' });
@@ -72,12 +88,15 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   });
   connection.onRequest(statusRequest.method, () => script.status ?? online);
   connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));
+  connection.onRequest(listToolsRequest.method, () => ({ servers: [] }));
   connection.onRequest(chatRequest.method, (params: ChatParams, token) => {
     let seq = 0;
     const { streamId } = params;
     const send = (piece: Piece) =>
       connection.sendNotification(chatDelta.method, { streamId, seq: seq++, ...piece });
-    return script.chat?.({ params, token, send, die });
+    const approve = (question: object) =>
+      connection.sendRequest<ApproveToolResult>(approveToolRequest.method, { streamId, ...question }, token);
+    return script.chat?.({ params, token, send, approve, die });
   });
   const die = (last: string) => {
     said = last;
@@ -138,6 +157,7 @@ export function startTerminal({
     env: { HOME: '/dev/null', ...env },
     cwd: '/work/here',
     version: '0.0.0',
+    documents: { command: 'runner-docs' },
     now: () => (clock += 1000),
     today: () => new Date('2026-11-21T12:00:00Z'),
     spawnDaemon: (flags) => startPeer(script, started, flags),

@@ -144,7 +144,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
       input: '',
       code: 2,
       kind: 'usage',
-      says: /mean "models".*chat, models, show, library/,
+      says: /mean "models".*chat, tools, models, show, library/,
     },
     { args: ['constructor'], input: '', code: 2, kind: 'usage', says: /no command/ },
     { args: ['doctor', 'now'], input: '', code: 2, kind: 'usage', says: /no further words/ },
@@ -539,4 +539,161 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   t.match((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
   for (const args of [['show'], ['rm'], ['rm', '--all'], ['rm', rivers.id, 'x'], ['show', 'nope']])
     t.equal((await run(...args)).code, 2, args.join(' '));
+});
+
+mkdirSync(join(folder, 'tools', 'runner'), { recursive: true });
+writeFileSync(
+  join(folder, 'tools', 'runner', 'config.json'),
+  JSON.stringify({ mcpServers: { files: { command: 'x' }, off: { command: 'x', disabled: true } } }),
+);
+const withServers = { env: { XDG_CONFIG_HOME: join(folder, 'tools') }, models };
+const read = { id: 'c1', name: 'read', arguments: { path: 'a.txt' } };
+const readResult = { id: 'c1', name: 'read', server: 'files', isError: false };
+
+/** Calls a tool, if it may, and says what came of it. */
+async function callOnce({ send, approve, params }: Turn): Promise<ChatResult> {
+  await send({ kind: 'toolCall', toolCall: read });
+  const { decision } = await approve({ toolCall: read, server: 'files', description: 'Reads a file.' });
+  const content = decision === 'deny' ? 'denied' : 'one\ntwo\nthree\nfour\nfive\nsix';
+  await send({ kind: 'toolResult', toolResult: { ...readResult, content } });
+  await send({ kind: 'text', text: `You said ${decision}.` });
+  const messages: Message[] = [
+    { role: 'assistant', content: '', toolCalls: [read] },
+    { role: 'tool', content, toolCallId: 'c1', toolName: 'read' },
+    { role: 'assistant', content: `You said ${decision}.` },
+  ];
+  return resultOf(`You said ${decision}.`, { messages: params.messages.length === 1 ? messages : [] });
+}
+
+t.test('a conversation asks before a call, and shows what came of it', async (t) => {
+  const asked: Turn['params'][] = [];
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    chat: (turn) => {
+      asked.push(turn.params);
+      return callOnce(turn);
+    },
+  });
+  await run.stdout.until(/Its tools are of files\. "\/tools docs on" lets it read the pages of Runner\./);
+  t.equal(run.started[0]?.approvesTools, true);
+  run.type('go\r');
+  const question =
+    /tool call: read \{"path":"a\.txt"\}\r?\n.*allow read of files\? \[y\]es, for this \[s\]ession, \[a\]lways, \[n\]o/;
+  await run.stdout.until(question);
+  run.type('what\r');
+  await run.stdout.until(/allow read.*what[\s\S]*allow read/);
+  run.type('s\r');
+  await run.stdout.until(/You said session\./);
+  t.match(run.stdout.plain(), / {2}one\n {2}two\n {2}three\n {2}four\n {2}… 2 more lines/);
+  t.match(asked[0], { hostedTools: ['files'] });
+  await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
+  run.type('/tools docs on\r');
+  await run.stdout.until(/The tools of docs are on\./);
+  run.type('more\r');
+  await run.stdout.until(/You said session\.[\s\S]*allow read/);
+  run.type('n\r');
+  await run.stdout.until(/You said deny\./);
+  t.strictSame(asked[1]?.hostedTools, ['docs', 'files']);
+  t.strictSame(
+    asked[1]?.messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'assistant', 'user'],
+    'all that the turn added is history',
+  );
+  await run.stdout.until(/You said deny[\s\S]*20 tokens[\s\S]*m:1b ›/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('Ctrl-C at the question cancels the turn', async (t) => {
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    chat: async (turn) => {
+      const cancelled = new Promise<void>((resolve) => turn.token.onCancellationRequested(() => resolve()));
+      void callOnce(turn).catch(() => undefined);
+      await cancelled;
+      return resultOf('', { finishReason: 'cancelled', messages: [] });
+    },
+  });
+  await run.stdout.until(/›/);
+  run.type('go\r');
+  await run.stdout.until(/allow read/);
+  run.type('\u0003');
+  await run.stdout.until(/cancelled[\s\S]*m:1b ›/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('a script names its tools and what they may do', async (t) => {
+  const refused = startTerminal({ ...withServers, args: ['chat', '--tools', 'nobody', 'hi'], input: '' });
+  t.equal(await refused.ended, 2);
+  t.match(refused.stderr.text(), /There is no tool server "nobody"\. There are: docs, files\./);
+  t.strictSame(refused.started, [], 'nothing was started');
+  let hostedTools: unknown;
+  const run = startTerminal({
+    ...withServers,
+    args: ['chat', '--json', '--tools', 'files,docs', '--allow', 'files/read', '--allow', 'other', 'hi'],
+    input: '',
+    chat: async ({ params, send }) => {
+      ({ hostedTools } = params);
+      await send({ kind: 'toolCall', toolCall: read });
+      await send({ kind: 'toolResult', toolResult: { ...readResult, content: 'x' } });
+      return resultOf('ok');
+    },
+  });
+  t.equal(await run.ended, 0);
+  t.strictSame(hostedTools, ['files', 'docs']);
+  t.equal(run.started.at(-1)?.approvesTools, false);
+  t.match(run.started.at(-1)?.options, {
+    mcpServers: { docs: { command: 'runner-docs' } },
+    approvals: {
+      docs: ['search_docs', 'get_doc_markdown', 'list_collections'],
+      files: ['read'],
+      other: 'always',
+    },
+  });
+  t.match(run.stdout.events(), [
+    { event: 'toolCall', toolCall: read },
+    { event: 'toolResult', toolResult: { ...readResult, content: 'x' } },
+    { event: 'done' },
+  ]);
+  const silent = startTerminal({
+    ...withServers,
+    args: ['chat', 'hi'],
+    input: '',
+    chat: async ({ params }) => {
+      hostedTools = params.hostedTools;
+      return resultOf('ok');
+    },
+  });
+  await silent.ended;
+  t.equal(hostedTools, undefined, 'servers of the user are for conversations');
+});
+
+t.test('tools are listed, and the doctor tries each server', async (t) => {
+  const servers = [
+    {
+      name: 'files',
+      state: 'ready',
+      tools: [{ name: 'read', description: 'Reads a file.', inputSchema: {} }],
+    },
+    { name: 'gone', state: 'failed', message: 'The tool server gone ended with code 4.', tools: [] },
+  ];
+  const answers = { 'runner/tools/list': () => ({ servers }) };
+  const list = startTerminal({ ...withServers, args: ['tools'], input: '', answers });
+  t.equal(await list.ended, 1);
+  t.match(
+    list.stdout.plain(),
+    /files {3}ready {3}read {2}Reads a file\.\ngone {4}failed {8}The tool server gone ended/,
+  );
+  const json = startTerminal({ ...withServers, args: ['tools', '--json'], input: '', answers });
+  await json.ended;
+  t.strictSame(json.stdout.events(), servers);
+  const doctor = startTerminal({ ...withServers, args: ['doctor'], input: '', answers });
+  t.equal(await doctor.ended, 1);
+  t.match(
+    doctor.stdout.plain(),
+    /ok {4}tools: files offers one tool\nfail {2}tools: The tool server gone ended/,
+  );
 });

@@ -1,0 +1,28 @@
+import type { ApproveToolParams, ToolDecision } from '../../protocol/tools.ts';
+import { showLine } from './controlCharacters.ts';
+import type { LineEditor } from './lineEditor.ts';
+
+/** Asks a person before a call. An aborted signal takes the question back. */
+export type Approve = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
+
+const decisions: ReadonlyMap<string, ToolDecision> = new Map([
+  ['y', 'once'],
+  ['s', 'session'],
+  ['a', 'always'],
+  ['n', 'deny'],
+]);
+
+/** A letter and Enter; whatever else is typed, the question comes again. */
+export function approveThrough(editor: LineEditor): Approve {
+  return async ({ toolCall, server }, signal) => {
+    const name = showLine(toolCall.name);
+    const from = name.startsWith(showLine(server)) ? '' : ` of ${showLine(server)}`;
+    for (;;) {
+      const prompt = `allow ${name}${from}? [y]es, for this [s]ession, [a]lways, [n]o `;
+      const entry = await editor.question(prompt, signal);
+      if (entry.kind === 'leave') return 'deny';
+      const decision = decisions.get(entry.text.trim().toLowerCase().slice(0, 1));
+      if (decision) return decision;
+    }
+  };
+}

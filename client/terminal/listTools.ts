@@ -1,0 +1,48 @@
+import { type ListedToolServer, listToolsRequest } from '../../protocol/tools.ts';
+import type { CommandLine } from './commandLine.ts';
+import { withDaemon } from './connection.ts';
+import { showLine } from './controlCharacters.ts';
+import { type Surroundings, write, writeLine } from './streams.ts';
+import { type Style, styleFor } from './style.ts';
+import { formatTable } from './table.ts';
+import { chooseTools } from './toolChoice.ts';
+
+/** Tool servers and what they offer: as a table, or one object a server. Returns 1 when one failed. */
+export async function listTools(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const { stdout, env } = surroundings;
+  const { options } = chooseTools(surroundings, commandLine);
+  const { servers } = await withDaemon(surroundings, { commandLine, ...options }, (daemon) =>
+    daemon.request(listToolsRequest, {}),
+  );
+  if (commandLine.json) for (const server of servers) await writeLine(stdout, JSON.stringify(server));
+  else if (servers.length === 0)
+    await writeLine(
+      stdout,
+      'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.',
+    );
+  else await write(stdout, toolsTable(servers, styleFor(stdout, env)));
+  return servers.some(({ state }) => state === 'failed') ? 1 : 0;
+}
+
+/** A row for each tool; of a server that has none, one that says why. */
+export function toolsTable(
+  servers: readonly ListedToolServer[],
+  style: Style,
+  isOn?: (server: string) => boolean,
+): string {
+  const rows = servers.flatMap(({ name, state, message, tools }) => {
+    const is = state !== 'ready' ? state : isOn === undefined ? state : isOn(name) ? 'on' : 'off';
+    const first = [showLine(name), is];
+    if (tools.length === 0) return [[...first, '', showLine(message ?? '')]];
+    return tools.map((tool, index) => [
+      ...(index === 0 ? first : ['', '']),
+      showLine(tool.name),
+      showLine(tool.description.split('\n')[0] ?? '').slice(0, 70),
+    ]);
+  });
+  return formatTable(
+    [{ title: 'SERVER' }, { title: 'STATE' }, { title: 'TOOL' }, { title: 'WHAT IT DOES' }],
+    rows,
+    { style },
+  );
+}
