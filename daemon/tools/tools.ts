@@ -83,7 +83,7 @@ export function createTools(options: ToolsOptions): Tools {
     async list(servers, signal) {
       await readUser();
       check(servers ?? [], 'servers');
-      return (await host.get()).list(servers, signal);
+      return entries().length === 0 ? { servers: [] } : (await host.get()).list(servers, signal);
     },
     async require(hostedTools) {
       await readUser();
