@@ -6,6 +6,7 @@ import { type ConfigurationStore, createConfiguration } from './config/configura
 import { redactMessage } from './config/outgoing.ts';
 import { createSecretReading } from './config/secretReading.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
+import type { UserConfig } from './config/userConfig.ts';
 import { createLog, type Log, type WrittenLog } from './log.ts';
 import { createModelKnowledge, type ModelKnowledge } from './models/knowledge.ts';
 import { createModelChanges, type ModelChanges } from './models/modelChanges.ts';
@@ -22,6 +23,8 @@ import { createStatus, type StatusMonitor } from './status/status.ts';
 export interface CoreOptions {
   /** The address of the runner where the editor names none; `OLLAMA_HOST`, or the practice runner's. */
   readonly host?: string;
+  /** The user's own configuration, which holds where neither the editor nor the environment says otherwise. */
+  readonly user?: Pick<UserConfig, 'settings' | 'problems'>;
   /** Reads the secrets from wherever they come, once the address is known; requests wait until it settles. */
   readonly readSecrets: (store: SecretStore, url: string, log: Log) => Promise<void>;
   /** Where conversations are kept, absent keeps none; and what the user's own file says of that. */
@@ -51,7 +54,7 @@ export interface Core {
   readonly keepTurns: (chat: Chat) => Chat;
   readonly sessions: KeptSessions;
   /** What was wrong before anybody could be told. */
-  readonly problem: string | undefined;
+  readonly problems: readonly string[];
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** The models of this server are others now. */
   readonly noteModels: (client: RunnerClient) => void;
@@ -61,8 +64,9 @@ export interface Core {
 
 /** `closed` is aborted when nobody is there to be told any more. */
 export function createCore(options: CoreOptions, closed: AbortSignal): Core {
+  const { settings: usual = {}, problems: unusable = [] } = options.user ?? {};
   const { host, problem } = readHost(options.host);
-  const configuration = createConfiguration(host);
+  const configuration = createConfiguration(host, usual);
   const settings = () => configuration.current;
   const secrets = createSecretStore();
   const { redact } = secrets;
@@ -115,7 +119,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     chat,
     keepTurns: (kept) => keepTurns(kept, { sessions, log }),
     sessions,
-    problem,
+    problems: problem === undefined ? unusable : [problem, ...unusable],
     headersFor,
     noteModels(client) {
       models.forgetList(client);
@@ -128,9 +132,9 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
 /** A wrong address in the environment is told and left out; it must not keep the daemon from starting. */
 function readHost(host: string | undefined): { readonly host?: string; readonly problem?: string } {
   try {
-    return host === undefined ? {} : { host: parseAddress(host) };
+    return host === undefined || host.trim() === '' ? {} : { host: parseAddress(host) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { problem: `OLLAMA_HOST is left out: ${reason}. The default address is used.` };
+    return { problem: `OLLAMA_HOST is left out: ${reason}. It counts as not set.` };
   }
 }

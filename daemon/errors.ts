@@ -51,6 +51,8 @@ export class RunnerError extends Error {
 export class InvalidParamsError extends Error {
   override readonly name = 'InvalidParamsError';
   readonly path: string;
+  /** Without the path. */
+  readonly problem: string;
 
   constructor(path: string, problem: string) {
     super(
@@ -59,5 +61,6 @@ export class InvalidParamsError extends Error {
         : `The parameter "${path}" is not valid: ${problem}.`,
     );
     this.path = path;
+    this.problem = problem;
   }
 }

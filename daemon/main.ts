@@ -2,6 +2,7 @@ import { Console } from 'node:console';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { withoutUndefined } from '../protocol/withoutUndefined.ts';
+import type { UserConfig } from './config/userConfig.ts';
 import type { CoreOptions } from './core.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { DaemonOptions } from './server.ts';
@@ -114,16 +115,18 @@ type CommonOptions = CoreOptions & Pick<DaemonOptions, 'input' | 'output' | 'ver
 /** What the daemon is given, whatever protocol it speaks. */
 async function optionsOf(flags: Flags): Promise<CommonOptions> {
   const practice = flags.practice ? await startPractice() : undefined;
+  const user = await readUser(flags);
   const host = practice?.url ?? process.env['OLLAMA_HOST'];
   return withoutUndefined<CommonOptions>({
     input: process.stdin,
     output: process.stdout,
     version: RUNNER_VERSION,
     host,
+    user,
     traceFile: flags.trace,
     readSecrets: async (store, url, log) => {
       const { readSecrets } = await import('./config/readSecrets.ts');
-      await readSecrets(withoutUndefined({ store, url, log, env: process.env, fd: flags.secretsFd }));
+      await readSecrets(withoutUndefined({ store, url, log, auth: user?.auth ?? [], fd: flags.secretsFd }));
     },
     sessionsFolder: sessionsFolder(process.env, process.platform),
     userSessionSettings: async (log) => {
@@ -133,6 +136,13 @@ async function optionsOf(flags: Flags): Promise<CommonOptions> {
     now: Date.now,
     random: Math.random,
   });
+}
+
+/** An editor that hands secrets over has settings of its own, too. */
+async function readUser({ secretsFd }: Flags): Promise<UserConfig | undefined> {
+  if (secretsFd !== undefined) return undefined;
+  const { readUserConfig, userConfigPath } = await import('./config/userConfig.ts');
+  return readUserConfig(userConfigPath(process.env));
 }
 
 interface LivingDaemon {

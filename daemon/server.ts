@@ -140,7 +140,7 @@ type Served = ReturnType<typeof serve>;
 
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
-  const { configuration, servers, status, models, noteModels, sessions, log, problem } = core;
+  const { configuration, servers, status, models, noteModels, sessions, log, problems } = core;
   const { completion, registration, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
@@ -149,7 +149,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   const begun = serveSession(connection, {
     ...common,
     session,
-    problem,
+    problems,
     version: options.version,
     pullSettings: served.pull,
     onShutdown: async () => {

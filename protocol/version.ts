@@ -4,4 +4,6 @@ export const protocolVersion = 1;
 /** What `runnerd` adds to the `initialize` result under `capabilities.experimental.runner`. */
 export interface RunnerCapabilities {
   readonly protocolVersion: number;
+  /** An option, the environment or the user's configuration names the runner's address; else it is the default. */
+  readonly isHostNamed?: boolean;
 }

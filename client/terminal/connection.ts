@@ -73,7 +73,8 @@ export async function connectForChat(
 ): Promise<Connection> {
   const start = () => connect(surroundings, commandLine, options, client);
   const daemon = await start();
-  if (namedRunner(surroundings, commandLine) !== undefined) return createConnection(daemon, start, false);
+  const isNamed = daemon.isHostNamed || namedRunner(surroundings, commandLine) !== undefined;
+  if (isNamed) return createConnection(daemon, start, false);
   const status = await daemon.request(statusRequest, {});
   if (status.state !== 'offline') return createConnection(daemon, start, false);
   await daemon.close();

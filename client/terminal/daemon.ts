@@ -9,12 +9,15 @@ import {
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
 import type { ClientCapabilities } from '../../protocol/tools.ts';
+import type { RunnerCapabilities } from '../../protocol/version.ts';
 import type { DaemonProcess } from './daemonProcess.ts';
 import { TerminalError } from './failure.ts';
 
 /** The terminal's end of the connection to `runnerd`. */
 export interface Daemon {
   readonly version: string;
+  /** Somebody named the address of its runner, be it in the user's configuration. */
+  readonly isHostNamed: boolean;
   /** Rejects with the daemon's error, or a sentence when the daemon is gone. An aborted signal cancels. */
   request<P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R>;
   /** Takes notifications until the returned function is called. */
@@ -38,7 +41,12 @@ export interface Daemon {
 /** How long the daemon may take to end once it was told to, in ms. */
 const closeLimit = 1_000;
 
-const initializeRequest: RequestMessage<object, { serverInfo?: { version?: string } }> = {
+interface Announced {
+  readonly serverInfo?: { readonly version?: string };
+  readonly capabilities?: { readonly experimental?: { readonly runner?: Partial<RunnerCapabilities> } };
+}
+
+const initializeRequest: RequestMessage<object, Announced> = {
   method: 'initialize',
 };
 const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
@@ -56,7 +64,7 @@ export async function startDaemon(
   const request = createRequest(connection, child, gone);
   const close = () => closeDaemon(connection, child, request);
   try {
-    const { serverInfo } = await request(initializeRequest, {
+    const { serverInfo, capabilities } = await request(initializeRequest, {
       processId: process.pid,
       clientInfo: { name: 'runner' },
       rootUri: null,
@@ -66,6 +74,7 @@ export async function startDaemon(
     await connection.sendNotification('initialized', {});
     return {
       version: serverInfo?.version ?? 'unknown',
+      isHostNamed: capabilities?.experimental?.runner?.isHostNamed === true,
       request,
       onNotification: ({ method }, take) => {
         const registered = connection.onNotification(method, (params) => take(params));

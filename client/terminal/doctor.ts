@@ -35,7 +35,8 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
   });
   try {
     yield { check: 'runnerd', state: 'ok', found: daemon.version };
-    yield* examineServer(daemon, namedRunner(surroundings, commandLine)?.by);
+    const namedBy = namedRunner(surroundings, commandLine)?.by;
+    yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
     yield* examineTools(daemon);
     for (const found of warnings) yield { check: 'runnerd', state: 'warn', found };
     if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
@@ -57,7 +58,7 @@ async function tryDaemon(surroundings: Surroundings, commandLine: CommandLine): 
 
 async function* examineServer(
   daemon: Daemon,
-  namedBy: '--server' | 'OLLAMA_HOST' | undefined,
+  namedBy: '--server' | 'OLLAMA_HOST' | 'your configuration' | undefined,
 ): AsyncGenerator<Finding> {
   try {
     const { state, kind, message, version } = await daemon.request(statusRequest, {});

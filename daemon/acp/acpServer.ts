@@ -36,8 +36,8 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const connection = connectAgent(wiringOf(options, core, agent));
   subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
 
-  core.configuration.start({ logLevel: 'warn' });
-  if (core.problem !== undefined) core.log.warn(core.problem);
+  core.configuration.start({ logLevel: options.user?.settings.logLevel ?? 'warn' });
+  for (const problem of core.problems) core.log.warn(problem);
   core.start();
   const leave = () => {
     closed.abort();

@@ -13,6 +13,8 @@ export interface Configuration extends Omit<Settled, 'host' | 'caFile' | 'server
   /** The one at `host` first. */
   readonly servers: readonly Server[];
   readonly timeouts: Required<Timeouts>;
+  /** Somebody named the address of the first server: an option, the environment or the user's configuration. */
+  readonly isHostNamed: boolean;
 }
 
 /** The configuration over its life. */
@@ -25,22 +27,24 @@ export interface ConfigurationStore {
   trust(trusted: boolean): void;
 }
 
-/** `host` is the address that holds where no option names one. */
-export function createConfiguration(host = ''): ConfigurationStore {
+/** `host` is the environment's; it and what the `user` always has hold where no option says otherwise. */
+export function createConfiguration(host = '', user: InitializationOptions = {}): ConfigurationStore {
+  const usual = host === '' ? user : { ...user, host };
   let started: InitializationOptions = {};
   /** All since the start, the newest of each key. What waits for trust is among them. */
   let changes: ChangedOptions = {};
   let trusted = true;
-  let current = resolve({}, host);
+  let current = resolve(usual);
 
   const update = () => {
     const holds = (name: string) => trusted || started.sendsUserSettings === true || isHarmless(name);
     const holding: ChangedOptions = Object.fromEntries(
       Object.entries(changes).filter(([name]) => holds(name)),
     );
+    const said = withoutNull({ ...started, ...holding });
     // Servers are told apart by their names: a setting adds its own to those of the editor.
     const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
-    current = resolve(withoutNull({ ...started, ...holding, mcpServers, trusted }), host);
+    current = resolve({ ...usual, ...said, mcpServers, trusted });
   };
 
   return {
@@ -63,11 +67,12 @@ export function createConfiguration(host = ''): ConfigurationStore {
   };
 }
 
-function resolve(options: InitializationOptions, environmentHost: string): Configuration {
-  const { host = environmentHost, caFile, servers, contextLength, ...settled } = withDefaults(options);
+function resolve(options: InitializationOptions): Configuration {
+  const { host = '', caFile, servers, contextLength, ...settled } = withDefaults(options);
   return {
     ...settled,
     ...(contextLength ? { contextLength } : {}),
+    isHostNamed: options.host !== undefined,
     servers: [
       serverOf(defaultServerName, host, caFile),
       ...servers.map(({ name, url, caFile: own }) => serverOf(name, url, own)),

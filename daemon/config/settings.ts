@@ -3,7 +3,6 @@ import {
   defaultCatalogUrl,
   defaultSessionDays,
   type InitializationOptions,
-  type RunnerOptions,
 } from '../../protocol/initialize.ts';
 import { exact, type Schema } from '../rpc/validate.ts';
 import { approvalsSchema } from '../tools/params.ts';
@@ -27,6 +26,8 @@ export interface Setting {
   readonly isHarmless?: true;
   /** It counts in `initializationOptions` alone: changed settings, which a workspace may have made, say nothing. */
   readonly isForStart?: true;
+  /** The client says it of itself: it has no place in the user's own configuration. */
+  readonly isOfClient?: true;
   /** What it does, for users: in docs/PROTOCOL.md, and in the settings of VS Code. */
   readonly says: string;
 }
@@ -135,18 +136,21 @@ export const settings = {
     schema: exact(z.boolean()),
     default: true,
     isForStart: true,
+    isOfClient: true,
     says: 'False for a workspace that the user does not trust.',
   },
   sendsUserSettings: {
     schema: exact(z.boolean()),
     default: false,
     isForStart: true,
+    isOfClient: true,
     says: 'True: while the workspace is not trusted, the client sends the settings of the user alone. They then hold at once.',
   },
   refusedTools: {
     schema: exact(z.array(refusal)),
     default: [],
     isForStart: true,
+    isOfClient: true,
     says: 'The `refusals` of the last `runner/tools/didRefuse` of an earlier daemon of the same session.',
   },
 } as const satisfies SettingsTable;
@@ -173,8 +177,13 @@ export function withDefaults(options: InitializationOptions): Settled {
 }
 
 /** The name of a setting that changed settings may have; what counts at the start alone is none. */
-export function isChangeable(name: string): name is keyof RunnerOptions {
+export function isChangeable(name: string): boolean {
   return Object.hasOwn(settings, name) && settingOf(name).isForStart !== true;
+}
+
+/** The name of a setting that the user's own configuration may have. */
+export function isOfUser(name: string): boolean {
+  return Object.hasOwn(settings, name) && settingOf(name).isOfClient !== true;
 }
 
 export function isHarmless(name: string): boolean {
@@ -187,8 +196,8 @@ export const initializationSchema = z.object(
 ) as unknown as Schema<InitializationOptions>;
 
 /** An object with this setting alone. */
-export function schemaOf(name: keyof RunnerOptions): Schema<RunnerOptions> {
-  return z.object({ [name]: settingOf(name).schema }) as unknown as Schema<RunnerOptions>;
+export function schemaOf(name: string): Schema<InitializationOptions> {
+  return z.object({ [name]: settingOf(name).schema }) as unknown as Schema<InitializationOptions>;
 }
 
 function settingOf(name: string): Setting {

@@ -61,7 +61,7 @@ export function createSession(): Session {
 export interface SessionParts {
   readonly version: string;
   /** What was wrong before anybody could be told. */
-  readonly problem: string | undefined;
+  readonly problems: readonly string[];
   /** What is announced to this editor beside our own protocol. */
   readonly capabilities: (editor: ClientCapabilities) => ServerCapabilities;
   /** Ends what would outlive the process. */
@@ -112,14 +112,15 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
     answersSettings = params.capabilities.workspace?.configuration === true;
     session.start();
     initialized.fire({ editor: params.capabilities, root: workspaceRoot(params), options });
-    const runner: RunnerCapabilities = { protocolVersion };
+    const { isHostNamed } = configuration.current;
+    const runner: RunnerCapabilities = { protocolVersion, isHostNamed };
     return {
       capabilities: { ...parts.capabilities(params.capabilities), experimental: { runner } },
       serverInfo: { name: 'runnerd', version: parts.version },
     };
   });
   connection.onInitialized(async () => {
-    if (parts.problem !== undefined) log.warn(parts.problem);
+    for (const problem of parts.problems) log.warn(problem);
     settings.ready();
     if (answersSettings) await parts.pullSettings();
     ready.fire();

@@ -8,6 +8,7 @@ import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { initializationSchema } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
+import { parseUserConfig } from '../../daemon/config/userConfig.ts';
 import { createEmitter } from '../../daemon/event.ts';
 import { createLog } from '../../daemon/log.ts';
 import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
@@ -507,6 +508,41 @@ t.test('a workspace that is not trusted cannot say where prompts go', async (t) 
   t.equal(configuration.current.contextLength, undefined);
   configuration.trust(false);
   t.strictSame(configuration.current, { ...before, keepAlive, logLevel }, 'and trust can be taken back');
+});
+
+t.test("what of the user's own configuration cannot be used is named, and the rest counts", async (t) => {
+  const read = (text: string) => parseUserConfig(text, '/c');
+  t.strictSame(read('{}'), { auth: [], settings: {}, problems: [] });
+  const auth = { origin: 'http://a', file: '/f' };
+  t.match(read(JSON.stringify({ auth, keepAlive: 5, host: null })), {
+    auth: [auth],
+    settings: { keepAlive: 5 },
+    problems: [],
+  });
+  const cases: readonly (readonly [text: string, problem: RegExp])[] = [
+    ['[]', /^The configuration \/c is not a JSON object\./],
+    ['', /^The configuration \/c is not JSON\./],
+    ['{\n"keepAlive": planted }', /^The configuration \/c is not JSON\./],
+    ['{"keepAlive": 5,\n"a": 1,\n}', /^The configuration \/c, line 3, is not JSON\./],
+    ['{"keepAlive": 5,\n"auth": "planted"}', /^The configuration \/c, line 2, has "auth", .*: it takes /],
+    ['{"keepAlive": 5,\n\n"host": "ftp://planted"}', /, line 3, has "host", which is left out: /],
+    ['{"keepAlive": 5,\n"timeouts": {\n"list": 0.5}}', /, line 3, has "timeouts\.list", which is left out: /],
+    ['{"keepAlive": 5,\n"timeouts": {\n"lst": 5}}', /, line 3, has "timeouts\.lst", .*: there is no such/],
+    ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],
+    ['{"keepAlive": 5, "caFile": "caFile"}', /^The configuration \/c has "caFile", which is left out: /],
+  ];
+  for (const [text, problem] of cases) {
+    const { settings, problems } = read(text);
+    t.match(problems, [problem], text);
+    t.equal(problems.length, 1, text);
+    t.notMatch(problems.join(), /planted/, 'and the text is not quoted');
+    t.equal(settings.keepAlive, /not JSON|JSON object/.test(problem.source) ? undefined : 5, text);
+  }
+  const configuration = createConfiguration('', { host: 'http://mine:1', keepAlive: '9m', exclude: ['a'] });
+  configuration.start({ exclude: ['b'] });
+  t.match(configuration.current, { keepAlive: '9m', exclude: ['b'], servers: [{ url: 'http://mine:1' }] });
+  configuration.change({ exclude: null, host: 'http://other:1' });
+  t.match(configuration.current, { exclude: ['a'], servers: [{ url: 'http://other:1' }] });
 });
 
 /** A value for each setting that can be changed, which a workspace has no business to say. */

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import { startLogsRequest } from '../../protocol/log.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
@@ -93,7 +94,7 @@ t.test(
       '{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{},"initializationOptions":{"host":"http://127.0.0.1:9"}}}',
     );
     t.match((await answer(3)).result, {
-      capabilities: { experimental: { runner: { protocolVersion: 1 } } },
+      capabilities: { experimental: { runner: { protocolVersion: 1, isHostNamed: Boolean } } },
       serverInfo: { name: 'runnerd' },
     });
     send('{"jsonrpc":"2.0","method":"initialized","params":{}}');
@@ -392,6 +393,42 @@ t.test("the user's own configuration names a secret; a file that others can read
   t.equal(failed.header, undefined);
   t.match(failed.log, /auth/);
   t.notMatch(failed.log, /leaked/);
+});
+
+t.test("the user's own configuration has settings, and says what of it cannot be used", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const path = join(home, 'runner', 'config.json');
+  mkdirSync(join(home, 'runner'));
+  const bodies: Record<string, unknown>[] = [];
+  const { url } = await startRunner((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => (text += chunk));
+    request.on('end', () => {
+      if (request.url === '/api/chat') bodies.push(JSON.parse(text));
+      response.end(request.url === '/api/chat' ? `${line('hello')}{"done":true}\n` : '{}');
+    });
+  });
+  const ask = async (options: InitializationOptions, env: Readonly<Record<string, string>> = {}) => {
+    const daemon = await startDaemonProcess(options, { env: { XDG_CONFIG_HOME: home, ...env } });
+    const { result } = await daemon.chat({ model: 'm', messages: message('hi') });
+    await daemon.close();
+    return { body: bodies.at(-1), said: result.message.content, log: daemon.logs.map((log) => log.message) };
+  };
+  writeFileSync(path, `{\n  "host": "${url}",\n  "keepAlive": "9m",\n  "hots": 1,\n  "exclude": "x"\n}`);
+  const { body, said, log } = await ask({});
+  t.equal(said, 'hello');
+  t.match(body, { keep_alive: '9m' });
+  t.match(
+    log.filter((text) => text.includes(path)),
+    [/config\.json, line 5, has "exclude", which is left out: /, /line 4, has "hots", .* no such setting/],
+  );
+  t.match((await ask({ keepAlive: '1m' })).body, { keep_alive: '1m' }, 'what the editor says wins');
+
+  writeFileSync(path, JSON.stringify({ host: 'http://127.0.0.1:9' }));
+  t.equal((await ask({}, { OLLAMA_HOST: url })).said, 'hello', 'and so does the environment');
+  writeFileSync(path, '{\n "host": 1,,\n}');
+  t.match((await ask({ host: url })).log.join(), /config\.json.* is not JSON\. Nothing in it counts\./);
 });
 
 t.test('the practice runner is served on loopback, and in the daemon', async (t) => {

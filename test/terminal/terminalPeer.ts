@@ -49,6 +49,8 @@ export interface PeerScript {
   readonly answers?: Readonly<Record<string, (asked: Asked) => unknown>>;
   readonly models?: readonly Model[];
   readonly status?: Status;
+  /** The user's configuration names the runner. */
+  readonly isHostNamed?: boolean;
   readonly chat?: (turn: Turn) => Promise<unknown>;
 }
 
@@ -77,14 +79,16 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     wasKilled: false,
   };
   started.push(self);
-  connection.onRequest('initialize', ({ initializationOptions, capabilities }) => {
+  connection.onRequest('initialize', ({ initializationOptions, capabilities: client }) => {
     self.options = initializationOptions;
-    self.approvesTools = capabilities.experimental.runner.approvesTools === true;
+    self.approvesTools = client.experimental.runner.approvesTools === true;
     if (self.options.host?.includes(' ')) {
       const message = 'The parameter "initializationOptions.host" is not valid: it is not an address.';
       return new ResponseError(-32602, message, { path: 'initializationOptions.host' });
     }
-    return { capabilities: {}, serverInfo: { name: 'runnerd', version: '9.9.9' } };
+    const { isHostNamed = false } = script;
+    const capabilities = { experimental: { runner: { protocolVersion: 1, isHostNamed } } };
+    return { capabilities, serverInfo: { name: 'runnerd', version: '9.9.9' } };
   });
   connection.onRequest(statusRequest.method, () => script.status ?? online);
   connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));

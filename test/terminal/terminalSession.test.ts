@@ -252,7 +252,11 @@ t.test('the practice runner serves only where nobody named one and none answers'
   const chat = async () => {
     throw new ResponseError(-33001, 'No runner answers.', { kind: 'server-unreachable', retryable: true });
   };
-  for (const named of [{ args: ['--server', 'http://x'] }, { env: { OLLAMA_HOST: 'http://x' } }]) {
+  for (const named of [
+    { args: ['--server', 'http://x'], host: 'http://x' },
+    { env: { OLLAMA_HOST: 'http://x' }, host: 'http://x' },
+    { isHostNamed: true, host: undefined },
+  ]) {
     const run = startTerminal({
       ...named,
       args: ['chat', '-m', 'm', 'hello', ...(named.args ?? [])],
@@ -266,7 +270,7 @@ t.test('the practice runner serves only where nobody named one and none answers'
       run.started.map(({ flags }) => flags),
       [[]],
     );
-    t.equal(run.started[0]?.options.host, 'http://x');
+    t.equal(run.started[0]?.options.host, named.host);
   }
   const odd = startTerminal({ args: ['chat', 'hello'], input: '', env: { OLLAMA_HOST: 'a b' } });
   t.equal(await odd.ended, 1, 'one that cannot be read is not passed over');
