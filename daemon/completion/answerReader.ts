@@ -1,3 +1,4 @@
+import { linkedSignal } from '../abort.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { createBlockJudge, type Verdict } from './block.ts';
@@ -16,11 +17,9 @@ export async function readAnswer(
 ): Promise<string> {
   signal.throwIfAborted();
   const reader = new AnswerReader(context);
-  const stop = new AbortController();
-  const follow = () => stop.abort(signal.reason);
-  signal.addEventListener('abort', follow, { once: true });
+  const reading = linkedSignal(signal);
   try {
-    for await (const lines of begin(stop.signal)) {
+    for await (const lines of begin(reading.signal)) {
       for (const { text } of lines) {
         reader.push(text);
         receive(text);
@@ -29,12 +28,12 @@ export async function readAnswer(
       if (last?.done && last.doneReason === 'length') reader.cut();
       if (last?.done) break;
       if (!reader.isOver) continue;
-      stop.abort();
+      reading.abort();
       break;
     }
     return reader.text();
   } finally {
-    signal.removeEventListener('abort', follow);
+    reading.unlink();
   }
 }
 

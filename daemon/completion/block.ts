@@ -17,31 +17,39 @@ const nextBranch =
 /** Judges the lines of an answer one after the other. The answer ends where the block ends that the cursor is in. */
 export function createBlockJudge(context: AnswerContext): (line: string) => Verdict {
   const { linePrefix, suffixLine, endsAtBlank } = context;
-  let opensBlock = false;
   const seen: string[] = [];
-  let base: number | undefined;
+  let block: Block | undefined;
 
-  const judge = (line: string): Verdict => {
+  const judge = (line: string, { base, isOpened }: Block): Verdict => {
     if (suffixLine !== '' && line === suffixLine) return 'stop';
     const indentation = indentationOf(line);
-    const floor = base ?? 0;
     // The closers of the block stay, and nothing comes after them.
-    if (indentation < floor) return isClosersOrBlank(line) || closer.test(line) ? 'last' : 'stop';
-    if (opensBlock && indentation === floor) return verdictAfterBlock(line);
+    if (indentation < base) return isClosersOrBlank(line) || closer.test(line) ? 'last' : 'stop';
+    if (isOpened && indentation === base) return verdictAfterBlock(line);
     return repeats(seen) ? 'stop' : 'keep';
   };
 
   return (text) => {
-    const isFirst = seen.length === 0 && base === undefined;
-    const line = (isFirst ? linePrefix + text : text).trimEnd();
-    if (isFirst) {
-      base = indentationOf(linePrefix.trim() === '' && line !== '' ? line : linePrefix);
-      opensBlock = opener.test(line);
-    }
-    if (line === '') return endsAtBlank && seen.length > 1 ? 'stop' : 'keep';
-    seen.push(line);
-    return isFirst ? 'keep' : judge(line);
+    const line = (block ? text : linePrefix + text).trimEnd();
+    if (line === '' && block) return endsAtBlank && seen.length > 1 ? 'stop' : 'keep';
+    if (line !== '') seen.push(line);
+    if (block) return judge(line, block);
+    block = blockOf(linePrefix, line);
+    return 'keep';
   };
+}
+
+interface Block {
+  /** The indentation that its lines have at least, in columns. */
+  readonly base: number;
+  /** It begins at the end of the cursor's line. */
+  readonly isOpened: boolean;
+}
+
+/** `line` is the cursor's, with what the answer adds. It may be the answer that indents it. */
+function blockOf(linePrefix: string, line: string): Block {
+  const isIndentedByAnswer = linePrefix.trim() === '' && line !== '';
+  return { base: indentationOf(isIndentedByAnswer ? line : linePrefix), isOpened: opener.test(line) };
 }
 
 /** For a line behind the block that the cursor's line opened. */

@@ -1,4 +1,4 @@
-import { orAborted } from '../abort.ts';
+import { type LinkedSignal, linkedSignal, orAborted } from '../abort.ts';
 import { type Place, type Suggestion, typedBetween } from './suggestions.ts';
 
 /** Of several requests for one key only the newest goes on. */
@@ -11,21 +11,19 @@ export interface Newest {
 }
 
 export function createNewest(): Newest {
-  const running = new Map<string, AbortController>();
+  const running = new Map<string, LinkedSignal>();
   return {
     async run(key, caller, work) {
       running.get(key)?.abort(new Superseded());
-      const controller = new AbortController();
-      running.set(key, controller);
-      const follow = () => controller.abort(caller.reason);
-      caller.addEventListener('abort', follow, { once: true });
-      if (caller.aborted) follow();
+      const linked = linkedSignal(caller);
+      const { signal } = linked;
+      running.set(key, linked);
       try {
-        controller.signal.throwIfAborted();
-        return await orAborted(work(controller.signal), controller.signal);
+        signal.throwIfAborted();
+        return await orAborted(work(signal), signal);
       } finally {
-        caller.removeEventListener('abort', follow);
-        if (running.get(key) === controller) running.delete(key);
+        linked.unlink();
+        if (running.get(key) === linked) running.delete(key);
       }
     },
   };

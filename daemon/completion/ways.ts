@@ -1,4 +1,5 @@
 import type { Capability } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { GenerateRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/keepAlive.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
@@ -65,17 +66,17 @@ export function completionRequestBody(
   asked: BodyOptions,
 ): GenerateRequestBody {
   const { model, wanted, before, keepAlive, contextLength } = asked;
-  return {
+  return withoutUndefined<GenerateRequestBody>({
     model,
     ...way.prompt(before + around.prefix, around.suffix),
     think: false,
     truncate: false,
-    options: {
+    options: withoutUndefined<object>({
       temperature,
       num_predict: limits[wanted],
-      ...(way.stops.length === 0 ? {} : { stop: way.stops }),
-      ...(contextLength === undefined ? {} : { num_ctx: contextLength }),
-    },
-    ...(keepAlive === undefined ? {} : { keep_alive: keepAliveToWire(keepAlive) }),
-  };
+      stop: way.stops.length === 0 ? undefined : way.stops,
+      num_ctx: contextLength,
+    }),
+    keep_alive: keepAlive === undefined ? undefined : keepAliveToWire(keepAlive),
+  });
 }

@@ -491,6 +491,7 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
       { name: 'both', text: 'f(│)', answer: 'g(a))', want: 'f(g(a)│)' },
       { name: 'several', text: 'f({ a: [│] });', answer: '1] });', want: 'f({ a: [1│] });' },
       { name: 'a quote', text: "f('│')", answer: "it')", want: "f('it│')" },
+      { name: 'a quote that begins the line', text: '"│"', answer: 'it"', want: '"it│"' },
       { name: 'brackets in quotes', text: 'f(│)', answer: '")")', want: 'f(")"│)' },
       { name: 'an apostrophe is no quote', text: "say(don't, │)", answer: 'a)', want: "say(don't, a│)" },
       { name: "a string's prefix", text: "f(f'│')", answer: "it')", want: "f(f'it│')" },
@@ -683,6 +684,14 @@ t.test('closers, quotes and overlaps of any text', async () => {
     }),
   );
   t.equal(overlapLength('xabab', 'ababc'), 4);
+  const similar = fc.stringMatching(/^[ab]{0,12}$/);
+  fc.assert(
+    fc.property(similar, similar, (one, other) => {
+      const lengths = Array.from({ length: other.length + 1 }, (_, length) => length);
+      const longest = lengths.findLast((length) => one.endsWith(other.slice(0, length)));
+      return overlapLength(one, other) === longest;
+    }),
+  );
 });
 
 const globs = fc

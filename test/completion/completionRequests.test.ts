@@ -67,7 +67,7 @@ function generates(runner: { bodies(path: string): readonly unknown[] }): readon
 }
 
 t.test('a suggestion is asked for by its suffix, and its acceptance is counted', async (t) => {
-  const { runner, daemon } = await setUp(t, { keepAlive: '10m', contextLength: 2048 });
+  const { runner, daemon } = await setUp(t, { keepAlive: '10m', contextLength: 2048, logLevel: 'debug' });
   const position = await open(daemon, 'function add(a, b) {\n  return │\n}\n');
   runner.on('/api/generate').say('a + b;');
   const list = await ask(daemon, position);
@@ -97,6 +97,7 @@ t.test('a suggestion is asked for by its suffix, and its acceptance is counted',
     await daemon.connection.sendRequest('workspace/executeCommand', { command, arguments: given }),
     {},
   );
+  t.match(daemon.logs.at(-1), { message: '1 of 1 suggestions were accepted.' });
   await t.rejects(
     daemon.connection.sendRequest('workspace/executeCommand', { command, arguments: [{}] }),
     failsWith({ code: -32602, data: { path: 'arguments[0].id' } }),
