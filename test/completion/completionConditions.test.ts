@@ -262,6 +262,20 @@ t.test('a runner that fails at every key is told of once, and used again once it
   }
 });
 
+t.test('a failure after a success is told again', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  await documentAt(daemon).open('const a = \n');
+  for (const told of [1, 1, 2]) {
+    if (told === 2) {
+      runner.on('/api/generate').say('');
+      t.equal(await ask(daemon, { line: 0, character: 10 }), null, 'nothing is suggested');
+    }
+    runner.on('/api/generate').failWith(500, { error: 'stopped' });
+    t.equal(await ask(daemon, { line: 0, character: 10 }), null);
+    t.equal(warnings(daemon).length, told);
+  }
+});
+
 t.test('failures in turns are told once each, until the settings are others', async (t) => {
   const { runner, daemon } = await setUp(t);
   const told = await statuses(daemon);

@@ -672,6 +672,23 @@ t.test('any position of any text has surroundings that are its own', async () =>
   );
 });
 
+t.test('which closers end what was opened before the text', async (t) => {
+  const cases: readonly (readonly [text: string, quote: string, want: readonly number[]])[] = [
+    ['a)', '', [1]],
+    ['(a))]', '', [3, 4]],
+    ['(]', '', [1]],
+    ['"a")', '', [3]],
+    ['a" + "b")', '"', [1, 8]],
+    ['")"', '', []],
+    ['\\))', '', [2]],
+    ['it\\"s")', '"', [5, 6]],
+    ["don't)", '', [5]],
+    ['a\n)', '"', [2]],
+    ['a\n)`)', '`', [3, 4]],
+  ];
+  for (const [text, quote, want] of cases) t.strictSame(strayClosers(text, quote), want, `${quote}${text}`);
+});
+
 t.test('closers, quotes and overlaps of any text', async () => {
   fc.assert(
     fc.property(text, text, (one, other) => {
