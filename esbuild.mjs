@@ -16,11 +16,12 @@ const shared = {
 };
 
 const programs = {
-  runnerd: 'daemon/main.ts',
-  acpConnection: 'daemon/acp/acpConnection.ts',
-  httpAgent: 'daemon/runner/httpAgent.ts',
-  toolHost: 'daemon/tools/toolHost.ts',
-  terminal: 'client/terminal/main.ts',
+  ...shared,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  minify: process.argv.includes('--minify'),
+  // What is imported would first be searched for its exports, which takes longer than to run it.
+  supported: { 'dynamic-import': false },
 };
 
 /** A module that becomes a bundle of its own beside the one that imports it when it is wanted. */
@@ -49,16 +50,32 @@ await build({
   minify: process.argv.includes('--minify'),
 });
 
+// The daemon's main program is small: it turns on the compile cache, which holds for what is loaded after it.
 await build({
-  ...shared,
-  entryPoints: programs,
+  ...programs,
+  entryPoints: { runnerd: 'daemon/main.ts', terminal: 'client/terminal/main.ts' },
   outdir: 'dist',
-  outExtension: { '.js': '.cjs' },
-  format: 'cjs',
-  minify: process.argv.includes('--minify'),
   banner: { js: '#!/usr/bin/env node' },
+  plugins: ['server', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
+    loadedLater(module, './runnerd'),
+  ),
+});
+
+// The folder beside it, which moves with it. Each protocol is whole, so that no start loads the other.
+await build({
+  ...programs,
+  entryPoints: {
+    server: 'daemon/server.ts',
+    acpServer: 'daemon/acp/acpServer.ts',
+    acpConnection: 'daemon/acp/acpConnection.ts',
+    practiceRunner: 'daemon/practice/practiceRunner.ts',
+    readSecrets: 'daemon/config/readSecrets.ts',
+    httpAgent: 'daemon/runner/httpAgent.ts',
+    toolHost: 'daemon/tools/toolHost.ts',
+  },
+  outdir: 'dist/runnerd',
   // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client or MCP.
-  plugins: [loadedLater('acpConnection'), loadedLater('httpAgent'), loadedLater('toolHost')],
+  plugins: ['acpConnection', 'httpAgent', 'toolHost'].map((module) => loadedLater(module)),
 });
 
 const documentService = {

@@ -2,6 +2,7 @@ import { Console } from 'node:console';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { withoutUndefined } from '../protocol/withoutUndefined.ts';
+import { useCompileCache } from './compileCache.ts';
 import type { UserConfig } from './config/userConfig.ts';
 import type { CoreOptions } from './core.ts';
 import { ErrorOutput } from './errorOutput.ts';
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
     process.stderr.write(`runnerd needs Node ${minimumMajor} or newer; this is ${process.versions.node}.\n`);
     process.exit(minimumMajor);
   }
+  useCompileCache({ platform: process.platform, env: process.env });
   const flags = readFlags(process.argv.slice(2));
   if (flags.help) return print(help);
   if (flags.version) return print(`${RUNNER_VERSION}\n`);
@@ -125,6 +127,8 @@ async function optionsOf(flags: Flags): Promise<CommonOptions> {
     user,
     traceFile: flags.trace,
     readSecrets: async (store, url, log) => {
+      // The answer to `initialize` goes first: only the first request to a runner waits for this.
+      await new Promise(setImmediate);
       const { readSecrets } = await import('./config/readSecrets.ts');
       await readSecrets(withoutUndefined({ store, url, log, auth: user?.auth ?? [], fd: flags.secretsFd }));
     },

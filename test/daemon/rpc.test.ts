@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import * as z from 'zod/mini';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
+import { compileCacheFolder } from '../../daemon/compileCache.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { initializationSchema } from '../../daemon/config/settings.ts';
@@ -643,6 +645,25 @@ t.test('one listener that throws keeps an event from no other, nor from whoever 
   t.strictSame(heard, ['first 1', 'third 1']);
   const [report] = later().map(({ args }) => args[0]);
   t.throws(() => report?.(), /a defect/, 'it is reported all the same');
+});
+
+t.test('what Node compiles is kept in the cache of the user, and nowhere else', async (t) => {
+  const home = t.testdir({ '.cache': {}, Library: { Caches: {} }, Local: {} });
+  const folder = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => compileCacheFolder({ platform, env });
+  const ownFolder = join('runner', 'compiled');
+  t.equal(folder('linux', { HOME: home }), join(home, '.cache', ownFolder));
+  t.equal(folder('darwin', { HOME: home }), join(home, 'Library', 'Caches', ownFolder));
+  t.equal(folder('win32', { LOCALAPPDATA: join(home, 'Local') }), join(home, 'Local', ownFolder));
+  t.equal(
+    folder('linux', { HOME: home, XDG_CACHE_HOME: join(home, 'Local') }),
+    join(home, 'Local', ownFolder),
+  );
+  t.equal(folder('linux', { HOME: join(home, 'none') }), undefined, 'no home folder is made');
+  t.equal(
+    folder('linux', { HOME: home, NODE_COMPILE_CACHE: '/tmp/chosen' }),
+    undefined,
+    'it was chosen already',
+  );
 });
 
 t.test('the log has four levels and no secret', async (t) => {
