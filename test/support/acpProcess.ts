@@ -49,6 +49,8 @@ export function spawnAcp({ host, args = [], state = '/dev/null' }: AcpProcessOpt
 
 export async function startAcpProcess(test: Teardown, options: AcpProcessOptions): Promise<AcpProcess> {
   const child = spawnAcp(options);
+  // What is still being written when the process ends is lost, and that is no error.
+  child.stdin.on('error', () => undefined);
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
   const updates: { sessionId: string; update: SessionUpdate }[] = [];

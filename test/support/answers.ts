@@ -11,7 +11,7 @@ export type Answer =
   /** The model's words; the server frames them for the route that was asked, streamed or not. */
   | {
       readonly kind: 'speech';
-      readonly pieces: () => Iterable<Piece>;
+      readonly pieces: () => Iterable<Piece> | AsyncIterable<Piece>;
       readonly firstByteAfter?: number;
       readonly perSecond?: number;
     }
@@ -160,7 +160,7 @@ function speakerOf({
   return async function* speak({ signal }) {
     if (firstByteAfter > 0) await wait(firstByteAfter, undefined, { signal });
     const pace = createPacer(perSecond, systemClock, signal);
-    for (const piece of pieces()) {
+    for await (const piece of pieces()) {
       await pace();
       yield piece;
     }
