@@ -1,9 +1,13 @@
 import { Writable } from 'node:stream';
 
+/** What waits for a reader who does not read, in bytes; beyond it lines are left out. */
+const maxWaiting = 1024 * 1024;
+
 /** Standard error as everything in the process writes to it: without secrets, and never a failure. */
 export class ErrorOutput extends Writable {
   readonly #target: Writable;
   #redact = (text: string) => text;
+  #leftOut = 0;
 
   constructor(target: Writable) {
     super({ decodeStrings: false });
@@ -19,10 +23,17 @@ export class ErrorOutput extends Writable {
 
   override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
     try {
-      this.#target.write(this.#redact(String(chunk)));
+      if (this.#target.writableLength > maxWaiting) this.#leftOut++;
+      else this.#target.write(this.#takeLeftOut() + this.#redact(String(chunk)));
     } catch {
       // There is nowhere left to say it.
     }
     done();
+  }
+
+  #takeLeftOut(): string {
+    const count = this.#leftOut;
+    this.#leftOut = 0;
+    return count === 0 ? '' : `runnerd: … ${count} messages left out, as nobody read them\n`;
   }
 }

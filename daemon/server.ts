@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { type Connection, TextDocumentSyncKind } from 'vscode-languageserver/node';
 import type { LogLevel } from '../protocol/initialize.ts';
-import { logNotification } from '../protocol/log.ts';
+import { type LogParams, logNotification } from '../protocol/log.ts';
 import type { NotificationMessage } from '../protocol/messageTypes.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { sessionsDidChange } from '../protocol/sessions.ts';
@@ -21,7 +21,7 @@ import { createSettingsReader } from './config/settingsReader.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
 import { serveLogs } from './logs/serveLogs.ts';
-import { modelfileCapabilities, serveModelfileLanguage } from './modelfile/language.ts';
+import { serveModelfileLanguage } from './modelfile/language.ts';
 import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createLifecycle } from './models/lifecycle.ts';
 import { serverParamsSchema } from './models/params.ts';
@@ -30,6 +30,7 @@ import { modelCommands, serveModels } from './models/serveModels.ts';
 import { serveCommands } from './rpc/commands.ts';
 import { createEndpoint, type Endpoint } from './rpc/endpoint.ts';
 import { createFrameConnection } from './rpc/frameConnection.ts';
+import { createLogOutbox } from './rpc/logOutbox.ts';
 import { createSession, type Session, serveConfiguration, serveSession } from './rpc/session.ts';
 import { createTrace } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
@@ -85,6 +86,8 @@ interface Ground {
   readonly endpoint: Endpoint;
   /** Sends a notification that nobody waits for. */
   readonly publish: <P>(message: NotificationMessage<P>, params: P) => void;
+  /** Sends a line of a log, as long as the client reads them. */
+  readonly sendLog: (line: LogParams) => void;
   readonly closed: AbortSignal;
 }
 
@@ -101,18 +104,18 @@ function connect(options: DaemonOptions, core: Core, closing: AbortController): 
   const publish: Ground['publish'] = (message, params) => {
     endpoint.notify(message, params).catch(onLost);
   };
-  return { options, core, session, connection, endpoint, publish, closed };
+  const sendLog = createLogOutbox((line) => endpoint.notify(logNotification, line), onLost);
+  return { options, core, session, connection, endpoint, publish, sendLog, closed };
 }
 
 type Features = ReturnType<typeof createFeatures>;
 
 /** What the core has no need of. */
-function createFeatures({ options, core, connection, publish, closed }: Ground) {
+function createFeatures({ options, core, connection, sendLog, closed }: Ground) {
   const { configuration, log, headersFor, models, noteModels, secrets } = core;
   const { platform, env, now, wait, version } = options;
   const settings = () => configuration.current;
-  const onLine = (level: LogLevel, message: string) =>
-    publish(logNotification, { level, source: 'server', message });
+  const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
   return {
     settings,
     lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
@@ -145,6 +148,12 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
 
+  const modelfileLanguage = serveModelfileLanguage(connection, {
+    documents: completion.documents,
+    installed: (signal) => models.names(servers.client(), signal),
+    log,
+    closed,
+  });
   const served = serveConfiguration(connection, endpoint, common);
   const begun = serveSession(connection, {
     ...common,
@@ -158,7 +167,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     capabilities: (editor) => ({
       textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
       executeCommandProvider: { commands: [...modelCommands, ...completionCommands], workDoneProgress: true },
-      ...modelfileCapabilities,
+      ...modelfileLanguage.capabilitiesFor(editor),
       ...registration.capabilitiesFor(editor),
     }),
   });
@@ -171,12 +180,6 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: models.names });
   serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
-  serveModelfileLanguage(connection, {
-    documents: completion.documents,
-    installed: (signal) => models.names(servers.client(), signal),
-    log,
-    closed,
-  });
   const oneAnswer: Chat = (...turn) => {
     completion.giveWay();
     return core.chat(...turn);
@@ -196,10 +199,10 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
 }
 
 /** What follows from what. */
-function subscribe({ core, session, publish }: Ground, parts: Features & Served): void {
+function subscribe({ core, session, publish, sendLog }: Ground, parts: Features & Served): void {
   const { status } = core;
   core.log.onDidWrite(({ level, message }) => {
-    if (session.isReady()) publish(logNotification, { level, source: 'daemon', message });
+    if (session.isReady()) sendLog({ level, source: 'daemon', message });
   });
   status.onDidChange((changed) => publish(statusDidChange, changed));
   core.modelChanges.onDidChange(() => publish(modelsDidChange, {}));

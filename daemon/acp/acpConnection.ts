@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import {
   type AgentContext,
   type AnyMessage,
@@ -10,11 +10,10 @@ import {
   RequestError,
   type Stream,
 } from '@agentclientprotocol/sdk';
+import type { FrameProblem } from '../rpc/incoming.ts';
 import type { Agent } from './agent.ts';
 import type { Update } from './client.ts';
-
-/** As in frames: a message may be up to so many bytes. */
-const maxMessageBytes = 256 * 1024 * 1024;
+import { readMessageLines } from './messageLines.ts';
 
 export interface ConnectionOptions {
   readonly input: Readable;
@@ -91,15 +90,31 @@ export function connectAgent({
       session.cancel,
       answer(({ sessionId }) => agent.cancel(sessionId)),
     );
-  const lines = ndJsonStream(Writable.toWeb(output), Readable.toWeb(input) as ReadableStream<Uint8Array>, {
-    maxMessageBytes,
-  });
+  // Of the SDK's stream only the writing half is used: a line that is no message must end nothing.
+  const { writable } = ndJsonStream(Writable.toWeb(output), new ReadableStream());
+  const onProblem = ({ id, ...error }: FrameProblem) => {
+    const writer = writable.getWriter();
+    void writer.write({ jsonrpc: '2.0', id: id ?? null, error } as AnyMessage).catch(() => undefined);
+    writer.releaseLock();
+  };
+  const messages = readMessageLines(input, { onProblem }) as AsyncGenerator<AnyMessage>;
+  const lines: Stream = { readable: streamOf(messages), writable };
   const connection = app.connect(traced(lines, edge, trace));
   return {
     update: updateTo(connection.client),
     signal: connection.signal,
     close: () => connection.close(),
   };
+}
+
+function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessage> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await messages.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
 }
 
 function traced(

@@ -1,18 +1,30 @@
-import { type CompletionItem, CompletionItemKind, type Position } from 'vscode-languageserver/node';
+import {
+  type CompletionItem,
+  CompletionItemKind,
+  type MarkupKind,
+  type Position,
+} from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { toMarkup } from './markup.ts';
 import { parseModelfile } from './parser.ts';
 import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';
 
-/** What could be typed at a place; `installed` names the installed models, and is asked only where they fit. */
+export interface CompletionSources {
+  /** Names the installed models; it is asked only where they fit. */
+  readonly installed: () => Promise<readonly string[]>;
+  readonly format: MarkupKind;
+}
+
+/** What could be typed at a place. */
 export async function completionsAt(
   document: TextDocument,
   position: Position,
-  installed: () => Promise<readonly string[]>,
+  { installed, format }: CompletionSources,
 ): Promise<readonly CompletionItem[]> {
   const before = document.getText({ start: { line: position.line, character: 0 }, end: position });
   if (isInsideOfValue(document, position)) return [];
-  if (/^\s*[a-z]*$/i.test(before)) return commandItems();
-  if (/^\s*parameter[ \t]+\w*$/i.test(before)) return parameterItems();
+  if (/^\s*[a-z]*$/i.test(before)) return commandItems(format);
+  if (/^\s*parameter[ \t]+\w*$/i.test(before)) return parameterItems(format);
   if (/^\s*parameter[ \t]+use_mmap[ \t]+\w*$/i.test(before)) return words(['true', 'false']);
   if (/^\s*message[ \t]+\w*$/i.test(before)) return words(messageRoles);
   if (/^\s*from[ \t]+\S*$/i.test(before)) return modelItems(await installed());
@@ -29,24 +41,24 @@ function isInsideOfValue(document: TextDocument, position: Position): boolean {
   return isCut || (last !== undefined && last.start < lineStart && last.end > lineStart);
 }
 
-function commandItems(): readonly CompletionItem[] {
+function commandItems(format: MarkupKind): readonly CompletionItem[] {
   return [...commandWords].map(([name, { about }]) => ({
     label: name.toUpperCase(),
     kind: CompletionItemKind.Keyword,
     insertText: `${name.toUpperCase()} `,
     // What is typed in lower case is found, too.
     filterText: name,
-    documentation: { kind: 'markdown', value: about },
+    documentation: toMarkup(about, format),
   }));
 }
 
-function parameterItems(): readonly CompletionItem[] {
+function parameterItems(format: MarkupKind): readonly CompletionItem[] {
   return [...parameterWords].map(([name, { type, about }]) => ({
     label: name,
     kind: CompletionItemKind.Property,
     detail: type,
     insertText: `${name} `,
-    documentation: { kind: 'markdown', value: about },
+    documentation: toMarkup(about, format),
   }));
 }
 

@@ -1,10 +1,11 @@
-import type { Hover, Position } from 'vscode-languageserver/node';
+import type { Hover, MarkupKind, Position } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { toMarkup } from './markup.ts';
 import { type Command, parseModelfile, type Span } from './parser.ts';
 import { commandWords, parameterWords } from './vocabulary.ts';
 
 /** What a command or a parameter under the cursor means. */
-export function hoverAt(document: TextDocument, position: Position): Hover | undefined {
+export function hoverAt(document: TextDocument, position: Position, format: MarkupKind): Hover | undefined {
   const offset = document.offsetAt(position);
   const { commands } = parseModelfile(document.getText());
   const command = commands.find((candidate) => isIn(candidate, offset));
@@ -12,7 +13,7 @@ export function hoverAt(document: TextDocument, position: Position): Hover | und
   if (!told) return undefined;
   const { start, end } = told.span;
   return {
-    contents: { kind: 'markdown', value: told.about },
+    contents: toMarkup(told.about, format),
     range: { start: document.positionAt(start), end: document.positionAt(end) },
   };
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  type ClientCapabilities,
   type Connection,
   ConnectionError,
   type PublishDiagnosticsParams,
@@ -12,6 +13,7 @@ import { withTimeLimit } from '../abort.ts';
 import type { Log } from '../log.ts';
 import { completionsAt } from './completion.ts';
 import { hoverAt } from './hover.ts';
+import { markupFormats, plainFormats } from './markup.ts';
 import { readDocument, toDiagnostics } from './modelfile.ts';
 import { maxModelfileBytes } from './modelfileText.ts';
 import { resolveSources } from './resolve.ts';
@@ -23,11 +25,10 @@ export interface ModelfileLanguageOptions {
   readonly closed: AbortSignal;
 }
 
-/** What `initialize` announces of it. */
-export const modelfileCapabilities: ServerCapabilities = {
-  hoverProvider: true,
-  completionProvider: { triggerCharacters: [' '] },
-};
+export interface ModelfileLanguage {
+  /** What `initialize` announces of it; from then on it speaks as this editor reads. */
+  capabilitiesFor(editor: ClientCapabilities): ServerCapabilities;
+}
 
 /** How long the text rests before it is looked at, in ms. */
 const restFor = 150;
@@ -35,8 +36,12 @@ const restFor = 150;
 const namesWithin = 1_000;
 
 /** Diagnostics, hover and completion of Modelfiles by plain LSP, so that any editor has them. */
-export function serveModelfileLanguage(connection: Connection, options: ModelfileLanguageOptions): void {
+export function serveModelfileLanguage(
+  connection: Connection,
+  options: ModelfileLanguageOptions,
+): ModelfileLanguage {
   const { documents, log, closed } = options;
+  let formats = plainFormats;
   const waiting = new Map<string, NodeJS.Timeout>();
 
   const publish = (document: TextDocument) => {
@@ -83,7 +88,7 @@ export function serveModelfileLanguage(connection: Connection, options: Modelfil
   };
   connection.onHover(({ textDocument, position }) => {
     const document = modelfileAt(textDocument.uri);
-    return document && hoverAt(document, position);
+    return document && hoverAt(document, position, formats.hover);
   });
   connection.onCompletion(async ({ textDocument, position }) => {
     const document = modelfileAt(textDocument.uri);
@@ -91,8 +96,15 @@ export function serveModelfileLanguage(connection: Connection, options: Modelfil
     const reason = new Error('The runner took too long to list its models.');
     const installed = () =>
       withTimeLimit({ limit: namesWithin, reason, signal: closed }, options.installed).catch(() => []);
-    return [...(await completionsAt(document, position, installed))];
+    const sources = { installed, format: formats.documentation };
+    return [...(await completionsAt(document, position, sources))];
   });
+  return {
+    capabilitiesFor(editor) {
+      formats = markupFormats(editor);
+      return { hoverProvider: true, completionProvider: { triggerCharacters: [' '] } };
+    },
+  };
 }
 
 /** By its language, or by its name where the editor knows no such language. */

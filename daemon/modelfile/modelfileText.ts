@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { readRegularBytes } from '../regularFile.ts';
 
 /** A Modelfile is text that somebody wrote; what is larger is something else. */
 export const maxModelfileBytes = 16 * 1024 * 1024;
@@ -41,12 +41,7 @@ export function decodeModelfile(bytes: Uint8Array): string {
 
 async function readBytes(path: string): Promise<Uint8Array> {
   try {
-    const found = await stat(path);
-    // A pipe would keep it waiting for ever.
-    if (!found.isFile()) throw new Error('it is no file');
-    if (found.size > maxModelfileBytes)
-      throw new Error(`it has more than ${maxModelfileBytes / 1024 / 1024} MB`);
-    return await readFile(path);
+    return await readRegularBytes(path, maxModelfileBytes);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RunnerError('invalid-request', `The Modelfile ${path} cannot be read: ${reason}.`, {

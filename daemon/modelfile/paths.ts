@@ -48,19 +48,26 @@ export function looksLikePath(value: string): boolean {
   return isAbsolute(value) || /^(\.\.?([/\\]|$)|~([/\\]|$))|\\|\.(gguf|safetensors|bin|pth)$/i.test(value);
 }
 
-/** The file, or the files of a folder, from which a model is made. */
-export async function findModelFiles(path: string): Promise<Found> {
+/**
+ * The file, or the files of a folder, from which a model is made. A path inside of the Modelfile's folder that leads out
+ * of it by a link is refused: whoever reads `FROM ./model.gguf` takes it for a file of that folder.
+ */
+export async function findModelFiles(path: string, folder?: string): Promise<Found> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
     const isNone = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(found.code ?? '');
     return isNone ? { kind: 'none' } : unreadable(path, found);
   }
   try {
+    const real = await realpath(path);
+    if (folder !== undefined && isBelow(folder, path) && !isBelow(await realpath(folder), real))
+      return { kind: 'unusable', problem: `${path} leads out of its folder.` };
     if (found.isDirectory()) return await filesOfFolder(path);
     if (!found.isFile()) return { kind: 'unusable', problem: `${path} is neither a file nor a folder.` };
-    if (looksSecret(path, await realpath(path)))
+    if (looksSecret(path, real))
       return { kind: 'unusable', problem: `${path} looks like a secret; such files are never sent.` };
-    return { kind: 'files', files: [{ path, name: basename(path), bytes: found.size }] };
+    if (found.size === 0) return { kind: 'unusable', problem: `${path} is empty.` };
+    return { kind: 'files', files: [{ path: real, name: basename(path), bytes: found.size }] };
   } catch (error) {
     // Something is there, such as a folder with a link that leads nowhere: it is never taken for a model's name.
     return unreadable(path, error);

@@ -61,7 +61,7 @@ type Meant =
 async function resolveValue(command: string, value: Argument, folder: string | undefined): Promise<Meant> {
   const { text } = value;
   const path = expandPath(text, folder);
-  const found = path === undefined ? undefined : await findModelFiles(path);
+  const found = path === undefined ? undefined : await findModelFiles(path, folder);
   if (found?.kind === 'files') return found;
   if (found?.kind === 'unusable') return problemAt(value, found.problem);
   const isName = command === 'from' && !looksLikePath(text);

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
 import type { PartProgress } from '../../protocol/progress.ts';
 import { RunnerError } from '../errors.ts';
 import { formatShare } from '../models/bytes.ts';
+import { openRegularFile } from '../regularFile.ts';
 import type { Report } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Digests } from './createBody.ts';
@@ -42,16 +41,20 @@ export function createUploads(client: RunnerClient, files: readonly ModelFile[],
 
 type Count = (bytes: number) => void;
 
-async function digestOf({ path }: ModelFile, count: Count, signal: AbortSignal): Promise<string> {
+/** Nothing beyond the size that it had: what grows without an end would be read without one. */
+async function digestOf({ path, bytes }: ModelFile, count: Count, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   try {
-    const file = await open(path, 'r');
+    const file = await openRegularFile(path);
     try {
       const buffer = Buffer.allocUnsafe(pieceSize);
+      let read = 0;
       for (;;) {
         signal.throwIfAborted();
         const { bytesRead } = await file.read(buffer, 0, pieceSize, null);
         if (bytesRead === 0) return `sha256:${hash.digest('hex')}`;
+        read += bytesRead;
+        if (read > bytes) throw new Error('it grows while it is read');
         hash.update(buffer.subarray(0, bytesRead));
         count(bytesRead);
       }
@@ -75,7 +78,10 @@ async function upload(
   signal: AbortSignal,
 ): Promise<void> {
   const { path, bytes } = file;
-  const source = createReadStream(path, { highWaterMark: pieceSize });
+  const opened = await openRegularFile(path).catch((error) => {
+    throw unreadable(path, error);
+  });
+  const source = opened.createReadStream({ highWaterMark: pieceSize });
   const stream = counted(source, sent);
   let problem: Error | undefined;
   // Whoever reads it is told by its end; nobody may be reading any more.

@@ -16,6 +16,11 @@ export interface RecordedRequest {
   finished: boolean;
 }
 
+/** How many requests are remembered; the practice runner may be asked for days. */
+const maxRequests = 10_000;
+/** Of how many the bodies are. */
+const maxBodies = 1_000;
+
 interface Watched {
   readonly request: RecordedRequest;
   readonly signal: AbortSignal;
@@ -41,6 +46,9 @@ export function createRequestLog(
       const controller = new AbortController();
       const request = recordOf(incoming, now());
       requests.push(request);
+      if (requests.length > maxRequests) requests.shift();
+      const older = requests.at(-1 - maxBodies);
+      if (older) older.body = undefined;
       running.add(controller);
       response.once('close', () => {
         running.delete(controller);

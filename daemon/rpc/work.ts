@@ -108,6 +108,8 @@ class ProgressReporter {
   #percentage = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
+  /** A report that the editor has not taken yet. */
+  #isUnwritten = false;
   #isEnded = false;
 
   constructor(connection: Connection, title: string) {
@@ -125,7 +127,7 @@ class ProgressReporter {
   begin(token: ProgressToken): void {
     if (this.#isEnded) return;
     this.#token = token;
-    this.#send({ kind: 'begin', title: this.#title, cancellable: true, percentage: 0 });
+    void this.#send({ kind: 'begin', title: this.#title, cancellable: true, percentage: 0 });
     if (this.#newest) this.#tell();
   }
 
@@ -138,13 +140,18 @@ class ProgressReporter {
   end(message: string | undefined): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
-    if (this.#newest) this.#send(this.#reportOf(this.#newest));
-    this.#send(withoutUndefined<WorkEnd>({ kind: 'end', message }));
+    if (this.#newest) void this.#send(this.#reportOf(this.#newest));
+    void this.#send(withoutUndefined<WorkEnd>({ kind: 'end', message }));
   }
 
   #tell(): void {
-    if (this.#newest) this.#send(this.#reportOf(this.#newest));
-    this.#newest = undefined;
+    if (this.#newest && !this.#isUnwritten) {
+      this.#isUnwritten = true;
+      void this.#send(this.#reportOf(this.#newest)).finally(() => {
+        this.#isUnwritten = false;
+      });
+      this.#newest = undefined;
+    }
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#newest) this.#tell();
@@ -160,10 +167,10 @@ class ProgressReporter {
     return { kind: 'report', percentage: this.#percentage, ...state };
   }
 
-  #send(value: WorkProgress): void {
+  async #send(value: WorkProgress): Promise<void> {
     if (this.#token === undefined) return;
     // A connection that is gone aborts the work by its own signal.
-    this.#connection
+    await this.#connection
       .sendNotification(progressNotification.method, { token: this.#token, value })
       .catch(() => undefined);
   }

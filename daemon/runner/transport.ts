@@ -7,6 +7,7 @@ import { RunnerError } from '../errors.ts';
 import { readRegularFile } from '../regularFile.ts';
 import { failureOfConnection } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer } from './failure.ts';
+import { withoutContinue } from './interimAnswers.ts';
 import { readJsonLines, refuseExcess } from './jsonLines.ts';
 import type { Subject } from './subject.ts';
 
@@ -110,12 +111,21 @@ export function createTransport(options: TransportOptions): Transport {
     );
   }
 
+  /** Whatever an answer waits for, once it has begun it is short. */
   async function whole(request: TransportRequest): Promise<TextAnswer> {
     const response = await send(request);
+    const reading = {
+      limit: timerOf(options.timeouts.list),
+      reason: tooSlow(subjectOf(options, request.model)),
+      signal: request.signal,
+    };
     try {
-      const read = await readText(response.body, request.limit ?? maxBytes, true);
+      const read = await withTimeLimit(reading, () =>
+        readText(response.body, request.limit ?? maxBytes, true),
+      );
       return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: read };
     } catch (error) {
+      response.body.destroy();
       throw request.signal.aborted
         ? error
         : failureOfConnection(error, subjectOf(options, request.model), true);
@@ -167,10 +177,12 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
 
 /** Undici takes longer to load than all else together, so it is loaded when first needed. */
 async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
-  const { Agent } = await import('./httpAgent.ts');
+  const { Agent, buildConnector } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
+  const connect = buildConnector(withoutUndefined({ timeout: timeouts.connect, ca }));
   return new Agent({
-    connect: withoutUndefined({ timeout: timeouts.connect, ca }),
+    connect: (to, done) =>
+      connect(to, (...[error, socket]) => (error ? done(error, null) : done(null, withoutContinue(socket)))),
     bodyTimeout: timeouts.idle,
     maxHeaderSize: 64 * 1024,
   });

@@ -479,6 +479,7 @@ t.test('bytes that are no message are answered; the end of the input ends all, w
   send('[]');
   t.match(await next(), { id: null, error: { code: -32600 } });
   send('{"id":1}');
+  t.match(await next(), { id: null, error: { code: -32600 } });
   send('{"jsonrpc":"1.0","id":1,"method":"initialize"}');
   t.match(await next(), { id: null, error: { code: -32600 } });
   send('{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}');
@@ -489,6 +490,9 @@ t.test('bytes that are no message are answered; the end of the input ends all, w
   t.match(await next(), { id: 3, error: { code: -32601 } });
   send('{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":7}}');
   t.match(await next(), { id: 4, error: { code: -32602 } });
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  send(`{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":${deep}}}`);
+  t.match(await next(), { id: 7, error: { code: -32602, message: /nested/ } });
   send('');
   const opening = '{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}\n';
   // In pieces, and with the next message in the last of them.

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import type { PublishDiagnosticsParams } from 'vscode-languageserver/node';
+import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
 import { isGap, isSpace } from '../../daemon/modelfile/characters.ts';
 import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createBody } from '../../daemon/modelfile/createBody.ts';
@@ -21,6 +21,7 @@ import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.t
 import { decodeModelfile } from '../../daemon/modelfile/modelfileText.ts';
 import { parseModelfile } from '../../daemon/modelfile/parser.ts';
 import { expandPath, findModelFiles, looksLikePath } from '../../daemon/modelfile/paths.ts';
+import { resolveSources } from '../../daemon/modelfile/resolve.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/modelfile.ts';
@@ -498,6 +499,50 @@ t.test('a folder gives its weights and what belongs to them', async (t) => {
   t.match(await names('many'), { problem: /too many files/ }, 'one more that is hidden');
 });
 
+t.test('links are followed only inside of the folder of the Modelfile', async (t) => {
+  const home = join(folder, 'closed');
+  write('closed/inside/m.gguf', 'x');
+  write('open/m.gguf', 'x');
+  const link = (name: string, to: string) => symlinkSync(to, join(home, name));
+  link('own.gguf', join(home, 'inside', 'm.gguf'));
+  link('out.gguf', join(folder, 'open', 'm.gguf'));
+  link('outFolder', join(folder, 'open'));
+  symlinkSync(home, join(folder, 'closedToo'));
+  const sourcesOf = (text: string, from = home) => resolveSources(parseModelfile(text).commands, from);
+  const out = { problems: [{ message: /leads out of its folder/ }], files: [], adapters: [] };
+  for (const text of [
+    'FROM ./out.gguf',
+    `FROM ${join(home, 'out.gguf')}`,
+    'FROM ./outFolder',
+    'FROM ./outFolder/m.gguf',
+    'ADAPTER inside/../out.gguf',
+  ])
+    t.match(await sourcesOf(text), out, text);
+  for (const text of ['FROM ./own.gguf', 'FROM inside', 'FROM ../open/m.gguf', 'FROM ../closedToo/out.gguf'])
+    t.match(await sourcesOf(text), { problems: [], files: [{ name: /gguf/ }] }, text);
+  t.match(
+    await sourcesOf('FROM ./own.gguf', join(folder, 'closedToo')),
+    { problems: [], files: [{}] },
+    'the folder itself may be named by a link',
+  );
+});
+
+t.test(
+  'a file of the system that says it is regular holds nothing up',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const { daemon } = await setUp(t);
+    await t.rejects(
+      daemon.request(createModelRequest, { model: 'm', path: '/proc/kmsg' }),
+      failsWith({ data: { kind: 'invalid-request' }, message: /\/proc\/kmsg cannot be read/ }),
+    );
+    await t.rejects(
+      daemon.request(createModelRequest, { model: 'm', text: 'FROM /proc/kmsg' }),
+      failsWith({ data: { kind: 'invalid-modelfile' }, message: /is empty/ }),
+    );
+  },
+);
+
 t.test('a model is created from a Modelfile and its files', async (t) => {
   const { runner, daemon } = await setUp(t);
   const weights = Buffer.alloc(3 * 1024 * 1024, 'w');
@@ -605,7 +650,7 @@ t.test('mistakes are told before anything is sent', async (t) => {
     [{ path: 'Modelfile' }, -32602, /"path".*absolute/],
     [{ path: pathToFileURL(path).href }, -32602, /"path".*absolute/],
     [{ path: join(folder, 'nowhere') }, -33011, /cannot be read/],
-    [{ path: folder }, -33011, /it is no file/],
+    [{ path: folder }, -33011, /cannot be read: (it is not a regular file|EISDIR)/],
     [{ path: write('binary.gguf', Buffer.from([0x47, 0, 0xff])) }, -33011, /is no text/],
     [{ text: 'FROM ./relative.gguf' }, -33010, /save it first, or write an absolute path/],
     [{ text: 'FROM a b' }, -33010, /neither a model's name nor a file/],
@@ -779,7 +824,13 @@ t.test('which documents are Modelfiles', async (t) => {
 });
 
 t.test('hover and completion', async (t) => {
-  const { daemon } = await setUp(t);
+  const formats = ['markdown', 'plaintext'];
+  const { daemon } = await setUp(t, {
+    textDocument: {
+      hover: { contentFormat: formats },
+      completion: { completionItem: { documentationFormat: formats } },
+    },
+  });
   const uri = 'untitled:m';
   const text = 'FROM plain\nPARAMETER num_ctx 1\nSYSTEM """\nF\n"""\nMESSAGE \nPAR';
   await openDocument(daemon, { uri, text }).told(1);
@@ -802,4 +853,32 @@ t.test('hover and completion', async (t) => {
   t.strictSame(await labels(5, 8), ['system', 'user', 'assistant']);
   t.strictSame(await labels(3, 1), [], 'between quotes nothing is a command');
   t.strictSame(await labels(1, 19), []);
+});
+
+t.test('hover and completion speak as the editor reads', async (t) => {
+  const cases: readonly { name: string; formats: readonly string[] | undefined; kind: string }[] = [
+    { name: 'an editor that says nothing', formats: undefined, kind: 'plaintext' },
+    { name: 'plain text alone', formats: ['plaintext'], kind: 'plaintext' },
+    { name: 'plain text first', formats: ['plaintext', 'markdown'], kind: 'plaintext' },
+    { name: 'Markdown first', formats: ['markdown', 'plaintext'], kind: 'markdown' },
+  ];
+  for (const { name, formats, kind } of cases) {
+    await t.test(name, async (t) => {
+      const { daemon } = await setUp(t, {
+        textDocument: {
+          hover: formats ? { contentFormat: formats } : {},
+          completion: formats ? { completionItem: { documentationFormat: formats } } : {},
+        },
+      });
+      const textDocument = { uri: 'untitled:m' };
+      await openDocument(daemon, { uri: textDocument.uri, text: 'FROM a\n' }).told(1);
+      const at = (line: number) => ({ textDocument, position: { line, character: 0 } });
+      const hover = await daemon.connection.sendRequest<Hover>('textDocument/hover', at(0));
+      t.match(hover.contents, { kind, value: kind === 'markdown' ? /^\*\*FROM\*\* The/ : /^FROM The/ });
+      const items = await daemon.connection.sendRequest<CompletionItem[]>('textDocument/completion', at(1));
+      t.ok(items.length > 5 && items.every(({ documentation }) => Object(documentation).kind === kind));
+      const written = items.map(({ documentation }) => Object(documentation).value).join('');
+      t.equal(/[`*]/.test(written), kind === 'markdown', 'plain text has no marks');
+    });
+  }
 });

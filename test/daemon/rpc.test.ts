@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import * as z from 'zod/mini';
+import { readMessageLines } from '../../daemon/acp/messageLines.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { compileCacheFolder } from '../../daemon/compileCache.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
@@ -11,11 +13,13 @@ import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.
 import { initializationSchema } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import { parseUserConfig } from '../../daemon/config/userConfig.ts';
+import { ErrorOutput } from '../../daemon/errorOutput.ts';
 import { createEmitter } from '../../daemon/event.ts';
 import { createLog } from '../../daemon/log.ts';
 import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
+import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { exact, type Schema, validate } from '../../daemon/rpc/validate.ts';
 import { startDaemon } from '../../daemon/server.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
@@ -289,6 +293,63 @@ t.test('a message beyond the limit is refused without being kept', async (t) => 
   t.match((await readFrames([Buffer.from(whole)])).problems, [
     { code: -32600, message: `A message of ${most + 1} bytes is larger than the ${most} that are taken.` },
   ]);
+});
+
+t.test('a line that is too long is refused without being kept, and the next one is read', async (t) => {
+  const input = new PassThrough();
+  const problems: FrameProblem[] = [];
+  const lines = readMessageLines(input, { onProblem: (problem) => problems.push(problem), limit: 100 });
+  const message = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'm' });
+  for (let n = 0; n < 50; n++) input.write(Buffer.alloc(1000, 'x'));
+  input.write(`\n${message(1)}\n${'y'.repeat(200)}\n\n${message(2)}`);
+  input.end();
+  const ids: unknown[] = [];
+  for await (const read of lines) ids.push('id' in read ? read.id : undefined);
+  t.strictSame(ids, [1, 2]);
+  t.strictSame(
+    problems.map(({ code }) => code),
+    [-32600, -32600],
+    'each is told once',
+  );
+});
+
+t.test('a client that does not read its log is sent no more of it', async (t) => {
+  const sent: string[] = [];
+  let release: () => void = () => undefined;
+  const written = new Promise<void>((resolve) => (release = resolve));
+  let isStuck = true;
+  const outbox = createLogOutbox(
+    async ({ message }) => {
+      sent.push(message);
+      if (isStuck) await written;
+    },
+    () => t.fail('nothing failed'),
+  );
+  for (let n = 0; n < 5_000; n++) outbox({ level: 'info', source: 'server', message: `line ${n}` });
+  t.equal(sent.length, 1_000);
+  isStuck = false;
+  release();
+  await new Promise(setImmediate);
+  t.equal(sent.at(-1), '… 4,000 lines left out, as they were not read');
+  outbox({ level: 'info', source: 'server', message: 'next' });
+  t.equal(sent.at(-1), 'next');
+  t.equal(sent.length, 1_002, 'what was left out is told once');
+});
+
+t.test('standard error that nobody reads does not grow', async (t) => {
+  const target = new PassThrough();
+  const output = new ErrorOutput(target);
+  const line = `${'x'.repeat(999)}\n`;
+  for (let n = 0; n < 5_000; n++) output.write(line);
+  const kept = target.writableLength + target.readableLength;
+  t.ok(kept < 2 * 1024 * 1024, `${kept} bytes`);
+  target.resume();
+  await once(target, 'drain');
+  let said = '';
+  target.on('data', (chunk) => (said += chunk));
+  output.write('after\n');
+  await new Promise(setImmediate);
+  t.match(said, /… [\d]+ messages left out, as nobody read them\nafter/);
 });
 
 t.test('deltas keep order and text, with one unwritten', async (t) => {

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createNetServer } from 'node:net';
+import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { RunnerError } from '../../daemon/errors.ts';
@@ -450,7 +451,9 @@ t.test('a CA file that is no file holds nothing up', { skip: process.platform ==
 
 t.test('a whole answer has a deadline, however its bytes come', async (t) => {
   const server = createHttpServer((request, response) => {
-    response.writeHead(request.url === '/api/chat' ? 500 : 200, { 'content-type': 'application/json' });
+    const isRefused = request.url === '/api/generate';
+    request.resume();
+    response.writeHead(isRefused ? 500 : 200, { 'content-type': 'application/json' });
     // Each byte comes long before the gap between two of them is too long.
     const drip = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(drip));
@@ -471,7 +474,10 @@ t.test('a whole answer has a deadline, however its bytes come', async (t) => {
     running: client.ps(signal),
     show: client.show('m', signal),
     version: client.version(signal),
-    'the reason of a refused chat': client.chat({ model: 'm', messages: [] }, signal).next(),
+    'the reason of a refusal': client.generate({ model: 'm', prompt: '' }, signal).next(),
+    load: client.load('m', {}, signal),
+    'load of what embeds': client.loadEmbedding('m', {}, signal),
+    upload: client.uploadBlob('sha256:0', { bytes: 1, stream: Readable.from(['x']) }, signal),
   };
   await Promise.all(
     Object.entries(asked).map(([name, answer]) =>
@@ -513,12 +519,84 @@ t.test('JSON that is nested 100,000 deep is a bad response in each place', async
   );
 });
 
+function portOfNet(server: NetServer): number {
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+t.test('the head of an answer has a deadline, however its bytes come', async (t) => {
+  const sockets = new Set<Socket>();
+  const server = createNetServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.write('HTTP/1.1 200 OK\r\nx: ');
+    const drip = setInterval(() => socket.write('x'), 10);
+    socket.on('close', () => clearInterval(drip));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOfNet(server)}`;
+  const transport = transportTo(url, {
+    timeouts: { connect: 60_000, list: 60_000, firstByte: 100, idle: 60_000 },
+  });
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    await transport.close();
+    server.close();
+  });
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  const { signal } = new AbortController();
+  const asked: Readonly<Record<string, Promise<unknown>>> = {
+    chat: client.chat({ model: 'm', messages: [] }, signal).next(),
+    load: client.load('m', {}, signal),
+    pull: client.pull('m', signal).next(),
+  };
+  await Promise.all(
+    Object.entries(asked).map(([name, answer]) => t.rejects(answer, failsWith({ kind: 'timeout' }), name)),
+  );
+});
+
+t.test('a server may say that a request goes on, in whatever pieces', async (t) => {
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const named = 'HTTP/1.1 100 Continue\r\nx-so: HTTP/1.1 100\r\n\r\n';
+  const body = JSON.stringify({ version: interim });
+  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const cases: Readonly<Record<string, readonly string[]>> = {
+    'with its answer': [interim + head + body],
+    'before its answer': [interim, head + body],
+    'byte by byte': [...(interim + head + body)],
+    'more than once': [interim + named, interim, head + body],
+    'never, but in what it says': [head, body],
+  };
+  let pieces: readonly string[] = [];
+  let closed = 0;
+  const server = createNetServer((socket) => {
+    socket.on('close', () => closed++);
+    socket.on('error', () => undefined).setNoDelay(true);
+    socket.on('data', async () => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await new Promise(setImmediate);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOfNet(server)}`;
+  const transport = transportTo(url);
+  t.teardown(async () => {
+    await transport.close();
+    server.close();
+  });
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  for (const [name, sent] of Object.entries(cases)) {
+    pieces = sent;
+    t.equal(await client.version(new AbortController().signal), interim.slice(0, 64), name);
+  }
+  t.equal(closed, 0, 'no connection is closed');
+});
+
 t.test('what speaks no HTTP is a bad response', async (t) => {
   const server = createNetServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const transport = transportTo(`http://127.0.0.1:${port}`);
+  const transport = transportTo(`http://127.0.0.1:${portOfNet(server)}`);
   await t.rejects(
     transport.json({ method: 'GET', path: '/', signal: new AbortController().signal }),
     failsWith({

@@ -1,5 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -14,6 +15,7 @@ import {
   tryModelName,
 } from '../../daemon/practice/modelName.ts';
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
+import { createRequestLog } from '../../daemon/practice/requestLog.ts';
 import { sampleObject } from '../../daemon/practice/schemaSample.ts';
 import type { Piece } from '../../daemon/practice/speech.ts';
 import { countTokens } from '../../daemon/practice/tokens.ts';
@@ -457,3 +459,15 @@ async function emptyFolder(t: Tap): Promise<string> {
   t.teardown(() => rm(folder, { recursive: true }));
   return folder;
 }
+
+t.test('of the requests that came only the newest are remembered', async (t) => {
+  const log = createRequestLog(Date.now, () => undefined);
+  for (let n = 0; n < 12_000; n++) {
+    const incoming = { method: 'GET', url: `/${n}`, headers: {} } as IncomingMessage;
+    const { request } = log.watch(incoming, new EventEmitter() as ServerResponse);
+    request.body = 'text';
+  }
+  t.equal(log.requests.length, 10_000);
+  t.equal(log.requests.at(-1)?.path, '/11999');
+  t.equal(log.requests.filter(({ body }) => body !== undefined).length, 1_000);
+});
