@@ -573,12 +573,14 @@ t.test('a client that stops reading holds the runner back, and loses nothing', a
   const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
   t.ok(Number(kilobytes) < 250_000, `the agent took at most ${kilobytes} kB`);
   lines.resume();
-  t.match(await waitFor(({ id }) => id === 3), { result: { stopReason: 'end_turn' } });
+  // It is longer than an answer may be, and all of it comes that is taken.
+  t.match(await waitFor(({ id }) => id === 3), { error: { data: { kind: 'bad-response' } } });
   const characters = received.reduce(
     (sum, { params }) => sum + (params?.update?.content?.text.length ?? 0),
     0,
   );
-  t.equal(characters, floodTokens * floodToken.length);
+  const most = 4 * 1024 * 1024;
+  t.ok(characters <= most && characters > most - floodToken.length, `${characters} came`);
 });
 
 t.test('a client that does not read can cancel, and go away: the request to the runner ends', async (t) => {
