@@ -179,7 +179,7 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
 async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
   const { Agent, buildConnector } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
-  const connect = buildConnector(withoutUndefined({ timeout: timeouts.connect, ca }));
+  const connect = buildConnector({ timeout: timeouts.connect, ...(ca && { ca }) });
   return new Agent({
     connect: (to, done) =>
       connect(to, (...[error, socket]) => (error ? done(error, null) : done(null, withoutContinue(socket)))),
