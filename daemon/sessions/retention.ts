@@ -1,7 +1,7 @@
 import type { FolderEntry } from './folderEntries.ts';
 
 /** Of all conversations together, in bytes. */
-export const maxFolder = 200 * 1024 * 1024;
+const maxFolder = 200 * 1024 * 1024;
 /** More of them are not kept, whatever their size. */
 const maxCount = 10_000;
 const day = 24 * 60 * 60 * 1000;

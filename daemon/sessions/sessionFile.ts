@@ -9,7 +9,7 @@ import { titleOf } from './title.ts';
 export const maxFile = 64 * 1024 * 1024;
 
 /** The first and the last line of a file fit into so many bytes. */
-export const maxEdge = 16 * 1024;
+const maxEdge = 16 * 1024;
 
 export interface FileSummary {
   readonly header: SessionHeader;

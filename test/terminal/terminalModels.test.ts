@@ -114,7 +114,7 @@ t.test('the help lists every command, aligned', async (t) => {
   const run = startTerminal({ args: ['--help'], input: '' });
   t.equal(await run.ended, 0);
   const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
-  t.equal(rows.length, 12);
+  t.equal(rows.length, 13);
   t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
   t.notMatch(run.stdout.text(), '__complete');
   t.ok(
@@ -766,7 +766,7 @@ t.test('candidates for the word at the cursor', async (t) => {
   const all = [...models, ...odd, model('hf.co/u/Model-GGUF:Q4_K_M')];
   const names = ['qwen3:4b', 'm:1b', 'hf.co/u/Model-GGUF:Q4_K_M'];
   const cases = [
-    { words: ['s'], want: ['show', 'stop'] },
+    { words: ['s'], want: ['show', 'stop', 'sessions'] },
     { words: ['--server', 'x', 'pu'], want: ['pull'] },
     { words: ['show', ''], want: names },
     { words: ['show', 'qwen3:'], want: ['qwen3:4b'] },
