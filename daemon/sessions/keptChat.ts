@@ -22,8 +22,10 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
     const store = await sessions.get();
     await naming('session', store.open(id));
     let seq = 0;
+    const came = { text: '', thinking: '' };
     const counted: typeof send = (delta) => {
       seq = delta.seq + 1;
+      if (delta.kind === 'text' || delta.kind === 'thinking') came[delta.kind] += delta.text;
       return send(delta);
     };
     const keep = async (answer: readonly Message[], partial?: KeptTurn['partial']) => {
@@ -32,9 +34,13 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
     };
     return store.during(signal, async (until) => {
       const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
-        const came = partOf(error);
-        if (came.length > 0)
-          await keep(came, 'failed').catch((failure) => log.warn(`The conversation: ${String(failure)}`));
+        // A client that has gone takes no more of the answer, and the error is about that.
+        const known = partOf(error);
+        const part = known.length > 0 ? known : messagesOf(came);
+        if (part.length > 0)
+          await keep(part, until.aborted ? 'cancelled' : 'failed').catch((failure) =>
+            log.warn(`The conversation: ${String(failure)}`),
+          );
         throw error;
       });
       try {
@@ -60,6 +66,16 @@ function partOf(error: unknown): readonly Message[] {
   if (!(error instanceof RunnerError)) return [];
   const { messages, partial } = error.details;
   return (messages ?? (partial === undefined ? [] : [partial])) as readonly Message[];
+}
+
+interface Came {
+  readonly text: string;
+  readonly thinking: string;
+}
+
+function messagesOf({ text, thinking }: Came): readonly Message[] {
+  if (text === '' && thinking === '') return [];
+  return [{ role: 'assistant', content: text, ...(thinking === '' ? {} : { thinking }) }];
 }
 
 function sentenceOf(error: unknown): string {
