@@ -11,6 +11,8 @@ interface Known {
   digest?: string;
   /** From `show`, which is complete: what it does not name, the model cannot. */
   shown?: ReadonlySet<string>;
+  /** `show` was asked; old servers do not tell capabilities there either. */
+  isShown?: boolean;
   /** From the list, which may leave out: what it names, the model can. */
   listed?: ReadonlySet<string>;
   readonly observed: Map<CapabilityName, boolean>;
@@ -153,6 +155,7 @@ export function createModelKnowledge(): ModelKnowledge {
     learnShown(server, model, show) {
       const id = modelId(server, model);
       const found = entryAt(id);
+      found.isShown = true;
       if (show.capabilities) found.shown = new Set(show.capabilities);
       if (show.remoteHost !== undefined) found.isRemote = true;
       if (show.maximumContext) found.maximumContext = show.maximumContext;
@@ -191,7 +194,7 @@ export function createModelKnowledge(): ModelKnowledge {
     },
     context: (server, model) => contextOf(entry(server, model)),
     isRemote: (server, model) => entry(server, model).isRemote === true,
-    isShown: (server, model) => entry(server, model).shown !== undefined,
+    isShown: (server, model) => entry(server, model).isShown === true,
   };
 }
 

@@ -59,7 +59,7 @@ export class FrameReader extends AbstractMessageReader {
     const body = this.#shift(this.#wanted);
     this.#wanted = undefined;
     this.#deliver(body);
-    return this.#size > 0;
+    return true;
   }
 
   #readHeader(): boolean {

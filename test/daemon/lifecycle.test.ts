@@ -1,14 +1,11 @@
-import { mock } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Connection } from 'vscode-languageserver/node';
 import { createDownloadProgress } from '../../daemon/models/downloadProgress.ts';
 import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
 import { createLifecycle } from '../../daemon/models/lifecycle.ts';
 import { createModels } from '../../daemon/models/models.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import { createWorks, type Report } from '../../daemon/rpc/work.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfDownload } from '../../daemon/runner/downloadFailure.ts';
 import { createTransport } from '../../daemon/runner/transport.ts';
@@ -280,85 +277,6 @@ t.test('a pull tells how far it is: never backwards, never more than ten times a
   );
   const { models: list } = await daemon.request(listModelsRequest, {});
   t.ok(list.some(({ name }: Model) => name === 'guest:latest'));
-});
-
-t.test('of the states between two reports the newest is told, and nothing after the end', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
-  const told: WorkProgress[] = [];
-  const connection = {
-    sendNotification: async (_method: string, { value }: ProgressParams) => void told.push(value),
-  } as unknown as Connection;
-  const works = createWorks(connection);
-  const state = (completed: number, total = 200) => ({ message: 'm', completed, total });
-  const tell = async (work: (report: Report, abort: () => void) => void): Promise<unknown> => {
-    told.length = 0;
-    const controller = new AbortController();
-    const { signal } = controller;
-    return works.run({ title: 'T', token: 'mine', signal }, async (report) =>
-      work(report, () => controller.abort()),
-    );
-  };
-  const begin = { kind: 'begin', title: 'T', cancellable: true, percentage: 0 };
-  const reported = (completed: number, percentage: number) => ({
-    ...{ kind: 'report', percentage, message: 'm', completed, total: 200 },
-  });
-
-  let late: Report = () => undefined;
-  await tell((report) => {
-    late = report;
-    report(state(2));
-    report(state(4));
-    report(state(6));
-    mock.timers.tick(119);
-    t.strictSame(told, [begin, reported(2, 1)], 'the first at once');
-    mock.timers.tick(1);
-    t.strictSame(told.at(-1), reported(6, 3));
-    mock.timers.tick(120);
-    t.equal(told.length, 3, 'there is nothing new');
-    report(state(6));
-    t.equal(told.length, 3, 'a runner repeats itself');
-    report(state(200));
-    t.strictSame(told.at(-1), reported(200, 99), 'something is left to do');
-    report(state(50));
-    mock.timers.tick(120);
-    t.strictSame(told.at(-1), reported(50, 99), 'never backwards');
-    report(state(100));
-  });
-  t.strictSame(told.slice(5), [reported(100, 100), { kind: 'end' }], 'what is left is told with the end');
-  mock.timers.tick(1_000);
-  late(state(7));
-  mock.timers.tick(1_000);
-  t.equal(told.length, 7);
-
-  await tell((report) => report({ message: 'm' }));
-  t.strictSame(told, [begin, ...Array(2).fill({ kind: 'report', message: 'm' }), { kind: 'end' }]);
-  await tell((report) => report(state(0, 0)));
-  t.notOk(
-    told.some((value) => value.kind === 'report' && 'percentage' in value),
-    'of nothing there is no share',
-  );
-  await t.rejects(
-    tell((report) => {
-      report(state(2));
-      report(state(4));
-      throw new Error('broken');
-    }),
-    { message: 'broken' },
-  );
-  t.strictSame(
-    told.slice(1),
-    [reported(2, 1), reported(4, 2), { kind: 'end' }],
-    'it failed: not all is done',
-  );
-  await t.rejects(
-    tell((_, abort) => {
-      abort();
-      throw new Error('stopped');
-    }),
-    { code: -32800 },
-  );
-  t.strictSame(told, [begin, { kind: 'end', message: 'Cancelled' }]);
 });
 
 t.test('two pulls of one model share one download, and leave it one by one', async (t) => {

@@ -3,6 +3,7 @@ import { watch } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { mock } from 'node:test';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { containerOf } from '../../daemon/logs/dockerContainer.ts';
@@ -299,6 +300,26 @@ t.test('a flood is told in part, and what was left out in one line', async (t) =
   lines.end();
   lines.take({ text: 'late', length: 4 });
   t.equal(told.at(-1), 'warn … 1 line left out', 'also at the end, after which nothing is told');
+});
+
+t.test('what a flood left out is told once there is room, also if no line comes', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  let now = 0;
+  const told: string[] = [];
+  const lines = createLogLines({ onLine: (_, message) => told.push(message), now: () => now });
+  for (let n = 0; n < burstLines + 2; n++) lines.take({ text: 'line', length: 4 });
+  mock.timers.tick(1_000);
+  t.equal(told.length, burstLines, 'there is no room yet');
+  now += 1_000;
+  mock.timers.tick(999);
+  t.equal(told.length, burstLines);
+  mock.timers.tick(1);
+  t.strictSame(told.slice(burstLines), ['… 2 lines left out'], 'it was looked again');
+  now += 10_000;
+  mock.timers.tick(10_000);
+  t.equal(told.length, burstLines + 1);
+  lines.end();
 });
 
 t.test('whoever takes the lines may fail', async (t) => {

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { RunnerError } from '../../daemon/errors.ts';
 import { familyOf } from '../../daemon/models/family.ts';
 import { createModelKnowledge, modelId } from '../../daemon/models/knowledge.ts';
 import { parseParameters } from '../../daemon/models/model.ts';
+import { createModels } from '../../daemon/models/models.ts';
 import { modelKey, parseModelName } from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
+import type { RunnerClient } from '../../daemon/runner/client.ts';
+import type { WireModel } from '../../daemon/runner/wire.ts';
 import { failsWith } from '../support/failsWith.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
@@ -279,4 +283,144 @@ t.test('parameters are read from text', async (t) => {
   t.equal((parseParameters('stop a\n'.repeat(many))['stop'] as unknown[]).length, many, 'many of a name');
   const wide = `stop ${'a '.repeat(many)}${' '.repeat(many)}`;
   t.equal(parseParameters(wide)['stop'], wide.slice(5).trim(), 'many words and blanks');
+});
+
+/** A runner of these models, and what it was asked. */
+function runnerWith(listed: readonly WireModel[]) {
+  const state = {
+    asked: [] as string[],
+    running: [] as readonly WireModel[],
+    failure: undefined as unknown,
+    noPs: undefined as unknown,
+    atOnce: 0,
+    most: 0,
+  };
+  const answer = async <T>(what: string, value: T, failure = state.failure): Promise<T> => {
+    state.asked.push(what);
+    state.most = Math.max(state.most, ++state.atOnce);
+    await new Promise(setImmediate);
+    state.atOnce--;
+    if (failure) throw failure;
+    return value;
+  };
+  const client = {
+    server,
+    tags: () => answer('tags', listed),
+    ps: () => answer('ps', state.running, state.failure ?? state.noPs),
+    show: (model: string) => answer(`show ${model}`, { system: model, parameters: 'num_ctx 1' }),
+  } as unknown as RunnerClient;
+  const take = () => state.asked.splice(0).sort();
+  return { client, state, take };
+}
+
+const failure = (kind: 'server-unreachable' | 'not-supported' | 'unauthorized') =>
+  new RunnerError(kind, kind);
+
+t.test('a list is asked for again after two seconds, on demand, and once it is another one', async (t) => {
+  let time = 10_000;
+  const runner = runnerWith([
+    { name: 'a:latest', capabilities: ['completion'] },
+    { name: 'b:latest', capabilities: ['embedding'] },
+  ]);
+  const { client, state, take } = runner;
+  const models = createModels(createModelKnowledge(), () => time);
+  const { signal } = new AbortController();
+  const list = async (refresh = false) => {
+    const { models: found, ...rest } = await models.list(client, { refresh }, signal);
+    return [found.map(({ name, running }) => (running ? `${name} runs` : name)), rest];
+  };
+  const names = ['a:latest', 'b:latest'];
+  state.running = [{ name: 'B' }];
+  t.strictSame(await list(), [['a:latest', 'b:latest runs'], {}]);
+  t.strictSame(take(), ['ps', 'tags'], 'both tell what they can do');
+  time += 1_999;
+  await list();
+  t.strictSame(take(), []);
+  time += 1;
+  await list();
+  t.strictSame(take(), ['ps', 'tags']);
+  await list(true);
+  t.strictSame(take(), ['ps', 'tags']);
+  models.forgetList(client);
+  await list();
+  t.strictSame(take(), ['ps', 'tags']);
+
+  state.failure = failure('server-unreachable');
+  t.strictSame(await list(true), [names, { stale: true }], 'an old list, and nothing runs');
+  state.failure = failure('unauthorized');
+  await t.rejects(list(true), failsWith({ kind: 'unauthorized' }));
+  t.strictSame(await models.names(client, signal), names, 'a fresh one is there');
+  models.forgetList(client);
+  t.strictSame(await models.names(client, signal), []);
+  state.failure = new Error('a fault of ours');
+  await t.rejects(models.names(client, signal), { message: 'a fault of ours' });
+  const unknown = createModels(createModelKnowledge(), () => time);
+  unknown.forgetList(client);
+  state.failure = failure('server-unreachable');
+  await t.rejects(
+    unknown.list(client, { refresh: false }, signal),
+    failsWith({ kind: 'server-unreachable' }),
+  );
+  const gone = AbortSignal.abort();
+  await t.rejects(models.list(client, { refresh: true }, gone), 'who has left takes no old list');
+  await t.rejects(unknown.names(client, gone));
+
+  state.failure = undefined;
+  state.noPs = failure('not-supported');
+  t.strictSame(await list(true), [names, {}], 'an old server does not say what runs');
+  state.noPs = failure('unauthorized');
+  await t.rejects(list(true), failsWith({ kind: 'unauthorized' }));
+});
+
+t.test('a server that does not list what its models can do is asked one by one, and once', async (t) => {
+  const many = Array.from({ length: 70 }, (_, n) => ({ name: `m${n}:latest`, digest: `${n}` }));
+  const { client, state, take } = runnerWith([{ name: 'told:latest', capabilities: [] }, ...many]);
+  const models = createModels(createModelKnowledge(), Date.now);
+  const { signal } = new AbortController();
+  await models.list(client, { refresh: true }, signal);
+  const asked = take().filter((what) => what.startsWith('show'));
+  t.equal(asked.length, 64, 'no more than that at a time');
+  t.notOk(asked.includes('show told:latest'));
+  t.equal(state.most, 4, 'and four at once');
+  await models.list(client, { refresh: true }, signal);
+  t.equal(take().filter((what) => what.startsWith('show')).length, 6, 'the others');
+  await models.list(client, { refresh: true }, signal);
+  t.strictSame(take(), ['ps', 'tags']);
+});
+
+t.test('a model is found and shown by its name', async (t) => {
+  const listed = [
+    { name: 'a:latest', digest: 'a', capabilities: ['completion'] },
+    { name: 'b:latest', digest: 'b', capabilities: ['embedding'] },
+  ];
+  const { client, state, take } = runnerWith(listed);
+  const models = createModels(createModelKnowledge(), Date.now);
+  const { signal } = new AbortController();
+  t.match(await models.find(client, 'B', signal), { name: 'b:latest', digest: 'b' });
+  await t.rejects(models.find(client, 'c', signal), failsWith({ kind: 'model-not-found' }));
+  state.running = [{ name: 'b', size: 5 }];
+  t.strictSame(await models.show(client, 'b', signal), {
+    model: {
+      ...{ name: 'b:latest', server: 'default', family: 'b:latest', digest: 'b' },
+      ...(await models.find(client, 'b', signal)),
+    },
+    ...{ system: 'b', parameters: { num_ctx: 1 } },
+  });
+  t.match(
+    (await models.running(client, signal)).map(({ name, running }) => [name, running?.size]),
+    [['b', 5]],
+  );
+  t.match(await models.show(client, 'c', signal), { model: { name: 'c' }, system: 'c' });
+  t.notOk(models.onlyEmbeds(client, 'a'));
+  t.ok(models.onlyEmbeds(client, 'b'));
+
+  take();
+  await models.learn(client, 'a', ['completion'], signal);
+  t.strictSame(take(), [], 'it is known');
+  await models.learn(client, 'a', ['completion', 'thinking'], signal);
+  await models.learn(client, 'a', ['thinking'], signal);
+  t.strictSame(take(), ['show a'], 'it is asked for once');
+  state.failure = failure('server-unreachable');
+  await models.learn(client, 'x', ['tools'], signal);
+  await t.rejects(models.learn(client, 'x', ['tools'], AbortSignal.abort()));
 });

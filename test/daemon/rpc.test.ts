@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { mock } from 'node:test';
 import fc from 'fast-check';
 import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/messageLines.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
@@ -21,10 +23,12 @@ import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { exact, type Schema, validate } from '../../daemon/rpc/validate.ts';
+import { createWorks, type Report } from '../../daemon/rpc/work.ts';
 import { startDaemon } from '../../daemon/server.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { NotificationMessage } from '../../protocol/messageTypes.ts';
+import type { ProgressParams, WorkProgress } from '../../protocol/progress.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 
@@ -277,9 +281,11 @@ t.test('a message beyond the limit is refused without being kept', async (t) => 
   const length = 300 * 1024 * 1024;
   input.write(`Content-Length: ${length}\r\n\r\n`);
   const piece = Buffer.alloc(1024 * 1024, 'x');
-  for (let n = 0; n < 300; n++)
+  for (let n = 0; n < 299; n++)
     if (!input.write(piece)) await new Promise((resolve) => input.once('drain', resolve));
-  input.write(frame(note(1)));
+  const good = frame(note(1));
+  input.write(Buffer.concat([piece, Buffer.from(good.slice(0, 5))]));
+  input.write(good.slice(5));
   await new Promise<void>((resolve) => input.end(() => setImmediate(resolve)));
   t.strictSame(
     problems.map(({ code }) => code),
@@ -350,6 +356,98 @@ t.test('standard error that nobody reads does not grow', async (t) => {
   output.write('after\n');
   await new Promise(setImmediate);
   t.match(said, /… [\d]+ messages left out, as nobody read them\nafter/);
+});
+
+t.test('of the states between two reports the newest is told, and nothing after the end', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const told: WorkProgress[] = [];
+  const connection = {
+    sendNotification: async (_method: string, { value }: ProgressParams) => void told.push(value),
+  } as unknown as Connection;
+  const works = createWorks(connection);
+  const state = (completed: number, total = 200) => ({ message: 'm', completed, total });
+  const tell = async (work: (report: Report, abort: () => void) => void): Promise<unknown> => {
+    told.length = 0;
+    const controller = new AbortController();
+    return works.run({ title: 'T', token: 'mine', signal: controller.signal }, async (report) =>
+      work(report, () => controller.abort()),
+    );
+  };
+  const begin = { kind: 'begin', title: 'T', cancellable: true, percentage: 0 };
+  const reported = (completed: number, percentage: number) => ({
+    ...{ kind: 'report', percentage, message: 'm', completed, total: 200 },
+  });
+
+  const { signal } = new AbortController();
+
+  let late: Report = () => undefined;
+  await tell((report) => {
+    late = report;
+    report(state(2));
+    report(state(4));
+    report(state(6));
+    mock.timers.tick(119);
+    t.strictSame(told, [begin, reported(2, 1)], 'the first at once');
+    mock.timers.tick(1);
+    t.strictSame(told.at(-1), reported(6, 3));
+    mock.timers.tick(120);
+    t.equal(told.length, 3, 'there is nothing new');
+    report(state(6));
+    t.equal(told.length, 3, 'a runner repeats itself');
+    report(state(200));
+    t.strictSame(told.at(-1), reported(200, 99), 'something is left to do');
+    report(state(50));
+    mock.timers.tick(120);
+    t.strictSame(told.at(-1), reported(50, 99), 'never backwards');
+    report(state(100));
+  });
+  t.strictSame(told.slice(5), [reported(100, 100), { kind: 'end' }], 'what is left is told with the end');
+  mock.timers.tick(1_000);
+  late(state(7));
+  mock.timers.tick(1_000);
+  t.equal(told.length, 7);
+
+  await tell((report) => report({ message: 'm' }));
+  t.strictSame(told, [begin, ...Array(2).fill({ kind: 'report', message: 'm' }), { kind: 'end' }]);
+  await tell((report) => report(state(0, 0)));
+  t.notOk(
+    told.some((value) => value.kind === 'report' && 'percentage' in value),
+    'of nothing there is no share',
+  );
+  await t.rejects(
+    tell((report) => {
+      report(state(2));
+      report(state(4));
+      throw new Error('broken');
+    }),
+    { message: 'broken' },
+  );
+  t.strictSame(
+    told.slice(1),
+    [reported(2, 1), reported(4, 2), { kind: 'end' }],
+    'it failed: not all is done',
+  );
+  await t.rejects(
+    tell((_, abort) => {
+      abort();
+      throw new Error('stopped');
+    }),
+    { code: -32800 },
+  );
+  t.strictSame(told, [begin, { kind: 'end', message: 'Cancelled' }]);
+
+  const twice = failsWith({ path: 'workDoneToken' });
+  await works.run({ title: 'T', token: 7, signal }, async () => {
+    await t.rejects(
+      works.run({ title: 'U', token: 7, signal }, async () => undefined),
+      twice,
+      'other work has the token',
+    );
+    await works.run({ title: 'V', token: 8, signal }, async () => undefined);
+    await works.run({ title: 'W', token: undefined, signal }, async () => undefined);
+  });
+  await works.run({ title: 'T', token: 7, signal }, async () => undefined);
 });
 
 t.test('deltas keep order and text, with one unwritten', async (t) => {

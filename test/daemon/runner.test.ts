@@ -16,7 +16,15 @@ import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
 import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../daemon/runner/transport.ts';
-import type { GenerateLine, parseChatLine } from '../../daemon/runner/wire.ts';
+import {
+  type GenerateLine,
+  parseChatLine,
+  parseGenerateLine,
+  parseModels,
+  parseShow,
+  parseVersion,
+  parseWorkLine,
+} from '../../daemon/runner/wire.ts';
 import { isLoopback, parseAddress } from '../../protocol/address.ts';
 import { skipWithout } from '../support/debian.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -374,6 +382,133 @@ async function summaryOf(
     : summary;
 }
 
+t.test('of an answer only what is of its type is taken', async (t) => {
+  const chat = {
+    content: '',
+    thinking: '',
+    toolCalls: [],
+    done: false,
+    promptTokens: 0,
+    completionTokens: 0,
+  };
+  const called = (...of: readonly unknown[]) => ({
+    message: { tool_calls: of.map((one) => ({ function: one })) },
+  });
+  const call = { name: 'f', arguments: {} };
+  const cases: readonly (readonly [parse: (value: unknown) => unknown, value: unknown, want: unknown])[] = [
+    [parseChatLine, {}, chat],
+    [parseChatLine, { message: 'x', done: 'true', prompt_eval_count: -1, eval_count: '2' }, chat],
+    [
+      parseChatLine,
+      {
+        message: { content: 'a', thinking: 'b' },
+        done: true,
+        done_reason: 'stop',
+        prompt_eval_count: 0,
+        eval_count: 2,
+      },
+      {
+        ...{ ...chat, content: 'a', thinking: 'b', done: true, doneReason: 'stop' },
+        completionTokens: 2,
+      },
+    ],
+    [parseChatLine, { error: null }, chat],
+    [parseChatLine, { error: 'broken' }, { ...chat, error: 'broken' }],
+    [parseChatLine, { error: { code: 1 } }, { ...chat, error: '{"code":1}' }],
+    [
+      parseChatLine,
+      called(
+        { name: 'f', arguments: { a: 1 } },
+        { name: 'f', arguments: '{"a":1}' },
+        { name: 'f', arguments: '[1]' },
+        { name: 'f', arguments: '{' },
+        { name: 'f', arguments: 1 },
+        { name: '' },
+        { name: 1 },
+        null,
+      ),
+      {
+        ...chat,
+        toolCalls: [{ ...call, arguments: { a: 1 } }, { ...call, arguments: { a: 1 } }, call, call, call],
+      },
+    ],
+    [
+      parseChatLine,
+      { message: { tool_calls: [null, { id: 'i', function: call }, { id: '', function: call }] } },
+      { ...chat, toolCalls: [{ id: 'i', ...call }, call] },
+    ],
+    [parseGenerateLine, {}, { text: '', done: false }],
+    [
+      parseGenerateLine,
+      { response: 'a', done: true, done_reason: 'stop', error: 'e' },
+      { text: 'a', done: true, doneReason: 'stop', error: 'e' },
+    ],
+    [parseWorkLine, {}, { status: '' }],
+    [parseWorkLine, { status: 1, digest: 1, total: 1.5, completed: -1 }, { status: '' }],
+    [
+      parseWorkLine,
+      { status: 's', digest: 'd', total: 2, completed: 0, error: 'e' },
+      { status: 's', digest: 'd', total: 2, completed: 0, error: 'e' },
+    ],
+    [parseWorkLine, { total: 2 ** 53, completed: Number.NaN }, { status: '' }],
+    [parseModels, {}, []],
+    [parseModels, { models: null }, []],
+    [parseModels, { models: [1, {}, { name: '' }, { name: 1, model: 'm' }] }, [{ name: 'm' }]],
+    [
+      parseModels,
+      {
+        models: [
+          {
+            name: 'n',
+            model: 'm',
+            digest: 'sha256:d',
+            modified_at: '2026-01-01T01:00:00.123456789+01:00',
+            expires_at: 'soon',
+            size: 0,
+            size_vram: '1',
+            context_length: 1,
+            details: { context_length: 2, family: 'f', parameter_size: 'p', quantization_level: 'q' },
+            capabilities: ['tools', 1],
+            remote_host: 'h',
+            remote_model: 'r',
+          },
+        ],
+      },
+      [
+        {
+          name: 'n',
+          size: 0,
+          digest: 'd',
+          modifiedAt: '2026-01-01T00:00:00.123Z',
+          allocatedContext: 1,
+          maximumContext: 2,
+          family: 'f',
+          parameterSize: 'p',
+          quantization: 'q',
+          capabilities: ['tools'],
+          remoteHost: 'h',
+          remoteModel: 'r',
+        },
+      ],
+    ],
+    [parseShow, { details: [], capabilities: 'tools', model_info: [] }, {}],
+    [parseShow, { model_info: { 'x.context_length': 1 } }, {}],
+    [
+      parseShow,
+      { model_info: { 'general.architecture': 'x', 'x.context_length': 1, 'y.context_length': 2 } },
+      { maximumContext: 1 },
+    ],
+    [parseVersion, {}, undefined],
+    [parseVersion, { version: 'v'.repeat(65) }, 'v'.repeat(64)],
+  ];
+  for (const [parse, value, want] of cases)
+    t.strictSame(parse(value), want, `${parse.name} of ${JSON.stringify(value)}`);
+  for (const parse of [parseChatLine, parseGenerateLine, parseModels, parseShow, parseVersion, parseWorkLine])
+    for (const value of [null, undefined, [], 'x', 1])
+      t.throws(() => parse(value), failsWith({ kind: 'bad-response' }));
+  t.throws(() => parseModels({ models: {} }), failsWith({ kind: 'bad-response' }));
+});
+
 t.test('what answers but is no runner is told apart', async (t) => {
   const cases: readonly { name: string; listener: RequestListener; kind: string }[] = [
     {
@@ -432,6 +567,23 @@ t.test('what answers but is no runner is told apart', async (t) => {
       kind: 'server-unreachable',
     }),
   );
+});
+
+t.test('of a refusal 64 KB are read', async (t) => {
+  const refusal = (bytes: number) => `{"error":"no","rest":"${'x'.repeat(bytes - 24)}"}`;
+  const server = createHttpServer(({ url }, response) =>
+    response.writeHead(400).end(refusal(url === '/api/tags' ? 65_536 : 65_537)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const transport = transportTo(url);
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  const { signal } = new AbortController();
+  t.equal(refusal(65_536).length, 65_536);
+  await t.rejects(client.tags(signal), { message: 'The runner refused the request: no.' });
+  await t.rejects(client.ps(signal), { message: 'The runner refused the request: status 400.' });
+  await transport.close();
+  await closeServer(server);
 });
 
 t.test('a CA file that is no file holds nothing up', { skip: process.platform === 'win32' }, async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
 import {
   interleavedProfile,
   prefilledProfile,
@@ -12,6 +13,7 @@ import {
   stripThinkingQuotes,
   takeLeadingBlocks,
 } from '../../daemon/stream/stream.ts';
+import { TagEnd } from '../../daemon/stream/tagEnd.ts';
 
 const weather = {
   name: 'get_weather',
@@ -768,4 +770,70 @@ t.test('leading blocks', async (t) => {
   t.strictSame(take('<contexts>a</contexts>hi'), [[], '<contexts>a</contexts>hi']);
   t.strictSame(take('<context>a'), [[], '<context>a']);
   t.strictSame(take('  plain'), [[], '  plain']);
+});
+
+t.test('a tag ends at its own mark, and is no longer than 4,096 characters', async (t) => {
+  const read = (text: string, size = text.length) => {
+    const end = new TagEnd();
+    for (let at = 0; at < text.length; at += size) {
+      const found = end.read(text.slice(0, at + size), at);
+      if (found !== -1) return [found, end.failed ? 'failed' : end.selfClosing ? 'alone' : 'open'];
+    }
+    return [-1, end.failed, end.selfClosing];
+  };
+  const cases: readonly (readonly [text: string, want: readonly unknown[]])[] = [
+    ['>x', [1, 'open']],
+    ['/>x', [2, 'alone']],
+    ['/ >x', [3, 'open']],
+    [' a="/">x', [7, 'open']],
+    [' a="1>2<3"/>x', [12, 'alone']],
+    [` a='">'>x`, [8, 'open']],
+    [` a="'>">x`, [8, 'open']],
+    [' a<', [2, 'failed']],
+    [' a="<>', [-1, false, false]],
+    [`${'a'.repeat(4_095)}>`, [4_096, 'open']],
+    [`${'a'.repeat(4_096)}>`, [4_096, 'failed']],
+  ];
+  for (const [text, want] of cases)
+    for (const size of [1, 3, text.length])
+      t.strictSame(read(text, size), want, `${text.slice(0, 20)}, ${size} at a time`);
+});
+
+t.test('whether Markdown is inside of code', async (t) => {
+  const inside = (text: string) => {
+    const tracker = new CodeTracker();
+    tracker.track(text);
+    tracker.settle();
+    return tracker.inside || tracker.isCodeLine;
+  };
+  const cases = [
+    { text: '\tx', want: true },
+    { text: '   x', want: false },
+    { text: '    x', want: true },
+    ...['- ', '* ', '+ ', '1. ', '1) ', '0. ', '9. ', '19. '].flatMap((marker) => [
+      { text: `${marker}x\n${' '.repeat(marker.length + 3)}x`, want: false },
+      { text: `${marker}x\n${' '.repeat(marker.length + 4)}x`, want: true },
+      { text: `${marker}\`\`\`\nx`, want: true },
+    ]),
+    ...[', ', '/ ', '1- ', '1( ', '1* ', '/. ', ':. ', '-- ', '1.. ', '1 . '].map((marker) => ({
+      ...{ text: `${marker}x\n    x`, want: true },
+    })),
+    { text: 'a `b', want: true },
+    { text: 'a `b` c', want: false },
+    { text: 'a ``b` c', want: true },
+    { text: 'a ``b` c`` d', want: false },
+    { text: 'a \\`b', want: false },
+    { text: 'a \\\\`b', want: true },
+    { text: '```a` b', want: true },
+    { text: '```a``` b', want: false },
+    { text: '```a```\nb', want: false },
+    { text: '~~~a```\nb', want: true },
+    { text: '```\na\n```\nb', want: false },
+    { text: '```\na\n``` c\nb', want: true },
+    { text: '```\na\n~~~\nb', want: true },
+    { text: '````\na\n```\nb', want: true },
+    { text: '``\n\nb', want: false },
+    { text: '   ```\nb', want: true },
+  ];
+  for (const { text, want } of cases) t.equal(inside(text), want, JSON.stringify(text));
 });

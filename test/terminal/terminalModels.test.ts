@@ -211,9 +211,9 @@ t.test('models: the list of now, or the last that is known', async (t) => {
     { name: 'none, as JSON', result: { models: [] }, args: ['--json'], out: /^$/, error: '' },
     {
       name: 'a table',
-      result: { models },
+      result: { models: models.slice(1) },
       args: [],
-      out: /^MODEL .*\nqwen3:4b .*\nm:1b .* 4\.1 GB, on the GPU\n$/,
+      out: /^MODEL .*\nm:1b .* 4\.1 GB, on the GPU\n$/,
       error: '',
     },
     {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { columnsOf } from '../../client/terminal/columns.ts';
-import { drawBars } from '../../client/terminal/progressBar.ts';
+import { type BarRow, drawBars } from '../../client/terminal/progressBar.ts';
 import { drawProgress } from '../../client/terminal/progressDisplay.ts';
 import { ProgressTracker } from '../../client/terminal/progressState.ts';
 import { SpeedMeter } from '../../client/terminal/speedMeter.ts';
@@ -131,6 +131,12 @@ t.test('a figure is shown where it leaves room for a bar of eight', async (t) =>
     { ...row, speed: 0 },
   ])
     t.notMatch(drawBars([done], 100, createStyle(false))[0], /MB\/s/, 'what stands still has no speed');
+  for (const stopped of [
+    { ...row, speed: 0 },
+    { ...row, speed: undefined },
+  ])
+    t.match(drawBars([stopped as BarRow], 100, createStyle(false))[0], /0\.5 of 1\.0 GB$/);
+  t.match(drawBars([{ name: 'a', percentage: 39 }], 100, createStyle(false))[0], /a {2}█{16}░{24} /);
   t.match(drawBars([{ ...row, completed: 1e9 }], 100, createStyle(false))[0], /MB\/s$/, 'nothing is left');
 });
 
