@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { orAborted, withTimeLimit } from '../abort.ts';
 import type { Log } from '../log.ts';
 import { LineLimit } from '../logs/lineLimit.ts';
@@ -200,7 +201,7 @@ class EnteredServer implements ToolServer {
     let isNoisy = false;
     return new StdioTransport({
       ...{ command, args, platform, groups },
-      cwd: cwd ?? root ?? env['HOME'] ?? '/',
+      cwd: cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
       env: { ...inheritedEnv(env, platform), ...entry.env },
       onErrorLine: this.#createErrorLog(),
       onNoise: () => {
