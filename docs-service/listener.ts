@@ -3,14 +3,14 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The socket of the service. It is there before the routes are, since they tell their address. */
+/** The socket of the service. It exists before the routes, because they contain its address. */
 export interface Listener {
   readonly port: number;
-  /** From now on requests are answered; before, they are told to come again. */
+  /** From now on, requests are answered; before that, they get "try again". */
   serve(handler: RequestListener): void;
   /**
-   * Takes no more requests, and resolves when those under way are answered, or after `patience` milliseconds. Once is
-   * enough; more often does no harm.
+   * Accepts no more requests, and resolves when those in progress are answered, or after `patience` milliseconds. It
+   * may be called again without harm.
    */
   close(patience: number): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' }).end(body);
   };
   const server = createServer((request, response) => handler(request, response));
-  // Longer than the minute that balancers keep a connection, so that they are the ones to end it.
+  // Longer than the minute for which load balancers keep a connection, so that they end it first.
   server.keepAliveTimeout = 72_000;
   server.requestTimeout = 30_000;
   server.on('clientError', refuseBroken);
@@ -38,20 +38,20 @@ export async function listen(host: string, port: number): Promise<Listener> {
   };
 }
 
-/** `http://` with the host as an address has it. */
+/** `http://` with the host as it is written in an address. */
 export function addressOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** What is no request of HTTP reaches no route. */
+/** Input that is not HTTP reaches no route. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return;
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const status = isLarge ? 431 : 400;
   const body = problemBody(
     status,
-    isLarge ? 'The address and the headers are too long.' : 'This is no request of HTTP.',
+    isLarge ? 'The address and the headers are too long.' : 'This is not an HTTP request.',
   );
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -66,7 +66,7 @@ async function closeServer(server: Server, patience: number): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
-  // A connection whose last answer has gone out would otherwise stay open for the next request.
+  // An idle connection would otherwise stay open for the next request.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const end = setTimeout(() => server.closeAllConnections(), patience);
   await closed;
@@ -80,6 +80,6 @@ function sentenceOf(error: NodeJS.ErrnoException, host: string, port: number): s
   if (error.code === 'EACCES')
     return `this user may not listen on port ${port}. Choose one above 1023 with --port.`;
   if (error.code === 'EADDRNOTAVAIL')
-    return `${host} is no address of this machine. Choose another one with --host.`;
+    return `${host} is not an address of this machine. Choose another one with --host.`;
   return `cannot listen on ${host}:${port}: ${error.message}.`;
 }

@@ -10,13 +10,13 @@ export interface LogOptions {
   readonly isForPeople: boolean;
 }
 
-/** What the service says of itself. Never a token, and never the text of a document. */
+/** The log of the service. It never contains a token or the text of a document. */
 export function createLogger({ level, write, isForPeople }: LogOptions): Logger {
   return pino(
     {
       level,
       base: null,
-      // A header may hold a token, and what a client asked for is its own business.
+      // A header may contain a token, and what a client asked for is private.
       redact: { paths: ['req', 'request', 'err.headers', 'err.cause.headers'], remove: true },
     },
     { write: (line: string) => write(isForPeople ? lineToSentence(line) : line) },
@@ -31,7 +31,7 @@ const names: Readonly<Record<number, string>> = {
 };
 
 function lineToSentence(line: string): string {
-  // pino writes nothing but JSON.
+  // pino writes only JSON.
   const {
     level = 30,
     msg = '',

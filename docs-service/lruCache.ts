@@ -1,10 +1,10 @@
-/** Keeps what was used last, up to a size. */
+/** Keeps the most recently used values, up to a total size. */
 export class LruCache<Value> {
   readonly #entries = new Map<string, { readonly value: Value; readonly size: number }>();
   readonly #capacity: number;
   #size = 0;
 
-  /** The capacity is in the unit of the sizes that `set` is given. */
+  /** The capacity has the same unit as the sizes in `set`. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }

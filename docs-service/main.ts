@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort());
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);
-  // A reader that went away, such as "head", is no error, and nobody who reads the log is no reason to end.
+  // A reader that went away, such as "head", is not an error. A log without a reader is no reason to end.
   process.stdout.on('error', () => process.exit(0));
   process.stderr.on('error', () => undefined);
   const code = await runProgram(process.argv.slice(2), {
@@ -44,5 +44,5 @@ async function main(): Promise<void> {
 /** One feature's failure never ends the service. */
 function reportDefect(error: unknown): void {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`runner-docs: a defect: ${what}\n`);
+  process.stderr.write(`runner-docs: an internal error: ${what}\n`);
 }

@@ -1,19 +1,19 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { UsageError } from './usageError.ts';
 
-/** One flag of a command. Each is a variable too: `--base-url` is `DOCS_BASE_URL`. */
+/** One flag of a command. Each has a variable too: `--base-url` is `DOCS_BASE_URL`. */
 export interface OptionSpec {
   readonly type: 'string' | 'boolean';
-  /** May be given several times; in a variable its values are separated by spaces. */
+  /** May be given several times; in a variable, spaces separate its values. */
   readonly multiple?: true;
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value?: string;
   readonly help: string;
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** What was given, by flag or by variable; what was not is undefined, or empty where it may be given several times. */
+/** The values from flags or variables. A missing one is undefined, or empty if it may be given several times. */
 export type OptionValues<Specs extends OptionSpecs> = {
   readonly [Name in keyof Specs]: Specs[Name]['type'] extends 'boolean'
     ? boolean
@@ -27,7 +27,7 @@ export interface CommandLine<Specs extends OptionSpecs> {
   readonly words: readonly string[];
 }
 
-/** Reads the flags of a command. A flag wins over its variable. Throws UsageError. */
+/** Reads the flags of a command. A flag takes precedence over its variable. Throws UsageError. */
 export function parseOptions<Specs extends OptionSpecs>(
   specs: Specs,
   args: readonly string[],
@@ -41,7 +41,7 @@ export function parseOptions<Specs extends OptionSpecs>(
     name,
     values[name] ?? fromVariable(name, spec, env),
   ]);
-  // Each value has the type that its row in the table says.
+  // Each value has the type that its row in the table gives.
   return { values: Object.fromEntries(read) as OptionValues<Specs>, words: positionals };
 }
 
@@ -50,7 +50,7 @@ function parse(args: readonly string[], options: NonNullable<ParseArgsConfig['op
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(
-      `${(error as Error).message.split(/\.? To specify|\.?\n/, 1)[0]?.replace(/\.$/, '')}. Add --help for what there is.`,
+      `${(error as Error).message.split(/\.? To specify|\.?\n/, 1)[0]?.replace(/\.$/, '')}. Add --help to see the flags.`,
     );
   }
 }
@@ -69,7 +69,7 @@ function fromVariable(
   throw new UsageError(`${variable} must be 1 or 0, not "${value}".`);
 }
 
-/** A whole number within bounds; `undefined` where nothing was given. Throws UsageError. */
+/** A whole number within bounds; `undefined` if it is missing. Throws UsageError. */
 export function parseNumber(
   flag: string,
   value: string | undefined,

@@ -5,7 +5,7 @@ import { parseOptions } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { isUsageError, UsageError } from './usageError.ts';
 
-/** The whole program but its process. Returns the exit code: 2 for what was typed wrong, 1 for what failed. */
+/** The whole program except its process. Returns the exit code: 2 for a wrong command line, 1 for a failure. */
 export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
     return await run(args, surroundings);
@@ -36,11 +36,11 @@ async function run(args: readonly string[], surroundings: Surroundings): Promise
   const commandLine = parseOptions(command.options, rest, env);
   const { words } = commandLine;
   if (words.length !== command.words)
-    throw new UsageError(`this is written as "runner-docs ${command.usage}". Add --help for more.`);
+    throw new UsageError(`the command is "runner-docs ${command.usage}". Add --help for more.`);
   return command.run(commandLine, surroundings);
 }
 
-/** The command that the first words name, `serve` where they name none but flags. */
+/** The command that the first words name, or `serve` if they are only flags. */
 function chooseCommand(args: readonly string[]): {
   readonly command: Command;
   readonly rest: readonly string[];
@@ -48,7 +48,7 @@ function chooseCommand(args: readonly string[]): {
   const table = new Map<string, unknown>(Object.entries(commands));
   for (const length of [2, 1]) {
     const found = table.get(args.slice(0, length).join(' '));
-    // Each command is run with values that its own options were read into.
+    // Each command gets the values of its own options.
     if (found !== undefined) return { command: found as Command, rest: args.slice(length) };
   }
   const [first] = args;
@@ -57,5 +57,5 @@ function chooseCommand(args: readonly string[]): {
   const known = [...table.keys()].filter((name) => name.startsWith(`${first} `));
   const hint = known.length === 0 ? [...table.keys()] : known;
   const typed = known.length === 0 ? first : args.slice(0, 2).join(' ');
-  throw new UsageError(`there is no command "${typed}"; there is ${hint.join(', ')}.`);
+  throw new UsageError(`there is no command "${typed}"; the commands are ${hint.join(', ')}.`);
 }

@@ -4,7 +4,7 @@ import type { Surroundings } from './surroundings.ts';
 /** Milliseconds between two reports in a log; a person sees each step. */
 const period = 5_000;
 
-/** Shows how far the index is: one line that changes for a person, and a line now and then in a log. */
+/** Shows the progress of indexing: one changing line for a person, and an occasional line in a log. */
 export function createProgressLine(
   { isTerminal, note, now }: Pick<Surroundings, 'isTerminal' | 'note' | 'now'>,
   log: (text: string) => void,

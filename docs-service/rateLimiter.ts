@@ -2,9 +2,9 @@ import { isIPv6 } from 'node:net';
 
 export interface Allowance {
   readonly isAllowed: boolean;
-  /** What is left of the limit. */
+  /** How much of the limit is left. */
   readonly remaining: number;
-  /** Seconds until the limit is whole again, or, where nothing is left, until one more is allowed; at least 1. */
+  /** Seconds until the limit is full again, or, if nothing is left, until one more is allowed; at least 1. */
   readonly resetAfter: number;
 }
 
@@ -14,7 +14,7 @@ const period = 60_000;
 const capacity = 100_000;
 
 interface Bucket {
-  /** How many were taken and have not yet run out again. */
+  /** How many were taken and have not drained yet. */
   level: number;
   at: number;
 }
@@ -31,7 +31,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Counts one, where the limit allows it. */
+  /** Counts one, if the limit allows it. */
   take(caller: string): Allowance {
     const bucket = this.#bucketOf(caller);
     const isAllowed = bucket.level + 1 <= this.limit;
@@ -56,7 +56,7 @@ export class RateLimiter {
     const passed = Math.max(0, now - bucket.at);
     bucket.level = Math.max(0, bucket.level - (passed * this.limit) / period);
     bucket.at = now;
-    // The one that was used last stands last, so the first ones are those to forget.
+    // The most recently used bucket is last, so the first ones are dropped.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     if (this.#buckets.size > capacity) this.#forgetFirst();
@@ -71,7 +71,7 @@ export class RateLimiter {
   }
 }
 
-/** Who counts as one caller: an IPv4 address, or the /64 of an IPv6 address, which one household has. */
+/** One caller is an IPv4 address, or the /64 of an IPv6 address, which one household has. */
 export function callerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   return isIPv6(plain) ? `${networkOf(plain)}::/64` : plain;

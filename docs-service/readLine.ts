@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
-/** In characters: what is longer is no line that somebody meant. */
+/** In characters: nobody types a longer line on purpose. */
 const longest = 10_000;
 
-/** The first line of standard input, without its end. In a terminal it is asked for, and not shown. */
+/** The first line of standard input, without its end. In a terminal, it asks for the line and does not show it. */
 export async function readLine(question: string): Promise<string | undefined> {
   const { stdin, stderr } = process;
   const isTerminal = stdin.isTTY ?? false;

@@ -6,7 +6,7 @@ import { type BaseUrl, isLoopbackHost, parseBaseUrl } from './baseUrl.ts';
 import { type OptionSpecs, type OptionValues, parseNumber } from './options.ts';
 import { UsageError } from './usageError.ts';
 
-/** Where things are: every command that touches the library or the tokens takes these. */
+/** Where the data is: every command that touches the library or the tokens takes these. */
 export const placeOptions = {
   content: { type: 'string', value: 'DIR', help: 'the Markdown files and collections/ (default: ./content)' },
   data: {
@@ -23,25 +23,25 @@ export const placeOptions = {
 
 export const serveOptions = {
   ...placeOptions,
-  host: { type: 'string', value: 'ADDRESS', help: 'where to listen (default: 127.0.0.1)' },
-  port: { type: 'string', value: 'N', help: 'where to listen (default: 4000)' },
+  host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
+  port: { type: 'string', value: 'N', help: 'the port to listen on (default: 4000)' },
   'base-url': {
     type: 'string',
     value: 'URL',
     help: 'the address that readers use (default: http://HOST:PORT)',
   },
-  container: { type: 'boolean', help: "a container's port mapping stands in front: --host 0.0.0.0 is fine" },
+  container: { type: 'boolean', help: "only a container's port mapping reaches --host 0.0.0.0" },
   'trust-proxy': {
     type: 'string',
     multiple: true,
     value: 'CIDR',
-    help: 'a proxy whose X-Forwarded-For is believed',
+    help: 'a proxy whose X-Forwarded-For is trusted',
   },
   'cors-origin': {
     type: 'string',
     multiple: true,
     value: 'URL',
-    help: 'a web page that may read from a browser',
+    help: 'an origin whose pages may read from a browser',
   },
   'limit-requests': { type: 'string', value: 'N', help: 'requests a minute for a token (default: 300)' },
   'limit-renders': { type: 'string', value: 'N', help: 'PDFs and EPUBs a minute for a token (default: 30)' },
@@ -53,7 +53,7 @@ export const serveOptions = {
   ...authOptions,
   'no-registration': {
     type: 'boolean',
-    help: 'clients cannot register themselves; "client add" makes one known',
+    help: 'clients cannot register themselves; "client add" adds one',
   },
   fonts: {
     type: 'string',
@@ -61,7 +61,7 @@ export const serveOptions = {
     value: 'DIR',
     help: 'a folder with fonts for more scripts',
   },
-  rescan: { type: 'string', value: 'SECONDS', help: 'how often the whole folder is looked at (default: 60)' },
+  rescan: { type: 'string', value: 'SECONDS', help: 'how often the whole folder is scanned (default: 60)' },
   'metrics-port': { type: 'string', value: 'N', help: 'serve Prometheus metrics on this port of 127.0.0.1' },
   'log-level': { type: 'string', value: 'LEVEL', help: 'debug, info, warn or error (default: info)' },
   sample: { type: 'boolean', help: "serve this project's own pages, with a token for 12 hours" },
@@ -78,7 +78,7 @@ export interface Limits {
 export interface ServeConfig extends Places {
   readonly host: string;
   readonly port: number;
-  /** Undefined where it follows from the host and the port. */
+  /** Undefined if it follows from the host and the port. */
   readonly baseUrl: BaseUrl | undefined;
   readonly trustProxy: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -149,7 +149,7 @@ export function parseServeConfig(
   };
 }
 
-/** Under a loopback address the service trusts that only this machine reaches it. */
+/** With a loopback address, the service trusts that only this machine reaches it. */
 function checkHost(
   host: string,
   { isOpen, baseUrl }: { isOpen: boolean; baseUrl: BaseUrl | undefined },
@@ -157,11 +157,11 @@ function checkHost(
   if (isLoopbackHost(host) || isOpen) return;
   if (baseUrl === undefined || baseUrl.isLoopback)
     throw new UsageError(
-      `--host ${host} can be reached from other machines. Add --base-url https://… for the address that they use, or --container where only a container's port mapping reaches it.`,
+      `--host ${host} can be reached from other machines. Add --base-url https://… for the address that they use, or --container if only a container's port mapping reaches it.`,
     );
 }
 
-/** As the library that reads X-Forwarded-For takes it. */
+/** In the form that the library for X-Forwarded-For accepts. */
 function parseNetwork(text: string): string {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return text;
   const [address = '', bits] = text.split('/', 2);

@@ -35,25 +35,25 @@ import { WriterTurn } from './writerTurn.ts';
 
 export interface Service {
   readonly baseUrl: BaseUrl;
-  /** Resolves once all files have been looked at. Before, what the index had is served. */
+  /** Resolves once all files have been scanned. Before that, the service serves what the index had. */
   readonly whole: Promise<void>;
-  /** Finishes the answers that are under way, for at most ten seconds, and gives everything back. */
+  /** Finishes the answers in progress, for at most ten seconds, and releases everything. */
   close(): Promise<void>;
 }
 
-/** In bytes: what is kept of PDF and EPUB files. */
+/** In bytes: the size of the cache for PDF and EPUB files. */
 const cacheSize = 512 * 1024 * 1024;
-/** One PDF or book in 30 s and 1 GB. A reader whose turn has not come after as long is told to come again. */
+/** One PDF or book in 30 s and 1 GB. A reader whose turn does not come within that time gets "try again". */
 const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, patience: 30_000 };
-/** Markdown and HTML take milliseconds, but for documents that are made to take longer. */
+/** Markdown and HTML take milliseconds, except for documents that are made to take longer. */
 const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, patience: 10_000 };
-/** Milliseconds that answers under way have when the service ends. */
+/** Milliseconds for answers in progress when the service ends. */
 const patience = 10_000;
 
-/** Gives back, the last one first, what was begun. */
+/** Registers a function that releases something; the last one runs first. */
 type OnClose = (closer: () => unknown) => void;
 
-/** Puts the service together and listens. Whatever was begun is given back where one part fails. */
+/** Puts the service together and listens. If one part fails, everything that was started is released. */
 export async function startService(config: ServeConfig, surroundings: Surroundings): Promise<Service> {
   const closers: (() => unknown)[] = [];
   const close = async () => {
@@ -116,7 +116,7 @@ async function start(
   await app.ready();
   listener.serve((request, response) => app.routing(request, response));
   const whole = followLibrary(parts, onClose);
-  // First of all: what answers under way need is there until they have gone out.
+  // Closed first, because answers in progress need everything else until they are sent.
   onClose(() => listener.close(patience));
   return { baseUrl, whole };
 }
@@ -129,7 +129,7 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** With another authorization server, only its tokens count. */
+/** With another authorization server, only its tokens are valid. */
 async function createVerifier({
   config: { auth },
   surroundings: { now },
@@ -145,7 +145,7 @@ async function createVerifier({
   return new RemoteVerifier({ client, allowed, baseUrl, now, warn });
 }
 
-/** Clients describe themselves at addresses that anyone can name, so what is fetched from there is guarded. */
+/** Anyone can name the addresses at which clients describe themselves, so fetches from there are guarded. */
 function signInOptions(
   { takesRegistrations, data }: ServeConfig,
   { access, baseUrl, now }: { access: AccessStores; baseUrl: BaseUrl; now: () => number },
@@ -156,7 +156,7 @@ function signInOptions(
     stranger: createOutsideFetch({ bounds: { lanes: 4, length: 8 } }),
   };
   const documents = createClientDocuments({ fetch, now, isLoopback });
-  // Where strangers read the page, the folders of this machine are none of their business.
+  // If strangers can read the page, it must not show the folders of this machine.
   const dataHint = isLoopback ? `--data ${quoteForShell(data)}` : '';
   return { access, documents, takesRegistrations, dataHint };
 }
@@ -164,7 +164,7 @@ function signInOptions(
 async function checkFolders(folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     const found = await stat(folder).catch(() => undefined);
-    if (!found?.isDirectory()) throw new UsageError(`--fonts ${folder} is no folder.`);
+    if (!found?.isDirectory()) throw new UsageError(`--fonts ${folder} is not a folder.`);
   }
 }
 
@@ -176,7 +176,7 @@ async function startRenditions(
   const cache = await openRenditionCache({
     folder: join(config.data, 'renditions'),
     capacity: cacheSize,
-    onError: (error) => logger.warn(`A rendition was not kept: ${error.message}`),
+    onError: (error) => logger.warn(`A rendition could not be cached: ${error.message}`),
   });
   const fonts = [join(surroundings.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
   const files = createRenderer({ worker, ...fileBounds });
@@ -199,7 +199,7 @@ async function startRenditions(
   });
 }
 
-/** Keeps the index as the files are, as soon as no other instance does. */
+/** Keeps the index in step with the files, as soon as no other instance does. */
 function followLibrary(
   { config, surroundings, stores, folder, logger }: Parts,
   onClose: OnClose,

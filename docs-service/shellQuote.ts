@@ -1,4 +1,4 @@
-/** One word of a command, as it can be pasted into a shell. */
+/** One word of a command, quoted for a shell. */
 export function quoteForShell(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,10 +1,10 @@
-/** As much of SQLite as this program needs, over whichever engine this Node has. All of it is synchronous. */
+/** The part of SQLite that this program needs, over the engine that this Node has. All of it is synchronous. */
 export interface Database {
   exec(sql: string): void;
   prepare<Row = unknown>(sql: string): Statement<Row>;
-  /** All that `work` does or, when it throws, nothing. Others may read meanwhile, but not write. */
+  /** Everything that `work` does or, if it throws, nothing. Meanwhile, others may read but not write. */
   transaction<T>(work: () => T): T;
-  /** All that `work` reads is one state of the database. */
+  /** Everything that `work` reads is one state of the database. */
   snapshot<T>(work: () => T): T;
   close(): void;
 }
@@ -19,17 +19,17 @@ export interface Statement<Row> {
 export type SqlValue = string | number | null | Uint8Array;
 
 export interface DatabaseOptions {
-  /** Milliseconds that somebody who finds the file locked waits; 5 s where it is left out. */
+  /** Milliseconds to wait for a locked file; 5 s by default. */
   readonly wait?: number;
-  /** With `wal`, the default, others read while somebody writes. */
+  /** With `wal`, the default, others can read during a write. */
   readonly journal?: 'wal' | 'delete';
-  /** For a file that holds much: pages of 8 KiB, and pages that are no longer used can be given back. */
+  /** For a large file: pages of 8 KiB, and unused pages can be released. */
   readonly isLarge?: boolean;
 }
 
 /**
- * Opens or makes the file. Several processes may have it open. `node:sqlite` does the work where Node has it without a
- * warning, libsql elsewhere.
+ * Opens or creates the file. Several processes may have it open. It uses `node:sqlite` if Node has it without a
+ * warning, and libsql otherwise.
  */
 export async function openDatabase(
   file: string,
@@ -38,7 +38,7 @@ export async function openDatabase(
   const engine = isBuiltIn() ? openBuiltIn(file) : await openLibsql(file);
   try {
     engine.exec(`PRAGMA busy_timeout = ${wait}`);
-    // Both are for a file that has no table yet.
+    // Both only work in a file that has no table yet.
     if (isLarge) engine.exec('PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL');
     if (journal === 'wal') engine.exec('PRAGMA journal_mode = WAL');
     engine.exec('PRAGMA synchronous = NORMAL');
@@ -50,17 +50,17 @@ export async function openDatabase(
   return engineToDatabase(engine);
 }
 
-/** Whether the file is none that SQLite can use, so that it must be made anew. */
+/** Whether SQLite cannot use the file, so that it must be created again. */
 export function isCorruption(error: unknown): boolean {
   return error instanceof Error && /malformed|not a database|corrupt/i.test(error.message);
 }
 
-/** Whether another process or connection has the file locked. */
+/** Whether another process or connection has locked the file. */
 export function isBusy(error: unknown): error is Error {
   return error instanceof Error && /\b(locked|busy)\b/i.test(error.message);
 }
 
-/** Whether there is no room for what was written, or no right to write. */
+/** Whether the disk is full, or the file may not be written. */
 export function isUnwritable(error: unknown): error is Error {
   return (
     error instanceof Error &&
@@ -68,7 +68,7 @@ export function isUnwritable(error: unknown): error is Error {
   );
 }
 
-/** The two engines, as far as they are alike. */
+/** The common part of the two engines. */
 interface Engine {
   exec(sql: string): void;
   prepare(sql: string): { run(...values: unknown[]): unknown; all(...values: unknown[]): unknown[] };
@@ -93,7 +93,7 @@ async function openLibsql(file: string): Promise<Engine> {
     exec: (sql) => void database.exec(sql),
     prepare: (sql) => {
       const statement = database.prepare(sql);
-      // A single value that is an object would be taken for named ones; an array never is.
+      // A single object would be read as named values; an array never is.
       return { run: (...values) => statement.run(values), all: (...values) => statement.all(values) };
     },
     close: () => void database.close(),
@@ -129,7 +129,7 @@ function engineToDatabase(engine: Engine): Database {
   };
 }
 
-/** Some errors have rolled back by themselves. */
+/** Some errors have rolled back already. */
 function rollBack(engine: Engine): void {
   try {
     engine.exec('ROLLBACK');

@@ -10,11 +10,11 @@ import type { Places } from './serveConfig.ts';
 import { isCorruption, openDatabase } from './sqliteDatabase.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The index and who may read it, whichever engine keeps them. */
+/** The index and the access stores, whichever engine keeps them. */
 export interface Stores {
   readonly index: DocumentIndex & IndexWriter;
   readonly access: AccessStores;
-  /** The right to keep the index as the files are, which one instance of all has; undefined where another has it. */
+  /** The right to update the index, which only one instance has; undefined if another has it. */
   tryBecomeWriter(): Promise<WriterLease | undefined>;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return database === undefined ? openSqlite(options) : openPostgres(database, options.log);
 }
 
-/** Only who may read, for a command that touches nothing else. */
+/** Only the access stores, for a command that touches nothing else. */
 export async function openAccess({ data, database }: Places): Promise<AccessStores> {
   if (database === undefined) {
     return openAccessFile(join(data, 'access.db'));
@@ -54,7 +54,7 @@ async function openAccessFile(file: string): Promise<AccessStores> {
     return createAccessStores(await openAccessDatabase(file));
   } catch (cause) {
     if (!isCorruption(cause) && !isIncomplete(cause)) throw cause;
-    throw new Error(`${file} is damaged. Put a backup in its place, or delete it and make new tokens.`, {
+    throw new Error(`${file} is damaged. Put a backup in its place, or delete it and create new tokens.`, {
       cause,
     });
   }
@@ -74,13 +74,13 @@ function isIncomplete(error: unknown): boolean {
   return error instanceof Error && /no such (table|column)/.test(error.message);
 }
 
-/** For its owner alone, whatever the folder is; SQLite gives the files beside it the same mode. */
+/** For its owner only, whatever the folder's mode; SQLite gives the files beside it the same mode. */
 async function makePrivate(file: string): Promise<void> {
   const made = await open(file, 'a', 0o600);
   await made.close();
   for (const one of [file, `${file}-wal`, `${file}-shm`])
     await chmod(one, 0o600).catch((error: NodeJS.ErrnoException) => {
-      // The one of another user is refused when it is opened; the two beside it come and go.
+      // A file of another user is refused when it is opened; the two files beside it come and go.
       if (error.code !== 'ENOENT' && error.code !== 'EPERM') throw error;
     });
 }
@@ -102,7 +102,7 @@ async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores
   };
 }
 
-/** What PostgreSQL needs is loaded only by who uses it. */
+/** Code for PostgreSQL is loaded only if it is used. */
 async function openPostgres(url: string, log: (message: string) => void): Promise<Stores> {
   const [{ createPostgresIndex }, { createPostgresAccess }] = await Promise.all([
     import('./index/postgres/postgresIndex.ts'),

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What the program finds around it; handed in, so that tests can be its surroundings too. */
+/** Everything that the program uses from its environment; handed in, so that tests can replace it. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
@@ -12,19 +12,19 @@ export interface Surroundings {
   readonly sample: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** What a command was asked for, and nothing else. */
+  /** Prints the output of a command, and nothing else. */
   readonly print: (text: string) => void;
-  /** What people should know beside. */
+  /** Writes what people should also know. */
   readonly note: (text: string) => void;
   /**
-   * The first line of standard input, without its end; undefined where there is none. A person is asked for it, and
-   * does not see what is typed.
+   * The first line of standard input, without its end; undefined if there is none. A person is asked for it, and does
+   * not see what they type.
    */
   readonly readLine: (question: string) => Promise<string | undefined>;
   /** Standard input and output, for a command that speaks a protocol there and prints nothing. */
   readonly protocolStreams: () => { readonly input: Readable; readonly output: Writable };
   /** Whether a person reads the notes. */
   readonly isTerminal: boolean;
-  /** Aborted when the program is to end. */
+  /** Aborted when the program should end. */
   readonly ending: AbortSignal;
 }

@@ -4,7 +4,7 @@ import type { Library } from './content/library.ts';
 import type { WriterLease } from './index/documentIndex.ts';
 
 export interface WriterTurnOptions {
-  /** Undefined where another instance is the writer. */
+  /** Undefined if another instance is the writer. */
   readonly tryBecomeWriter: () => Promise<WriterLease | undefined>;
   readonly openLibrary: () => Promise<Library>;
   readonly onError: (error: Error) => void;
@@ -13,7 +13,7 @@ export interface WriterTurnOptions {
 /** Milliseconds between two tries to become the writer; another instance takes over within 10 s. */
 const period = 3_000;
 
-/** Of all instances on one database, one follows the files at a time. This waits for its turn, again and again. */
+/** Of all instances on one database, one at a time follows the files. This waits for its turn, again and again. */
 export class WriterTurn {
   readonly #options: WriterTurnOptions;
   readonly #ending = new AbortController();
@@ -24,14 +24,14 @@ export class WriterTurn {
     this.#options = options;
   }
 
-  /** Resolves once this instance has looked at all files, or another one is the writer. */
+  /** Resolves once this instance has scanned all files, or another one is the writer. */
   start(): Promise<void> {
     return new Promise((resolve) => {
       this.#running = this.#takeTurns(resolve);
     });
   }
 
-  /** Where this is the writer. */
+  /** Scans all files, if this is the writer. */
   lookAtAll(): void {
     void this.#library?.lookAtAll();
   }

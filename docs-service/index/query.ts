@@ -1,13 +1,13 @@
 import { type AnalysedWord, words } from './analyser.ts';
 import { QueryError } from './documentIndex.ts';
 
-/** What a reader looks for: documents with all of `all` and with none of `none`. */
+/** What a reader searches for: documents with all of `all` and with none of `none`. */
 export interface Query {
   readonly all: readonly Clause[];
   readonly none: readonly Clause[];
 }
 
-/** Tokens that stand side by side. At least one. */
+/** Adjacent tokens, at least one. */
 export interface Clause {
   readonly tokens: readonly string[];
   /** Whether the last token is the beginning of a word. */
@@ -16,8 +16,8 @@ export interface Clause {
 
 /**
  * Reads words, `"phrases"`, `-not`, `-"not a phrase"` and `prefix*`, separated by spaces. Anything else in the text
- * only separates words. A word of several tokens, such as `well-known`, is a phrase. In scripts without spaces a word
- * is any part of a run of letters. Never fails but for its bounds: throws `QueryError` for a text that is too long or has too many words.
+ * only separates words. A word of several tokens, such as `well-known`, is a phrase. In scripts without spaces, a word
+ * is any part of a run of letters. It throws `QueryError` only for a text that is too long or has too many words.
  */
 export function parseQuery(text: string): Query {
   if (text.length > longestQuery)
@@ -34,7 +34,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** Whether there is nothing to look for. Such a query finds nothing. */
+/** Whether there is nothing to search for. Such a query finds nothing. */
 export function isEmptyQuery({ all, none }: Query): boolean {
   return all.length === 0 && none.length === 0;
 }
@@ -63,7 +63,7 @@ function tryClause(found: readonly AnalysedWord[], prefix: boolean): Clause | un
   const tokens = found.map(({ token }) => token);
   const last = found.at(-1);
   if (!last?.isTail) return last && { tokens, prefix };
-  // The run may go on in the document. There its last letter begins a pair, which the pair before it ends with.
+  // The run may continue in the document. There its last letter begins a pair, with which the pair before it ends.
   const isPaired = found.at(-2)?.end === last.end;
   return isPaired ? { tokens: tokens.slice(0, -1), prefix: false } : { tokens, prefix: true };
 }

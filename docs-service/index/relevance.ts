@@ -1,12 +1,12 @@
 import type { Query } from './query.ts';
 
 /**
- * How well documents answer a query, by BM25, from a few figures that stand beside the index: the length of a document
- * and how often words come that come more than once. The same on both engines, which need not read the texts of all
- * candidates, nor count a common word's documents, before they rank some.
+ * How well documents answer a query, by BM25, from a few figures beside the index: the length of a document, and the
+ * counts of words that occur more than once. Both engines give the same scores. They need not read the texts of all
+ * candidates, nor count the documents of a common word, before they rank some.
  */
 
-/** What a document is scored by. */
+/** The figures from which a document is scored. */
 export function documentFigures({ title, text }: ScoredTokens): string {
   const counts = new Map<string, number>();
   for (const tokens of [title, text])
@@ -24,15 +24,15 @@ interface ScoredTokens {
   readonly text: readonly string[];
 }
 
-/** One document of so many is counted for how common words are. */
+/** One document of this many is in the sample for how common words are. */
 const sampledOf = 16;
 
-/** Whether this document counts for how common words are: few do, so that a change of one costs little. */
+/** Whether this document is in the sample. Few are, so that a change of one costs little. */
 export function isSampled(slug: string): boolean {
   return wordHash(slug) % sampledOf === 0;
 }
 
-/** What is known of how common words are. */
+/** What the sample says about how common words are. */
 export interface Sample {
   readonly documents: number;
   /** Of all of them, in tokens. */
@@ -59,7 +59,7 @@ export function createScore({ all }: Query, sample: Sample): (figures: string) =
     const room = saturation * (1 - lengthShare + (lengthShare * length) / Math.max(1, usualLength));
     let score = 0;
     for (const { keys, weight, isBeginning } of clauses) {
-      // A phrase comes no more often than the rarest of its words; how often beginnings come is not known.
+      // A phrase occurs at most as often as the rarest of its words; the count of beginnings is not known.
       let count = isBeginning ? 1 : mostCounted;
       for (const key of keys) count = Math.min(count, countOf(key, figures, space));
       score += (weight * count) / (count + room);
@@ -68,7 +68,7 @@ export function createScore({ all }: Query, sample: Sample): (figures: string) =
   };
 }
 
-/** The usual ones of BM25: how soon more of a word stops to matter, and how much the length of a document does. */
+/** The usual constants of BM25: how soon more of a word stops mattering, and how much a document's length matters. */
 const saturation = 1.2;
 const lengthShare = 0.75;
 /** In tokens. */
@@ -82,10 +82,10 @@ function weightOf(tokens: readonly string[], { documents, having }: Sample): num
   return tokens.reduce((sum, token) => sum + weight(token), 0);
 }
 
-/** Of a longer text the words that come most often are counted. */
+/** In a longer text, only the most frequent words are counted. */
 const mostRepeated = 500;
 const keyDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** For 2, 3, and so on. No key has one of these, so that a key is only found where it begins. */
+/** For 2, 3, and so on. No key contains one of these, so a key is only found where it begins. */
 const countMarks = '!#$%&()*+,./:;<=>?@[]^{|}~';
 const mostCounted = countMarks.length + 1;
 
@@ -104,7 +104,7 @@ function wordKey(token: string): string {
   return digit(18) + digit(12) + digit(6) + digit(0);
 }
 
-/** A number of 24 bits (FNV-1a). Two words that share one are taken for each other in scores, and nowhere else. */
+/** A number of 24 bits (FNV-1a). Two words with the same number are confused in scores, but nowhere else. */
 export function wordHash(token: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < token.length; index++)

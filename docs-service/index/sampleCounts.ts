@@ -1,23 +1,23 @@
 import type { Query } from './query.ts';
 import { type Sample, scoredWords, wordHash } from './relevance.ts';
 
-/** The words of a document, as far as they are counted. */
+/** The words of a document that are counted. */
 interface CountedTokens {
   readonly title: readonly string[];
   readonly text: readonly string[];
 }
 
-/** How often words, by `wordHash`, come in the sampled documents, as rows that both engines keep. */
+/** How often words, by `wordHash`, occur in the sampled documents, as rows that both engines store. */
 export interface SampleRow {
   readonly word: number;
   readonly count: number;
 }
 
-/** How the rows change in one transaction. */
+/** The changes of the rows in one transaction. */
 export interface SampleChanges {
-  /** One document more, or less. */
+  /** Adds or removes one document. */
   count(tokens: CountedTokens, by: 1 | -1): void;
-  /** What is to be added to each row, in the order of the rows. */
+  /** The difference for each row, in the order of the rows. */
   rows(): readonly SampleRow[];
   clear(): void;
 }

@@ -3,8 +3,8 @@ import { markdownLines } from './markdownLines.ts';
 import type { Clause, Query } from './query.ts';
 
 /**
- * An excerpt of a Markdown text around what a query was found by, in Markdown and at most `longestSnippet` units long.
- * A code fence is in it whole or not at all. Where nothing is found, it is how the text begins.
+ * An excerpt of a Markdown text around the match of a query, in Markdown and at most `longestSnippet` units long. It
+ * contains a code fence whole or not at all. Without a match, it is the beginning of the text.
  */
 export function snippet(body: string, { all }: Query): string {
   const text = body.length > mostScanned ? body.slice(0, mostScanned) : body;
@@ -17,11 +17,11 @@ export function snippet(body: string, { all }: Query): string {
   return region ? excerpt(text, region, best?.hit.start ?? region.start) : '';
 }
 
-/** In UTF-16 units, as all lengths here. */
+/** In UTF-16 units, like all lengths here. */
 export const longestSnippet = 300;
-/** A longer text is looked at up to here. */
+/** Only this much of a longer text is searched. */
 const mostScanned = 65_536;
-/** As much stands before the first word that was found, at most. */
+/** At most this much text comes before the first match. */
 const mostBefore = 80;
 
 /** A code fence, or the lines between two of them, without blank lines around. */
@@ -63,7 +63,7 @@ interface PlacedHit {
   readonly region: Region;
 }
 
-/** Where the most of what was looked for stands close together, and of such places the first. */
+/** Where most parts of the query are close together; of several such places, the first. */
 function bestHit(
   text: string,
   regions: readonly Region[],
@@ -88,10 +88,10 @@ function bestHit(
   return best;
 }
 
-/** More hits are not kept in view, so that the work stays linear. */
+/** At most this many hits are kept, so that the work stays linear. */
 const mostNear = 32;
 
-/** Those that stand in one of the regions. */
+/** The hits inside one of the regions. */
 function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator<PlacedHit> {
   let index = 0;
   for (const hit of hits) {
@@ -101,7 +101,7 @@ function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator
   }
 }
 
-/** Where a text has what is looked for, in the order of the ends. */
+/** Where a text has parts of the query, in the order of their ends. */
 export function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> {
   const longest = Math.max(1, ...clauses.map(({ tokens }) => tokens.length));
   const latest: { readonly start: number; readonly token: string }[] = [];
@@ -136,13 +136,13 @@ function excerpt(text: string, region: Region, at: number): string {
   return `${withoutOpenFence(before + kept)} …`;
 }
 
-/** A line of prose that is cut after its first backticks looks as if a fence began there. */
+/** A line of prose that is cut after its first backticks would look like the start of a fence. */
 function withoutOpenFence(prose: string): string {
   const opening = [...markdownLines(prose)].find(({ fence }) => fence !== undefined);
   return opening === undefined ? prose : prose.slice(0, opening.start).trimEnd();
 }
 
-/** The paragraph's begin where it is near, else a word's. */
+/** The beginning of the paragraph if it is near, or else of a word. */
 function beginning(text: string, region: Region, at: number): number {
   const earliest = Math.max(region.start, at - mostBefore);
   if (earliest === region.start) return earliest;
@@ -159,7 +159,7 @@ function ending(text: string, begin: number, latest: number): number {
   return space > longestSnippet / 2 ? begin + space : wholeCharacters(text, begin, latest);
 }
 
-/** Not within a character: not before a mark, a joiner or a variation, nor after a joiner. */
+/** Never inside a character: not before a mark, a joiner or a variation, nor after a joiner. */
 function wholeCharacters(text: string, begin: number, end: number): number {
   for (let at = end; at > end - 32 && at > begin; at--) {
     const code = text.codePointAt(at) ?? 0;

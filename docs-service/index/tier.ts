@@ -1,16 +1,16 @@
 import type { Paging } from './documentIndex.ts';
 import type { Query } from './query.ts';
 
-/** The best place of a document that something of the query stands in. */
+/** The best place of a document that contains part of the query. */
 export type Tier = 'title' | 'heading' | 'text';
 
-/** Above this number of candidates nothing is counted or ranked. */
+/** At most this many candidates are counted or ranked. */
 const mostCandidates = 2_000;
 
-/** As many are asked for at once: one more than are kept, to see whether there are more. */
+/** The number that is requested: one more than is kept, to see whether there are more. */
 export const mostFound = mostCandidates + 1;
 
-/** What was found in one tier, by slug. What a query of exclusions alone finds is in no tier. */
+/** The documents of one tier, by slug. A query of exclusions alone finds documents in no tier. */
 export interface FoundTier<Found> {
   readonly tier: Tier | undefined;
   readonly found: readonly Found[];
@@ -18,14 +18,14 @@ export interface FoundTier<Found> {
 
 export interface FoundTiers<Found> {
   readonly tiers: readonly FoundTier<Found>[];
-  /** How many match, at most `mostFound`; undefined where that must be counted. */
+  /** How many match, at most `mostFound`; undefined if that must be counted. */
   readonly count: number | undefined;
 }
 
 /**
- * Asks for one tier after another until the page is full: what comes after it need not be found, only counted. Each
- * answer has the first `mostFound` by slug of all documents with something of the query in that place; the text is the
- * place of all that match. It may repeat what a better tier had.
+ * Asks for one tier after another until the page is full: later tiers need not be found, only counted. Each answer has
+ * the first `mostFound` by slug of all documents with part of the query in that place; the text is the place of all
+ * that match. An answer may repeat documents of a better tier.
  */
 export function* askTiers<Found>(
   { all }: Query,
@@ -46,7 +46,7 @@ export function* askTiers<Found>(
   return { tiers, count: seen.size };
 }
 
-/** The tiers that a page reaches into, with the part of each that is on it. */
+/** The tiers on a page, with the part of each that is on it. */
 export function partsOfPage<Found>(
   tiers: readonly FoundTier<Found>[],
   { limit, offset }: Paging,
@@ -60,7 +60,7 @@ export function partsOfPage<Found>(
   });
 }
 
-/** What a page says of all that match. */
+/** The total of a page, for all that match. */
 export function totalOf(count: number): { readonly total: number; readonly approximate: boolean } {
   return { total: Math.min(count, mostCandidates), approximate: count > mostCandidates };
 }

@@ -1,4 +1,4 @@
-/** Milliseconds between two messages about changes: while a library is indexed, it changes all the time. */
+/** Milliseconds between two notifications: while a library is indexed, it changes all the time. */
 const pause = 1_000;
 
 export interface ChangeTeller {
@@ -6,14 +6,14 @@ export interface ChangeTeller {
   dispose(): void;
 }
 
-/** Calls `tell` soon after a change, once for all that come together. */
-export function createChangeTeller(tell: () => void): ChangeTeller {
+/** Calls `notify` soon after a change, once for several changes. */
+export function createChangeTeller(notify: () => void): ChangeTeller {
   let timer: NodeJS.Timeout | undefined;
   return {
     onDidChange() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        tell();
+        notify();
       }, pause).unref();
     },
     dispose: () => clearTimeout(timer),

@@ -13,13 +13,13 @@ export const getDocMarkdown = defineTool({
   title: 'Read a document',
   description:
     'Returns a document of this library as Markdown: all of it, one section, or page by page. ' +
-    'A long text comes in pages that end between blocks: where the answer has nextOffset, call again with it as offset.',
+    'A long text comes in pages that end between blocks: if the answer has nextOffset, call again with it as offset.',
   input: Type.Object(
     {
       slug: Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'The slug of the document, as search_docs gives it.',
+        description: 'The slug of the document, as search_docs returns it.',
       }),
       section: Type.Optional(
         Type.String({
@@ -53,9 +53,7 @@ export const getDocMarkdown = defineTool({
     markdown: Type.String({ description: 'The document, or a page of it, without front matter.' }),
     offset: Type.Integer({ description: 'Where the page begins.' }),
     totalChars: Type.Integer({ description: 'Characters of all pages together.' }),
-    nextOffset: Type.Optional(
-      Type.Integer({ description: 'The offset of the next page, where there is one.' }),
-    ),
+    nextOffset: Type.Optional(Type.Integer({ description: 'The offset of the next page, if there is one.' })),
   }),
   async call({ slug, section, offset = 0, maxChars = usualPage }, library, signal) {
     const document = await library.read(slug);
@@ -88,7 +86,7 @@ function findSection({ sections }: DocumentParts, wanted: string): Range {
 
 function checkOffset({ markdown }: DocumentParts, { start, end }: Range, offset: number): void {
   if (offset > end - start)
-    throw new ToolError(`"offset" is behind the end: there are ${end - start} characters in all.`);
+    throw new ToolError(`"offset" is past the end: there are ${end - start} characters in all.`);
   if (offset > 0 && offset < end - start && isWithinCharacter(markdown, start + offset))
-    throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the page before.');
+    throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the previous page.');
 }

@@ -3,7 +3,7 @@ import type { DocumentParts } from '../formats/markdown/partsReader.ts';
 /** All places are in UTF-16 units. */
 export interface MarkdownPage {
   readonly markdown: string;
-  /** From the beginning of what is read page by page. */
+  /** From the beginning of the document or section. */
   readonly offset: number;
   readonly totalChars: number;
   /** Where the next page begins; undefined on the last one. */
@@ -11,7 +11,7 @@ export interface MarkdownPage {
 }
 
 export interface PageRequest {
-  /** What is read page by page: the document, or one of its sections. */
+  /** Where the document or section begins. */
   readonly start: number;
   readonly end: number;
   /** From `start`; at most the length of what is read. */
@@ -21,8 +21,8 @@ export interface PageRequest {
 }
 
 /**
- * An exact slice of the Markdown; the pages make the whole when joined. A page ends between two blocks. Where a block
- * alone is longer, it ends before a line of it, outside of code where that can be; and never within a character.
+ * An exact slice of the Markdown; joined, the pages are the whole. A page ends between two blocks. If one block is
+ * longer than a page, the page ends before one of its lines, outside of code if possible; never inside a character.
  */
 export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: PageRequest): MarkdownPage {
   const from = start + offset;
@@ -36,7 +36,7 @@ export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: P
   };
 }
 
-/** Whether both halves of the character at this place would be on other sides of it. */
+/** Whether this place would separate the two halves of a character. */
 export function isWithinCharacter(text: string, at: number): boolean {
   return isHalf(text.charCodeAt(at - 1), 0xd800) && isHalf(text.charCodeAt(at), 0xdc00);
 }
@@ -54,7 +54,7 @@ function endOfPage({ markdown, blocks, lines }: DocumentParts, from: number, lim
   );
 }
 
-/** The last of the ascending places that lies behind `from` and not behind `limit`. */
+/** The last of the ascending places that is after `from` and not after `limit`. */
 function tryLastWithin(places: Uint32Array, from: number, limit: number): number | undefined {
   let low = 0;
   let high = places.length;

@@ -2,7 +2,7 @@ import { slug } from 'github-slugger';
 import type { MarkdownSection } from '../formats/markdown/markdownParts.ts';
 import { nearestSlugs } from '../index/nearSlugs.ts';
 
-/** The section that a reader means: by its id, by its heading, or by a heading that differs in case and signs alone. */
+/** The section that a reader means: by its id, its heading, or a heading that differs only in case and signs. */
 export function tryFindSection(
   sections: readonly MarkdownSection[],
   wanted: string,

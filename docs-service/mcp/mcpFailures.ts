@@ -16,7 +16,7 @@ export interface McpFailuresOptions {
   readonly onDefect: (error: Error) => void;
 }
 
-/** What a client is told where it cannot have what it wants. */
+/** What a client learns about a failure. */
 export class McpFailures {
   readonly #protocol: McpProtocol;
   readonly #onDefect: (error: Error) => void;
@@ -26,12 +26,12 @@ export class McpFailures {
     this.#onDefect = onDefect;
   }
 
-  /** A sentence for the client; a defect goes to the log alone. */
+  /** A sentence for the client. An internal error goes only to the log. */
   sentenceOf(error: unknown): string {
     if (error instanceof ToolError || error instanceof QueryError || error instanceof Unrenderable)
       return error.message;
     if (error instanceof IndexUnavailable) return 'The index does not answer. Try again in a moment.';
-    if (error instanceof RendererBusy) return 'Too much is being read right now. Try again in a moment.';
+    if (error instanceof RendererBusy) return 'Too many documents are being read. Try again in a moment.';
     this.#onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
   }
@@ -44,7 +44,7 @@ export class McpFailures {
     return new this.#protocol.ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) });
   }
 
-  /** Runs what may fail, with errors that a client may see. */
+  /** Runs work that may fail, and throws only errors that a client may see. */
   async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
     try {
       return await work();

@@ -16,14 +16,14 @@ export interface McpLibrary {
   collection(name: string): Promise<LibraryCollection | undefined>;
   /** In the order of their names. */
   countedCollections(): Promise<readonly CountedCollection[]>;
-  /** A sentence for as long as not all files have been read since the index was made. */
+  /** A sentence, until all files have been read since the index was created. */
   notice(): Promise<string | undefined>;
 }
 
 export interface CountedCollection {
   readonly name: string;
   readonly title: string;
-  /** How many documents it has, without drafts. */
+  /** The number of its documents, without drafts. */
   readonly documents: number;
 }
 
@@ -32,10 +32,10 @@ export interface McpLibraryOptions {
   readonly renditions: Pick<Renditions, 'parts'>;
 }
 
-/** In UTF-16 units of all texts that are kept, ready to be read part by part. */
+/** In UTF-16 units of all cached texts, ready to be read in parts. */
 const capacity = 16_000_000;
 
-/** What readers share: texts that were read before, and the counts of collections. */
+/** What readers share: cached texts, and the counts of collections. */
 export function createMcpLibrary({
   index,
   renditions,
@@ -66,7 +66,8 @@ export function createMcpLibrary({
   });
 }
 
-const indexing = 'The index of this library is still being made: some documents are missing. Try again soon.';
+const indexing =
+  'The index of this library is still being built: some documents are missing. Try again soon.';
 
 function sizeOf({ markdown, sections, blocks, lines }: DocumentParts): number {
   return markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
@@ -76,7 +77,7 @@ function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {
   return drafts || !draft;
 }
 
-/** Asks once, and again when something in the library has changed; who asks at the same time shares the answer. */
+/** Asks once, and again after something in the library has changed; simultaneous callers share the answer. */
 function untilChange<Value>(index: DocumentIndex, ask: () => Promise<Value>): () => Promise<Value> {
   let generation = -1;
   let answer: Promise<Value> | undefined;

@@ -1,3 +1,3 @@
-// The SDK of the Model Context Protocol, as far as it is used: a bundle of its own, which is loaded by who needs it.
+// The used part of the SDK of the Model Context Protocol: a bundle of its own, which is loaded only when needed.
 export { createMcpHandler, isLegacyRequest, ProtocolError, Server } from '@modelcontextprotocol/server';
 export { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';

@@ -1,21 +1,21 @@
-/** What the SDK's validator finds wrong, as far as it is read. */
+/** The part of a finding of the SDK's validator that is read. */
 interface Issue {
   readonly path: readonly (string | number)[];
   readonly expected?: unknown;
   readonly message?: unknown;
 }
 
-/** Parameters that a client is told of at once. */
+/** The number of parameters that one sentence names. */
 const most = 5;
 
-/** Sentences for a client in place of the findings of the SDK's validator; undefined for any other message. */
+/** Sentences for a client instead of the findings of the SDK's validator; undefined for any other message. */
 export function tryParameterSentence(message: string): string | undefined {
   const issues = tryIssues(message);
   if (issues === undefined) return undefined;
   return [...new Set(issues.map(issueToSentence))].slice(0, most).join(' ');
 }
 
-/** They are a list in JSON, some with a few words before. */
+/** The findings are a list in JSON, sometimes after a few words. */
 function tryIssues(message: string): readonly Issue[] | undefined {
   const start = message.indexOf('[');
   if (start < 0 || start > 100 || !message.endsWith(']')) return undefined;

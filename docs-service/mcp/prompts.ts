@@ -1,10 +1,10 @@
 import type { McpContext } from './mcpContext.ts';
 
-/** What a person can choose in a client, as lists have it. */
+/** A prompt that a person can choose in a client, as lists contain it. */
 export const answerPrompt = {
   name: 'answer_from_docs',
   title: 'Answer from the documents',
-  description: 'Answers a question from the documents of this library, and names those that it used.',
+  description: 'Answers a question from the documents of this library, and names the documents that it used.',
   arguments: [{ name: 'question', description: 'What you want to know.', required: true }],
 };
 
@@ -31,9 +31,9 @@ export function unknownPrompt(name: string): string {
 function answerText(question: string): string {
   return `Answer the question below from the documents of this library.
 
-1. Look for it with search_docs. Use few significant words, and try others where nothing fits.
-2. Read what fits with get_doc_markdown; of long documents read only the sections that you need.
-3. Answer from what you have read alone, and name the slugs of the documents. Say so if they do not answer the question.
+1. Look for it with search_docs. Use a few significant words, and try others if nothing fits.
+2. Read what fits with get_doc_markdown; of long documents, read only the sections that you need.
+3. Answer only from what you have read, and name the slugs of the documents. Say so if they do not answer the question.
 
 Question: ${question}`;
 }

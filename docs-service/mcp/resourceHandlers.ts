@@ -43,7 +43,7 @@ export function answerResources({ server, library, failures }: McpContext): void
     failures.answer(signal, async () => {
       if (ref.type === 'ref/prompt' && ref.name !== answerPrompt.name)
         throw failures.invalid(unknownPrompt(ref.name));
-      // A question can go on in any way.
+      // A question can continue in any way.
       if (ref.type === 'ref/prompt') return { completion: { values: [], hasMore: false } };
       const template = resourceTemplates.find(({ uriTemplate }) => uriTemplate === ref.uri);
       if (template === undefined) throw failures.invalid('There is no such resource template.');

@@ -1,7 +1,7 @@
 import type { DocumentMetadata } from '../content/document.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 
-/** A resource as lists have it. */
+/** A resource, as lists contain it. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface ListedResource {
   readonly mimeType: string;
 }
 
-/** What the address of a resource names. */
+/** The parts of a resource's address. */
 export interface ResourceName {
   readonly kind: 'doc' | 'collection';
   readonly name: string;
@@ -37,7 +37,7 @@ export const resourceTemplates = [
   },
 ] as const;
 
-/** Undefined where it is no address of a document or a collection. */
+/** Undefined if it is not the address of a document or a collection. */
 export function tryResourceName(uri: string): ResourceName | undefined {
   const [, kind, name = ''] = /^docs:\/\/(doc|collection)\/([^/?#]{1,1000})$/.exec(uri) ?? [];
   if (kind !== 'doc' && kind !== 'collection') return undefined;
@@ -75,7 +75,7 @@ function listedDocument({ slug, title, description }: DocumentMetadata): ListedR
   return description === null ? listed : { ...listed, description };
 }
 
-/** The text of a resource; undefined where there is none of this name. */
+/** The text of a resource; undefined if there is no resource with this name. */
 export async function tryReadResource(
   library: McpLibrary,
   { kind, name }: ResourceName,
@@ -97,7 +97,7 @@ export async function tryReadResource(
   return { text: markdown, mimeType };
 }
 
-/** How the names of resources may go on: slugs of documents, or names of collections. */
+/** Completions for the names of resources: slugs of documents, or names of collections. */
 export async function completeResource(
   library: McpLibrary,
   { kind, name }: ResourceName,
@@ -107,7 +107,7 @@ export async function completeResource(
   return names.filter((one) => one.startsWith(name)).slice(0, mostCompletions);
 }
 
-/** One more than are shown, so that there is known to be more. */
+/** One more than is shown, to find out whether there are more. */
 const mostCompletions = 101;
 
 function resourceUri(kind: ResourceName['kind'], name: string): string {

@@ -10,7 +10,7 @@ export const searchDocs = defineTool({
   name: 'search_docs',
   title: 'Search documents',
   description:
-    'Finds documents of this library, the most relevant first, each with an excerpt around the words that were found. ' +
+    'Finds documents of this library, the most relevant first, each with an excerpt around the matching words. ' +
     'The query takes words (all must be in the document), "phrases in quotes", -excluded words and prefix*. ' +
     'Read what you find with get_doc_markdown.',
   input: Type.Object(

@@ -1,15 +1,15 @@
 import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { tryParameterSentence } from './parameterSentence.ts';
 
-/** MCP up to 2025-11-25; from 2026-07-28 on it is a wrong parameter. */
+/** MCP up to 2025-11-25; since 2026-07-28 it is a wrong parameter. */
 const resourceNotFound = -32_002;
 /** JSON-RPC 2.0, section 5.1. */
 const invalidParameters = -32_602;
 
 /**
- * Mends what the SDK sends of errors. Parameters of a wrong type are an internal error to it, with all that its
- * validator has to say. It also sends the code of the newer revision to every client, where clients of the older one
- * know an unknown resource by a code of its own.
+ * Corrects the errors that the SDK sends. It treats parameters of a wrong type as an internal error, with the whole
+ * output of its validator. It also sends the newer revision's code to every client, but older clients have another code
+ * for an unknown resource.
  */
 export function mendSentErrors(server: Server, era: 'legacy' | 'modern'): void {
   const connect = server.connect.bind(server);
@@ -31,7 +31,7 @@ function mended(message: JSONRPCMessage, era: 'legacy' | 'modern'): JSONRPCMessa
   return message;
 }
 
-/** No other error of this server has an address. */
+/** No other error of this server contains an address. */
 function namesResource({ data }: JSONRPCErrorResponse['error']): boolean {
   return typeof data === 'object' && data !== null && 'uri' in data;
 }

@@ -12,18 +12,18 @@ export interface StdioConnectionOptions {
 
 export interface StdioConnection {
   readonly transport: Transport;
-  /** Resolves when the input has ended and all that it asked is answered, or when the transport is closed. */
+  /** Resolves when the input has ended and all its requests are answered, or when the transport is closed. */
   readonly ended: Promise<void>;
 }
 
-/** In bytes of a message: what a client asks is short. */
+/** In bytes of a message: clients send short ones. */
 const longestMessage = 1_000_000;
-/** Milliseconds that answers have after the end of the input. */
+/** Milliseconds for answers after the end of the input. */
 const patience = 10_000;
 
 /**
- * One message a line. The SDK's own transport drops what is not answered yet when the input ends; here a script may
- * write its questions and close.
+ * One message a line. The SDK's own transport drops unanswered requests when the input ends; here a script may write
+ * its requests and close.
  */
 export function createStdioConnection({ protocol, input, output }: StdioConnectionOptions): StdioConnection {
   const lines = new PassThrough();
@@ -53,15 +53,15 @@ export function createStdioConnection({ protocol, input, output }: StdioConnecti
 
 async function whenEnded(input: Readable, unanswered: Unanswered, closed: AbortSignal): Promise<void> {
   const isClosed = once(closed, 'abort');
-  // A pipe that breaks is an end as well.
+  // A broken pipe is also an end.
   const isEnded = Promise.race([once(input, 'end'), once(input, 'close')]).catch(() => undefined);
   await Promise.race([isClosed, isEnded]);
-  // What was written last is read in the next turn.
+  // The last input is read in the next turn.
   await turn();
   await Promise.race([isClosed, unanswered.none(patience)]);
 }
 
-/** The questions of the client that wait for an answer. */
+/** The client's requests that wait for an answer. */
 class Unanswered {
   readonly #ids = new Set<unknown>();
   #onNone: (() => void) | undefined;

@@ -21,13 +21,13 @@ import { createStdioConnection } from './stdioConnection.ts';
 export interface StdioLibraryOptions {
   readonly surroundings: Surroundings;
   readonly input: Readable;
-  /** Carries the protocol alone. */
+  /** Carries only the protocol. */
   readonly output: Writable;
 }
 
 /**
- * Serves the library to the client on the other side of two streams, until its input ends. It says who it is before
- * the library is open, and serves what the index has while that is brought up to date.
+ * Serves the library to the client on the other end of two streams, until its input ends. It introduces itself before
+ * the library is open, and serves what the index has while the index is being updated.
  */
 export async function serveStdioLibrary(places: Places, options: StdioLibraryOptions): Promise<void> {
   const { surroundings, input, output } = options;
@@ -40,7 +40,7 @@ export async function serveStdioLibrary(places: Places, options: StdioLibraryOpt
     await Promise.race([whole, wait(firstLook)]);
     return reader;
   });
-  // Each question is answered with the error; people get it below.
+  // Each request is answered with the error; people get it below.
   library.catch(() => undefined);
   const onDefect = (error: Error) => note(`runner-docs: ${error.stack ?? error.message}\n`);
   const { transport, ended } = createStdioConnection({ protocol, input, output });
@@ -62,7 +62,7 @@ export async function serveStdioLibrary(places: Places, options: StdioLibraryOpt
   }
 }
 
-/** Milliseconds that the first question waits for a library that is small enough to be read meanwhile. */
+/** Milliseconds that the first request waits for a library that is small enough to be read meanwhile. */
 const firstLook = 1_000;
 
 interface Telling {
@@ -71,7 +71,7 @@ interface Telling {
   readonly index: Promise<DocumentIndex>;
 }
 
-/** A client of 2025-11-25 hears of changes once it is initialized, one of 2026-07-28 once it listens. */
+/** Notifies a client of 2025-11-25 once it is initialized, and one of 2026-07-28 once it listens. */
 function tellChanges({ server, era, index }: Telling): void {
   const teller = createChangeTeller(() => {
     if (server.transport !== undefined) void server.sendResourceListChanged().catch(() => undefined);
@@ -95,7 +95,7 @@ interface Opening {
   readonly surroundings: Surroundings;
 }
 
-/** One text after the other, each in 5 s and 512 MB. */
+/** One text after another, each in 5 s and 512 MB. */
 const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, patience: 10_000 };
 
 async function openLibrary({ places, folder, surroundings }: Opening) {
@@ -104,13 +104,8 @@ async function openLibrary({ places, folder, surroundings }: Opening) {
   const texts = createRenderer({ worker: join(parts, 'renderWorker.cjs'), ...textBounds });
   const { index } = stores;
   const renditions = createRenditions({
-    index,
-    folder,
-    now,
-    texts,
-    files: texts,
-    version: '',
-    // What was read before is kept in memory; nobody asks for a format with fonts or links.
+    ...{ index, folder, now, texts, files: texts, version: '' },
+    // Texts are cached in memory; nobody asks for a format with fonts or links.
     cache: { get: async () => undefined, put: async () => undefined },
     fonts: { folders: [], fingerprint: '' },
     addressOf: () => '',
@@ -119,7 +114,7 @@ async function openLibrary({ places, folder, surroundings }: Opening) {
   const turn = followFiles(stores, { places, folder, surroundings });
   return {
     index,
-    /** Resolves when all files were looked at once, here or in another process. */
+    /** Resolves when all files were scanned once, here or in another process. */
     whole: turn.start(),
     reader: createMcpLibrary({ index, renditions })({ drafts: false }),
     async close() {
@@ -130,10 +125,10 @@ async function openLibrary({ places, folder, surroundings }: Opening) {
   };
 }
 
-/** Seconds between two looks at the whole folder. */
+/** Seconds between two scans of the whole folder. */
 const rescan = 60;
 
-/** Of several processes on one index, one keeps it as the files are. */
+/** Of several processes on one index, one keeps it in step with the files. */
 function followFiles(stores: Stores, { folder, surroundings }: Opening): WriterTurn {
   const { now, note } = surroundings;
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);

@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
 import { ToolError } from './tool.ts';
 
-/** Throws ToolError with a sentence for each of the first arguments that are wrong. */
+/** Throws ToolError with a sentence for each of the first wrong arguments. */
 export function parseArguments<Input extends TObject>(input: Input, args: unknown): Static<Input> {
   const given = args ?? {};
   if (Value.Check(input, given)) return given;
@@ -11,7 +11,7 @@ export function parseArguments<Input extends TObject>(input: Input, args: unknow
   throw new ToolError([...new Set(sentences)].slice(0, most).join(' ') || 'The arguments are not valid.');
 }
 
-/** Sentences that a model is told at once. */
+/** The most sentences in one error. */
 const most = 5;
 
 type ArgumentError = ReturnType<typeof Value.Errors>[number];
@@ -37,7 +37,7 @@ function sentenceOf(error: ArgumentError, known: readonly string[]): string[] {
     case 'maximum':
       return [`${name} must be at most ${error.params.limit}.`];
     default:
-      // An argument that is not known is named by `additionalProperties` already.
+      // `additionalProperties` already names an unknown argument.
       return [];
   }
 }

@@ -7,7 +7,7 @@ import { searchDocs } from './searchDocs.ts';
 import type { Tool } from './tool.ts';
 import { parseArguments } from './toolArguments.ts';
 
-/** Each is called with arguments that its own schema let pass. */
+/** Each gets only arguments that its own schema accepts. */
 const tools = [searchDocs, getDocMarkdown, listCollections] as unknown as readonly Tool[];
 
 export function answerTools({ server, library, failures }: McpContext): void {
@@ -43,7 +43,7 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
   };
 }
 
-/** What TypeBox makes is JSON Schema already. */
+/** TypeBox's output is already JSON Schema. */
 function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
   return schema as unknown as ListedTool['inputSchema'];
 }

@@ -1,6 +1,6 @@
 import type { McpLibrary } from './mcpLibrary.ts';
 
-/** A sentence about a document that is not there, with slugs that resemble the wrong one. */
+/** A sentence about a missing document, with slugs that resemble the wrong one. */
 export async function unknownDocument(library: McpLibrary, slug: string): Promise<string> {
   const wrong = slug.slice(0, 100);
   const near = wrong === '' ? [] : await library.index.nearSlugs(wrong, 3);
@@ -9,7 +9,7 @@ export async function unknownDocument(library: McpLibrary, slug: string): Promis
   return withNotice(`There is no document "${wrong}". ${hint}`, await library.notice());
 }
 
-/** A sentence about a collection that is not there, with the first ones that are. */
+/** A sentence about a missing collection, with the first existing ones. */
 export async function unknownCollection(library: McpLibrary, name: string): Promise<string> {
   const names = (await library.index.collections()).slice(0, 10).map((one) => one.name);
   const hint = names.length === 0 ? 'The library has none.' : `There is ${quoted(names).join(', ')}.`;

@@ -34,7 +34,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   const ready = createOnce(() => migrate(pool));
 
   const forgetIfMissing = (error: unknown): never => {
-    // Where somebody has dropped the tables, the next call makes them again.
+    // If somebody has dropped the tables, the next call creates them again.
     if (isMissingTable(error)) ready.forget();
     throw isMissingTable(error) ? new IndexUnavailable('The index was deleted. Try again.') : error;
   };
@@ -86,7 +86,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   };
 }
 
-/** The state first: reading it begins the snapshot. */
+/** The state comes first: reading it begins the snapshot. */
 const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SELECT name, value FROM docs_meta WHERE name IN ('version', 'birth', 'changes')`;
 
@@ -105,7 +105,7 @@ function isMissingTable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '42P01';
 }
 
-/** Work that must have succeeded once. */
+/** Runs the work until it has succeeded once. */
 function createOnce(work: () => Promise<void>) {
   let done: Promise<void> | undefined;
   const forget = () => {

@@ -10,7 +10,7 @@ import { slugsOfPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;
 
-/** Each of these must stand in a transaction that sees one state. */
+/** Each of these must run in a transaction that sees one state. */
 export async function listDocuments(client: Client, query: ListQuery): Promise<DocumentPage> {
   const found = await tryFindScope(client, query);
   if (!found) return { items: [], total: 0 };

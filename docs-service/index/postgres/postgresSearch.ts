@@ -13,11 +13,11 @@ type Client = pg.ClientBase;
 /** Figures by slug. */
 type Figures = Map<string, string>;
 
-/** Must stand in a transaction that sees one state. No text is read of a document that is not on the page. */
+/** Must run in a transaction that sees one state. It reads the text only of documents on the page. */
 export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
   const query = parseQuery(asked.text);
   if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
-  // Rows are narrow and words are not, which the planner does not know: it would read the words of every row.
+  // Rows are narrow and words are not. The planner does not know that, and would read the words of every row.
   await client.query("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'");
   const figures: Figures = new Map();
   const { tiers, count } = await findTiers(client, { query, asked, figures });
@@ -34,7 +34,7 @@ export async function searchDocuments(client: Client, asked: SearchQuery): Promi
 interface Asking {
   readonly query: Query;
   readonly asked: SearchQuery;
-  /** Filled with those of what is found. */
+  /** Filled with the figures of the found documents. */
   readonly figures: Figures;
 }
 
@@ -52,7 +52,7 @@ async function findTiers(client: Client, { query, asked, figures }: Asking): Pro
   return step.value;
 }
 
-/** Many rows cost more than one text with all of them. */
+/** Many rows cost more than one text that contains them all. */
 function slugsIn(found: string, figures: Figures): readonly string[] {
   return found.split('\n').flatMap((row) => {
     const end = row.indexOf(' ', row.indexOf(' ') + 1);
@@ -73,8 +73,8 @@ async function countFound(client: Client, query: Query, asked: SearchQuery): Pro
 }
 
 /**
- * The first of them by slug. `OFFSET 0` keeps the planner from other ways: the index finds them, they are put in order,
- * and what only the text decides is looked at in that order, and no further than there are enough.
+ * The first of them by slug. `OFFSET 0` keeps the planner on this path: the index finds the documents, they are sorted,
+ * and conditions that need the text are checked in that order, until there are enough.
  */
 function foundIn(query: Query, asked: SearchQuery, tier: Tier | undefined, isOrdered = true) {
   const { words, texts, values } = searchCondition(query, asked, tier === 'text' ? undefined : tier);
@@ -95,7 +95,7 @@ interface Ranking {
   readonly sample: Sample;
 }
 
-/** The best first, equal ones in the order that they come in. */
+/** The best first; equal ones keep their order. */
 function ranked(query: Query, { found, figures, sample }: Ranking): readonly string[] {
   const score = createScore(query, sample);
   const scores = new Map(found.map((slug) => [slug, score(figures.get(slug) ?? '')]));
@@ -107,7 +107,7 @@ async function readSample(client: Client, query: Query): Promise<Sample> {
     'SELECT word, count FROM docs_sample WHERE word = ANY ($1)',
     [sampleRowsOf(query)],
   );
-  // This engine's long numbers come as text.
+  // This engine returns long numbers as text.
   return rowsToSample(rows.map(({ word, count }) => ({ word, count: Number(count) })));
 }
 

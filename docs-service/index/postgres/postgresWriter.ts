@@ -11,7 +11,7 @@ import { locks } from './schema.ts';
 
 type Client = pg.ClientBase;
 
-/** Whom a change of the index is announced to. */
+/** The channel on which changes of the index are announced. */
 export const changeChannel = 'docs_index';
 
 interface FileRow {
@@ -55,9 +55,9 @@ async function readRows(client: Client): Promise<readonly IndexedFile[]> {
   }));
 }
 
-/** Must stand in a transaction. */
+/** Must run in a transaction. */
 export async function applyChanges(client: Client, changes: IndexChanges): Promise<void> {
-  // More than readers are given: nobody waits for this, and a piece may have hundreds of documents.
+  // Longer than for readers: nobody waits for this, and a piece may have hundreds of documents.
   await client.query("SET LOCAL statement_timeout = '120s'");
   await client.query('SELECT pg_advisory_xact_lock($1)', [locks.writing]);
   if (changes.birth !== undefined && changes.birth !== (await readBirth(client))) throw indexIsAnother();
@@ -73,7 +73,7 @@ export async function applyChanges(client: Client, changes: IndexChanges): Promi
   if (seen.includes(true)) await announce(client);
 }
 
-/** Readers can see a difference. Whoever listens hears of it when the transaction is over. */
+/** Readers can see a difference. Listeners get it when the transaction is over. */
 async function announce(client: Client): Promise<void> {
   await client.query(
     `INSERT INTO docs_meta VALUES ('changes', '1')
@@ -82,7 +82,7 @@ async function announce(client: Client): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', [changeChannel, '']);
 }
 
-/** What changes beside the documents, written once at the end of the transaction. */
+/** Changes beside the documents, written once at the end of the transaction. */
 interface Beside {
   readonly listing: ListingChanges;
   readonly sample: SampleChanges;
@@ -93,7 +93,7 @@ async function changeDocuments(
   { remove = [], put = [] }: Pick<IndexChanges, 'remove' | 'put'>,
 ): Promise<boolean> {
   const beside = { listing: createListingChanges(), sample: createSampleChanges() };
-  // Of two with one slug the last stays.
+  // If two have the same slug, the last one stays.
   const latest = [...new Map(put.map((document) => [document.slug, document])).values()];
   const slugs = [...new Set([...remove, ...latest.map(({ slug }) => slug)])];
   const hasRemoved = await takeDocuments(client, slugs, beside);
@@ -133,7 +133,7 @@ async function takeDocuments(
   return rows.length > 0;
 }
 
-/** As many units of text are sent at once, so that no statement is far too large. */
+/** At most this many units of text are sent at once, so that no statement is too large. */
 const mostAtOnce = 4_000_000;
 
 function* batches(documents: readonly Document[]): Generator<readonly Document[]> {
@@ -182,7 +182,7 @@ async function removeFiles(client: Client, paths: readonly string[]): Promise<bo
   return rows.some(({ problem }) => problem !== null);
 }
 
-/** Whether the problems that readers see are others now. */
+/** Whether the problems that readers see have changed. */
 async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<boolean> {
   if (files.length === 0) return false;
   const latest = [...new Map(files.map((file) => [storable(file.path), file])).entries()];

@@ -5,17 +5,17 @@ import { inTransaction } from './connection.ts';
 /** Grows with every change of the tables. */
 export const schemaVersion = `2 ${analyserRules}`;
 
-/** Advisory locks of this program. Any numbers do, as long as nobody else in this database uses them. */
+/** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
 
-/** Makes the tables of the index. Those of another version are dropped: the index is a cache. */
+/** Creates the tables of the index. Those of another version are dropped: the index is a cache. */
 export async function migrate(pool: pg.Pool): Promise<void> {
   await inTransaction(pool, 'BEGIN', async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [locks.schema]);
     const { rows } = await client.query<{ made: number }>(
       `SELECT num_nonnulls(${tables.map((name) => `to_regclass('${name}')`).join(', ')}) AS made`,
     );
-    // Where only some were dropped, the others are of no use.
+    // If only some were dropped, the others are of no use.
     const version = rows[0]?.made === tables.length ? await versionOf(client) : undefined;
     if (version === schemaVersion) return;
     await client.query("SET LOCAL statement_timeout = '120s'");

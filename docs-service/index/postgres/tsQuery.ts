@@ -9,16 +9,16 @@ import {
 } from '../documentTokens.ts';
 import type { Clause, Query } from '../query.ts';
 
-/** A condition on documents with the values of its parameters. Nothing that a reader wrote stands in the condition. */
+/** A condition on documents with the values of its parameters. It contains no text from a reader. */
 export interface Condition {
-  /** What the index alone decides. */
+  /** The part that the index alone decides. */
   readonly words: string;
-  /** What is looked up in the words of those that remain: whether they stand side by side. Empty where nothing is. */
+  /** The part that is checked in the remaining documents: whether words are adjacent. Empty if there is none. */
   readonly texts: string;
   readonly values: readonly string[];
 }
 
-/** The documents with something of the query in that place or, without a place, all that match. */
+/** The documents that have part of the query in that place or, without a place, all that match. */
 export function searchCondition(
   query: Query,
   filter: DocumentFilter,
@@ -30,7 +30,7 @@ export function searchCondition(
     `strpos(${placesOf[mark]}, ${parameter(sideBySide(clause))}) > 0`;
   const words: string[] = filterFacets(filter).map(quoted);
   const texts: string[] = [];
-  // Each parameter must stand in the condition, even where only phrases are excluded.
+  // Each parameter must occur in the condition, even if only phrases are excluded.
   const all = parameter('');
 
   if (place !== undefined) {
@@ -43,7 +43,7 @@ export function searchCondition(
       texts.push(`(${any.join(' OR ')})`);
     }
   }
-  // The words of a title are among those of the document; headings are cut off where they are very long.
+  // The words of a title are also words of the document; very long headings are cut.
   const isImplied = place === 'title' && query.all.length === 1;
   for (const clause of isImplied ? [] : query.all) {
     words.push(`(${lexemes(clause)})`);
@@ -66,7 +66,7 @@ function quoted(lexeme: string): string {
   return `'${lexeme}'`;
 }
 
-/** Where the words of a document stand one after another, by the mark of what is looked for. */
+/** The columns with the words of a document in order, by the mark of what is searched. */
 const placesOf: Readonly<Record<string, string>> = {
   '': 'all_words',
   [titleMark]: 'title_words',

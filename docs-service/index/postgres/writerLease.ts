@@ -4,8 +4,8 @@ import { connectionOptions } from './connection.ts';
 import { locks } from './schema.ts';
 
 /**
- * The lease where nobody else has it. It is a lock that ends with its connection; the server looks every few seconds
- * whether this end is still there, so that another instance can take over within 10 s. Ask again every few seconds.
+ * The lease, if nobody else has it. It is a lock that ends with its connection. The server checks every few seconds
+ * whether this end still exists, so that another instance can take over within 10 s. Ask again every few seconds.
  */
 export async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
   const client = new pg.Client(connectionOptions(url));

@@ -11,7 +11,7 @@ import {
 import type { Clause, Query } from '../query.ts';
 import type { Tier } from '../tier.ts';
 
-/** What FTS5 is asked to find: the documents of one tier, or of all. Nothing in it is text of the reader's. */
+/** The FTS5 query for the documents of one tier, or of all. It contains no text from the reader. */
 export function ftsQuery(query: Query, filter: DocumentFilter, tier?: Tier): string {
   const inTitle = query.all.map((clause) => phrase(clause, titleMark));
   const inHeadings = query.all.map((clause) => phrase(clause, headingMark));
@@ -28,7 +28,7 @@ export function ftsQuery(query: Query, filter: DocumentFilter, tier?: Tier): str
   return none.length === 0 ? found : `(${found}) NOT (${none.join(' OR ')})`;
 }
 
-/** Documents that are no drafts and have all these words in their slugs. */
+/** Documents that are not drafts and have all these words in their slugs. */
 export function slugQuery(parts: readonly string[]): string {
   return `(${parts.map((part) => quoted(slugMark + part)).join(' AND ')}) NOT ${quoted(draftFacet)}`;
 }

@@ -6,14 +6,14 @@ import { isCurrent, openIndex, removeDatabase } from './schema.ts';
 import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
 import { createSqliteWriter, type SqliteWriter } from './sqliteWriter.ts';
 
-/** The file of the index as one thread has it open. Other threads and processes may change, delete or replace it. */
+/** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
 export interface IndexFile {
   call(
     method: string,
     parameters: readonly unknown[],
   ): Promise<{ readonly value: unknown; readonly state: LibraryState }>;
   state(): Promise<LibraryState>;
-  /** Deletes a file that is damaged. The next call makes another one. */
+  /** Deletes a damaged file. The next call creates another one. */
   discard(): void;
   close(): void;
 }
@@ -49,7 +49,7 @@ export function createIndexFile(file: string): IndexFile {
       version: () => version.get()?.data_version ?? 0,
     });
   };
-  /** What others wrote changes the version; what this connection wrote does not. */
+  /** Writes of others change the version; writes of this connection do not. */
   const stateOf = ({ database, reader, version }: Opened, isOwn = false) => {
     const current = version();
     if (current !== seen?.version && !isCurrent(database))
@@ -66,7 +66,7 @@ export function createIndexFile(file: string): IndexFile {
         return { value, state: stateOf(index, true) };
       }
       return index.database.snapshot(() => ({
-        // The state first: it begins the snapshot.
+        // The state comes first: it begins the snapshot.
         state: stateOf(index),
         value: call(index.reader, method, parameters),
       }));

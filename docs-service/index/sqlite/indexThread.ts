@@ -4,7 +4,7 @@ import { IndexUnavailable, QueryError } from '../documentIndex.ts';
 import type { SqliteReader } from './sqliteReader.ts';
 import type { SqliteWriter } from './sqliteWriter.ts';
 
-/** What a worker is started with. */
+/** The start data of a worker. */
 export interface IndexThreadData {
   readonly file: string;
 }
@@ -15,7 +15,7 @@ export interface IndexRequest {
   readonly parameters: readonly unknown[];
 }
 
-/** Each answer says which state of the library it was read from; `id` is missing where only the state is new. */
+/** Each answer has the state of the library that it was read from; `id` is missing if only the state is new. */
 export interface IndexAnswer {
   readonly id?: number;
   readonly state?: LibraryState;
@@ -30,16 +30,16 @@ export interface IndexThread {
     method: Method,
     ...parameters: Parameters<IndexMethods[Method]>
   ): Promise<ReturnType<IndexMethods[Method]>>;
-  /** Lets the calls under way finish. */
+  /** Lets the calls in progress finish. */
   close(): Promise<void>;
 }
 
 export interface IndexThreadOptions {
   readonly file: string;
-  /** Where the worker's program is. */
+  /** The path of the worker's program. */
   readonly worker: string;
   readonly log: (message: string) => void;
-  /** Called with the state of each answer, before the answer is given. */
+  /** Called with the state of each answer, before the answer is returned. */
   readonly onState: (state: LibraryState) => void;
 }
 
@@ -51,7 +51,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A worker with a connection to the database. One that has died is started again, by the next call at the latest. */
+/** A worker with a connection to the database. After it dies, it is restarted, by the next call at the latest. */
 export function createIndexThread({ file, worker, log, onState }: IndexThreadOptions): IndexThread {
   let running: { readonly worker: Worker; readonly waiting: Map<number, Waiting> } | undefined;
   let isClosed = false;
@@ -72,10 +72,10 @@ export function createIndexThread({ file, worker, log, onState }: IndexThreadOpt
     started.worker.on('error', (error) => (reason = error.message));
     started.worker.on('exit', () => {
       if (running === started) running = undefined;
-      if (!isClosed) log(`The worker of the index has died: ${reason}. It is started again.`);
+      if (!isClosed) log(`The worker of the index has died: ${reason}. It is being restarted.`);
       for (const { reject } of waiting.values())
-        reject(new IndexUnavailable('The index stopped while it was asked. Try again.'));
-      // One that dies at once waits for the next call.
+        reject(new IndexUnavailable('The index stopped during the request. Try again.'));
+      // A worker that dies at once waits for the next call.
       if (!isClosed && performance.now() - begun > shortLife) running ??= start();
     });
     return started;

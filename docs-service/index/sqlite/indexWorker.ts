@@ -4,7 +4,7 @@ import { IndexUnavailable, QueryError } from '../documentIndex.ts';
 import { createIndexFile, type IndexFile } from './indexFile.ts';
 import type { IndexAnswer, IndexRequest, IndexThreadData } from './indexThread.ts';
 
-/** How often a change that another process made is looked for, in ms. */
+/** Milliseconds between two checks for changes by other processes. */
 const pollInterval = 1_000;
 
 if (parentPort) serve(parentPort, workerData as IndexThreadData);
@@ -13,7 +13,7 @@ type Port = NonNullable<typeof parentPort>;
 
 function serve(port: Port, { file }: IndexThreadData): void {
   const index = createIndexFile(file);
-  // One call after another, though opening the file takes a moment.
+  // One call after another, even though opening the file takes a moment.
   let latest: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
     latest = latest.then(work);
@@ -49,7 +49,8 @@ function describe(error: unknown): NonNullable<IndexAnswer['error']> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof QueryError) return { kind: 'query', message };
   if (error instanceof IndexUnavailable) return { kind: 'unavailable', message };
-  if (isCorruption(error)) return { kind: 'unavailable', message: 'The index was damaged. It is made anew.' };
+  if (isCorruption(error))
+    return { kind: 'unavailable', message: 'The index was damaged. It is being rebuilt.' };
   if (isOfDatabase(error))
     return { kind: 'unavailable', message: `The index cannot be read or written: ${message}.` };
   return { kind: 'unexpected', message: error instanceof Error ? (error.stack ?? message) : message };
@@ -57,6 +58,6 @@ function describe(error: unknown): NonNullable<IndexAnswer['error']> {
 
 function isOfDatabase(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // libsql gives no code where it cannot open a file.
+  // libsql gives no code if it cannot open a file.
   return /^(?:ERR_)?SQLITE_|^E[A-Z]+$/.test(code) || /ConnectionFailed/.test(String(error));
 }

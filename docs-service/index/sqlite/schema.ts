@@ -4,8 +4,8 @@ import { type Database, isCorruption, openDatabase } from '../../sqliteDatabase.
 import { analyserRules } from '../analyser.ts';
 
 /**
- * Opens the index. It is a cache: where the file is damaged, or another version of the program made it, it is made
- * anew, empty.
+ * Opens the index. It is a cache: a damaged file, or one from another version of the program, is replaced with an empty
+ * one.
  */
 export async function openIndex(file: string): Promise<Database> {
   try {
@@ -17,12 +17,12 @@ export async function openIndex(file: string): Promise<Database> {
   }
 }
 
-/** Deletes the file with those that SQLite keeps beside it. */
+/** Deletes the file, and the files that SQLite keeps beside it. */
 export function removeDatabase(file: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
 }
 
-/** Whether the index is one of this version. */
+/** Whether the index has this version. */
 export function isCurrent(database: Database): boolean {
   const made = database.prepare<{ user_version: number }>('PRAGMA user_version').get();
   return made?.user_version === version;
@@ -31,13 +31,13 @@ export function isCurrent(database: Database): boolean {
 /** Grows with every change of the tables. */
 const schemaVersion = 2;
 
-/** SQLite keeps a number of 31 bits for this. */
+/** SQLite stores a number of 31 bits for this. */
 const version =
   createHash('sha256').update(`${schemaVersion} ${analyserRules}`).digest().readUInt32BE() >>> 1;
 
 function withSchema(database: Database): Database {
   try {
-    // In KiB: what searches read again and again, and what one change touches, stays in memory.
+    // In KiB: keeps in memory what searches read repeatedly, and what one change touches.
     database.exec('PRAGMA cache_size = -32000');
     if (!isCurrent(database)) database.transaction(() => isCurrent(database) || makeSchema(database));
   } catch (error) {
@@ -51,7 +51,7 @@ function makeSchema(database: Database): void {
   const tables = database.prepare<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'",
   );
-  // A virtual table takes the tables that it is kept in with it.
+  // A virtual table takes its own tables with it.
   for (const { name } of tables.all()) database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
   database.exec(schema);
   database.exec(`PRAGMA user_version = ${version}`);

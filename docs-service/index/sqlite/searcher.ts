@@ -9,8 +9,8 @@ import { askTiers, type FoundTiers, mostFound, partsOfPage, type Tier, totalOf }
 import { ftsQuery } from './ftsQuery.ts';
 
 /**
- * Searches in bounded time. FTS5 finds at most `mostFound` documents of a tier; only a tier that the page reaches into
- * is ranked, by figures that stand beside the index. FTS5's own rank would count all documents of each word first.
+ * Searches in bounded time. FTS5 finds at most `mostFound` documents of a tier. Only the tiers on the page are ranked,
+ * by figures beside the index. FTS5's own rank would first count all documents of each word.
  */
 export function createSearcher(database: Database): (asked: SearchQuery) => SearchPage {
   const find = createFinder(database);
@@ -35,7 +35,7 @@ export function createSearcher(database: Database): (asked: SearchQuery) => Sear
   };
 }
 
-/** Rows of their own cost more than finding them, so that many labels come in one text. */
+/** Separate rows cost more than finding them, so many labels come in one text. */
 function createFinder(database: Database) {
   const some = `SELECT rowid AS label FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostFound}`;
   const labels = database.prepare<{ labels: string }>(
@@ -59,7 +59,7 @@ function placeOf(tier: Tier | undefined): 'title' | 'heading' | undefined {
   return tier === 'text' ? undefined : tier;
 }
 
-/** The best first, equal ones in the order that they come in. */
+/** The best first; equal ones keep their order. */
 function createRanking(database: Database) {
   const figures = database.prepare<{ rows: string }>(
     `SELECT group_concat(label || ' ' || figures, char(10)) AS rows FROM figures

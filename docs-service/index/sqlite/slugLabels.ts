@@ -1,13 +1,13 @@
 import type { Database } from '../../sqliteDatabase.ts';
 
-/** A document in the order of the slugs. */
+/** A document in slug order. */
 interface Place {
   readonly key: number;
   readonly slug: string;
   readonly label: number;
 }
 
-/** Slugs that stand side by side, with the label that each of them gets. */
+/** Adjacent slugs, with the label of each. */
 export interface Labelling {
   /** New slugs. */
   readonly added: readonly { readonly slug: string; readonly label: number }[];
@@ -16,9 +16,9 @@ export interface Labelling {
 }
 
 /**
- * Labels for new slugs so that labels ascend with slugs. There is room between two labels; where it is used up, the
- * neighbours move, as few of them as leave room for more. `slugs` ascend, none of them is there yet, and each labelling
- * must be carried out before the next is asked for.
+ * Labels for new slugs, so that labels ascend with slugs. There is room between two labels; when it is used up, the
+ * neighbours move, as few of them as leave room for more. `slugs` ascend, and none of them exists yet. Each labelling
+ * must be carried out before the next is requested.
  */
 export function* labelSlugs(database: Database, slugs: readonly string[]): Generator<Labelling> {
   const neighbours = createNeighbours(database);
@@ -32,7 +32,7 @@ export function* labelSlugs(database: Database, slugs: readonly string[]): Gener
   }
 }
 
-/** By code points, as both engines order them. UTF-16 units order some characters otherwise. */
+/** By code points, as both engines order them. UTF-16 units would order some characters differently. */
 export function compareSlugs(one: string, other: string): number {
   return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
@@ -50,9 +50,9 @@ function createNeighbours(database: Database) {
   };
 }
 
-/** Between two documents that come one after the other. Small distances make a small index. */
+/** Between two consecutive documents. Small distances make a small index. */
 const usualDistance = 2 ** 20;
-/** Where neighbours move, so much room is left on the average. */
+/** If neighbours move, this is the room that is left on average. */
 const leastDistance = 2 ** 8;
 
 function labelling(added: readonly string[], neighbours: Neighbours): Labelling {

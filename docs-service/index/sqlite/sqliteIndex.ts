@@ -3,22 +3,22 @@ import { type DocumentIndex, IndexUnavailable, type IndexWriter } from '../docum
 import { createIndexThread } from './indexThread.ts';
 
 export interface SqliteIndexOptions {
-  /** Made where it is missing. Several processes may share it. */
+  /** Created if it is missing. Several processes may share it. */
   readonly file: string;
   /** The worker's program, `docs-service/indexWorker.cjs` beside this one. */
   readonly worker: string;
-  /** Whether all that only a writer needs is refused. */
+  /** Whether everything that only a writer needs is refused. */
   readonly readOnly?: boolean;
   readonly log: (message: string) => void;
 }
 
-/** The index in a file of SQLite. Readers and the writer have a thread each, so that no one waits for a transaction. */
+/** The index in an SQLite file. Readers and the writer have a thread each, so that neither waits for a transaction. */
 export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & IndexWriter {
   const changes = createChanges();
   const { onState } = changes;
   const reader = createIndexThread({ ...options, onState });
   const writer = createIndexThread({ ...options, onState });
-  // From now on changes are noticed; whether the index can be read shows with the first call.
+  // From now on, changes are noticed; the first call shows whether the index can be read.
   reader.call('summary').catch(() => undefined);
   const refuseIfReadOnly = () => {
     if (options.readOnly) throw new IndexUnavailable('This index is open for reading only.');

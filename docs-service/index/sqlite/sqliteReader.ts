@@ -10,7 +10,7 @@ import { inOrder } from '../selection.ts';
 import { slugQuery } from './ftsQuery.ts';
 import { createSearcher } from './searcher.ts';
 
-/** `DocumentIndex` on one thread, as far as it reads. Every call must stand in a snapshot of the database. */
+/** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
 export type SqliteReader = ReturnType<typeof createSqliteReader>;
 
 export function createSqliteReader(database: Database) {
@@ -95,7 +95,7 @@ function createListReader(database: Database) {
       const total = found ? found.visible + (drafts ? found.drafts : 0) : 0;
       const taken = Math.max(0, Math.min(limit, total - offset));
       if (!found || taken === 0) return { items: [], total };
-      // The second half is read from its end, so that no more than half of the list is passed over.
+      // The second half is read from its end, so that at most half of the list is skipped.
       const isNearer = offset <= total / 2;
       const keys = isNearer
         ? fromStart.all(found.scope, Number(drafts), taken, offset)

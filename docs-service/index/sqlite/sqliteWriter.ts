@@ -10,7 +10,7 @@ import { compareSlugs, labelSlugs } from './slugLabels.ts';
 import { createWordParts } from './wordParts.ts';
 import { createWords, tokensOf } from './wordTables.ts';
 
-/** What changes the index. Every call is one transaction. */
+/** Changes the index. Every call is one transaction. */
 export interface SqliteWriter {
   files(): IndexedFiles;
   birth(): string;
@@ -66,7 +66,7 @@ interface StoredDocument {
   readonly metadata: string;
 }
 
-/** Each of its calls says whether readers can see a difference. */
+/** Each of its calls returns whether readers can see a difference. */
 function createDocumentTables(database: Database) {
   const find = database.prepare<StoredDocument>('SELECT key, label, metadata FROM documents WHERE slug = ?');
   const words = createWords(database);
@@ -113,7 +113,7 @@ function createDocumentTables(database: Database) {
   return {
     remove: (slugs: readonly string[]) => slugs.map(take).some(Boolean),
     put: (records: readonly DocumentRecord[]) => {
-      // Of two with one slug the last stays.
+      // If two have the same slug, the last one stays.
       const latest = [...new Map(records.map((record) => [record.slug, record])).values()];
       const fresh = latest.filter((record) => {
         const old = take(record.slug);
@@ -123,7 +123,7 @@ function createDocumentTables(database: Database) {
       add(fresh);
       return records.length > 0;
     },
-    /** Must begin the transaction: the one before may have failed. */
+    /** Must begin the transaction, because the previous one may have failed. */
     begin: () => {
       listing.forget();
       sample.forget();
@@ -145,7 +145,7 @@ function removal(database: Database): (key: number) => void {
   };
 }
 
-/** What lists are read from, with the number of documents in each. */
+/** The lists for readers, with their lengths. */
 function createListing(database: Database) {
   const scopes = createScopes(database);
   const insert = database.prepare('INSERT INTO listing VALUES (?, ?, ?, ?, ?)');
@@ -165,7 +165,7 @@ function createListing(database: Database) {
   };
 }
 
-/** How common words are, by the documents of the sample. */
+/** How common words are, from the documents of the sample. */
 function createSampleTable(database: Database) {
   const add = database.prepare(
     'INSERT INTO sample VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count',
@@ -205,7 +205,7 @@ function createScopes(database: Database) {
     return made;
   };
   return {
-    /** The number of the list. */
+    /** Returns the number of the list. */
     count: (name: string, draft: number, change: 1 | -1) => {
       const known = changed.get(name) ?? { ...(find.get(name) ?? make(name)) };
       changed.set(name, known);
@@ -229,7 +229,7 @@ interface FileRow {
   readonly problem: string | null;
 }
 
-/** Each of its changes says whether it is one of problems, which readers can see. */
+/** Each change returns whether it changed a problem, which readers can see. */
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
   const problem = database.prepare<Pick<FileRow, 'problem'>>('SELECT problem FROM files WHERE path = ?');
@@ -267,7 +267,7 @@ function createMeta(database: Database) {
   const get = (name: string) => value.get(name)?.value;
   return {
     get,
-    /** Whether it was another one before. */
+    /** Returns whether the text was different before. */
     set: (name: string, text: string) => {
       if (get(name) === text) return false;
       put.run(name, text);

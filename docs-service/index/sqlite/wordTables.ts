@@ -4,7 +4,7 @@ import { type DocumentTokens, documentMarks, documentTokens } from '../documentT
 import { documentFigures } from '../relevance.ts';
 import type { Labelling } from './slugLabels.ts';
 
-/** What is found and what it is ranked by, by label. */
+/** The search index and the ranking figures, by label. */
 export function createWords(database: Database) {
   const insert = database.prepare('INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)');
   const insertFigures = database.prepare('INSERT INTO figures VALUES (?, ?)');
