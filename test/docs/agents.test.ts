@@ -144,7 +144,7 @@ t.test('connect refuses what it does not know', async (t) => {
   t.match(await runDocs(['connect', 'emacs']), {
     code: 2,
     stdout: '',
-    stderr: /there is claude, cursor, vscode/,
+    stderr: /the agents are claude, cursor, vscode/,
   });
   t.match(await runDocs(['connect']), { code: 2, stdout: '' });
   const http = await runDocs(['connect', 'codex', '--base-url', 'http://docs.example.org']);

@@ -87,7 +87,7 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
   {
     name: 'a proxy that does not pass Host on',
     site: { mcp: () => new Response('{}', { status: 403 }) },
-    want: /--base-url https:\/\/docs\.example\.org, and let the proxy in front pass the header Host on/,
+    want: /--base-url https:\/\/docs\.example\.org, and make the proxy pass the header Host on/,
   },
   { name: 'a proxy alone', site: { mcp: () => new Response('', { status: 502 }) }, want: /answers with 502/ },
   {
@@ -95,7 +95,7 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
     site: { mcp: () => new Response('', { status: 404 }) },
     want: /another program/,
   },
-  { name: 'no token wanted', site: { mcp: () => new Response('{}') }, want: /answers with 200, where/ },
+  { name: 'no token wanted', site: { mcp: () => new Response('{}') }, want: /answers with 200, but/ },
   {
     name: 'no challenge',
     site: { mcp: () => refusal({}) },
@@ -114,7 +114,7 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
       mcp: () =>
         refusal({ 'www-authenticate': 'Bearer resource_metadata="http://docs.example.org/.well-known/x"' }),
     },
-    want: /names itself http:\/\/docs\.example\.org, .* Start it with --base-url https:\/\/docs\.example\.org\./,
+    want: /calls itself http:\/\/docs\.example\.org, .* Start it with --base-url https:\/\/docs\.example\.org\./,
   },
   {
     name: 'a clock that is wrong',
@@ -129,7 +129,7 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
   {
     name: 'another resource',
     site: { resource: () => Response.json({ ...resource, resource: 'https://other.example/mcp' }) },
-    want: /names itself https:\/\/other\.example/,
+    want: /calls itself https:\/\/other\.example/,
   },
   {
     name: 'no authorization server',
@@ -149,7 +149,7 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
   {
     name: 'an issuer with a slash more',
     site: { server: () => Response.json({ ...server, issuer: `${origin}/` }) },
-    want: /to the last slash/,
+    want: /including the final slash/,
   },
   {
     name: 'an issuer that a terminal would obey',

@@ -140,7 +140,7 @@ t.test('the service with another server behind it', async (t) => {
     {
       name: 'an empty file',
       args: [...flags('other'), '--allow-me', me],
-      message: /must have one token in it/,
+      message: /must contain one token/,
     },
     { name: 'the sample', args: [...flags('other'), '--allow-me', me, '--sample'], message: /--sample/ },
   ];

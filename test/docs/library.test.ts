@@ -55,7 +55,7 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
     ['b/same.md', /Another file has the slug "same": a\/same\.md/],
     ['bad.md', /"date" must be a date/],
     ['collections/bad.yaml', /"docs" must be/],
-    ['collections/book.yaml', /documents that are not there: gone/],
+    ['collections/book.yaml', /documents that do not exist: gone/],
     ['collections/book.yaml', /drafts, which are left out: draft/],
     ['collections/z-again.yaml', /Another file has the name "book"/],
     ['cover.md', /"cover" was left out/],
@@ -64,7 +64,7 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
     ['impossible.md', /cannot be read: ENAMETOOLONG/],
     ['linked', /Links to folders are not followed/],
     ['linked.md', /Links to folders are not followed/],
-    ['linked-pipe.md', /leads to something that is no file/],
+    ['linked-pipe.md', /leads to something that is not a file/],
     ['loop.md', /out of the content folder, or nowhere/],
     ['latin.md', /not valid UTF-8/],
     ['link.md', /leads out of the content folder/],
@@ -256,7 +256,7 @@ t.test('an index that is deleted while it is used is filled again', async (t) =>
     deleteIndex();
     return apply(changes);
   };
-  await t.rejects(indexer.sync(['deep']), { name: 'IndexUnavailable', message: /made anew/ });
+  await t.rejects(indexer.sync(['deep']), { name: 'IndexUnavailable', message: /being rebuilt/ });
   t.strictSame(await isThere(), [false, 0, 0], 'what was for the index before is not in the new one');
   const { until, errors } = await followTestLibrary(t, library);
   deleteIndex();
@@ -478,6 +478,6 @@ t.test('"index" waits for files that are being written, and names what is missin
   t.equal(printed, '2 documents, 0 problems\n');
   const lock = await tryLock(join(data, 'index.lock'));
   t.equal(await run(), 1);
-  t.match(noted, /Another process keeps the index up to date/);
+  t.match(noted, /Another process is updating the index/);
   await lock?.release();
 });

@@ -603,9 +603,9 @@ t.test('a library that is being read for the first time', async (t) => {
   const client = await connectClient(t, url, await createToken());
   const ask = async (name: string, args = {}) =>
     textOf(await client.callTool({ name, arguments: args })).text;
-  t.match(await ask('search_docs', { query: 'words' }), /index of this library is still being made/);
-  t.match(await ask('list_collections'), /still being made/);
-  t.match(await ask('get_doc_markdown', { slug: 'nothing' }), /no document .*still being made/);
+  t.match(await ask('search_docs', { query: 'words' }), /index of this library is still being built/);
+  t.match(await ask('list_collections'), /still being built/);
+  t.match(await ask('get_doc_markdown', { slug: 'nothing' }), /no document .*still being built/);
 });
 
 t.test('what fails is told, and a defect goes to the log alone', async (t) => {
@@ -613,7 +613,7 @@ t.test('what fails is told, and a defect goes to the log alone', async (t) => {
   const client = await connectClient(t, test.url, await test.createToken());
   const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
     { error: new IndexUnavailable('disk'), want: /index does not answer\. Try again/, isDefect: false },
-    { error: new RendererBusy('busy'), want: /Too much is being read/, isDefect: false },
+    { error: new RendererBusy('busy'), want: /Too many documents are being read/, isDefect: false },
     { error: new Unrenderable('It is too long.'), want: /It is too long\./, isDefect: false },
     { error: new Error('secret detail'), want: /^The service has failed/, isDefect: true },
   ];

@@ -329,13 +329,20 @@ t.test('the file with it', async (t) => {
   await chmod(path('good'), 0o644);
   t.match(await readIntrospectionToken(path('good')), { isOpenToOthers: true });
   for (const name of ['empty', 'two', 'binary', 'large'])
-    await t.rejects(readIntrospectionToken(path(name)), failsWith({ message: /must have one token/ }), name);
+    await t.rejects(
+      readIntrospectionToken(path(name)),
+      failsWith({ message: /must contain one token/ }),
+      name,
+    );
   await t.rejects(readIntrospectionToken(path('none')), failsWith({ message: /cannot be read/ }));
-  await t.rejects(readIntrospectionToken(folder), failsWith({ message: /is no file|cannot be read/ }));
+  await t.rejects(
+    readIntrospectionToken(folder),
+    failsWith({ message: /is not a regular file|cannot be read/ }),
+  );
   execFileSync('mkfifo', [path('pipe')]);
   await t.rejects(
     readIntrospectionToken(path('pipe')),
-    failsWith({ message: /is no file/ }),
+    failsWith({ message: /is not a regular file/ }),
     'a pipe blocks nobody',
   );
 });
@@ -381,7 +388,7 @@ t.test('the flags for it', async (t) => {
       change: { auth: 'self' },
       message: /--issuer is for --auth remote alone/,
     },
-    { name: 'remote flags for nothing', change: { auth: undefined }, message: /--auth remote alone/ },
+    { name: 'remote flags for nothing', change: { auth: undefined }, message: /only for --auth remote/ },
     {
       name: 'one flag for self',
       change: { ...none, 'allow-me': all['allow-me'] },
@@ -394,7 +401,11 @@ t.test('the flags for it', async (t) => {
       message: /--introspection must be an address/,
     },
     { name: 'another scheme', change: { introspection: 'file:///x' }, message: /must be an address/ },
-    { name: 'a password in it', change: { introspection: 'https://a:b@x.org/' }, message: /no user name/ },
+    {
+      name: 'a password in it',
+      change: { introspection: 'https://a:b@x.org/' },
+      message: /must not have a user name/,
+    },
     {
       name: 'an issuer in the clear',
       change: { issuer: 'http://auth.example.org' },
@@ -403,7 +414,7 @@ t.test('the flags for it', async (t) => {
     {
       name: 'an issuer with a query',
       change: { issuer: 'https://auth.example.org/?x' },
-      message: /no query/,
+      message: /must not have a query/,
     },
     { name: 'nobody by that name', change: { 'allow-me': ['ada'] }, message: /--allow-me must be/ },
     {

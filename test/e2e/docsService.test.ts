@@ -44,7 +44,7 @@ t.test('a library from the first command to the last', async (t) => {
     code: 1,
     stderr: new RegExp(`process ${service.child.pid} serves from ${data} already`),
   });
-  t.match(await runDocs(['index', ...places]), { code: 1, stderr: /"serve" runs/ });
+  t.match(await runDocs(['index', ...places]), { code: 1, stderr: /is updating the index/ });
 
   await writeFiles(content, { 'two.md': '# Two', 'bad.md': '---\ndate: x\n---\n' });
   await poll(
@@ -61,7 +61,7 @@ t.test('a library from the first command to the last', async (t) => {
   const backup = join(data, '..', 'backup.db');
   t.match(await runDocs(['backup', backup, '--data', data]), { code: 0 });
   t.equal(statSync(backup).mode & 0o777, 0o600);
-  t.match(await runDocs(['backup', backup, '--data', data]), { code: 1, stderr: /is there already/ });
+  t.match(await runDocs(['backup', backup, '--data', data]), { code: 1, stderr: /exists already/ });
 
   const list = await runDocs(['token', 'list', '--data', data]);
   const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
@@ -196,7 +196,7 @@ t.test('what is typed wrong is answered with what to type', async (t) => {
     { args: [], env: { DOCS_PORT: '99999' }, want: /--port must be a whole number/ },
     { args: ['serve', '--host', '0.0.0.0'], want: /--container/ },
     { args: ['serve', '--base-url', 'http://docs.example.org'], want: /https:\/\/docs\.example\.org/ },
-    { args: ['serve', '--base-url', 'https://x.org/docs'], want: /has no path/ },
+    { args: ['serve', '--base-url', 'https://x.org/docs'], want: /must not have a path/ },
     { args: ['serve', '--database', 'mysql://x'], want: /postgres:\/\// },
     { args: ['token', 'create', '--scope', 'write'], want: /there is no scope "write"/ },
     { args: ['token', 'create', '--expires', 'never'], want: /12h or 30d/ },
@@ -210,7 +210,7 @@ t.test('what is typed wrong is answered with what to type', async (t) => {
     t.match(await runDocs(args, { env }), { code: 2, stdout: '', stderr: want }, args.join(' '));
   t.match(await runDocs(['serve', '--content', '/nonexistent', '--data', await temporaryFolder(t)]), {
     code: 1,
-    stderr: /content folder \/nonexistent is not there/,
+    stderr: /content folder \/nonexistent does not exist/,
   });
   for (const args of [
     ['token', 'list'],

@@ -126,7 +126,7 @@ t.test('it says who it is within a second, however large the library is', async 
   child.stdin.write(search(2));
   const [second] = await once(lines, 'line');
   t.match(JSON.parse(second).result.structuredContent, {
-    notice: /index of this library is still being made/,
+    notice: /index of this library is still being built/,
   });
   child.kill('SIGTERM');
   const [code] = await once(child, 'close');
