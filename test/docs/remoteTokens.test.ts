@@ -386,7 +386,7 @@ t.test('the flags for it', async (t) => {
     {
       name: 'remote flags for self',
       change: { auth: 'self' },
-      message: /--issuer is for --auth remote alone/,
+      message: /--issuer is only for --auth remote/,
     },
     { name: 'remote flags for nothing', change: { auth: undefined }, message: /only for --auth remote/ },
     {

@@ -188,9 +188,9 @@ t.test('the sample is in hand at once', async (t) => {
 
 t.test('what is typed wrong is answered with what to type', async (t) => {
   const cases: readonly { args: readonly string[]; env?: Record<string, string>; want: RegExp }[] = [
-    { args: ['serv'], want: /there is no command "serv"; there is serve/ },
+    { args: ['serv'], want: /there is no command "serv"; the commands are serve/ },
     { args: ['token'], want: /there is token create, token list, token revoke/ },
-    { args: ['token', 'revoke'], want: /written as "runner-docs token revoke ID"/ },
+    { args: ['token', 'revoke'], want: /the command is "runner-docs token revoke ID"/ },
     { args: ['serve', '--prt', '1'], want: /'--prt'/ },
     { args: ['serve', '--port', 'x'], want: /--port must be a whole number from 0 to 65535/ },
     { args: [], env: { DOCS_PORT: '99999' }, want: /--port must be a whole number/ },
