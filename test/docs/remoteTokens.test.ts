@@ -392,7 +392,7 @@ t.test('the flags for it', async (t) => {
     {
       name: 'one flag for self',
       change: { ...none, 'allow-me': all['allow-me'] },
-      message: /--allow-me is for/,
+      message: /--allow-me is only for/,
     },
     { name: 'in the clear', change: { introspection: 'http://10.0.0.7/' }, message: /must begin with https/ },
     {
