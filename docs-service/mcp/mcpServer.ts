@@ -1,6 +1,6 @@
 import type { Server } from '@modelcontextprotocol/server';
 import type { McpContext } from './mcpContext.ts';
-import { McpFailures, type McpFailuresOptions } from './mcpFailures.ts';
+import { McpFailures } from './mcpFailures.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import { answerPrompts } from './prompts.ts';
 import { answerResources } from './resourceHandlers.ts';
@@ -20,13 +20,6 @@ export interface McpServerOptions {
   readonly canNotify: boolean;
   /** Called with an internal error, which is not the client's mistake. */
   readonly onDefect: (error: Error) => void;
-}
-
-/** What the handlers of a server share. */
-export interface McpContext {
-  readonly server: Server;
-  readonly library: Promise<McpLibrary>;
-  readonly failures: McpFailures;
 }
 
 /** The library for one client, in either revision of the protocol. */

@@ -5,9 +5,9 @@ import { htmlParagraphs, inlinePieces } from './inlines.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin } from './pageMargin.ts';
 import { paragraphNodes, textNodes } from './paragraphs.ts';
-import type { InlineContext, Mark, Piece, TextPiece } from './pieces.ts';
+import type { Mark, Piece, TextPiece } from './pieces.ts';
 import { heightOf, indented, indentWithin, type Scope } from './scope.ts';
-import { colors, headingStyle, pitch, quoteIndent, quoteLayout } from './style.ts';
+import { colors, headingStyle, quoteIndent, quoteLayout } from './style.ts';
 import { tableBlocks } from './tables.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
