@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Settles as the promise does, or rejects with the signal's reason once it is aborted. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
@@ -31,6 +33,8 @@ export function linkedSignal(...others: readonly AbortSignal[]): LinkedSignal {
     controller.abort(reason);
   };
   const follow = () => abort(others.find(({ aborted }) => aborted)?.reason);
+  // Many parts of one piece of work may follow one signal, and each stops in the end.
+  setMaxListeners(0, controller.signal, ...others);
   for (const other of others) other.addEventListener('abort', follow, { once: true });
   if (others.some(({ aborted }) => aborted)) follow();
   return { signal: controller.signal, abort, unlink };

@@ -23,7 +23,7 @@ export const commands: Commands = new Map<string, Command>([
     'chat',
     {
       usage: 'chat [--continue] [--tools T] [PROMPT]',
-      summary: 'a conversation, or one answer to a prompt or to standard input',
+      summary: 'a conversation, or one answer to a prompt or standard input',
       group: 'Talking',
       words: { ...anyWords, meaning: 'a prompt' },
       flags: ['--model', '--tools', '--allow', '--continue', '--session'],
@@ -120,7 +120,7 @@ export const commands: Commands = new Map<string, Command>([
     'sessions',
     {
       usage: 'sessions [QUERY]',
-      summary: 'the conversations that are kept; "show ID" prints one, "rm ID" deletes it',
+      summary: 'your conversations; "show ID" prints one, "rm ID" deletes one',
       group: 'Talking',
       words: { ...anyWords, meaning: 'what to look for', offers: sessionWords, further: 'sessions' },
       flags: ['--markdown', '--all', '--yes'],

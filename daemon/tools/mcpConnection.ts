@@ -74,8 +74,8 @@ function acceptAnything<T>(input: unknown): JsonSchemaValidatorResult<T> {
 }
 
 /** Why a server could not do something, as a clause. */
-export function reasonOf(error: unknown, name: string): string {
-  if (error instanceof StreamableHTTPError) return httpReason(error, name);
+export function reasonOf(error: unknown): string {
+  if (error instanceof StreamableHTTPError) return httpReason(error);
   if (error instanceof McpError)
     return error.code === ErrorCode.ConnectionClosed && error.message.endsWith(': Connection closed')
       ? 'is gone'
@@ -85,9 +85,9 @@ export function reasonOf(error: unknown, name: string): string {
   return `failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-function httpReason({ code, message }: StreamableHTTPError, name: string): string {
+function httpReason({ code, message }: StreamableHTTPError): string {
   if (code === 401 || code === 403)
-    return `wants a login (${code}). Run "runner mcp login ${name}", or enter its token`;
+    return `wants a token (${code}). Enter one for its address under "auth" in ~/.config/runner/config.json`;
   const said = message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, '');
   return code === undefined || code < 0 ? `failed: ${said}` : `answered with status ${code}: ${said}`;
 }

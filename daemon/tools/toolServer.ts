@@ -269,7 +269,7 @@ class EnteredServer implements ToolServer {
 
   /** `how` says more of a server that has ended than what came of the call. */
   #failure(error: unknown, how?: string): ToolServerError {
-    return this.#error(how ?? reasonOf(error, this.#options.entry.name));
+    return this.#error(how ?? reasonOf(error));
   }
 
   #error(clause: string): ToolServerError {

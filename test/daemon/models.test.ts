@@ -305,7 +305,7 @@ function runnerWith(listed: readonly WireModel[]) {
   };
   const client = {
     server,
-    tags: () => answer('tags', listed),
+    tags: () => answer('tags', { models: listed, leftOut: 0 }),
     ps: () => answer('ps', state.running, state.failure ?? state.noPs),
     show: (model: string) => answer(`show ${model}`, { system: model, parameters: 'num_ctx 1' }),
   } as unknown as RunnerClient;

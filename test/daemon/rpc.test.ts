@@ -367,7 +367,7 @@ t.test('of the states between two reports the newest is told, and nothing after 
   } as unknown as Connection;
   const works = createWorks(connection);
   const state = (completed: number, total = 200) => ({ message: 'm', completed, total });
-  const tell = async (work: (report: Report, abort: () => void) => void): Promise<unknown> => {
+  const tell = async (work: (report: Report, abort: () => void) => unknown): Promise<unknown> => {
     told.length = 0;
     const controller = new AbortController();
     return works.run({ title: 'T', token: 'mine', signal: controller.signal }, async (report) =>
@@ -381,31 +381,37 @@ t.test('of the states between two reports the newest is told, and nothing after 
 
   const { signal } = new AbortController();
 
+  /** Time passes once the editor has taken what was sent. */
+  const tick = async (milliseconds: number) => {
+    await new Promise(setImmediate);
+    mock.timers.tick(milliseconds);
+  };
   let late: Report = () => undefined;
-  await tell((report) => {
+  await tell(async (report) => {
     late = report;
     report(state(2));
     report(state(4));
     report(state(6));
-    mock.timers.tick(119);
+    await tick(119);
     t.strictSame(told, [begin, reported(2, 1)], 'the first at once');
-    mock.timers.tick(1);
+    await tick(1);
     t.strictSame(told.at(-1), reported(6, 3));
-    mock.timers.tick(120);
+    await tick(120);
     t.equal(told.length, 3, 'there is nothing new');
     report(state(6));
     t.equal(told.length, 3, 'a runner repeats itself');
+    await tick(0);
     report(state(200));
     t.strictSame(told.at(-1), reported(200, 99), 'something is left to do');
     report(state(50));
-    mock.timers.tick(120);
+    await tick(120);
     t.strictSame(told.at(-1), reported(50, 99), 'never backwards');
     report(state(100));
   });
   t.strictSame(told.slice(5), [reported(100, 100), { kind: 'end' }], 'what is left is told with the end');
-  mock.timers.tick(1_000);
+  await tick(1_000);
   late(state(7));
-  mock.timers.tick(1_000);
+  await tick(1_000);
   t.equal(told.length, 7);
 
   await tell((report) => report({ message: 'm' }));

@@ -322,7 +322,7 @@ t.test('what is wrong at the other end of HTTP is said, and nothing is followed 
         response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
         return true;
       },
-      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized", or enter its token\.$/,
+      want: /^The tool server unauthorized wants a token \(401\)\. Enter one for its address under "auth" in .*config\.json\.$/,
     },
     {
       name: 'page',

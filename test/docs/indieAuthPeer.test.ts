@@ -127,7 +127,7 @@ t.test('the service with another server behind it', async (t) => {
   const bare = await fetch(`${service.origin}/api/v1/docs`);
   t.match(
     (await bare.json()).detail,
-    'https://auth.example.org/ gives one',
+    'https://auth.example.org/ issues one',
     'who has no token learns where to get one',
   );
   t.match(await (await fetch(`${service.origin}/docs`)).text(), 'https://auth.example.org/ gives');

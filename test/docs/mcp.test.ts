@@ -490,7 +490,7 @@ t.test('streams end with their token, and one token has only some of them', asyn
   }
   const ninth = await open(token);
   t.equal(ninth.status, 429);
-  t.match(await ninth.json(), { detail: /at most 8 times/ });
+  t.match(await ninth.json(), { detail: /at most 8 streams/ });
   const other = await open(short);
   t.equal(other.status, 200, 'another token has its own');
   await streams[0]?.body?.cancel();

@@ -415,7 +415,7 @@ t.test('the sign-in says who asks, and what is not sure of it', async (t) => {
         client: { ...consent.client, uri: 'https://home.example' },
       }),
       want: [
-        'other.exampleThis is another site than that of the app.',
+        "other.exampleThis is not the app's own site.",
         'https://home.exampleThis is another site than agent.example.',
       ],
     },

@@ -6,6 +6,7 @@ import t from 'tap';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import { skipWithout } from '../support/debian.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { toolServerPath } from '../support/toolDaemon.ts';
 
 const page = readFileSync('docs/CLIENTS.md', 'utf8');
 
@@ -18,11 +19,15 @@ interface Example {
   readonly request?: string;
   readonly notification?: string;
   readonly toDaemon?: string;
+  /** A request of the daemon, and what the client answers. */
+  readonly fromDaemon?: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly result?: unknown;
 }
 
 const examples = blocks('json').map((text) => JSON.parse(text) as Example);
+
+const exampleSession = '20261122-abcd1234';
 
 const models = [
   { name: 'qwen3:4b', capabilities: ['completion', 'tools'] as const, size: 2.6e9 },
@@ -34,7 +39,10 @@ t.test('the page of examples has every message', async (t) => {
   const methods = readFileSync('docs/PROTOCOL.md', 'utf8').match(/`(runner\/[\w/]+)`/g) ?? [];
   const known = new Set(methods.map((method) => method.slice(1, -1)));
   const shown = new Set(
-    examples.flatMap(({ request, notification, toDaemon }) => request ?? notification ?? toDaemon ?? []),
+    examples.flatMap(
+      ({ request, notification, toDaemon, fromDaemon }) =>
+        request ?? notification ?? toDaemon ?? fromDaemon ?? [],
+    ),
   );
   t.strictSame(
     [...known].filter((method) => !shown.has(method)),
@@ -48,8 +56,13 @@ t.test('each example is what the daemon takes and answers', async (t) => {
   mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
   const daemon = await startDaemonProcess(
-    { host: runner.url, catalogUrl: runner.url, completionModel: 'coder:1b' },
-    { env: { HOME: home } },
+    {
+      host: runner.url,
+      catalogUrl: runner.url,
+      completionModel: 'coder:1b',
+      mcpServers: { files: { command: process.execPath, args: [toolServerPath] } },
+    },
+    { env: { HOME: home }, capabilities: { experimental: { runner: { approvesTools: true } } } },
   );
   t.teardown(async () => {
     await daemon.close();
@@ -59,27 +72,43 @@ t.test('each example is what the daemon takes and answers', async (t) => {
   const told: { method: string; params: object }[] = [];
   for (const method of examples.flatMap(({ notification }) => notification ?? []))
     daemon.connection.onNotification(method, (params: object) => void told.push({ method, params }));
+  for (const { fromDaemon, result } of examples)
+    if (fromDaemon)
+      daemon.connection.onRequest(fromDaemon, (params: object) => {
+        told.push({ method: fromDaemon, params });
+        return result;
+      });
   const document = { uri: 'file:///example/sum.js', languageId: 'javascript', version: 1 };
   const text = 'function sum(a, b) {\n  return \n}\n';
   await daemon.connection.sendNotification('textDocument/didOpen', { textDocument: { ...document, text } });
   runner.on('/api/generate').say('a + b;');
-  for (const { request, toDaemon, params, result } of examples) {
+  /** The conversation that the daemon made stands in for the one of the page. */
+  let session = exampleSession;
+  for (const { request, toDaemon, params: shown, result } of examples) {
+    const params = JSON.parse(JSON.stringify(shown).replaceAll(exampleSession, session));
     if (toDaemon) await daemon.connection.sendNotification(toDaemon, params);
     if (!request) continue;
+    if ('hostedTools' in params) {
+      runner.toolCalls([{ name: 'echo', arguments: { word: 'Hello' } }]);
+      runner.say('Done.');
+    }
     if (request === 'runner/chat' && 'tools' in params)
       runner.failWith(400, { error: 'registry.ollama.ai/library/coder:1b does not support tools' });
-    if (request === 'runner/chat') runner.say('Hello to you.');
-    const answer = await daemon.connection.sendRequest(request, params);
+    if (request === 'runner/chat' && !('hostedTools' in params)) runner.say('Hello to you.');
+    const answer: { readonly session?: { readonly id: string } } = await daemon.connection.sendRequest(
+      request,
+      params,
+    );
+    if (request === 'runner/sessions/create') session = answer.session?.id ?? session;
     t.strictSame(shapeOf(answer, result), shapeOf(result, result), request);
   }
-  for (const { notification, params } of examples) {
-    if (!notification) continue;
+  for (const { notification, fromDaemon, params } of examples) {
+    const sent = notification ?? fromDaemon;
+    if (!sent) continue;
     const wanted = shapeOf(params, params);
     t.ok(
-      told.some(
-        ({ method, params: given }) => method === notification && same(shapeOf(given, params), wanted),
-      ),
-      notification,
+      told.some(({ method, params: given }) => method === sent && same(shapeOf(given, params), wanted)),
+      sent,
     );
   }
 });

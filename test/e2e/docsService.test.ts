@@ -42,7 +42,7 @@ t.test('a library from the first command to the last', async (t) => {
   const second = await runDocs(['serve', '--port', '0', ...places]);
   t.match(second, {
     code: 1,
-    stderr: new RegExp(`process ${service.child.pid} serves from ${data} already`),
+    stderr: new RegExp(`process ${service.child.pid} already serves from ${data}`),
   });
   t.match(await runDocs(['index', ...places]), { code: 1, stderr: /is updating the index/ });
 
@@ -189,7 +189,7 @@ t.test('the sample is in hand at once', async (t) => {
 t.test('what is typed wrong is answered with what to type', async (t) => {
   const cases: readonly { args: readonly string[]; env?: Record<string, string>; want: RegExp }[] = [
     { args: ['serv'], want: /there is no command "serv"; the commands are serve/ },
-    { args: ['token'], want: /there is token create, token list, token revoke/ },
+    { args: ['token'], want: /the commands are token create, token list, token revoke/ },
     { args: ['token', 'revoke'], want: /the command is "runner-docs token revoke ID"/ },
     { args: ['serve', '--prt', '1'], want: /'--prt'/ },
     { args: ['serve', '--port', 'x'], want: /--port must be a whole number from 0 to 65535/ },
@@ -203,7 +203,7 @@ t.test('what is typed wrong is answered with what to type', async (t) => {
     { args: ['serve', '--trust-proxy', 'nonsense'], want: /--trust-proxy must be an address or a network/ },
     {
       args: ['serve', '--content', 'docs', '--data', '/tmp', '--fonts', '/nonexistent'],
-      want: /--fonts \/nonexistent is no folder/,
+      want: /--fonts \/nonexistent is not a folder/,
     },
   ];
   for (const { args, env = {}, want } of cases)

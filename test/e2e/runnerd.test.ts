@@ -211,8 +211,10 @@ t.test(
     const loop = join(folder, 'loop.cjs');
     writeFileSync(loop, "process.on('SIGUSR2', () => { process.stderr.write('busy'); for (;;); });");
     const ends = (['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map(async (sent) => {
-      const env = { NODE_OPTIONS: `--require ${loop}` };
-      const { child, connection } = await startDaemonProcess({ host: 'http://127.0.0.1:9' }, { env });
+      const { child, connection } = await startDaemonProcess(
+        { host: 'http://127.0.0.1:9' },
+        { nodeOptions: `--require ${loop}` },
+      );
       child.kill('SIGUSR2');
       if (child.stderr) await once(child.stderr, 'data');
       child.kill(sent);

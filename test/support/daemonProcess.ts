@@ -17,15 +17,24 @@ export interface DaemonProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Written to the descriptor 3 of the daemon, which is then its `--secrets-fd`. */
   readonly secrets?: string;
+  /** LSP's `ClientCapabilities`. */
+  readonly capabilities?: object;
+  /** For `NODE_OPTIONS` alone: without what the test runner loads into each Node that it sees started. */
+  readonly nodeOptions?: string;
 }
 
 /** The built daemon in a process of its own, initialized. */
 export async function startDaemonProcess(
   options: RunnerOptions,
-  { args = [], env = {}, secrets }: DaemonProcessOptions = {},
+  { args = [], env = {}, secrets, capabilities = {}, nodeOptions }: DaemonProcessOptions = {},
 ): Promise<DaemonProcess> {
   const flags = secrets === undefined ? [] : ['--secrets-fd', '3'];
-  const child = spawn(process.execPath, [runnerdPath, '--stdio', ...flags, ...args], {
+  const daemon = [runnerdPath, '--stdio', ...flags, ...args];
+  const [command, words] =
+    nodeOptions === undefined
+      ? [process.execPath, daemon]
+      : ['env', [`NODE_OPTIONS=${nodeOptions}`, process.execPath, ...daemon]];
+  const child = spawn(command, words, {
     stdio: ['pipe', 'pipe', 'pipe', ...(secrets === undefined ? [] : ['pipe' as const])],
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
   });
@@ -38,7 +47,7 @@ export async function startDaemonProcess(
   await client.connection.sendRequest('initialize', {
     processId: process.pid,
     rootUri: null,
-    capabilities: {},
+    capabilities,
     initializationOptions: options,
   });
   await client.connection.sendNotification('initialized', {});
