@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { portOf } from '../support/recordings.ts';
+import { createFigures } from './figures.ts';
 
 /** What a hostile runner sends, so often, to whom asks for it. */
 interface Attack {
@@ -62,6 +63,7 @@ const attacks: readonly Attack[] = [
   showOf('a template', 16, (n) => ['{"template":"', ...flood(n, 'x'.repeat(million)), '"}']),
 ];
 
+const { section, row } = createFigures('hostile');
 const self = fileURLToPath(import.meta.url);
 if (process.argv[2] === 'serve') serve();
 else await main();
@@ -73,17 +75,14 @@ async function main(): Promise<void> {
   const quiet = createServer((_request, response) => response.end('{"version":"1"}'));
   await once(quiet.listen(0, '127.0.0.1'), 'listening');
   const calm = `http://127.0.0.1:${portOf(quiet)}`;
-  console.log(
-    '\nWhat a hostile runner sends: time at n and 2n, how much the daemon grows at 2n, and how long',
-  );
-  console.log(
-    'another runner\u2019s status takes at most meanwhile [goals: at most 200 MB, within 2,000 ms]',
+  section(
+    'What a hostile runner sends: time at n and 2n, how much the daemon grows, and how long the status of another runner takes meanwhile',
   );
   try {
     for (const attack of attacks.filter(({ name }) => name.includes(wanted))) {
       const figures: string[] = [];
       for (const size of [attack.n, 2 * attack.n]) figures.push(await measure(attack, size, { url, calm }));
-      console.log(`  ${attack.name.padEnd(38)} ${figures.join('  |  ')}`);
+      row(attack.name, figures.join('; '), { goal: 'at most 200 MB, within 2,000 ms' });
     }
   } finally {
     server.kill();

@@ -29,8 +29,8 @@ async function main(): Promise<void> {
     const id = await keep(await start());
     const folder = join(state, 'runner', 'sessions');
     const size = statSync(join(folder, `${id}.jsonl`)).size;
-    console.log(
-      `\nA conversation of ${(size / 1e6).toFixed(1)} MB is gone on with (medians of 15 daemons each)`,
+    figures.section(
+      `A conversation of ${(size / 1e6).toFixed(1)} MB is gone on with (medians of 15 daemons each)`,
     );
     const kept: number[] = [];
     const bare: number[] = [];
@@ -43,6 +43,7 @@ async function main(): Promise<void> {
     figures.row('first token of the same chat without', `${median(bare).toFixed(1)} ms`);
     figures.row('and appended to the conversation', `${(median(kept) - median(bare)).toFixed(1)} ms more`, {
       goal: 'at most 20 ms',
+      plot: { unit: 'ms', bars: { 'the chat alone': median(bare), 'kept as well': median(kept) } },
     });
     figures.row('to read it before', `${median(read).toFixed(1)} ms`);
     await lists(await start(), folder);
