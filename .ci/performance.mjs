@@ -34,7 +34,7 @@ const chapters = [
 
 const introduction = `# Performance
 
-Each figure stands beside the least that the work can cost: the same request without the daemon, a bare Node, a scanner that reads each character once. Where peers were measured, theirs stand there too. A goal is in brackets where the project has set itself one.
+Each figure stands beside the least that the work can cost: the same request without the daemon, a bare Node, a scanner that reads each character once. Where peers were measured, theirs stand there too. The last column has the goal, where the project has set itself one.
 
 Timings depend on the machine, so each chapter names it. Ratios were measured in turns in one run and hardly depend on it. \`npm run bench\` prints every figure on your machine; the command over each table prints that table alone. \`npm run performance -- --measure\` makes this page and its pictures anew.
 `;
@@ -79,7 +79,7 @@ function pageOf(figures) {
   const parts = chapters.flatMap(([name, heading]) => {
     const measured = figures[name];
     if (measured === undefined) return [];
-    const picture = pictureOf(measured);
+    const picture = pictureOf(measured, heading);
     if (picture) files[`docs/pictures/performance-${name}.svg`] = picture;
     return [chapter(measured, heading, picture !== undefined)];
   });
@@ -106,7 +106,7 @@ function cell(text) {
 }
 
 /** Bars, each row of figures in its own scale. Colours follow the reader's light or dark scheme. */
-function pictureOf({ sections }) {
+function pictureOf({ sections }, heading) {
   const rows = sections
     .flatMap(({ figures }) => figures.filter(({ plot }) => plot !== undefined))
     .slice(0, 8);
@@ -128,6 +128,7 @@ function pictureOf({ sections }) {
     return title + lines.join('');
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" role="img" font-family="system-ui,sans-serif" font-size="13">
+<title>${escaped(heading)}</title>
 <style>.name{fill:#1f2328;font-weight:600}.label,.value{fill:#59636e}.ours{fill:#0969da}.floor{fill:#afb8c1}@media(prefers-color-scheme:dark){.name{fill:#e6edf3}.label,.value{fill:#9198a1}.ours{fill:#4493f8}.floor{fill:#484f58}}</style>
 ${drawn.join('\n')}
 </svg>
