@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/completion.ts';
-import { exact, type Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../validate.ts';
 
 const count = z.int().check(z.gte(0));
 

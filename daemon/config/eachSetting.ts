@@ -1,5 +1,5 @@
 import { InvalidParamsError } from '../errors.ts';
-import { validate } from '../rpc/validate.ts';
+import { validate } from '../validate.ts';
 import { schemaOf } from './settings.ts';
 
 /** Settings that were read one by one, so that a wrong one leaves the others. */

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import { parseAddress } from '../../protocol/address.ts';
 import type { ToolServers } from '../../protocol/tools.ts';
-import type { Schema } from '../rpc/validate.ts';
+import type { Schema } from '../validate.ts';
 
 // Schemas of what stands in options.
 

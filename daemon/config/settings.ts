@@ -4,8 +4,8 @@ import {
   defaultSessionDays,
   type InitializationOptions,
 } from '../../protocol/initialize.ts';
-import { exact, type Schema } from '../rpc/validate.ts';
 import { approvalsSchema } from '../tools/params.ts';
+import { exact, type Schema } from '../validate.ts';
 import {
   absolutePath,
   address,

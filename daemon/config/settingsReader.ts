@@ -1,6 +1,6 @@
 import type { ChangedOptions, InitializationOptions } from '../../protocol/initialize.ts';
 import type { Log } from '../log.ts';
-import { validate } from '../rpc/validate.ts';
+import { validate } from '../validate.ts';
 import { readEach, unknownKeys, withoutUnset } from './eachSetting.ts';
 import { initializationSchema, isChangeable, settings } from './settings.ts';
 

@@ -10,7 +10,7 @@ import type {
   RunModelParams,
 } from '../../protocol/models.ts';
 import { keepAlive } from '../config/options.ts';
-import { exact, type Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../validate.ts';
 
 const server = z.exactOptional(z.string());
 const workDoneToken = z.exactOptional(z.union([z.string(), z.number()]));

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { ProgressToken, RequestMessage } from '../../protocol/messageTypes.ts';
 import { InvalidParamsError } from '../errors.ts';
+import { exact, type Schema, validate } from '../validate.ts';
 import type { Endpoint } from './endpoint.ts';
-import { exact, type Schema, validate } from './validate.ts';
 
 /** What the editor may execute: identifiers with what answers them. */
 export type Commands = readonly (readonly [id: string, command: Command])[];

@@ -10,7 +10,7 @@ import type { NotificationMessage, RequestMessage } from '../../protocol/message
 import { linkedSignal } from '../abort.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type Schema, validate } from './validate.ts';
+import { type Schema, validate } from '../validate.ts';
 
 /** Both ends of the `runner/` namespace over one connection: checked on the way in, typed on the way out. */
 export interface Endpoint {

@@ -16,8 +16,8 @@ import { createEmitter, type Event } from '../event.ts';
 import type { Log } from '../log.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
+import { exact } from '../validate.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
-import { exact } from './validate.ts';
 import { workspaceRoot } from './workspaceRoot.ts';
 
 /** Where the connection stands between `initialize` and `shutdown`. */

@@ -7,7 +7,7 @@ import type {
   SessionParams,
   UpdateSessionParams,
 } from '../../protocol/sessions.ts';
-import { exact, type Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../validate.ts';
 
 const title = z.string().check(
   z.refine((text) => text.trim() !== '', 'it is empty'),

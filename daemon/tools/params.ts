@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Approvals, ApproveToolResult, ListToolsParams } from '../../protocol/tools.ts';
-import { exact, type Schema } from '../rpc/validate.ts';
+import { exact, type Schema } from '../validate.ts';
 
 export const listToolsSchema: Schema<ListToolsParams> = exact(
   z.object({ servers: z.exactOptional(z.array(z.string())) }),

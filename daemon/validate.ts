@@ -1,5 +1,5 @@
 import type { output, ZodMiniType } from 'zod/mini';
-import { InvalidParamsError } from '../errors.ts';
+import { InvalidParamsError } from './errors.ts';
 
 declare const exactly: unique symbol;
 declare const keys: unique symbol;
