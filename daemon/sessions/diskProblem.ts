@@ -1,0 +1,15 @@
+import { RunnerError } from '../errors.ts';
+
+/** What the system says of a file, in a sentence. */
+export async function orDiskProblem<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
+    throw new RunnerError(
+      'not-supported',
+      `Conversations cannot be kept in the state folder (${String(error.code)}). Make it writable and free some room, or set keepSessions to false.`,
+      { cause: error },
+    );
+  }
+}

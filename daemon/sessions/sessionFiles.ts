@@ -1,0 +1,151 @@
+import { chmod, mkdir, open, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/sessions.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { RunnerError } from '../errors.ts';
+import { orDiskProblem } from './diskProblem.ts';
+import { type FolderEntry, fileEnding, readFolder } from './folderEntries.ts';
+import { recordToLine, type SessionHeader, type SessionState } from './records.ts';
+import { divideByAge } from './retention.ts';
+import {
+  type FileSummary,
+  maxFile,
+  readSession,
+  readSummary,
+  summaryToSession,
+  withSessionFile,
+} from './sessionFile.ts';
+import { isSessionId } from './sessionId.ts';
+import { stateToLine } from './turnRecords.ts';
+import { unknownSession } from './unknownSession.ts';
+
+export interface SessionFilesOptions {
+  readonly folder: string;
+  /** Takes secrets out of what is written. */
+  readonly redact: <T extends object>(value: T) => T;
+  readonly now: () => number;
+}
+
+/**
+ * The folder of conversations: a file of JSON lines each. An id that has no file is an `InvalidParamsError`, and what the
+ * disk refuses a `RunnerError` with a sentence. Writers of one file come one after another; their caller sees to that.
+ */
+export class SessionFiles {
+  readonly #options: SessionFilesOptions;
+  #newest = 0;
+
+  constructor(options: SessionFilesOptions) {
+    this.#options = options;
+  }
+
+  async find(id: string): Promise<Session> {
+    return summaryToSession(await this.#with(id, 'read', (file) => readSummary(file, id)));
+  }
+
+  async read(id: string): Promise<ReadSessionResult> {
+    const messages: SessionMessage[] = [];
+    const summary = await this.#with(id, 'read', async (file) => {
+      const found = await readSummary(file, id);
+      if (found) await readSession(file, (message) => messages.push(message));
+      return found;
+    });
+    return { session: summaryToSession(summary), messages };
+  }
+
+  async create(session: Session): Promise<Session> {
+    const { id, title, cwd, createdAt } = session;
+    const { redact } = this.#options;
+    const header: SessionHeader = withoutUndefined({ type: 'session', version: 1, id, createdAt, cwd });
+    const state: SessionState = { type: 'state', title, turns: 0 };
+    await orDiskProblem(this.#prepareFolder());
+    const file = await orDiskProblem(open(this.#pathOf(id), 'wx', 0o600));
+    try {
+      await orDiskProblem(file.writeFile(recordToLine(redact(header)) + stateToLine(redact(state))));
+      const now = this.#tick();
+      await file.utimes(now, now);
+      return { ...session, updatedAt: now.toISOString() };
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Adds lines behind what is whole of the file, all of them or none. */
+  async extend(id: string, linesFor: (state: SessionState) => string): Promise<Session> {
+    await this.#with(id, 'append', async (file) => {
+      const summary = await readSummary(file, id);
+      if (!summary) return undefined;
+      const lines = linesFor(summary.state);
+      if (summary.end + Buffer.byteLength(lines) > maxFile) throw tooLarge();
+      await file.truncate(summary.end);
+      try {
+        await file.appendFile(lines);
+      } catch (error) {
+        await file.truncate(summary.end).catch(() => undefined);
+        throw error;
+      }
+      const now = this.#tick();
+      await file.utimes(now, now);
+      return summary;
+    });
+    return this.find(id);
+  }
+
+  retitle(id: string, title: string): Promise<Session> {
+    return this.extend(id, (state) => stateToLine(this.#options.redact({ ...state, title })));
+  }
+
+  async delete(id: string): Promise<void> {
+    await orDiskProblem(unlink(this.#pathOf(id)));
+  }
+
+  /** Removes what is too old or has no room, but what somebody has open. Returns what stays, newest first. */
+  async prune(days: number, isOpen: (id: string) => Promise<boolean>): Promise<readonly FolderEntry[]> {
+    const entries = await orDiskProblem(readFolder(this.#options.folder));
+    const { kept, expired } = divideByAge(entries, { days, now: this.#options.now() });
+    for (const { id } of expired)
+      if (!(await isOpen(id))) await this.#deleteExpired(id).catch(() => undefined);
+    return kept;
+  }
+
+  async #deleteExpired(id: string): Promise<void> {
+    // What only has the name of one is not ours to delete.
+    await this.find(id);
+    await this.delete(id);
+  }
+
+  async #with(
+    id: string,
+    access: 'read' | 'append',
+    use: (file: Parameters<Parameters<typeof withSessionFile>[2]>[0]) => Promise<FileSummary | undefined>,
+  ): Promise<FileSummary> {
+    const found = await orDiskProblem(withSessionFile(this.#pathOf(id), access, use));
+    if (found === undefined) throw unknownSession();
+    return found;
+  }
+
+  /** Only for what is an id. */
+  #pathOf(id: string): string {
+    if (!isSessionId(id)) throw unknownSession();
+    return join(this.#options.folder, `${id}${fileEnding}`);
+  }
+
+  /** Later than every moment before: files are listed by it. */
+  #tick(): Date {
+    this.#newest = Math.max(this.#newest + 1, this.#options.now());
+    return new Date(this.#newest);
+  }
+
+  async #prepareFolder(): Promise<void> {
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { mode } = await stat(folder);
+    if ((mode & 0o077) !== 0) await chmod(folder, 0o700).catch(() => undefined);
+  }
+}
+
+function tooLarge(): RunnerError {
+  return new RunnerError(
+    'not-supported',
+    'The conversation is as large as one may be (64 MB). Begin a new one to have more of it kept.',
+  );
+}
