@@ -56,7 +56,7 @@ await build({
   entryPoints: { runnerd: 'daemon/main.ts', terminal: 'client/terminal/main.ts' },
   outdir: 'dist',
   banner: { js: '#!/usr/bin/env node' },
-  plugins: ['server', 'acpServer', 'practiceRunner', 'readSecrets', 'userSettings'].map((module) =>
+  plugins: ['server', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
     loadedLater(module, './runnerd'),
   ),
 });
@@ -70,7 +70,6 @@ await build({
     acpConnection: 'daemon/acp/acpConnection.ts',
     practiceRunner: 'daemon/practice/practiceRunner.ts',
     readSecrets: 'daemon/config/readSecrets.ts',
-    userSettings: 'daemon/sessions/userSettings.ts',
     httpAgent: 'daemon/runner/httpAgent.ts',
     toolHost: 'daemon/tools/toolHost.ts',
   },

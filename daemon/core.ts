@@ -4,10 +4,11 @@ import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration } from './config/configuration.ts';
 import { redactMessage } from './config/outgoing.ts';
-import { createSecretReading } from './config/secretReading.ts';
+import { createSecretReading, type SecretSources } from './config/secretReading.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
 import type { UserConfig } from './config/userConfig.ts';
-import { createLog, type Log, type WrittenLog } from './log.ts';
+import type { UserFile } from './config/userFile.ts';
+import { createLog, type WrittenLog } from './log.ts';
 import { createModelKnowledge, type ModelKnowledge } from './models/knowledge.ts';
 import { createModelChanges, type ModelChanges } from './models/modelChanges.ts';
 import { createModels, type Models } from './models/models.ts';
@@ -17,19 +18,17 @@ import type { RunnerClient } from './runner/client.ts';
 import { createServers, type Servers } from './runner/servers.ts';
 import { keepTurns } from './sessions/keptChat.ts';
 import { createKeptSessions, type KeptSessions } from './sessions/keptSessions.ts';
-import type { SessionSettings } from './sessions/userSettings.ts';
 import { createStatus, type StatusMonitor } from './status/status.ts';
 
 export interface CoreOptions {
   /** The address of the runner where the editor names none; `OLLAMA_HOST`, or the practice runner's. */
   readonly host?: string;
   /** The user's own configuration, which holds where neither the editor nor the environment says otherwise. */
-  readonly user?: Pick<UserConfig, 'settings' | 'problems'>;
+  readonly user: UserFile;
   /** Reads the secrets from wherever they come, once the address is known; requests wait until it settles. */
-  readonly readSecrets: (store: SecretStore, url: string, log: Log) => Promise<void>;
-  /** Where conversations are kept, absent keeps none; and what the user's own file says of that. */
+  readonly readSecrets: (sources: SecretSources) => Promise<void>;
+  /** Where conversations are kept; absent keeps none. */
   readonly sessionsFolder?: string;
-  readonly userSessionSettings?: (log: Log) => Promise<Partial<SessionSettings>>;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -53,6 +52,8 @@ export interface Core {
   /** The same chat; the turns of one that names a conversation are kept in it. */
   readonly keepTurns: (chat: Chat) => Chat;
   readonly sessions: KeptSessions;
+  /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
+  readonly readUserConfig: () => Promise<UserConfig>;
   /** What was wrong before anybody could be told. */
   readonly problems: readonly string[];
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
@@ -64,14 +65,16 @@ export interface Core {
 
 /** `closed` is aborted when nobody is there to be told any more. */
 export function createCore(options: CoreOptions, closed: AbortSignal): Core {
-  const { settings: usual = {}, problems: unusable = [] } = options.user ?? {};
+  const { settings: usual, auth, problems: unusable } = options.user.atStart;
   const { host, problem } = readHost(options.host);
   const configuration = createConfiguration(host, usual);
   const settings = () => configuration.current;
   const secrets = createSecretStore();
   const { redact } = secrets;
   const log = createLog({ level: () => settings().logLevel, redact });
-  const reading = createSecretReading(secrets, (url) => options.readSecrets(secrets, url, log));
+  const reading = createSecretReading(secrets, (url) =>
+    options.readSecrets({ store: secrets, url, auth, log }),
+  );
   const { headersFor } = reading;
   const servers = createServers({ settings, headersFor, redact });
   const status = createStatus({ client: () => servers.client(), closed });
@@ -80,12 +83,17 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
   const models = createModels(knowledge, options.now);
   const modelChanges = createModelChanges(closed);
+  const readUserConfig = async () => {
+    const config = await options.user.read();
+    for (const fault of config.problems) log.warn(fault);
+    return config;
+  };
   const { sessionsFolder: folder, now, random } = options;
   const sessions = createKeptSessions({
     ...{ settings, now, random },
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
-    userSettings: async () => options.userSessionSettings?.(log) ?? {},
+    userSettings: async () => (await readUserConfig()).sessions,
     secretsAreRead: () => headersFor(servers.client().server.url),
   });
   const chat = createChat({
@@ -119,6 +127,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     chat,
     keepTurns: (kept) => keepTurns(kept, { sessions, log }),
     sessions,
+    readUserConfig,
     problems: problem === undefined ? unusable : [problem, ...unusable],
     headersFor,
     noteModels(client) {

@@ -3,8 +3,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { withoutUndefined } from '../protocol/withoutUndefined.ts';
 import { useCompileCache } from './compileCache.ts';
-import type { UserConfig } from './config/userConfig.ts';
-import type { CoreOptions } from './core.ts';
+import { userConfigPath } from './config/userConfigPath.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { DaemonOptions } from './server.ts';
 import { sessionsFolder } from './sessions/sessionsFolder.ts';
@@ -101,7 +100,7 @@ async function serveStdio(flags: Flags): Promise<void> {
   const { startDaemon } = await import('./server.ts');
   const options = await optionsOf(flags);
   const wait = (milliseconds: number, signal: AbortSignal) => waitFor(milliseconds, undefined, { signal });
-  liveWith(startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
+  liveWith(await startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
 }
 
 async function serveAcp(flags: Flags): Promise<void> {
@@ -112,41 +111,29 @@ async function serveAcp(flags: Flags): Promise<void> {
   daemon.signal.addEventListener('abort', leave, { once: true });
 }
 
-type CommonOptions = CoreOptions & Pick<DaemonOptions, 'input' | 'output' | 'version' | 'traceFile'>;
+type CommonOptions = Omit<DaemonOptions, 'platform' | 'env' | 'wait'>;
 
 /** What the daemon is given, whatever protocol it speaks. */
-async function optionsOf(flags: Flags): Promise<CommonOptions> {
-  const practice = flags.practice ? await startPractice() : undefined;
-  const user = await readUser(flags);
-  const host = practice?.url ?? process.env['OLLAMA_HOST'];
+async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonOptions> {
+  const runner = practice ? await startPractice() : undefined;
   return withoutUndefined<CommonOptions>({
     input: process.stdin,
     output: process.stdout,
     version: RUNNER_VERSION,
-    host,
-    user,
-    traceFile: flags.trace,
-    readSecrets: async (store, url, log) => {
+    host: runner?.url ?? process.env['OLLAMA_HOST'],
+    // An editor that hands secrets over has settings of its own, too.
+    userFile: { path: userConfigPath(process.env), clientHasSettings: secretsFd !== undefined },
+    traceFile: trace,
+    readSecrets: async (sources) => {
       // The answer to `initialize` goes first: only the first request to a runner waits for this.
       await new Promise(setImmediate);
       const { readSecrets } = await import('./config/readSecrets.ts');
-      await readSecrets(withoutUndefined({ store, url, log, auth: user?.auth ?? [], fd: flags.secretsFd }));
+      await readSecrets(withoutUndefined({ ...sources, fd: secretsFd }));
     },
     sessionsFolder: sessionsFolder(process.env, process.platform),
-    userSessionSettings: async (log) => {
-      const { readUserSettings } = await import('./sessions/userSettings.ts');
-      return readUserSettings(process.env, log);
-    },
     now: Date.now,
     random: Math.random,
   });
-}
-
-/** An editor that hands secrets over has settings of its own, too. */
-async function readUser({ secretsFd }: Flags): Promise<UserConfig | undefined> {
-  if (secretsFd !== undefined) return undefined;
-  const { readUserConfig, userConfigPath } = await import('./config/userConfig.ts');
-  return readUserConfig(userConfigPath(process.env));
 }
 
 interface LivingDaemon {

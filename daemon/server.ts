@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type Connection, TextDocumentSyncKind } from 'vscode-languageserver/node';
 import type { LogLevel } from '../protocol/initialize.ts';
@@ -18,6 +19,7 @@ import type { Wait } from './completion/pacing.ts';
 import { createRegistration } from './completion/registration.ts';
 import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
 import { createSettingsReader } from './config/settingsReader.ts';
+import { openUserFile, type UserFileOptions } from './config/userFile.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
 import { serveLogs } from './logs/serveLogs.ts';
@@ -38,7 +40,8 @@ import { serveSessions } from './sessions/serveSessions.ts';
 import { createQuestions, serveTools } from './tools/serveTools.ts';
 import { createTools } from './tools/tools.ts';
 
-export interface DaemonOptions extends CoreOptions {
+export interface DaemonOptions extends Omit<CoreOptions, 'user'> {
+  readonly userFile: UserFileOptions;
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
@@ -56,11 +59,12 @@ export interface Daemon {
 }
 
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
-export function startDaemon(options: DaemonOptions): Daemon {
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
-  const core = createCore(options, closed.signal);
+  const user = await openUserFile(options.userFile);
+  const core = createCore({ ...options, user }, closed.signal);
   const ground = connect(options, core, closed);
   const features = createFeatures(ground);
   const served = serve(ground, features);
@@ -112,8 +116,9 @@ type Features = ReturnType<typeof createFeatures>;
 
 /** What the core has no need of. */
 function createFeatures({ options, core, connection, sendLog, closed }: Ground) {
-  const { configuration, log, headersFor, models, noteModels, secrets } = core;
+  const { configuration, log, headersFor, models, noteModels, secrets, readUserConfig } = core;
   const { platform, env, now, wait, version } = options;
+  const userFolder = dirname(options.userFile.path);
   const settings = () => configuration.current;
   const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
   return {
@@ -131,7 +136,10 @@ function createFeatures({ options, core, connection, sendLog, closed }: Ground) 
       const { createCatalog } = await import('./catalog/catalog.ts');
       return createCatalog({ settings, headersFor, now, log });
     }),
-    tools: createTools({ settings, secrets, headersFor, log, platform, env, now, version }),
+    tools: createTools({
+      ...{ settings, readUserConfig, userFolder, secrets, headersFor, log },
+      ...{ platform, env, now, version },
+    }),
     logs: lazily(async () => {
       const { createServerLogs } = await import('./logs/serverLogs.ts');
       return createServerLogs({ onLine, platform, env, now });

@@ -2,13 +2,15 @@ import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { redactMessage } from '../config/outgoing.ts';
+import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { type Core, type CoreOptions, createCore } from '../core.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
 import type { AgentConnection, ConnectionOptions } from './acpConnection.ts';
 import { type Agent, createAgent } from './agent.ts';
 
-export interface AcpOptions extends CoreOptions {
+export interface AcpOptions extends Omit<CoreOptions, 'user'> {
+  readonly userFile: UserFileOptions;
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
@@ -31,12 +33,13 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
-  const core = createCore(options, closed.signal);
+  const user = await openUserFile(options.userFile);
+  const core = createCore({ ...options, user }, closed.signal);
   const agent = createAgent({ core, version: options.version });
   const connection = connectAgent(wiringOf(options, core, agent));
   subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
 
-  core.configuration.start({ logLevel: options.user?.settings.logLevel ?? 'warn' });
+  core.configuration.start({ logLevel: user.atStart.settings.logLevel ?? 'warn' });
   for (const problem of core.problems) core.log.warn(problem);
   core.start();
   const leave = () => {

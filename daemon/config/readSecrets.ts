@@ -1,15 +1,7 @@
-import type { Log } from '../log.ts';
+import type { SecretSources } from './secretReading.ts';
 import { readSecretsDescriptor, readUserAuth } from './secretSources.ts';
-import type { SecretStore } from './secrets.ts';
-import type { UserAuth } from './userConfig.ts';
 
-export interface ReadSecretsOptions {
-  readonly store: SecretStore;
-  /** The address of the default server, which an entry without an origin is for. */
-  readonly url: string;
-  readonly log: Log;
-  /** Those of the user's own configuration. */
-  readonly auth: readonly UserAuth[];
+export interface ReadSecretsOptions extends SecretSources {
   /** The descriptor of `--secrets-fd`; with it, nothing else is read. */
   readonly fd?: number;
 }

@@ -1,5 +1,17 @@
 import { createEmitter, type Event } from '../event.ts';
+import type { Log } from '../log.ts';
 import type { SecretStore } from './secrets.ts';
+import type { UserAuth } from './userConfig.ts';
+
+/** Where secrets come from, and where they go. */
+export interface SecretSources {
+  readonly store: SecretStore;
+  /** The address of the default server, which an entry without an origin is for. */
+  readonly url: string;
+  /** Those of the user's own configuration. */
+  readonly auth: readonly UserAuth[];
+  readonly log: Log;
+}
 
 /** The secrets as requests get them: those that are there at the start are waited for. */
 export interface SecretReading {

@@ -1,18 +1,22 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
-import { readRegularFile } from '../regularFile.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { readEach } from './eachSetting.ts';
-import { isOfUser } from './settings.ts';
+import { isOfUser, type SettingName } from './settings.ts';
 
 /** What the user's own configuration says: where secrets come from, and settings for every client that reads it. */
 export interface UserConfig {
   readonly auth: readonly UserAuth[];
+  /** All but the tools. */
   readonly settings: InitializationOptions;
+  readonly tools: UserTools;
+  /** What it says of conversations; where something of that is wrong, none is kept. */
+  readonly sessions: Pick<InitializationOptions, 'keepSessions' | 'sessionDays'>;
   /** What cannot be used, in sentences. The rest counts. */
   readonly problems: readonly string[];
 }
+
+export type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals'>>;
 
 /** Where a secret comes from; without an origin it is for the runner at `host` as it is at the start. */
 export type UserAuth = { readonly origin?: string | undefined } & (
@@ -20,74 +24,93 @@ export type UserAuth = { readonly origin?: string | undefined } & (
   | { readonly file: string; readonly command?: undefined }
 );
 
-/** No configuration is larger. */
-const maxBytes = 1024 * 1024;
-
 const authSchema = z.union([
   z.object({ origin: z.optional(z.url()), command: z.tuple([z.string()], z.string()) }),
   z.object({ origin: z.optional(z.url()), file: z.string() }),
 ]);
 
-/** The user's own file, never a workspace's: `$XDG_CONFIG_HOME/runner/config.json`, else under `~/.config`. */
-export function userConfigPath(env: NodeJS.ProcessEnv): string {
-  return join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'runner', 'config.json');
+export const emptyUserConfig: UserConfig = {
+  auth: [],
+  settings: {},
+  tools: { mcpServers: {}, approvals: {} },
+  sessions: {},
+  problems: [],
+};
+
+/** Nothing of the file counts. It may have said that no conversation is to be kept. */
+export function unusableUserConfig(problem: string): UserConfig {
+  return {
+    ...emptyUserConfig,
+    sessions: { keepSessions: false },
+    problems: [`${problem} Nothing in it counts. ${keptNothing}`],
+  };
 }
 
-/** No file says nothing. */
-export async function readUserConfig(path: string): Promise<UserConfig> {
-  try {
-    return parseUserConfig(await readRegularFile(path, maxBytes), path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return nothing();
-    return nothing(
-      `The configuration ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+const keptNothing = 'Until it is mended, no conversation is kept.';
+
+export interface UserConfigSource {
+  readonly path: string;
+  /** Then only what holds for every client counts. */
+  readonly clientHasSettings: boolean;
 }
 
 /** A problem names the file and the key, with its line where that can be had, and never quotes the text. */
-export function parseUserConfig(text: string, path: string): UserConfig {
+export function parseUserConfig(text: string, { path, clientHasSettings }: UserConfigSource): UserConfig {
   const value = tryJson(text);
   if (value instanceof SyntaxError)
-    return nothing(`The configuration ${path}${lineOfFault(text, value)} is not JSON. Nothing in it counts.`);
+    return unusableUserConfig(`The configuration ${path}${lineOfFault(text, value)} is not JSON.`);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return nothing(`The configuration ${path} is not a JSON object. Nothing in it counts.`);
-  const { auth = [], ...settings } = value as { readonly auth?: unknown };
-  const sources = z.array(authSchema).safeParse([auth].flat());
-  const { taken, wrong, unknown } = readEach(settings, '', isOfUser);
+    return unusableUserConfig(`The configuration ${path} is not a JSON object.`);
   const leftOut = (key: string, why: string) =>
     `The configuration ${path}${lineOfKey(text, key)} has "${key}", which is left out: ${why}.`;
+  const { auth, ...rest } = value as { readonly auth?: unknown };
+  const settings = readSettings(rest, { clientHasSettings, leftOut });
+  const sources = z.array(authSchema).safeParse([clientHasSettings ? [] : (auth ?? [])].flat());
+  if (sources.success) return { ...settings, auth: sources.data as readonly UserAuth[] };
+  const problem = leftOut('auth', 'it takes { origin?, command: [..] } or { origin?, file }');
+  return { ...settings, auth: [], problems: [problem, ...settings.problems] };
+}
+
+interface SettingsReading {
+  readonly clientHasSettings: boolean;
+  readonly leftOut: (key: string, why: string) => string;
+}
+
+function readSettings(
+  value: object,
+  { clientHasSettings, leftOut }: SettingsReading,
+): Omit<UserConfig, 'auth'> {
+  const given = clientHasSettings
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => forEveryClient.has(name)))
+    : value;
+  const { taken, wrong, unknown } = readEach(given, '', isOfUser);
+  const set: InitializationOptions = Object.fromEntries(
+    Object.entries(taken).filter(([, setting]) => setting !== null),
+  );
+  const { mcpServers = {}, approvals = {}, ...settings } = set;
+  const { keepSessions, sessionDays } = settings;
+  const isOfSessions = (key: string) => key === 'keepSessions' || key === 'sessionDays';
+  const isUnclear = wrong.some(({ path }) => isOfSessions(path));
   return {
-    auth: sources.success ? (sources.data as readonly UserAuth[]) : [],
-    settings: Object.fromEntries(Object.entries(taken).filter(([, setting]) => setting !== null)),
+    settings: clientHasSettings ? {} : settings,
+    tools: { mcpServers, approvals },
+    sessions: isUnclear ? { keepSessions: false } : withoutUndefined({ keepSessions, sessionDays }),
     problems: [
-      ...(sources.success
-        ? []
-        : [leftOut('auth', 'it takes { origin?, command: [..] } or { origin?, file }')]),
-      ...wrong.map(({ path: key, problem }) => leftOut(key, problem)),
+      ...wrong.map(
+        ({ path, problem }) => `${leftOut(path, problem)}${isOfSessions(path) ? ` ${keptNothing}` : ''}`,
+      ),
       ...unknown.map((key) => leftOut(key, 'there is no such setting')),
     ],
   };
 }
 
-/**
- * All that the file says, unchecked; undefined where there is no file.
- * @throws {Error} with a sentence, when the file is there and cannot be used.
- */
-export async function readUserFile(path: string): Promise<unknown> {
-  const text = await readRegularFile(path, maxBytes).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new Error(`The configuration ${path} cannot be read: ${error.message}`);
-  });
-  if (text === undefined) return undefined;
-  const value = tryJson(text);
-  if (value instanceof SyntaxError) throw new Error(`The configuration ${path} is not JSON.`);
-  return value;
-}
-
-function nothing(...problems: readonly string[]): UserConfig {
-  return { auth: [], settings: {}, problems };
-}
+/** What holds also where the client has settings of its own. */
+const forEveryClient: ReadonlySet<string> = new Set<SettingName>([
+  'mcpServers',
+  'approvals',
+  'keepSessions',
+  'sessionDays',
+]);
 
 function tryJson(text: string): unknown {
   try {

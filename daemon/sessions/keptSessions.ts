@@ -1,7 +1,7 @@
 import { createEmitter, type Event } from '../event.ts';
 import { type Lazy, lazily } from '../lazily.ts';
+import { type SessionSettings, stricter } from './sessionSettings.ts';
 import type { Sessions, SessionsOptions } from './sessions.ts';
-import type { SessionSettings } from './userSettings.ts';
 
 /** The conversations that are kept, loaded when somebody first asks for one. */
 export interface KeptSessions extends Lazy<Sessions> {
@@ -17,11 +17,7 @@ export interface KeptSessionsOptions extends Omit<SessionsOptions, 'onDidChange'
 export function createKeptSessions({ userSettings, ...options }: KeptSessionsOptions): KeptSessions {
   const changes = createEmitter<void>();
   const store = lazily(async () => {
-    const [{ createSessions }, { stricter }, own] = await Promise.all([
-      import('./sessions.ts'),
-      import('./userSettings.ts'),
-      userSettings(),
-    ]);
+    const [{ createSessions }, own] = await Promise.all([import('./sessions.ts'), userSettings()]);
     const settings = () => stricter(options.settings(), own);
     return createSessions({ ...options, settings, onDidChange: () => changes.fire() });
   });

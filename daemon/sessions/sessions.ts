@@ -16,10 +16,10 @@ import { SessionFiles } from './sessionFiles.ts';
 import { createSessionId, isSessionId } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
 import { createSessionLocks } from './sessionLocks.ts';
+import type { SessionSettings } from './sessionSettings.ts';
 import { oneLine } from './title.ts';
 import { isWorthKeeping, type KeptTurn, turnToLines } from './turnRecords.ts';
 import { unknownSession } from './unknownSession.ts';
-import type { SessionSettings } from './userSettings.ts';
 
 export interface SessionsOptions {
   /** Absent where there is none: nothing is kept then. */

@@ -1,17 +1,15 @@
-import { dirname } from 'node:path';
 import type { Approvals, ListToolsResult } from '../../protocol/tools.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
-import { userConfigPath } from '../config/userConfig.ts';
+import { emptyUserConfig, type UserConfig } from '../config/userConfig.ts';
 import { InvalidParamsError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import { lazily } from '../lazily.ts';
 import type { Log } from '../log.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { ToolHost, ToolHostOptions } from './toolHost.ts';
-import { noUserTools, readUserTools } from './userTools.ts';
 
-export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now' | 'version'> {
+export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now' | 'userFolder' | 'version'> {
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   /** What the editor has handed over, as it is now. */
@@ -20,6 +18,8 @@ export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now'
     readonly approvals: Approvals;
     readonly timeouts: { readonly tool: number; readonly toolTotal: number };
   };
+  /** What the user's own configuration says now. */
+  readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
   readonly log: Log;
 }
@@ -40,10 +40,9 @@ export interface Tools extends HostedTools {
 }
 
 export function createTools(options: ToolsOptions): Tools {
-  const { settings, env, log, secrets } = options;
+  const { settings, secrets } = options;
   const hide = (secret: string) => secrets.redaction.add(secret);
-  const path = userConfigPath(env);
-  let user = noUserTools;
+  let user = emptyUserConfig.tools;
   const entries = () => readEntries({ ...settings().mcpServers, ...user.mcpServers }, hide);
   let made: ToolHost | undefined;
   let root: string | undefined;
@@ -55,16 +54,14 @@ export function createTools(options: ToolsOptions): Tools {
       redact: secrets.redact,
       entries,
       approvals: () => [settings().approvals, user.approvals],
-      userFolder: dirname(path),
       timeouts: () => settings().timeouts,
       root: () => root,
       onDidChange: changed.fire,
     });
     return made;
   });
-  /** The user's own file counts as it is now. */
   const readUser = async () => {
-    user = await readUserTools(path, log);
+    user = (await options.readUserConfig()).tools;
   };
   const check = (names: readonly string[], parameter: string) => {
     const known = new Set(entries().map(({ name }) => name));

@@ -3,6 +3,7 @@ import t from 'tap';
 import { createAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
+import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createCore } from '../../daemon/core.ts';
 import { modelId } from '../../daemon/models/knowledge.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
@@ -248,8 +249,9 @@ t.test('images are left out only where the model is known to be blind', async (t
 t.test('the guard of images asks the map of vision, by the identifier of the model', async (t) => {
   const runner = await startStandIn({ models });
   t.teardown(() => runner.close());
+  const user = await openUserFile({ path: '/nonexistent', clientHasSettings: true });
   const core = createCore(
-    { host: runner.url, readSecrets: async () => undefined, now: Date.now, random: Math.random },
+    { host: runner.url, user, readSecrets: async () => undefined, now: Date.now, random: Math.random },
     new AbortController().signal,
   );
   t.teardown(() => core.servers.close());

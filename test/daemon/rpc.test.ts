@@ -14,7 +14,7 @@ import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { initializationSchema } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
-import { parseUserConfig } from '../../daemon/config/userConfig.ts';
+import { emptyUserConfig, parseUserConfig } from '../../daemon/config/userConfig.ts';
 import { ErrorOutput } from '../../daemon/errorOutput.ts';
 import { createEmitter } from '../../daemon/event.ts';
 import { createLog } from '../../daemon/log.ts';
@@ -225,9 +225,10 @@ t.test('a reader cannot be stopped by what it reads', async (t) => {
 t.test('before initialize and after shutdown every request is refused', async (t) => {
   const toDaemon = new PassThrough();
   const toClient = new PassThrough();
-  const daemon = startDaemon({
+  const daemon = await startDaemon({
     ...{ input: toDaemon, output: toClient, version: '0', platform: process.platform, env: {} },
     ...{
+      userFile: { path: '/nonexistent', clientHasSettings: true },
       readSecrets: async () => undefined,
       now: Date.now,
       random: Math.random,
@@ -678,8 +679,9 @@ t.test('a workspace that is not trusted cannot say where prompts go', async (t) 
 });
 
 t.test("what of the user's own configuration cannot be used is named, and the rest counts", async (t) => {
-  const read = (text: string) => parseUserConfig(text, '/c');
-  t.strictSame(read('{}'), { auth: [], settings: {}, problems: [] });
+  const read = (text: string, clientHasSettings = false) =>
+    parseUserConfig(text, { path: '/c', clientHasSettings });
+  t.strictSame(read('{}'), emptyUserConfig);
   const auth = { origin: 'http://a', file: '/f' };
   t.match(read(JSON.stringify({ auth, keepAlive: 5, host: null })), {
     auth: [auth],
@@ -697,14 +699,32 @@ t.test("what of the user's own configuration cannot be used is named, and the re
     ['{"keepAlive": 5,\n"timeouts": {\n"lst": 5}}', /, line 3, has "timeouts\.lst", .*: there is no such/],
     ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],
     ['{"keepAlive": 5, "caFile": "caFile"}', /^The configuration \/c has "caFile", which is left out: /],
+    ['{"keepAlive": 5,\n"mcpServers": "planted"}', /, line 2, has "mcpServers", which is left out: /],
+    [
+      '{"keepAlive": 5,\n"approvals": {"a": "planted"}}',
+      / has "approvals\.a", which is left out: it is neither/,
+    ],
+    ['{"keepAlive": 5,\n"sessionDays": 0}', /, line 2, has "sessionDays", .* no conversation is kept\.$/],
   ];
   for (const [text, problem] of cases) {
-    const { settings, problems } = read(text);
+    const { settings, sessions, problems } = read(text);
     t.match(problems, [problem], text);
     t.equal(problems.length, 1, text);
     t.notMatch(problems.join(), /planted/, 'and the text is not quoted');
-    t.equal(settings.keepAlive, /not JSON|JSON object/.test(problem.source) ? undefined : 5, text);
+    const isUnusable = /not JSON|JSON object/.test(problem.source);
+    t.equal(settings.keepAlive, isUnusable ? undefined : 5, text);
+    const mayHaveSaid = isUnusable || text.includes('sessionDays');
+    t.strictSame(sessions, mayHaveSaid ? { keepSessions: false } : {}, text);
   }
+  const tools = { mcpServers: { a: { command: 'a' }, b: 5 }, approvals: { a: 'always' } };
+  const whole = JSON.stringify({ ...tools, keepSessions: false, sessionDays: 5, keepAlive: 5, auth, odd: 1 });
+  const sessions = { keepSessions: false, sessionDays: 5 };
+  t.strictSame(
+    read(whole, true),
+    { ...emptyUserConfig, tools, sessions },
+    'a client with settings takes what holds for every client, and the rest is none of its business',
+  );
+  t.match(read(whole), { tools, sessions, settings: { ...sessions, keepAlive: 5 }, problems: [/"odd"/] });
   const configuration = createConfiguration('', { host: 'http://mine:1', keepAlive: '9m', exclude: ['a'] });
   configuration.start({ exclude: ['b'] });
   t.match(configuration.current, { keepAlive: '9m', exclude: ['b'], servers: [{ url: 'http://mine:1' }] });

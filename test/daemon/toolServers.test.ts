@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { namesForModel } from '../../daemon/tools/toolNames.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
+import { listSessionsRequest } from '../../protocol/sessions.ts';
 import { listToolsRequest, toolsDidChange } from '../../protocol/tools.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
@@ -164,6 +165,39 @@ t.test('entries of the user win over those of settings, and those over the edito
     { name: 'wrong', state: 'failed' },
   ]);
 });
+
+t.test(
+  "each fault of the user's own file is said once, whoever reads it, and tools count as it is now",
+  async (t) => {
+    for (const { name, pair, before } of [
+      { name: 'of a client without settings', pair: { readsUserSettings: true }, before: [/"logLevel"/] },
+      { name: 'of a client with settings', pair: {}, before: [] },
+    ]) {
+      const file = { logLevel: 'loud', mcpServers: 5, sessionDays: 0, approvals: {} };
+      const { daemon, home } = await startWithTools(t, [], { userConfig: file, pair });
+      const ask = async () => {
+        await daemon.request(listSessionsRequest, {});
+        return (await daemon.request(listToolsRequest, {})).servers.map(({ name: own, state }) => [
+          own,
+          state,
+        ]);
+      };
+      const warnings = () => daemon.logs.flatMap(({ level, message }) => (level === 'warn' ? [message] : []));
+      t.strictSame([await ask(), await ask()], [[], []], name);
+      const said = [...before, /"mcpServers"/, /"sessionDays".* no conversation is kept\./];
+      t.match(warnings(), said, name);
+      t.equal(warnings().length, said.length, name);
+
+      const path = join(home, 'runner', 'config.json');
+      await writeFile(path, JSON.stringify({ mcpServers: { off: { command: 'x', disabled: true } } }));
+      t.strictSame(await ask(), [['off', 'disabled']], name);
+      await writeFile(path, '{');
+      t.strictSame([await ask(), await ask()], [[], []], name);
+      t.match(warnings().slice(said.length), [/config\.json.* is not JSON\. Nothing in it counts\./], name);
+      t.equal(warnings().length, said.length + 1, name);
+    }
+  },
+);
 
 t.test(
   'a server starts in the folder of its entry, else in that of the workspace, else at home',

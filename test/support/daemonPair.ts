@@ -2,6 +2,7 @@ import { Transform } from 'node:stream';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
+import { userConfigPath } from '../../daemon/config/userConfigPath.ts';
 import { startDaemon } from '../../daemon/server.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
@@ -18,6 +19,8 @@ export interface PairOptions {
   readonly capabilities?: object;
   /** How the client answers further requests of the daemon, by method. */
   readonly answers?: Readonly<Record<string, (params: unknown) => unknown>>;
+  /** The settings of the user's own file count too, as they do for a client that hands no secrets over. */
+  readonly readsUserSettings?: boolean;
   /** Where conversations are kept; default: nowhere. */
   readonly sessionsFolder?: string;
   /** The daemon's clock in ms, and how it waits; default: the true ones. */
@@ -36,13 +39,14 @@ export async function startPair(options: InitializationOptions, pair: PairOption
   const { now = Date.now, wait = waitTruly } = pair;
   const toDaemon = inPieces();
   const toClient = inPieces();
-  const daemon = startDaemon({
+  const daemon = await startDaemon({
     input: toDaemon,
     output: toClient,
     version: '0.0.0-test',
     ...(host === undefined ? {} : { host }),
     ...(pair.sessionsFolder === undefined ? {} : { sessionsFolder: pair.sessionsFolder }),
-    readSecrets: async (store) => secrets.forEach(store.set),
+    userFile: { path: userConfigPath(env), clientHasSettings: pair.readsUserSettings !== true },
+    readSecrets: async ({ store }) => secrets.forEach(store.set),
     platform: process.platform,
     env,
     now,
