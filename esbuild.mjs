@@ -76,6 +76,8 @@ await build({
   outdir: 'dist/runnerd',
   // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client or MCP.
   plugins: ['acpConnection', 'httpAgent', 'toolHost'].map((module) => loadedLater(module)),
+  // The validator that the client of MCP brings would be a quarter of the bundle, and nothing asks it.
+  alias: { '@modelcontextprotocol/client/_shims': './daemon/tools/clientShims.ts' },
 });
 
 const documentService = {

@@ -1,8 +1,13 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonSchemaValidatorResult } from '@modelcontextprotocol/sdk/validation/types.js';
+import {
+  Client,
+  type ClientOptions,
+  type JsonSchemaValidator,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import type { ToolPage } from './toolList.ts';
 
@@ -20,10 +25,13 @@ export interface ToolRequest {
   /** The server's own. */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** As the server listed it: it may say that an argument goes into a header too. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 export interface McpConnectionOptions {
-  readonly transport: Transport;
+  /** A new way to the server: it is asked for a second one where the server wants to be greeted otherwise. */
+  readonly openTransport: () => Transport;
   readonly version: string;
   readonly onDidChangeTools: () => void;
   readonly onDidEnd: () => void;
@@ -31,65 +39,134 @@ export interface McpConnectionOptions {
 
 /** Our own limits hold; the SDK's would be another set of them. In ms, the most that a timer takes. */
 const noTimeout = 2 ** 31 - 1;
+/** How long a server has to say that it will tell of changes, in ms. Until then it is asked each time. */
+const listenTimeout = 10_000;
+const newerRevision = '2026-07-28';
 
 const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
 const callResult = z.looseObject({});
 
-/** Says hello. A closed transport ends it. @throws {Error} what the SDK throws, once the transport is closed. */
+/**
+ * Says hello, as revision 2025-11-25 has it, and where the server refuses that, as 2026-07-28 has it. The SDK itself
+ * would ask by the newer one first: some servers that only know the older one end at a request before `initialize`, or
+ * say nothing to it, and most servers know the older one. A closed transport ends it.
+ * @throws {Error} what the SDK throws, once the transport is closed.
+ */
 export async function connectMcp(options: McpConnectionOptions): Promise<McpConnection> {
-  const { transport, version, onDidChangeTools, onDidEnd } = options;
+  try {
+    return await greet(options, {});
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return greet(options, {
+      versionNegotiation: { mode: { pin: newerRevision }, probe: { timeoutMs: noTimeout } },
+    }).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function greet(
+  { openTransport, version, onDidChangeTools, onDidEnd }: McpConnectionOptions,
+  negotiation: Pick<ClientOptions, 'versionNegotiation'>,
+): Promise<McpConnection> {
+  const transport = openTransport();
   const client = new Client(
     { name: 'runner', version },
-    // What tools give back is shown and never checked: the SDK would compile their schemas to code.
-    { capabilities: {}, jsonSchemaValidator: { getValidator: () => acceptAnything } },
+    {
+      ...negotiation,
+      capabilities: {},
+      // What tools give back is shown and never checked: the SDK would compile their schemas to code.
+      jsonSchemaValidator: { getValidator: acceptAnything },
+      // There is nobody to ask while a tool runs.
+      inputRequired: { autoFulfill: false },
+    },
   );
-  client.setNotificationHandler(ToolListChangedNotificationSchema, onDidChangeTools);
-  client.onclose = onDidEnd;
+  client.setNotificationHandler('notifications/tools/list_changed', onDidChangeTools);
+  const end: { isThere?: true; isAwaited?: true } = {};
+  client.onclose = () => {
+    end.isThere = true;
+    if (end.isAwaited) onDidEnd();
+  };
   try {
     await client.connect(transport, { timeout: noTimeout });
   } catch (error) {
     await transport.close();
     throw error;
   }
-  const capabilities = client.getServerCapabilities();
+  end.isAwaited = true;
+  if (end.isThere) onDidEnd();
+  return connectionOf(client);
+}
+
+function connectionOf(client: Client): McpConnection {
+  const tools = client.getServerCapabilities()?.tools;
+  const isNewer = client.getProtocolEra() === 'modern';
+  const changes = { isTold: tools?.listChanged === true && !isNewer };
+  if (isNewer && tools?.listChanged) void listen(client, changes);
   return {
-    tellsChanges: capabilities?.tools?.listChanged === true,
+    get tellsChanges() {
+      return changes.isTold;
+    },
     async listTools(cursor, signal) {
-      if (!capabilities?.tools) return { tools: [] };
+      if (!tools) return { tools: [] };
       const params = cursor === undefined ? {} : { cursor };
       return client.request({ method: 'tools/list', params }, listResult, { signal, timeout: noTimeout });
     },
-    callTool: ({ name, arguments: given }, onProgress, signal) =>
-      client.request({ method: 'tools/call', params: { name, arguments: given } }, callResult, {
-        signal,
-        timeout: noTimeout,
-        onprogress: onProgress,
-      }),
-    close: () => transport.close(),
+    callTool({ name, arguments: given, inputSchema }, onprogress, signal) {
+      const params = { name, arguments: given };
+      const options = { signal, timeout: noTimeout, onprogress };
+      return isNewer
+        ? client.callTool(params, {
+            ...options,
+            toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
+          })
+        : client.request({ method: 'tools/call', params }, callResult, options);
+    },
+    close: () => client.close(),
   };
 }
 
-function acceptAnything<T>(input: unknown): JsonSchemaValidatorResult<T> {
-  return { valid: true, data: input as T, errorMessage: undefined };
+/** By the newer revision a server tells changes only to those who have asked for that, as long as the stream lasts. */
+async function listen(client: Client, changes: { isTold: boolean }): Promise<void> {
+  try {
+    const { closed } = await client.listen({ toolsListChanged: true }, { timeout: listenTimeout });
+    changes.isTold = true;
+    await closed;
+  } catch {
+    // It is asked for its list each time.
+  } finally {
+    changes.isTold = false;
+  }
+}
+
+/** The server is there, and does not know the greeting, or not this revision. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ProtocolError) return true;
+  if (error instanceof SdkHttpError)
+    return error.status >= 400 && error.status < 500 && ![401, 403, 429].includes(error.status);
+  return error instanceof Error && error.message.startsWith("Server's protocol version is not supported");
+}
+
+function acceptAnything<T>(): JsonSchemaValidator<T> {
+  return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
 /** Why a server could not do something, as a clause. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof StreamableHTTPError) return httpReason(error);
-  if (error instanceof McpError)
-    return error.code === ErrorCode.ConnectionClosed && error.message.endsWith(': Connection closed')
-      ? 'is gone'
-      : `answered with an error: ${error.message.replace(/^MCP error -?\d+: /, '')}`;
+  if (error instanceof SdkHttpError) return httpReason(error);
+  if (error instanceof ProtocolError) return `answered with an error: ${error.message}`;
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'is gone';
+  if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
+    return 'asks for something in the middle of the call, which nobody can answer here';
   if (error instanceof TypeError && error.message === 'fetch failed')
     return `cannot be reached (${codeOf(error.cause)})`;
   return `failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-function httpReason({ code, message }: StreamableHTTPError): string {
-  if (code === 401 || code === 403)
-    return `wants a token (${code}). Enter one for its address under "auth" in ~/.config/runner/config.json`;
-  const said = message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, '');
-  return code === undefined || code < 0 ? `failed: ${said}` : `answered with status ${code}: ${said}`;
+function httpReason({ status, message }: SdkHttpError): string {
+  if (status === 401 || status === 403)
+    return `wants a token (${status}). Enter one for its address under "auth" in ~/.config/runner/config.json`;
+  return `answered with status ${status}: ${message.replace(/^Error POSTing to endpoint: /, '')}`;
 }
 
 function codeOf(cause: unknown): string {

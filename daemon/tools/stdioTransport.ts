@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { LineSplitter } from '../logs/lineSplitter.ts';
 import { MessageLines, maxMessage } from './messageLines.ts';
 import type { ProcessGroups } from './processGroups.ts';
@@ -121,8 +120,7 @@ export class StdioTransport implements Transport {
 
 function tryMessage(line: string): JSONRPCMessage | undefined {
   try {
-    const parsed = JSONRPCMessageSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : undefined;
+    return parseJSONRPCMessage(JSON.parse(line));
   } catch {
     return undefined;
   }

@@ -203,7 +203,9 @@ function offeredTools(
       },
       async call(given, signal) {
         try {
-          return readToolResult(await server.call({ name: tool.name, arguments: given }, signal));
+          return readToolResult(
+            await server.call({ name: tool.name, arguments: given, inputSchema }, signal),
+          );
         } catch (error) {
           signal.throwIfAborted();
           if (!(error instanceof ToolServerError)) throw error;

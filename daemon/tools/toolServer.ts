@@ -1,15 +1,11 @@
-import { existsSync } from 'node:fs';
+import type { Transport } from '@modelcontextprotocol/client';
 import { orAborted, withTimeLimit } from '../abort.ts';
-import type { Log } from '../log.ts';
-import { LineLimit } from '../logs/lineLimit.ts';
 import { plainText } from '../logs/plainText.ts';
 import { cutText } from './cutText.ts';
-import { createHttpTransport } from './httpTransport.ts';
-import { inheritedEnv } from './inheritedEnv.ts';
+import { createIdleLimit } from './idleLimit.ts';
 import { connectMcp, type McpConnection, reasonOf, type ToolRequest } from './mcpConnection.ts';
-import type { ProcessGroups } from './processGroups.ts';
-import type { ServerEntry } from './serverEntry.ts';
-import { StdioTransport } from './stdioTransport.ts';
+import { Restarts } from './restarts.ts';
+import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
 import { readToolList, type ServerTool } from './toolList.ts';
 
 /** A tool server that could not do what was wanted; the message is a sentence without secrets. */
@@ -33,29 +29,13 @@ export interface ToolServerLimits {
   readonly start: number;
 }
 
-export interface ToolServerOptions {
-  readonly entry: Exclude<ServerEntry, { readonly kind: 'disabled' | 'wrong' }>;
-  readonly env: NodeJS.ProcessEnv;
-  readonly platform: NodeJS.Platform;
+export interface ToolServerOptions extends ServerTransportOptions {
   readonly version: string;
-  /** Where it starts if its entry names no folder. */
-  readonly root: string | undefined;
-  readonly groups: ProcessGroups;
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
   readonly limits: ToolServerLimits;
-  /** Without secrets, those of its entry among them. */
-  readonly redact: (text: string) => string;
   readonly onDidChange: () => void;
-  readonly log: Log;
-  readonly now: () => number;
 }
 
-/** The wait before a start after so many ends in a row, in ms. */
-const firstWait = 1_000;
-const longestWait = 60_000;
-/** Who was there for so long has not ended in a row, in ms. */
-const steadyAfter = 60_000;
 /** Of what a server says of itself. */
 const maxReason = 500;
 
@@ -77,12 +57,11 @@ class EnteredServer implements ToolServer {
   readonly #closed = new AbortController();
   #starting: Promise<Running> | undefined;
   #running: Running | undefined;
-  #ends = 0;
-  #notBefore = 0;
-  #lastReason = '';
+  readonly #restarts: Restarts;
 
   constructor(options: ToolServerOptions) {
     this.#options = options;
+    this.#restarts = new Restarts(options.now);
   }
 
   async tools(signal: AbortSignal): Promise<readonly ServerTool[]> {
@@ -129,9 +108,8 @@ class EnteredServer implements ToolServer {
   async #get(signal: AbortSignal): Promise<Running> {
     if (this.#closed.signal.aborted) throw this.#error('was removed');
     if (this.#running) return this.#running;
-    const wait = this.#notBefore - this.#options.now();
-    if (!this.#starting && wait > 0)
-      throw this.#error(`${this.#lastReason}. It is started again in ${secondsOf(wait)} at the earliest`);
+    const { delay } = this.#restarts;
+    if (!this.#starting && delay !== undefined) throw this.#error(delay);
     this.#starting ??= this.#start();
     return orAborted(this.#starting, signal);
   }
@@ -148,7 +126,7 @@ class EnteredServer implements ToolServer {
       onDidChange();
       return running;
     } catch (error) {
-      this.#delay(error instanceof ToolServerError ? error.message : String(error));
+      this.#restarts.noteEnd(clauseOf(error));
       throw error;
     } finally {
       this.#starting = undefined;
@@ -157,21 +135,24 @@ class EnteredServer implements ToolServer {
 
   async #connect(signal: AbortSignal): Promise<Running> {
     const { version, now } = this.#options;
-    const transport = this.#transport();
-    const stop = () => void transport.close();
+    const way: { transport?: Transport; running?: Running; isGone?: true } = {};
+    const stop = () => void way.transport?.close();
     signal.addEventListener('abort', stop, { once: true });
-    const end: { before?: true; running?: Running } = {};
+    const how = () => howItEnded(way.transport);
     try {
       const connection = await connectMcp({
-        transport,
+        openTransport: () => {
+          signal.throwIfAborted();
+          way.transport = createServerTransport(this.#options);
+          return way.transport;
+        },
         version,
-        onDidChangeTools: () => this.#noteChange(end.running),
+        onDidChangeTools: () => this.#noteChange(way.running),
         onDidEnd: () => {
-          end.before = true;
-          if (end.running) this.#ended(end.running);
+          way.isGone = true;
+          if (way.running) this.#ended(way.running);
         },
       });
-      const how = () => (end.before ? howOf(transport) : undefined);
       const running: Running = { connection, how, startedAt: now(), list: [], isStale: false };
       try {
         await this.#list(running, signal);
@@ -179,48 +160,16 @@ class EnteredServer implements ToolServer {
         await connection.close();
         throw error;
       }
-      if (end.before) throw this.#failure(undefined, howOf(transport) ?? 'is gone');
-      end.running = running;
+      if (way.isGone) throw this.#error(how() ?? 'is gone');
+      way.running = running;
       return running;
     } catch (error) {
       if (error instanceof ToolServerError) throw error;
-      const how = howOf(transport);
-      throw this.#failure(error, how === 'was ended' ? undefined : how);
+      const ended = how();
+      throw this.#failure(error, ended === 'was ended' ? undefined : ended);
     } finally {
       signal.removeEventListener('abort', stop);
     }
-  }
-
-  #transport() {
-    const { entry, env, platform, root, groups, headersFor, now, log } = this.#options;
-    if (entry.kind === 'http') {
-      const { url, headers } = entry;
-      return createHttpTransport({ url, headers, headersFor, now });
-    }
-    const { command, args, cwd } = entry;
-    let isNoisy = false;
-    return new StdioTransport({
-      ...{ command, args, platform, groups },
-      cwd: cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
-      env: { ...inheritedEnv(env, platform), ...entry.env },
-      onErrorLine: this.#createErrorLog(),
-      onNoise: () => {
-        if (!isNoisy)
-          log.warn(`The tool server ${entry.name} writes to its standard output what is no message.`);
-        isNoisy = true;
-      },
-    });
-  }
-
-  /** Standard error is log, and a flood of it is counted. */
-  #createErrorLog(): (line: string) => void {
-    const { entry, log, redact, now } = this.#options;
-    const limit = new LineLimit(now);
-    return (line) => {
-      const leftOut = limit.reopen();
-      if (leftOut > 0) log.debug(`${entry.name}: ${leftOut} lines were left out.`);
-      if (limit.take()) log.debug(`${entry.name}: ${redact(plainText(line))}`);
-    };
   }
 
   async #list(running: Running, signal: AbortSignal): Promise<void> {
@@ -252,19 +201,10 @@ class EnteredServer implements ToolServer {
     if (this.#running !== running) return;
     this.#running = undefined;
     if (this.#closed.signal.aborted) return;
-    const { entry, log, now, onDidChange } = this.#options;
-    if (now() - running.startedAt >= steadyAfter) this.#ends = 0;
-    this.#delay(`The tool server ${entry.name} ${how}`);
+    const { entry, log, onDidChange } = this.#options;
+    this.#restarts.noteEnd(how, running.startedAt);
     log.warn(`The tool server ${entry.name} ${how}. It is started again when it is wanted.`);
     onDidChange();
-  }
-
-  /** The first start after an end is at once, each further one later. */
-  #delay(message: string): void {
-    this.#ends += 1;
-    this.#lastReason = message.replace(/^The tool server \S+ /, '').replace(/\.$/, '');
-    const wait = this.#ends === 1 ? 0 : Math.min(longestWait, firstWait * 2 ** (this.#ends - 2));
-    this.#notBefore = this.#options.now() + wait;
   }
 
   /** `how` says more of a server that has ended than what came of the call. */
@@ -281,9 +221,9 @@ class EnteredServer implements ToolServer {
 
 const longestTimer = 2 ** 31 - 1;
 
-function secondsOf(milliseconds: number): string {
-  const seconds = Math.ceil(milliseconds / 1_000);
-  return seconds === 1 ? 'a second' : `${seconds} seconds`;
+function clauseOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^The tool server \S+ /, '').replace(/\.$/, '');
 }
 
 /** A server may tell its tools in another order each time; a prompt that stays the same is not read again. */
@@ -291,29 +231,4 @@ function inKnownOrder(known: readonly ServerTool[], now: readonly ServerTool[]):
   const places = new Map(known.map(({ name }, index) => [name, index]));
   const placeOf = ({ name }: ServerTool) => places.get(name) ?? known.length;
   return now.toSorted((a, b) => placeOf(a) - placeOf(b));
-}
-
-function howOf(transport: object): string | undefined {
-  return transport instanceof StdioTransport ? transport.how : undefined;
-}
-
-/** Aborts when nothing was heard for so long, in ms; 0 is no limit. */
-function createIdleLimit(limit: number, reason: Error, signal: AbortSignal) {
-  const controller = new AbortController();
-  const stop = () => controller.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  const start = () => (limit === 0 ? undefined : setTimeout(() => controller.abort(reason), limit));
-  let timer = start();
-  return {
-    signal: controller.signal,
-    restart: () => {
-      clearTimeout(timer);
-      timer = start();
-    },
-    dispose: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    },
-  };
 }

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import type { Transport } from '@modelcontextprotocol/client';
+import type { Log } from '../log.ts';
+import { LineLimit } from '../logs/lineLimit.ts';
+import { plainText } from '../logs/plainText.ts';
+import { createHttpTransport } from './httpTransport.ts';
+import { inheritedEnv } from './inheritedEnv.ts';
+import type { ProcessGroups } from './processGroups.ts';
+import type { ServerEntry } from './serverEntry.ts';
+import { StdioTransport } from './stdioTransport.ts';
+
+export type StartableEntry = Exclude<ServerEntry, { readonly kind: 'disabled' | 'wrong' }>;
+
+export interface ServerTransportOptions {
+  readonly entry: StartableEntry;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** Where it starts if its entry names no folder. */
+  readonly root: string | undefined;
+  readonly groups: ProcessGroups;
+  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** Without secrets, those of its entry among them. */
+  readonly redact: (text: string) => string;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** A way to a server that was not started yet: a process, or an address. */
+export function createServerTransport(options: ServerTransportOptions): Transport {
+  const { entry, env, platform, root, groups, headersFor, now, log } = options;
+  if (entry.kind === 'http') {
+    const { url, headers } = entry;
+    return createHttpTransport({ url, headers, headersFor, now });
+  }
+  const { command, args, cwd } = entry;
+  let isNoisy = false;
+  return new StdioTransport({
+    ...{ command, args, platform, groups },
+    cwd: cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
+    env: { ...inheritedEnv(env, platform), ...entry.env },
+    onErrorLine: createErrorLog(options),
+    onNoise: () => {
+      if (!isNoisy)
+        log.warn(`The tool server ${entry.name} writes to its standard output what is no message.`);
+      isNoisy = true;
+    },
+  });
+}
+
+/** How a server has ended, as a clause, where it is a process that has. */
+export function howItEnded(transport: Transport | undefined): string | undefined {
+  return transport instanceof StdioTransport ? transport.how : undefined;
+}
+
+/** Standard error is log, and a flood of it is counted. */
+function createErrorLog({ entry, log, redact, now }: ServerTransportOptions): (line: string) => void {
+  const limit = new LineLimit(now);
+  return (line) => {
+    const leftOut = limit.reopen();
+    if (leftOut > 0) log.debug(`${entry.name}: ${leftOut} lines were left out.`);
+    if (limit.take()) log.debug(`${entry.name}: ${redact(plainText(line))}`);
+  };
+}
