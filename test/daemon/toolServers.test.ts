@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { namesForModel } from '../../daemon/tools/toolNames.ts';
@@ -408,6 +409,34 @@ t.test('an event stream that ends at once is not opened for ever', async (t) => 
   );
   await daemon.request(listToolsRequest, {});
   t.ok(streams() <= 30, `${streams()} streams`);
+});
+
+t.test('a server that speaks the newer revision alone is greeted by that', async (t) => {
+  const script = resolve('test', 'support', 'newerToolServer.cjs');
+  const child = spawn(process.execPath, [script, 'http'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill());
+  const [address] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  for (const { name, entry, want } of [
+    { name: 'over HTTP', entry: { url: address.trim() }, want: 'You said x; header: x.' },
+    {
+      name: 'as a process',
+      entry: { command: process.execPath, args: [script] },
+      want: 'You said x; header: none.',
+    },
+  ])
+    await t.test(name, async (t) => {
+      const { runner, ask, daemon } = await startWithTools(t, [], {
+        mcpServers: { newer: entry },
+        approvals: { newer: 'always' },
+      });
+      const { servers } = await daemon.request(listToolsRequest, {});
+      t.match(servers, [{ name: 'newer', state: 'ready', tools: [{ description: /version 1/ }] }]);
+      runner.toolCalls([echo('x')]);
+      runner.say('ok');
+      t.strictSame(answersOf((await ask()).result.messages), [want]);
+      const again = await daemon.request(listToolsRequest, {});
+      t.match(again.servers[0]?.tools, [{ description: /version 2/ }]);
+    });
 });
 
 t.test('names for a model are its own to tell apart, whatever they are', async (t) => {
