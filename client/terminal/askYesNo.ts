@@ -1,12 +1,15 @@
 import { createInterface } from 'node:readline';
+import { goOnAfterStops } from './stops.ts';
 import type { Surroundings } from './streams.ts';
 
 /** Asks on the terminal; Ctrl-D is a no. */
 export async function askYesNo(
-  { stdin, stderr }: Surroundings,
+  surroundings: Surroundings,
   question: string,
 ): Promise<'yes' | 'no' | 'interrupted'> {
+  const { stdin, stderr } = surroundings;
   const readline = createInterface({ input: stdin, output: stderr, terminal: true, historySize: 0 });
+  const endStops = goOnAfterStops(surroundings, readline, { afterStop: () => readline.prompt(true) });
   try {
     return await new Promise((resolve) => {
       readline.on('SIGINT', () => {
@@ -20,6 +23,7 @@ export async function askYesNo(
       readline.question(question, (answer) => resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no'));
     });
   } finally {
+    endStops();
     readline.removeAllListeners('close');
     readline.close();
   }

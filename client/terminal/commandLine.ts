@@ -4,6 +4,8 @@ import { TerminalError } from './failure.ts';
 
 export interface CommandLine {
   readonly command: string;
+  /** Somebody typed it. */
+  readonly isCommandNamed: boolean;
   /** The words after the command. */
   readonly words: readonly string[];
   readonly server?: string;
@@ -26,6 +28,8 @@ export interface CommandLine {
   /** Whatever would be asked is answered with yes. */
   readonly yes: boolean;
   readonly cloud: boolean;
+  /** The built-in practice runner answers. */
+  readonly practice: boolean;
   readonly refresh: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -46,6 +50,7 @@ const options = {
   yes: { type: 'boolean', short: 'y', default: false },
   cloud: { type: 'boolean', default: false },
   refresh: { type: 'boolean', default: false },
+  practice: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
   version: { type: 'boolean', default: false },
 } as const;
@@ -77,6 +82,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
   return withoutUndefined({
     command,
+    isCommandNamed: positionals.length > 0,
     words,
     ...switches,
     allow,

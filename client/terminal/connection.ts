@@ -24,6 +24,7 @@ export async function connect(
   options: InitializationOptions = {},
   client?: ClientCapabilities,
 ): Promise<Daemon> {
+  if (commandLine.practice) return startPractice(surroundings, options, client);
   const named = namedRunner(surroundings, commandLine);
   try {
     const host = named === undefined ? {} : { host: named.host };
@@ -64,7 +65,7 @@ export interface ChatOptions {
 
 /**
  * A connection for chatting. Where nobody named a runner and none answers at the default address, the built-in
- * practice runner takes its place, and standard error says so.
+ * practice runner takes its place for people, and standard error says so. A script never takes its words for an answer.
  */
 export async function connectForChat(
   surroundings: Surroundings,
@@ -73,15 +74,29 @@ export async function connectForChat(
 ): Promise<Connection> {
   const start = () => connect(surroundings, commandLine, options, client);
   const daemon = await start();
-  const isNamed = daemon.isHostNamed || namedRunner(surroundings, commandLine) !== undefined;
-  if (isNamed) return createConnection(daemon, start, false);
+  const { practice } = commandLine;
+  const isNamed = practice || daemon.isHostNamed || namedRunner(surroundings, commandLine) !== undefined;
+  if (isNamed) return createConnection(daemon, start, practice);
   const status = await daemon.request(statusRequest, {});
   if (status.state !== 'offline') return createConnection(daemon, start, false);
   await daemon.close();
+  if (!isForPeople(surroundings, commandLine)) throw noRunnerForScript(status);
   for (const line of noRunner(status)) await writeLine(surroundings.stderr, line);
-  const practise = () =>
-    startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'error', ...options }, client);
+  const practise = () => startPractice(surroundings, options, client);
   return createConnection(await practise(), practise, true);
+}
+
+/** Who sees the answer on a screen, or only started the program to see what it does. */
+function isForPeople({ stdout }: Surroundings, { json, isCommandNamed }: CommandLine): boolean {
+  return !isCommandNamed || (stdout.isTTY === true && !json);
+}
+
+function startPractice(
+  surroundings: Surroundings,
+  options: InitializationOptions,
+  client?: ClientCapabilities,
+): Promise<Daemon> {
+  return startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'error', ...options }, client);
 }
 
 function createConnection(first: Daemon, start: () => Promise<Daemon>, isPractice: boolean): Connection {
@@ -109,14 +124,25 @@ export function namedRunner({ env }: Surroundings, { server }: CommandLine): Nam
   return host === '' ? undefined : { by: 'OLLAMA_HOST', host };
 }
 
+function noRunnerForScript(status: Status): TerminalError {
+  return new TerminalError(
+    'server-unreachable',
+    `${firstSentence(status)}. Start one, or name yours with --server URL or OLLAMA_HOST. "runner chat --practice" tries Runner without one.`,
+  );
+}
+
 /** In lines that fit a narrow terminal. */
-function noRunner({ kind, message }: Status): readonly string[] {
-  const first = kind === 'error' ? (message.split('. ')[0] ?? message) : 'No runner answers';
+function noRunner(status: Status): readonly string[] {
   return [
-    `${first}.`,
+    `${firstSentence(status)}.`,
     'So this is the practice runner, which is built in and no language model.',
     'To get a real one: install Ollama from https://ollama.com/download,',
     'then run "ollama pull qwen3:4b". If yours is elsewhere: set OLLAMA_HOST.',
     '',
   ];
+}
+
+/** With the address that was tried. */
+function firstSentence({ kind, message }: Status): string {
+  return kind === 'error' ? (message.split('. ')[0] ?? message) : 'No runner answers';
 }

@@ -28,6 +28,7 @@ Flags
   --cloud           "library" lists the cloud models
   --refresh         "library" asks the catalog, whatever is known
   --server URL      the runner to talk to; else OLLAMA_HOST, else http://127.0.0.1:11434
+  --practice        the built-in practice runner answers, which is no language model
   --json            one JSON object a line on standard output
   --version, --help
 `;

@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { historySize } from './history.ts';
 import { MutedOutput } from './mutedOutput.ts';
+import { goOnAfterStops } from './stops.ts';
 import type { Surroundings } from './streams.ts';
 
 /** What a person did at the prompt. */
@@ -28,7 +29,8 @@ const continuation = '… ';
 const markPastes = '\u001b[?2004h';
 const markPastesNoLonger = '\u001b[?2004l';
 
-export function createLineEditor({ stdin, stdout }: Surroundings, history: string[]): LineEditor {
+export function createLineEditor(surroundings: Surroundings, history: string[]): LineEditor {
+  const { stdin, stdout } = surroundings;
   const output = new MutedOutput(stdout);
   const readline = createInterface({
     input: stdin,
@@ -45,7 +47,15 @@ export function createLineEditor({ stdin, stdout }: Surroundings, history: strin
   readline.on('history', (lines: string[]) => editor.noteHistory(lines));
   readline.on('line', (line) => editor.line(line));
   readline.on('SIGINT', () => editor.controlC());
+  const endStops = goOnAfterStops(surroundings, readline, {
+    beforeStop: () => void stdout.write(markPastesNoLonger),
+    afterStop: () => {
+      stdout.write(markPastes);
+      editor.showAgain();
+    },
+  });
   readline.on('close', () => {
+    endStops();
     stdin.off('keypress', onKeypress);
     stdout.write(markPastesNoLonger);
     editor.closed();
@@ -148,6 +158,11 @@ class Editor implements LineEditor {
     this.#readline.write(null, { ctrl: true, name: 'u' });
     if (isContinued) this.#output.write('\n');
     this.#promptAgain();
+  }
+
+  /** After others have written on the screen. */
+  showAgain(): void {
+    if (this.#answer && this.#timer === undefined) this.#readline.prompt(true);
   }
 
   closed(): void {

@@ -31,16 +31,22 @@ async function main(): Promise<void> {
     today: () => new Date(),
     ...documents(),
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
-    onInterrupt(take) {
-      process.on('SIGINT', take);
-      return () => process.off('SIGINT', take);
-    },
+    suspend: () => void (process.platform !== 'win32' && process.kill(0, 'SIGTSTP')),
+    onContinue: onSignal('SIGCONT'),
+    onInterrupt: onSignal('SIGINT'),
   };
   process.stdout.on('error', leaveWithoutOutput);
   process.stderr.on('error', leaveWithoutOutput);
   const code = await runProgram(surroundings, process.argv.slice(2));
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   process.exit(code);
+}
+
+function onSignal(signal: NodeJS.Signals) {
+  return (take: () => void) => {
+    process.on(signal, take);
+    return () => process.off(signal, take);
+  };
 }
 
 /** A reader that went away, such as "head", is no error; a full disk is. */

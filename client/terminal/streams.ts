@@ -5,7 +5,7 @@ import { TerminalError } from './failure.ts';
 
 /** What a program has of its surroundings, handed in so that tests run it in process. */
 export interface Surroundings {
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean; readonly setRawMode?: (isRaw: boolean) => unknown };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -20,6 +20,10 @@ export interface Surroundings {
   readonly documents?: StdioToolServer;
   /** Starts `runnerd --stdio` with further flags. */
   readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
+  /** Stops the process, and whatever shares its group, as Ctrl-Z does. */
+  readonly suspend: () => void;
+  /** Calls back each time that the process goes on after a stop, until the returned function is called. */
+  readonly onContinue: (take: () => void) => () => void;
   /** Calls back at each SIGINT until the returned function is called. */
   readonly onInterrupt: (take: () => void) => () => void;
 }

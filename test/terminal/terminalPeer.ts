@@ -148,11 +148,17 @@ export function startTerminal({
   ...script
 }: TerminalOptions) {
   const started: Started[] = [];
-  const stdin = Object.assign(new PassThrough(), { isTTY: input === undefined, setRawMode: () => undefined });
+  const modes: boolean[] = [];
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: input === undefined,
+    setRawMode: (on: boolean) => void modes.push(on),
+  });
   if (input !== undefined) stdin.end(input);
   const size = { isTTY: isScreen, columns, rows };
   const [stdout, stderr] = [createSink(size), createSink(size)];
   const interrupts = new Set<() => void>();
+  const continues = new Set<() => void>();
+  const suspended: string[] = [];
   let clock = 0;
   const surroundings: Surroundings = {
     stdin,
@@ -165,6 +171,11 @@ export function startTerminal({
     now: () => (clock += 1000),
     today: () => new Date('2026-11-21T12:00:00Z'),
     spawnDaemon: (flags) => startPeer(script, started, flags),
+    suspend: () => suspended.push('yes'),
+    onContinue(take) {
+      continues.add(take);
+      return () => continues.delete(take);
+    },
     onInterrupt(take) {
       interrupts.add(take);
       return () => interrupts.delete(take);
@@ -176,6 +187,12 @@ export function startTerminal({
     stdout,
     stderr,
     type: (text: string) => void stdin.write(text),
+    suspended,
+    /** Of the keyboard: whether each key is handed over at once. */
+    modes,
+    goOn: () => {
+      for (const take of continues) take();
+    },
     interrupt: () => {
       for (const take of interrupts) take();
     },

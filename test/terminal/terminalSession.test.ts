@@ -238,8 +238,8 @@ t.test('a slow reader of standard output holds the daemon back', async (t) => {
 });
 
 t.test('the practice runner serves only where nobody named one and none answers', async (t) => {
-  const practice = startTerminal({ args: ['chat', 'hello'], input: '', status: offline, models, chat: say });
-  t.equal(await practice.ended, 0);
+  const practice = startTerminal({ args: [], input: 'hello', status: offline, models, chat: say });
+  t.equal(await practice.ended, 0, 'whoever starts the program without a command sees something');
   t.strictSame(
     practice.started.map(({ flags }) => flags),
     [[], ['--practice']],
@@ -249,6 +249,35 @@ t.test('the practice runner serves only where nobody named one and none answers'
     /^No runner answers at X\.\nSo this is the practice runner.*ollama\.com\/download/s,
   );
   t.equal(practice.stdout.text(), '# Hi\na **b**\n');
+  const screen = startTerminal({
+    args: ['chat', 'hi'],
+    isScreen: true,
+    status: offline,
+    models,
+    chat: say,
+  });
+  t.equal(await screen.ended, 0, 'and whoever reads a screen');
+  for (const args of [
+    ['chat', 'hello'],
+    ['chat', 'hello', '--json'],
+  ]) {
+    const script = startTerminal({ args, input: '', status: offline, models, chat: say });
+    t.equal(await script.ended, 1, 'a script never takes its words for an answer');
+    t.match(script.stderr.text(), /^No runner answers at X\. Start one, .*--server URL.*--practice/);
+    t.notMatch(script.stdout.text(), 'Hi');
+    t.strictSame(
+      script.started.map(({ flags }) => flags),
+      [[]],
+    );
+  }
+  const wanted = startTerminal({ args: ['chat', '--practice', 'hi'], input: '', models, chat: say });
+  t.equal(await wanted.ended, 0);
+  t.strictSame(
+    wanted.started.map(({ flags }) => flags),
+    [['--practice']],
+    'unless it says so',
+  );
+  t.equal(wanted.stderr.text().includes('No runner'), false);
   const chat = async () => {
     throw new ResponseError(-33001, 'No runner answers.', { kind: 'server-unreachable', retryable: true });
   };
@@ -390,6 +419,23 @@ t.test('what is typed and pasted', async (t) => {
     'wait',
     'typed ahead',
   ]);
+});
+
+t.test('Ctrl-Z and back', async (t) => {
+  const run = startTerminal({ isScreen: true, models, chat: say });
+  await run.stdout.until(/m:1b › $/);
+  run.type('hel\u001a');
+  await run.stdout.until(/hel$/);
+  t.equal(run.suspended.length, 1);
+  t.equal(run.modes.at(-1), false, 'the shell gets its keyboard');
+  const before = run.stdout.plain().length;
+  run.goOn();
+  t.strictSame(run.modes.slice(-2), [false, true]);
+  t.match(run.stdout.plain().slice(before), /m:1b › hel$/, 'what was typed is there again');
+  run.type('lo\r');
+  await run.stdout.until(/a b\n/);
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
 });
 
 t.test('a conversation with a runner that was named and does not answer does not begin', async (t) => {
