@@ -135,7 +135,7 @@ t.test(
 
 t.test('what speaks to tool servers is loaded when it is wanted', async (t) => {
   const inside = sources.filter(({ text }) =>
-    /^import (?!type )[^;]*'@modelcontextprotocol\/sdk/m.test(text),
+    /^import (?!type )[^;]*'@modelcontextprotocol\/client/m.test(text),
   );
   t.ok(inside.length > 1);
   t.ok(inside.every(({ path }) => /^daemon\/tools\/(mcp|http|stdio)/.test(path)));
@@ -157,7 +157,7 @@ t.test('processes are started by argument arrays, and standard output is left to
 });
 
 t.test('in an editor nothing but the practice runner listens', async (t) => {
-  const listening = /\bcreate(Secure)?Server\(|\.listen\((?!connection\)|\))/;
+  const listening = /\bcreate(Secure)?Server\(|(?<!\bclient)\.listen\((?!connection\)|\))/;
   const paths = sources
     .filter(({ path, text }) => !path.startsWith('docs-service/') && listening.test(text))
     .map(({ path }) => path);
