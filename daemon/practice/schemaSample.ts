@@ -59,7 +59,7 @@ function sampleText(question: string, name: string): string {
   const quoted = /["'`“]([^"'`”]+)["'`”]/.exec(question)?.[1];
   if (/url|uri|link/i.test(name)) return /https?:\/\/\S+/.exec(question)?.[0] ?? 'https://example.org/';
   if (/path|file|dir|folder/i.test(name))
-    return /[\w./\\-]*\w\.\w+|[\w.-]+\/[\w./-]*/.exec(question)?.[0] ?? quoted ?? 'README.md';
+    return /[\w./\\-]*\w\.\w+|\/?[\w.-]+\/[\w./-]*/.exec(question)?.[0] ?? quoted ?? 'README.md';
   if (/city|place|location|town|country/i.test(name)) return placeIn(question) ?? quoted ?? 'Cologne';
   return quoted ?? question.trim().slice(0, 200);
 }
