@@ -13,8 +13,8 @@ import { type Answer, createAnswer } from './answer.ts';
 import { createDeltaPump, type DeltaPump, type SendDelta } from './deltas.ts';
 import { contextNames, neededCapabilities, type Plan, planChat } from './plan.ts';
 import { chatRequestBody } from './requestBody.ts';
-import { promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
-import { type ContextWindow, createContextWindow, nearlyFull, withFigures } from './window.ts';
+import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
+import { type ContextWindow, createContextWindow, nearlyFull, wayOutOf, withFigures } from './window.ts';
 
 export interface ChatDependencies {
   readonly knowledge: ModelKnowledge;
@@ -215,7 +215,7 @@ class Turn {
         await pump.ready();
       }
     } catch (error) {
-      throw await this.#refused(error, window, needed);
+      throw await this.#refused(error, window, { needed, size });
     }
     return this.#finish(last, window, size);
   }
@@ -238,17 +238,17 @@ class Turn {
     );
   }
 
-  async #refused(error: unknown, window: ContextWindow, needed: number): Promise<unknown> {
+  async #refused(
+    error: unknown,
+    window: ContextWindow,
+    { needed, size }: { needed: number; size: PromptSize },
+  ): Promise<unknown> {
     if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
     await window.learn(1000);
-    return withFigures(error, needed, window.allocated());
+    return withFigures(error, { estimated: needed, window: window.allocated(), wayOut: wayOutOf(size) });
   }
 
-  async #finish(
-    last: ChatLine | undefined,
-    window: ContextWindow,
-    size: ReturnType<typeof promptSizeOf>,
-  ): Promise<FinishReason> {
+  async #finish(last: ChatLine | undefined, window: ContextWindow, size: PromptSize): Promise<FinishReason> {
     const { client, params } = this.#options;
     this.#end(last?.doneReason ?? 'stop');
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};

@@ -10,13 +10,17 @@ const tokensPerImage = 600;
  * corrects.
  */
 export interface TokenEstimate {
-  estimate(id: string, prompt: PromptSize): number;
+  estimate(id: string, prompt: CountedSize): number;
   /** The runner counted `tokens` for this prompt. */
-  calibrate(id: string, prompt: PromptSize, tokens: number): void;
+  calibrate(id: string, prompt: CountedSize, tokens: number): void;
 }
+
+type CountedSize = Pick<PromptSize, 'characters' | 'images'>;
 
 export interface PromptSize {
   readonly characters: number;
+  /** How many of the characters describe tools. */
+  readonly inTools: number;
   readonly images: number;
 }
 
@@ -40,7 +44,7 @@ export function promptSizeOf(messages: readonly Message[], tools: readonly Tool[
   const inMessages = messages.reduce((sum, message) => sum + charactersOf(message), 0);
   const inTools = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   const images = messages.reduce((sum, message) => sum + (message.images?.length ?? 0), 0);
-  return { characters: inMessages + inTools, images };
+  return { characters: inMessages + inTools, inTools, images };
 }
 
 function charactersOf({ content, thinking, toolCalls }: Message): number {

@@ -2,6 +2,7 @@ import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { RunnerClient } from '../runner/client.ts';
+import type { PromptSize } from './tokenEstimate.ts';
 
 /** The share of the window from which a warning comes before the answer. */
 export const nearlyFull = 0.9;
@@ -49,8 +50,18 @@ export function createContextWindow({
   };
 }
 
+/** What a user can do about a prompt that is too long. */
+export function wayOutOf({ characters, inTools }: PromptSize): string {
+  return inTools > characters / 2
+    ? 'Most of it describes the tools: offer fewer tools, or set a larger context length.'
+    : 'Shorten it, start a new chat, or set a larger context length.';
+}
+
 /** The refusal with its figures: what the prompt needs, what the window holds, and the way out. */
-export function withFigures(error: RunnerError, estimated: number, window: number | undefined): RunnerError {
+export function withFigures(
+  error: RunnerError,
+  { estimated, window, wayOut }: { estimated: number; window: number | undefined; wayOut: string },
+): RunnerError {
   const { allocated = window } = error.details;
   // An estimate that would fit was wrong: the runner has counted.
   const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
@@ -58,8 +69,7 @@ export function withFigures(error: RunnerError, estimated: number, window: numbe
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
   return new RunnerError(
     'context-exceeded',
-    `The prompt needs about ${needed} tokens and ${holds}. ` +
-      'Shorten it, start a new chat, or set a larger context length.',
+    `The prompt needs about ${needed} tokens and ${holds}. ${wayOut}`,
     {
       details: withoutUndefined({ ...error.details, needed, allocated }),
       cause: error,

@@ -657,6 +657,11 @@ t.test(
       daemon.chat({ model: 'plain', messages: ask('word '.repeat(20_000)) }),
       failsWith({ code: -33006, data: { kind: 'context-exceeded', retryable: false, allocated: 4096 } }),
     );
+    const wordy = { ...tool, description: 'word '.repeat(20_000) };
+    await t.rejects(
+      daemon.chat({ model: 'thinker', messages: ask('weather?'), tools: [wordy] }),
+      /Most of it describes the tools: offer fewer tools/,
+    );
     runner.say('ok');
     const { result, deltas } = await daemon.chat({ model: 'plain', messages: ask('word '.repeat(3_100)) });
     t.strictSame(noticesOf(result), ['context-nearly-full']);
