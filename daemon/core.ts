@@ -9,6 +9,8 @@ import { createSecretStore, type SecretStore } from './config/secrets.ts';
 import type { UserConfig } from './config/userConfig.ts';
 import type { UserFile } from './config/userFile.ts';
 import { createLog, type WrittenLog } from './log.ts';
+import { type ChatModels, createChatModels } from './models/chatModel.ts';
+import { createChatModelChoices } from './models/chatModelChoices.ts';
 import { createModelKnowledge, type ModelKnowledge } from './models/knowledge.ts';
 import { createModelChanges, type ModelChanges } from './models/modelChanges.ts';
 import { createModels, type Models } from './models/models.ts';
@@ -29,6 +31,8 @@ export interface CoreOptions {
   readonly readSecrets: (sources: SecretSources) => Promise<void>;
   /** Where conversations are kept; absent keeps none. */
   readonly sessionsFolder?: string;
+  /** Where the chat models are kept that the user chose last; absent keeps them for the daemon's life. */
+  readonly chatModelFile?: string;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -45,6 +49,7 @@ export interface Core {
   readonly status: StatusMonitor;
   readonly knowledge: ModelKnowledge;
   readonly models: Models;
+  readonly chatModels: ChatModels;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusals;
   /** Where it names a conversation that is kept, what the turn adds is appended to it. */
@@ -82,6 +87,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const toolSupport = createToolSupport();
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
   const models = createModels(knowledge, options.now);
+  const choices = createChatModelChoices(options.chatModelFile, log);
   const modelChanges = createModelChanges(closed);
   const readUserConfig = async () => {
     const config = await options.user.read();
@@ -122,6 +128,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     status,
     knowledge,
     models,
+    chatModels: createChatModels({ models, settings, choices, isRemote: knowledge.isRemote }),
     modelChanges,
     toolRefusals,
     chat,

@@ -7,6 +7,7 @@ import { userConfigPath } from './config/userConfigPath.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { DaemonOptions } from './server.ts';
 import { sessionsFolder } from './sessions/sessionsFolder.ts';
+import { chatModelFile } from './stateFolder.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -20,6 +21,7 @@ const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
     --practice                  talk to the built-in practice runner where the editor names no other
   runnerd --acp                 an agent of the Agent Client Protocol, for Zed, JetBrains, Emacs and others; docs/ACP.md
                                 the runner is OLLAMA_HOST's; takes the same three flags
+    --model NAME                the model that answers until another is chosen
   runnerd --practice            serve the practice runner on loopback and print its address
   runnerd --version | --help
 `;
@@ -55,6 +57,7 @@ interface Flags {
   readonly help: boolean;
   readonly secretsFd?: number;
   readonly trace?: string;
+  readonly model?: string;
 }
 
 function readFlags(args: readonly string[]): Flags {
@@ -69,6 +72,7 @@ function readFlags(args: readonly string[]): Flags {
         help: { type: 'boolean', default: false },
         'secrets-fd': { type: 'string' },
         trace: { type: 'string' },
+        model: { type: 'string' },
         // Editors' client libraries add it; `initialize` says the same.
         clientProcessId: { type: 'string' },
       },
@@ -76,7 +80,7 @@ function readFlags(args: readonly string[]): Flags {
     const fd = values['secrets-fd'];
     if (fd !== undefined && !/^\d{1,5}$/.test(fd))
       throw new TypeError('--secrets-fd needs the number of a descriptor');
-    const { stdio, acp, practice, version, help, trace } = values;
+    const { stdio, acp, practice, version, help, trace, model } = values;
     return withoutUndefined({
       stdio,
       acp,
@@ -85,6 +89,7 @@ function readFlags(args: readonly string[]): Flags {
       help,
       secretsFd: fd === undefined ? undefined : Number(fd),
       trace,
+      model,
     });
   } catch (error) {
     process.stderr.write(`runnerd: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -106,7 +111,8 @@ async function serveStdio(flags: Flags): Promise<void> {
 async function serveAcp(flags: Flags): Promise<void> {
   const { startAcp } = await import('./acp/acpServer.ts');
   const writeLog = (line: string) => void errorOutput.write(line);
-  const daemon = await startAcp({ ...(await optionsOf(flags)), writeLog });
+  const { model } = flags;
+  const daemon = await startAcp(withoutUndefined({ ...(await optionsOf(flags)), model, writeLog }));
   const leave = liveWith(daemon);
   daemon.signal.addEventListener('abort', leave, { once: true });
 }
@@ -131,6 +137,7 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
       await readSecrets(withoutUndefined({ ...sources, fd: secretsFd }));
     },
     sessionsFolder: sessionsFolder(process.env, process.platform),
+    chatModelFile: chatModelFile(process.env, process.platform),
     now: Date.now,
     random: Math.random,
   });

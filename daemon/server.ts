@@ -151,7 +151,7 @@ type Served = ReturnType<typeof serve>;
 
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
-  const { configuration, servers, status, models, noteModels, sessions, log, problems } = core;
+  const { configuration, servers, status, models, chatModels, noteModels, sessions, log, problems } = core;
   const { completion, registration, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
@@ -183,7 +183,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     status.check(servers.client(server), signal),
   );
   serveCommands(endpoint, [
-    ...serveModels(endpoint, { models, lifecycle, pulls, servers, works, loadOptions: settings }),
+    ...serveModels(endpoint, { models, chatModels, lifecycle, pulls, servers, works, loadOptions: settings }),
     ...serveCompletion(endpoint, { ...completion, status, log, settings }),
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: models.names });

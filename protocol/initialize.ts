@@ -53,6 +53,8 @@ export interface RunnerOptions {
   /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
   readonly host?: string;
   readonly servers?: readonly ServerOptions[];
+  /** The model that answers in a chat where nobody chooses another. */
+  readonly chatModel?: string;
   /** The model of inline completion. */
   readonly completionModel?: string;
   /** True lets the daemon start the server logs after `initialized`. */

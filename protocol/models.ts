@@ -78,6 +78,26 @@ export const listModelsRequest: RequestMessage<ListModelsParams, ListModelsResul
   method: 'runner/models/list',
 };
 
+/** Who answers where a conversation begins and nobody says which model. */
+export interface ChatModelResult {
+  /** Absent where no model answers unasked: none can chat, or all that can run elsewhere. */
+  readonly model?: Model;
+  /** Why this one: the setting `chatModel`, the user's last choice in whichever client, or what there is. */
+  readonly from?: 'setting' | 'choice' | 'loaded' | 'newest';
+  /** What `chatModel` names, where it is not installed or cannot chat. */
+  readonly missing?: string;
+}
+
+/** Client to daemon: which model answers. Clients ask when a conversation begins. */
+export const chatModelRequest: RequestMessage<ServerParams, ChatModelResult> = {
+  method: 'runner/models/chatModel',
+};
+
+/** Client to daemon: the user chose this model to chat with; it is remembered for every client. */
+export const chooseChatModelRequest: RequestMessage<ModelParams, Record<string, never>> = {
+  method: 'runner/models/choose',
+};
+
 /** Client to daemon: the models that are loaded now. */
 export const runningModelsRequest: RequestMessage<ServerParams, { readonly models: readonly Model[] }> = {
   method: 'runner/models/running',

@@ -14,6 +14,8 @@ export interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
+  /** The model that answers where the editor chooses none. */
+  readonly model?: string;
   /** A file for all traffic, without secrets. */
   readonly traceFile?: string;
   /** Where the log goes, line by line: the protocol has no message for it. */
@@ -39,7 +41,10 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const connection = connectAgent(wiringOf(options, core, agent));
   subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
 
-  core.configuration.start({ logLevel: user.atStart.settings.logLevel ?? 'warn' });
+  core.configuration.start({
+    logLevel: user.atStart.settings.logLevel ?? 'warn',
+    ...(options.model === undefined ? {} : { chatModel: options.model }),
+  });
   for (const problem of core.problems) core.log.warn(problem);
   core.start();
   const leave = () => {

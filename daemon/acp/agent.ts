@@ -54,7 +54,7 @@ export interface Agent {
 export interface AgentParts {
   readonly core: Pick<
     Core,
-    'chat' | 'keepTurns' | 'configuration' | 'models' | 'servers' | 'sessions' | 'log'
+    'chat' | 'chatModels' | 'keepTurns' | 'configuration' | 'models' | 'servers' | 'sessions' | 'log'
   >;
   readonly version: string;
 }
@@ -119,8 +119,11 @@ export function createAgent({ core, version }: AgentParts): Agent {
     async setOption({ sessionId, configId, value }, signal) {
       const session = sessions.get(sessionId);
       if (configId === thinkingPicker) chooseThinking(session, value);
-      else if (configId === modelPicker) await chooseModel(session, { value, offer, signal });
-      else throw new InvalidParamsError('configId', `there is no option "${configId}"`);
+      else if (configId === modelPicker) {
+        const name = await chooseModel(session, { value, offer, signal });
+        session.standsInFor = undefined;
+        await core.chatModels.choose(core.servers.client(), name);
+      } else throw new InvalidParamsError('configId', `there is no option "${configId}"`);
       return { configOptions: offer.pickers(session) };
     },
 
@@ -181,7 +184,7 @@ function chooseThinking(session: Session, value: unknown): void {
 async function chooseModel(
   session: Session,
   { value, offer, signal }: { value: unknown; offer: Offer; signal: AbortSignal },
-): Promise<void> {
+): Promise<string> {
   const find = () => offer.models.find(({ name }) => name === value);
   if (!find())
     await offer.list(signal).catch((error) => {
@@ -190,6 +193,7 @@ async function chooseModel(
   const chosen = find();
   if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
   session.model = chosen.name;
+  return chosen.name;
 }
 
 function refuseRelative(cwd: string): void {

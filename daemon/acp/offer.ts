@@ -1,6 +1,6 @@
 import type { SessionConfigOption } from '@agentclientprotocol/sdk';
-import { canChat, preferredModel } from '../../protocol/choice.ts';
-import type { Model } from '../../protocol/models.ts';
+import { canChat } from '../../protocol/choice.ts';
+import type { ChatModelResult, Model } from '../../protocol/models.ts';
 import type { Core } from '../core.ts';
 import type { Update } from './client.ts';
 import { pickersOf } from './pickers.ts';
@@ -18,14 +18,15 @@ export interface Offer {
 }
 
 export interface OfferParts {
-  readonly core: Pick<Core, 'models' | 'servers'>;
+  readonly core: Pick<Core, 'models' | 'chatModels' | 'servers'>;
   readonly sessions: Sessions;
 }
 
 export function createOffer({ core, sessions }: OfferParts): Offer {
   let models: readonly Model[] = [];
+  let preferred: ChatModelResult = {};
   const pickers = (session: Session) => {
-    settleModel(session, models);
+    settleModel(session, models, preferred);
     const options = pickersOf(models, session);
     session.told = JSON.stringify(options);
     return options;
@@ -36,7 +37,9 @@ export function createOffer({ core, sessions }: OfferParts): Offer {
     },
     pickers,
     async list(signal, options = { refresh: true }) {
-      const listed = await core.models.list(core.servers.client(), options, signal);
+      const client = core.servers.client();
+      const listed = await core.models.list(client, options, signal);
+      preferred = await core.chatModels.find(client, signal);
       models = listed.models.filter(canChat);
     },
     async settle(update) {
@@ -51,7 +54,8 @@ export function createOffer({ core, sessions }: OfferParts): Offer {
 }
 
 /** The session's model stays while it is there; else the one that answers where nobody chose. */
-function settleModel(session: Session, models: readonly Model[]): void {
+function settleModel(session: Session, models: readonly Model[], preferred: ChatModelResult): void {
   if (models.some(({ name }) => name === session.model)) return;
-  session.model = preferredModel(models)?.name;
+  if (session.model === undefined) session.standsInFor = preferred.missing;
+  session.model = preferred.model?.name;
 }

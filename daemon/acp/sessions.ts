@@ -13,6 +13,8 @@ export interface Session {
   readonly id: string;
   /** Chosen by the user, or for want of that by us; it stays while it is installed. */
   model: string | undefined;
+  /** The model that the configuration names, in whose place another answers; nobody was told yet. */
+  standsInFor: string | undefined;
   thinking: ThinkingChoice;
   history: readonly Message[];
   /** The prompt that is being answered. */
@@ -67,6 +69,7 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
       makeRoom();
       const session: Session = {
         model: undefined,
+        standsInFor: undefined,
         thinking: 'default' as const,
         history: [],
         turn: undefined,

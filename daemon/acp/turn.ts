@@ -76,6 +76,11 @@ async function modelFor({ core, offer, session, teller, settle, signal }: TurnPa
   if (model === undefined) throw noModel(core.servers.client().server.url, offer.models);
   if (before !== undefined && before !== model)
     await teller.notice({ message: `${before} is not installed any more; ${model} answers.` });
+  else if (session.standsInFor !== undefined)
+    await teller.notice({
+      message: `The model ${session.standsInFor}, which is set as the chat model, is not installed or cannot chat; ${model} answers.`,
+    });
+  session.standsInFor = undefined;
   return model;
 }
 

@@ -87,6 +87,10 @@ export const settings = {
     isHarmless: true,
     says: 'What the daemon logs at least.',
   },
+  chatModel: {
+    schema: exact(z.string()),
+    says: 'The model that answers in a chat, such as `qwen3:8b`. Empty: the one that you chose last, else one that is loaded, else the newest that can chat.',
+  },
   completionModel: {
     schema: exact(z.string()),
     says: 'The model that completes as you type, such as `qwen2.5-coder:1.5b`. Empty: no completion.',

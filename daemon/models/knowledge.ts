@@ -19,6 +19,8 @@ interface Known {
   /** An answer of it had thinking. */
   hasThought?: boolean;
   isRemote?: boolean;
+  /** It has no turns: it only goes on with a text. */
+  goesOnWithText?: boolean;
   maximumContext?: number;
   allocatedContext?: number;
   modelfileContext?: number;
@@ -54,6 +56,8 @@ export interface ModelKnowledge {
   context(server: Server, model: string): ContextLength;
   /** Whether its server is known to forward it to another host. */
   isRemote(server: Server, model: string): boolean;
+  /** Whether its template is known to have no turns. */
+  goesOnWithText(server: Server, model: string): boolean;
   /** Whether `show` was asked since the model's digest last changed. */
   isShown(server: Server, model: string): boolean;
   /** Where vision is known, by model identifier: the server's address, a blank, the model's key. */
@@ -157,6 +161,7 @@ export function createModelKnowledge(): ModelKnowledge {
       const found = entryAt(id);
       found.isShown = true;
       if (show.capabilities) found.shown = new Set(show.capabilities);
+      found.goesOnWithText = show.goesOnWithText === true;
       if (show.remoteHost !== undefined) found.isRemote = true;
       if (show.maximumContext) found.maximumContext = show.maximumContext;
       const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
@@ -194,6 +199,7 @@ export function createModelKnowledge(): ModelKnowledge {
     },
     context: (server, model) => contextOf(entry(server, model)),
     isRemote: (server, model) => entry(server, model).isRemote === true,
+    goesOnWithText: (server, model) => entry(server, model).goesOnWithText === true,
     isShown: (server, model) => entry(server, model).isShown === true,
   };
 }

@@ -29,6 +29,8 @@ export interface Models {
   names(client: RunnerClient, signal: AbortSignal): Promise<readonly string[]>;
   /** Whether it is known to embed and not to chat. */
   onlyEmbeds(client: RunnerClient, model: string): boolean;
+  /** Whether it can be talked to: false where its template is known to have no turns. */
+  hasTurns(client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean>;
   /** The list is another one now. */
   forgetList(client: RunnerClient): void;
   /** Makes sure that these capabilities are known, as far as the runner tells them; a failure leaves them unknown. */
@@ -60,7 +62,7 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     knowledge.learnListed(client.server, models);
     knowledge.learnRunning(client.server, running);
     await learnUnlisted(client, models, signal);
-    const listed = { ...list, running, at: now() };
+    const listed = { ...list, models: newestFirst(models), running, at: now() };
     lists.set(client.server.url, listed);
     return listed;
   };
@@ -163,6 +165,11 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
       return embedding.value === true && completion.value !== true;
     },
 
+    async hasTurns(client, model, signal) {
+      if (!knowledge.isShown(client.server, model)) await learnShown(client, model, signal);
+      return !knowledge.goesOnWithText(client.server, model);
+    },
+
     forgetList(client) {
       const known = lists.get(client.server.url);
       if (known) lists.set(client.server.url, { ...known, at: Number.NEGATIVE_INFINITY });
@@ -204,6 +211,17 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
         await learnShown(client, model, signal);
     },
   };
+}
+
+/** The runner counts in seconds and lists those of one second as it pleases; they go by their names. */
+function newestFirst(models: readonly WireModel[]): readonly WireModel[] {
+  const dated = models.map((model) => ({ model, second: secondOf(model) }));
+  dated.sort((a, b) => b.second - a.second || (a.model.name < b.model.name ? -1 : 1));
+  return dated.map(({ model }) => model);
+}
+
+function secondOf({ modifiedAt }: WireModel): number {
+  return modifiedAt === undefined ? 0 : Math.floor(Date.parse(modifiedAt) / 1_000);
 }
 
 /** Old servers do not know the route; then nothing is known to run. */

@@ -1,5 +1,7 @@
 import { lifecycleCommands } from '../../protocol/completion.ts';
 import {
+  chatModelRequest,
+  chooseChatModelRequest,
   type DeleteModelParams,
   deleteModelRequest,
   listModelsRequest,
@@ -17,6 +19,7 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Works } from '../rpc/work.ts';
 import type { LoadOptions } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
+import type { ChatModels } from './chatModel.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Models } from './models.ts';
 import {
@@ -31,6 +34,7 @@ import type { Pulls } from './pulls.ts';
 
 export interface ModelsParts {
   readonly models: Models;
+  readonly chatModels: ChatModels;
   readonly lifecycle: Lifecycle;
   readonly pulls: Pulls;
   readonly servers: Servers;
@@ -48,6 +52,13 @@ export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
     ({ server, refresh = false, examine = false }, signal) =>
       models.list(servers.client(server), { refresh, examine }, signal),
   );
+  endpoint.onRequest(chatModelRequest, serverParamsSchema, ({ server }, signal) =>
+    parts.chatModels.find(servers.client(server), signal),
+  );
+  endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async ({ server, model }) => {
+    await parts.chatModels.choose(servers.client(server), model);
+    return {};
+  });
   endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
     models: await models.running(servers.client(server), signal),
   }));

@@ -45,9 +45,12 @@ export function createModelStore(models: readonly PracticeModel[], now: () => nu
   };
   // The first is the newest, and so the one that clients take where nothing else is chosen.
   for (const [index, model] of models.entries())
-    store.install({ modifiedAt: now() - index * 1_000, ...model });
+    store.install({ modifiedAt: now() - index * 1_000, template: turns, ...model });
   return store;
 }
+
+/** What is there from the start can chat, unless it says otherwise; what is made is as it was made. */
+const turns = '{{ range .Messages }}{{ .Role }}: {{ .Content }}\n{{ end }}';
 
 function keyOf(name: string): string {
   const parsed = tryModelName(name);

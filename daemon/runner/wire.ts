@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
+import { goesOnWithText } from './chatTemplate.ts';
 import { refuseExcess } from './jsonLines.ts';
 
 /** A line of `/api/chat`, validated. Absent counts are 0. */
@@ -69,6 +70,8 @@ export interface WireShow {
   /** Text, one parameter a line. */
   readonly parameters?: string;
   readonly template?: string;
+  /** It has no turns: it only goes on with a text. */
+  readonly goesOnWithText?: true;
   readonly system?: string;
   readonly license?: string;
   readonly modelfile?: string;
@@ -159,6 +162,7 @@ export function parseShow(value: unknown): WireShow {
     maximumContext: maximumContextOf(show['model_info']),
     parameters,
     template: asString(show['template']),
+    goesOnWithText: goesOnWithText(show) || undefined,
     system: asString(show['system']),
     license: asString(show['license']),
     modelfile: asString(show['modelfile']),

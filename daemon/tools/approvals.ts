@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import type { Approvals } from '../../protocol/tools.ts';
+import { writePrivateFile } from '../privateFile.ts';
 import { readRegularFile } from '../regularFile.ts';
 import type { ServerEntry } from './serverEntry.ts';
 
@@ -34,7 +33,7 @@ export function createApprovals(path: string): ApprovalStore {
   const keep = async (key: string) => {
     const kept = await readKept(path);
     if (kept.includes(key)) return;
-    await writePrivate(path, JSON.stringify({ approved: [...kept, key].slice(-maxKept) }, undefined, 1));
+    await writePrivateFile(path, JSON.stringify({ approved: [...kept, key].slice(-maxKept) }, undefined, 1));
   };
   return {
     async isApproved(tool, configured) {
@@ -76,12 +75,4 @@ async function readKept(path: string): Promise<readonly string[]> {
   } catch {
     return [];
   }
-}
-
-/** Whole or not at all, also where another daemon writes at the same time. */
-async function writePrivate(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const beside = `${path}.${process.pid}`;
-  await writeFile(beside, text, { mode: 0o600 });
-  await rename(beside, path);
 }

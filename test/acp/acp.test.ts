@@ -7,6 +7,7 @@ import {
   type ContentBlock,
   methods,
   type NewSessionRequest,
+  type NewSessionResponse,
   type SessionConfigOption,
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
@@ -25,8 +26,8 @@ const thinker: PracticeModel = {
   contextLength: 32_768,
   size: 5_200_000_000,
 };
-const blind: PracticeModel = { name: 'blind:1b', capabilities: ['completion'], modifiedAt: 1 };
-const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'vision'], modifiedAt: 2 };
+const blind: PracticeModel = { name: 'blind:1b', capabilities: ['completion'], modifiedAt: 1_000 };
+const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'vision'], modifiedAt: 2_000 };
 const embedder: PracticeModel = { name: 'embedder:latest', capabilities: ['embedding'] };
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words });
@@ -181,6 +182,39 @@ t.test('a loaded model is the default; a model that is gone is replaced, and bot
   const update = await acp.waitFor('config_option_update');
   t.equal(picker(update.configOptions, 'model')?.chosen, thinker.name);
   t.equal(acp.text(sessionId), '> seer:4b is not installed any more; thinker:8b answers.\n\nI am here.');
+});
+
+t.test('the default model: by a flag, else by the last choice in whichever client', async (t) => {
+  const runner = await startStandIn({ models: [thinker, seer, blind] });
+  t.teardown(() => runner.close());
+  const state = t.testdir();
+  const begin = async (...args: string[]) => {
+    const acp = await startAcpProcess(t, { host: runner.url, state, args });
+    return { acp, ...(await acp.agent.request(call.new, place)) };
+  };
+  const chosen = ({ configOptions }: NewSessionResponse) => picker(configOptions, 'model')?.chosen;
+  t.equal(chosen(await begin('--model', blind.name)), blind.name);
+  const first = await begin();
+  t.equal(chosen(first), thinker.name);
+  await first.acp.agent.request(call.setConfigOption, {
+    ...{ sessionId: first.sessionId, configId: 'model', value: seer.name },
+  });
+  t.equal(chosen(await first.acp.agent.request(call.new, place)), seer.name, 'a session beside it');
+  t.equal(chosen(await begin()), seer.name, 'another process');
+  t.equal(chosen(await begin('--model=blind:1b')), blind.name, 'the flag is stronger');
+
+  const { acp, sessionId, ...rest } = await begin('--model', 'gone:7b');
+  t.equal(picker(rest.configOptions, 'model')?.chosen, seer.name);
+  const ask = (words: string) => acp.agent.request(call.prompt, { sessionId, prompt: [text(words)] });
+  runner.say('Here.');
+  await ask('Who?');
+  runner.say(' And here.');
+  await ask('And now?');
+  t.equal(
+    acp.text(sessionId),
+    '> The model gone:7b, which is set as the chat model, is not installed or cannot chat; seer:4b answers.\n\nHere. And here.',
+    'it is said once',
+  );
 });
 
 t.test('what a prompt may hold', async (t) => {

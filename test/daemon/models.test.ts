@@ -1,6 +1,11 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { RunnerError } from '../../daemon/errors.ts';
+import type { Log } from '../../daemon/log.ts';
+import { createChatModels } from '../../daemon/models/chatModel.ts';
+import { createChatModelChoices } from '../../daemon/models/chatModelChoices.ts';
 import { familyOf } from '../../daemon/models/family.ts';
 import { createModelKnowledge, modelId } from '../../daemon/models/knowledge.ts';
 import { parseParameters } from '../../daemon/models/model.ts';
@@ -8,6 +13,7 @@ import { createModels } from '../../daemon/models/models.ts';
 import { modelKey, parseModelName } from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
+import { goesOnWithText } from '../../daemon/runner/chatTemplate.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import type { WireModel } from '../../daemon/runner/wire.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -285,6 +291,9 @@ t.test('parameters are read from text', async (t) => {
   t.equal(parseParameters(wide)['stop'], wide.slice(5).trim(), 'many words and blanks');
 });
 
+const silent = () => undefined;
+const quiet: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
 /** A runner of these models, and what it was asked. */
 function runnerWith(listed: readonly WireModel[]) {
   const state = {
@@ -292,6 +301,7 @@ function runnerWith(listed: readonly WireModel[]) {
     running: [] as readonly WireModel[],
     failure: undefined as unknown,
     noPs: undefined as unknown,
+    goesOnWithText: [] as readonly string[],
     atOnce: 0,
     most: 0,
   };
@@ -307,7 +317,12 @@ function runnerWith(listed: readonly WireModel[]) {
     server,
     tags: () => answer('tags', { models: listed, leftOut: 0 }),
     ps: () => answer('ps', state.running, state.failure ?? state.noPs),
-    show: (model: string) => answer(`show ${model}`, { system: model, parameters: 'num_ctx 1' }),
+    show: (model: string) =>
+      answer(`show ${model}`, {
+        system: model,
+        parameters: 'num_ctx 1',
+        ...(state.goesOnWithText.includes(model) ? { goesOnWithText: true } : {}),
+      }),
   } as unknown as RunnerClient;
   const take = () => state.asked.splice(0).sort();
   return { client, state, take };
@@ -386,6 +401,181 @@ t.test('a server that does not list what its models can do is asked one by one, 
   t.equal(take().filter((what) => what.startsWith('show')).length, 6, 'the others');
   await models.list(client, { refresh: true }, signal);
   t.strictSame(take(), ['ps', 'tags']);
+});
+
+t.test('models of one second go by their names', async (t) => {
+  const at = (name: string, modifiedAt?: string) => ({
+    ...{ name, capabilities: ['completion'] },
+    ...(modifiedAt === undefined ? {} : { modifiedAt }),
+  });
+  const { client } = runnerWith([
+    at('undated:1b'),
+    at('old:1b', '2026-01-01T00:00:00.900Z'),
+    at('b:1b', '2026-01-02T00:00:00.900Z'),
+    at('c:1b', '2026-01-02T00:00:00.100Z'),
+    at('a:1b', '2026-01-02T00:00:00.500Z'),
+  ]);
+  const models = createModels(createModelKnowledge(), Date.now);
+  t.strictSame(await models.names(client, new AbortController().signal), [
+    ...['a:1b', 'b:1b', 'c:1b'],
+    ...['old:1b', 'undated:1b'],
+  ]);
+});
+
+t.test('which model answers where nobody says so', async (t) => {
+  const chats = { capabilities: ['completion'] };
+  const installed: readonly WireModel[] = [
+    { name: 'embeds:1b', capabilities: ['embedding'], modifiedAt: '2026-01-09T00:00:00Z' },
+    { name: 'cloud:480b', ...chats, remoteHost: 'https://far', modifiedAt: '2026-01-08T00:00:00Z' },
+    { name: 'base:1b', ...chats, modifiedAt: '2026-01-07T00:00:00Z' },
+    { name: 'coder:1b', ...chats, modifiedAt: '2026-01-06T00:00:00Z' },
+    { name: 'new:8b', ...chats, modifiedAt: '2026-01-05T00:00:00Z' },
+    { name: 'old:8b', ...chats, modifiedAt: '2026-01-04T00:00:00Z' },
+  ];
+  const completionModel = 'coder:1b';
+  const cases: readonly {
+    name: string;
+    settings?: { chatModel?: string; completionModel?: string };
+    chosen?: string;
+    running?: readonly string[];
+    only?: readonly string[];
+    want: object;
+  }[] = [
+    { name: 'the newest', want: { model: 'coder:1b', from: 'newest' } },
+    {
+      name: 'not the one that completes',
+      settings: { completionModel },
+      want: { model: 'new:8b', from: 'newest' },
+    },
+    {
+      name: 'not the one that completes, loaded though it is',
+      settings: { completionModel },
+      running: ['coder:1b'],
+      want: { model: 'new:8b', from: 'newest' },
+    },
+    {
+      name: 'one that is loaded',
+      settings: { completionModel },
+      running: ['coder:1b', 'old:8b'],
+      want: { model: 'old:8b', from: 'loaded' },
+    },
+    {
+      name: 'no base model, loaded though it is',
+      settings: { completionModel },
+      running: ['base:1b'],
+      want: { model: 'new:8b', from: 'newest' },
+    },
+    {
+      name: 'the last choice',
+      chosen: 'OLD:8b',
+      running: ['new:8b'],
+      want: { model: 'old:8b', from: 'choice' },
+    },
+    { name: 'a choice that is gone', chosen: 'gone:1b', want: { model: 'coder:1b', from: 'newest' } },
+    { name: 'no choice that runs elsewhere', chosen: 'cloud:480b', want: { from: 'newest' } },
+    {
+      name: 'a base model that was chosen',
+      chosen: 'base:1b',
+      want: { model: 'base:1b', from: 'choice' },
+    },
+    {
+      name: 'the setting before the choice',
+      settings: { chatModel: 'new:8b' },
+      chosen: 'old:8b',
+      want: { model: 'new:8b', from: 'setting' },
+    },
+    {
+      name: 'a setting may name what runs elsewhere',
+      settings: { chatModel: 'cloud:480b' },
+      want: { model: 'cloud:480b', from: 'setting' },
+    },
+    {
+      name: 'a setting that names what is not there',
+      settings: { chatModel: 'gone:1b' },
+      chosen: 'old:8b',
+      want: { model: 'old:8b', from: 'choice', missing: 'gone:1b' },
+    },
+    {
+      name: 'a setting that names what cannot chat',
+      settings: { chatModel: 'embeds:1b', completionModel },
+      want: { model: 'new:8b', from: 'newest', missing: 'embeds:1b' },
+    },
+    {
+      name: 'the one that completes, where no other can chat',
+      settings: { completionModel },
+      only: ['embeds:1b', 'base:1b', 'coder:1b'],
+      want: { model: 'coder:1b', from: 'newest' },
+    },
+    { name: 'none', only: ['embeds:1b', 'base:1b', 'cloud:480b'], want: { model: undefined } },
+  ];
+  for (const { name, settings = {}, chosen, running = [], only, want } of cases)
+    t.test(name, async (t) => {
+      const { client, state } = runnerWith(installed.filter((model) => only?.includes(model.name) ?? true));
+      state.running = running.map((loaded) => ({ name: loaded }));
+      state.goesOnWithText = ['base:1b'];
+      const knowledge = createModelKnowledge();
+      const choices = createChatModelChoices(undefined, quiet);
+      const models = createModels(knowledge, Date.now);
+      const isRemote = knowledge.isRemote;
+      const chat = createChatModels({ models, settings: () => settings, choices, isRemote });
+      const { signal } = new AbortController();
+      await models.list(client, { refresh: true }, signal);
+      if (chosen !== undefined) await chat.choose(client, chosen);
+      const { model, ...rest } = await chat.find(client, signal);
+      t.match({ ...rest, model: model?.name }, want);
+    });
+});
+
+t.test('a template says whether a model has turns', async (t) => {
+  const bare = '{{ .Prompt }}';
+  const hole = '{{ if .Suffix }}<PRE>{{ .Prompt }}<SUF>{{ .Suffix }}<MID>{{ else }}{{ .Prompt }}{{ end }}';
+  const cases: readonly { name: string; show: object; want: boolean }[] = [
+    { name: 'the prompt alone', show: { template: bare }, want: true },
+    { name: 'the prompt alone, trimmed', show: { template: '{{- .Prompt -}}\n' }, want: true },
+    { name: 'a hole', show: { template: hole }, want: true },
+    { name: 'turns', show: { template: '{{ range .Messages }}{{ .Content }}{{ end }}' }, want: false },
+    { name: 'turns and a hole', show: { template: `${hole}{{ .System }}` }, want: false },
+    { name: 'marks around the prompt', show: { template: '[INST] {{ .Prompt }} [/INST]' }, want: false },
+    { name: 'nothing said', show: {}, want: false },
+    {
+      name: 'a renderer of the runner',
+      show: { template: bare, modelfile: 'FROM x\nRENDERER qwen3-coder\n' },
+      want: false,
+    },
+    {
+      name: "a template in the model's file",
+      show: { template: bare, model_info: { 'tokenizer.chat_template': 'x' } },
+      want: false,
+    },
+    { name: 'tools', show: { template: bare, capabilities: ['completion', 'tools'] }, want: false },
+    { name: 'another host', show: { template: bare, remote_host: 'https://far' }, want: false },
+  ];
+  for (const { name, show, want } of cases) t.equal(goesOnWithText({ ...show }), want, name);
+});
+
+t.test('what was chosen last is kept for every daemon, and a broken file chooses nothing', async (t) => {
+  const folder = t.testdir({ broken: '{', other: '{"chosen":[{"url":1}]}', directory: {} });
+  const path = join(folder, 'state', 'chatModel.json');
+  const [here, there] = [createChatModelChoices(path, quiet), createChatModelChoices(path, quiet)];
+  t.equal(await here.last('http://one'), undefined);
+  await here.keep('http://one', 'a:1b');
+  await there.keep('http://two', 'b:1b');
+  t.equal(await there.last('http://one'), 'a:1b');
+  t.equal(await here.last('http://two'), 'b:1b');
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  for (let count = 0; count < 40; count++) await here.keep(`http://${count}`, 'c:1b');
+  t.equal(await here.last('http://one'), undefined, 'it made room');
+  t.equal(await here.last('http://39'), 'c:1b');
+  for (const name of ['broken', 'other'])
+    t.equal(await createChatModelChoices(join(folder, name), quiet).last('http://one'), undefined, name);
+  const warned: string[] = [];
+  const unwritable = createChatModelChoices(join(folder, 'directory'), {
+    ...quiet,
+    warn: (text) => void warned.push(text),
+  });
+  await unwritable.keep('http://one', 'a:1b');
+  t.equal(await unwritable.last('http://one'), 'a:1b', 'for its own life');
+  t.match(warned, [/^The choice of a:1b is not kept for the next time/]);
 });
 
 t.test('a model is found and shown by its name', async (t) => {

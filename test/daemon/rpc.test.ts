@@ -742,6 +742,7 @@ const evil = {
   keepAlive: 5,
   contextLength: 9,
   logLevel: 'debug',
+  chatModel: 'evil',
   completionModel: 'evil',
   exclude: [],
   streamLogs: true,

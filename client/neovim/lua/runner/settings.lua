@@ -7,6 +7,7 @@
 ---@field keepAlive? number|string
 ---@field contextLength? integer
 ---@field logLevel? 'debug'|'info'|'warn'|'error'
+---@field chatModel? string
 ---@field completionModel? string
 ---@field exclude? string[]
 ---@field streamLogs? boolean
@@ -28,6 +29,7 @@ return {
   'keepAlive',
   'contextLength',
   'logLevel',
+  'chatModel',
   'completionModel',
   'exclude',
   'streamLogs',

@@ -1,0 +1,73 @@
+import { canChat } from '../../protocol/choice.ts';
+import type { ChatModelResult, Model } from '../../protocol/models.ts';
+import type { RunnerClient, Server } from '../runner/client.ts';
+import type { ChatModelChoices } from './chatModelChoices.ts';
+import type { Models } from './models.ts';
+import { modelKey, parseModelName } from './name.ts';
+
+/** Which model answers where a conversation begins and nobody says so: one rule for every client. */
+export interface ChatModels {
+  /** Asks the runner for its list, and for a model that nobody named whether it has turns. */
+  find(client: RunnerClient, signal: AbortSignal): Promise<ChatModelResult>;
+  /**
+   * The user chose this one: it answers from now on, in every client, where the setting names none. One that runs
+   * elsewhere is not remembered: what is said in another client must not go there unasked.
+   * @throws {RunnerError} `invalid-request`, where it is no name of a model.
+   */
+  choose(client: RunnerClient, model: string): Promise<void>;
+}
+
+export interface ChatModelsOptions {
+  readonly models: Models;
+  readonly settings: () => { readonly chatModel?: string; readonly completionModel?: string };
+  readonly choices: ChatModelChoices;
+  readonly isRemote: (server: Server, model: string) => boolean;
+}
+
+/** So many models are asked whether they have turns; they are the loaded ones and the newest. */
+const maxExamined = 8;
+
+export function createChatModels({ models, settings, choices, isRemote }: ChatModelsOptions): ChatModels {
+  const firstWithTurns = async (
+    client: RunnerClient,
+    candidates: readonly Model[],
+    signal: AbortSignal,
+  ): Promise<Model | undefined> => {
+    for (const model of candidates.slice(0, maxExamined))
+      if (await models.hasTurns(client, model.name, signal)) return model;
+    return undefined;
+  };
+
+  return {
+    async find(client, signal) {
+      const { models: listed } = await models.list(client, { refresh: false }, signal);
+      const able = listed.filter(canChat);
+      const named = (name: string) => able.find((model) => modelKey(model.name) === modelKey(name));
+      const { chatModel = '', completionModel = '' } = settings();
+      const set = chatModel === '' ? undefined : named(chatModel);
+      if (set) return { model: set, from: 'setting' };
+      const missing = chatModel === '' ? {} : { missing: chatModel };
+
+      const chosen = named((await choices.last(client.server.url)) ?? '');
+      // It may have been replaced by one that runs elsewhere.
+      if (chosen && !chosen.remote) return { model: chosen, from: 'choice', ...missing };
+      const candidates = inOrder(able, completionModel);
+      const model = await firstWithTurns(client, candidates, signal);
+      return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
+    },
+
+    async choose(client, model) {
+      parseModelName(model);
+      if (!isRemote(client.server, model)) await choices.keep(client.server.url, model);
+    },
+  };
+}
+
+/** Those of the runner's own machine: the loaded, then the newest; who completes words comes after all who do not. */
+function inOrder(able: readonly Model[], completionModel: string): readonly Model[] {
+  const rankOf = ({ name, running }: Model) => {
+    if (completionModel !== '' && modelKey(name) === modelKey(completionModel)) return 2;
+    return running ? 0 : 1;
+  };
+  return able.filter(({ remote }) => !remote).sort((a, b) => rankOf(a) - rankOf(b));
+}
