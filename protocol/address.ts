@@ -3,12 +3,12 @@ import { defaultHost } from './initialize.ts';
 const defaultPort = 11434;
 
 /**
- * The base address of a runner from what users write, by the rules of `OLLAMA_HOST`: ``, `host`, `:port`,
- * `host:port`, `[::1]:11434`, `http://h` (port 80), `https://h` (port 443), `http://h:1234/prefix`, and
- * `ollama.com` alone for its https address. Quotes and blanks around are cut; `0.0.0.0` and `::` become loopback;
- * a user and password in it are cut and never sent.
- * Returns a URL without a trailing slash, query and fragment.
- * @throws {TypeError} with a sentence, when no address can be read from it.
+ * Reads the base address of a runner from what users write, by the rules of `OLLAMA_HOST`: ``, `host`, `:port`,
+ * `host:port`, `[::1]:11434`, `http://h` (port 80), `https://h` (port 443), `http://h:1234/prefix`, and `ollama.com`
+ * alone for its https address. Surrounding quotes and blanks are removed. `0.0.0.0` and `::` become loopback. A user
+ * name and a password in the address are removed and never sent. Returns a URL without a trailing slash, query or
+ * fragment.
+ * @throws {TypeError} with a sentence, when the text is not an address.
  */
 export function parseAddress(text: string): string {
   const trimmed = text
@@ -46,7 +46,7 @@ function toUrl(text: string): URL {
   }
 }
 
-/** Without a scheme the default port holds, and an empty host is loopback. */
+/** Without a scheme the default port applies, and an empty host is loopback. */
 function withDefaults(text: string): string {
   const [, authority = '', path = ''] = /^([^/]*)(.*)$/s.exec(text) ?? [];
   const bareIpv6 =

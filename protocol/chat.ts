@@ -4,26 +4,26 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
 export interface Message {
   readonly role: Role;
-  /** Of a user message: what the user typed, where the client can tell it from what it attaches. */
+  /** In a user message: what the user typed, if the client can separate that from what it attaches. */
   readonly content: string;
-  /** Of a user message: what the client attached to the words, which is context and no word of the user's. */
+  /** In a user message: what the client attached. It is context, not something that the user wrote. */
   readonly attachments?: readonly Attachment[];
   /** Base64, without a `data:` prefix. */
   readonly images?: readonly string[];
   readonly thinking?: string;
-  /** Of an assistant message. */
+  /** Only in an assistant message. */
   readonly toolCalls?: readonly ToolCall[];
-  /** Of a tool message: the `id` of the call that it answers. */
+  /** In a tool message: the `id` of the call that it answers. */
   readonly toolCallId?: string;
-  /** Of a tool message: the name of the tool that answered. */
+  /** In a tool message: the name of the tool that answered. */
   readonly toolName?: string;
 }
 
-/** A text that goes along with what the user typed, such as a file or selected lines. */
+/** A text that accompanies what the user typed, such as a file or selected lines. */
 export interface Attachment {
-  /** Where the text is from, as the model is told it: a path, an address or a few words. */
+  /** Where the text comes from, as the model sees it: a path, an address or a few words. */
   readonly path: string;
-  /** Which lines of it, from 1, such as `3-9`; absent is all of it. */
+  /** The lines that the text covers, counted from 1, such as `3-9`. Absent means the whole file. */
   readonly lines?: string;
   /** The language of the text, such as `lua`. */
   readonly language?: string;
@@ -52,69 +52,69 @@ export interface ChatParams extends ServerParams {
   readonly messages: readonly Message[];
   readonly tools?: readonly Tool[];
   /**
-   * Names of tool servers whose tools the model may call too; the daemon runs these calls, and asks again with what
-   * they answered. A call of one of `tools` still ends the turn.
+   * Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with
+   * their results. A call of one of `tools` still ends the turn.
    */
   readonly hostedTools?: 'all' | readonly string[];
   /** Rounds of calls of hosted tools, at least 1 and at most {@link mostRounds}; default {@link defaultRounds}. */
   readonly maxRounds?: number;
-  /** Default `auto`. `none` leaves the tools out; `required` goes as `auto`, with a notice. */
+  /** Default `auto`. `none` leaves the tools out. `required` is treated as `auto`, with a notice. */
   readonly toolChoice?: 'auto' | 'none' | 'required';
   /** Sent only to models with the thinking capability; absent leaves it to the runner. */
   readonly think?: boolean | ThinkLevel;
   /** The runner's own options, such as `temperature`. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Seconds, or a duration with a unit such as `10m`; negative is for ever. */
+  /** Seconds, or a duration with a unit such as `10m`. A negative value means for ever. */
   readonly keepAlive?: string | number;
   /** `"json"` or a JSON Schema that the answer must follow. */
   readonly format?: string | Readonly<Record<string, unknown>>;
   /**
-   * `leading` searches the text of the leading user messages for context blocks, which become one system message: for
-   * a client that is handed text in which an editor has joined its blocks and the user's words. What is in
-   * `attachments` needs no search, and becomes a part of that system message without being asked for.
+   * `leading` searches the text of the leading user messages for context blocks, which become one system message. It is
+   * for a client that receives text in which an editor has joined its blocks and the user's words. `attachments` need
+   * no search: they always become part of that system message.
    */
   readonly context?: 'leading';
   /** Element names of context blocks besides those of `contextTags`. */
   readonly contextTags?: readonly string[];
   /** `quote` puts thinking into the text as a collapsible block quote; default `separate`. */
   readonly thinkingFormat?: 'separate' | 'quote';
-  /** The `id` of a conversation that is kept: what this turn adds is appended to it once the turn ends. */
+  /** The `id` of a kept conversation. What this turn adds is appended to it when the turn ends. */
   readonly session?: string;
 }
 
-/** `toolLimit`: the rounds of calls were used up, and the model has answered without tools. */
+/** `toolLimit`: the rounds of calls were used up, so the model answered without tools. */
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'toolLimit' | 'cancelled';
 
 export const defaultRounds = 10;
 export const mostRounds = 100;
 
-/** Tokens as the runner counted them; 0 where it did not say. */
+/** Tokens as the runner counted them; 0 if it gave no count. */
 export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Tokens of the allocated window, where it is known. */
+  /** Tokens of the allocated window, if known. */
   readonly contextLength?: number;
 }
 
 export type NoticeCode =
-  /** The model takes no tools: the request went on without, now and for the rest of the session. */
+  /** The model does not support tools. They are left out now and for the rest of the session. */
   | 'tools-disabled'
-  /** `toolChoice: "required"` went as `auto`. */
+  /** `toolChoice: "required"` was treated as `auto`. */
   | 'tool-choice-ignored'
-  /** The model cannot see: the images were left out. */
+  /** The model cannot see images, so they were left out. */
   | 'images-dropped'
   /** The prompt fills at least 90 % of the window. */
   | 'context-nearly-full'
   | 'context-exceeded'
-  /** Thinking was asked of a model that has no such mode. */
+  /** The request asked for thinking, but the model has no thinking mode. */
   | 'thinking-unsupported'
   /** A tool call that the model wrote as text was taken as a call. */
   | 'tool-call-recovered'
-  /** A tool call that the model wrote as text could not be read and stays text. */
+  /** A tool call that the model wrote as text could not be read, so it stays text. */
   | 'tool-call-malformed'
-  /** Tool servers that do not start were left out of the turn. */
+  /** Tool servers that did not start were left out of the turn. */
   | 'tools-unavailable'
-  /** The runner counted tokens and sent nothing: it swallowed what the model said. */
+  /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
   /** The turn could not be appended to its conversation on the disk. */
   | 'session-not-kept';
@@ -128,38 +128,38 @@ export interface Notice {
 /** The whole answer. It is authoritative; the deltas before it are an optimisation. */
 export interface ChatResult {
   readonly finishReason: FinishReason;
-  /** With hosted tools the last one. */
+  /** With hosted tools, the last message. */
   readonly message: Message;
   /**
-   * With hosted tools: all that the turn added, in its order, ready to be sent as history. Every call of a hosted tool
-   * has its answer in it, also when the turn was cancelled.
+   * With hosted tools: every message that the turn added, in order, ready to be sent as history. Every call of a hosted
+   * tool has its answer here, even when the turn was cancelled.
    */
   readonly messages?: readonly Message[];
-  /** With several rounds the prompt of the last one, and what all of them have said. */
+  /** With several rounds: the prompt tokens of the last round, and the completion tokens of all rounds. */
   readonly usage: Usage;
   readonly notices: readonly Notice[];
 }
 
-/** Client to daemon: one turn. A cancelled chat is a normal result with what had come. */
+/** Client to daemon: one turn. A cancelled chat is a normal result with the answer so far. */
 export const chatRequest: RequestMessage<ChatParams, ChatResult> = { method: 'runner/chat' };
 
-/** What came of a call of a hosted tool, as the model reads it. */
+/** The outcome of a call of a hosted tool, as the model reads it. */
 export interface ToolResult {
-  /** Of the call. */
+  /** The `id` of the call. */
   readonly id: string;
-  /** As the model knows the tool. */
+  /** The name by which the model knows the tool. */
   readonly name: string;
-  /** The tool's server; empty where no hosted tool has the name. */
+  /** The tool's server; empty if no hosted tool has this name. */
   readonly server: string;
   /** At most 32,000 characters. */
   readonly content: string;
-  /** It failed, was denied, or was not what the tool takes; the model reads why. */
+  /** The call failed, was denied, or had arguments that the tool does not take. The content says why. */
   readonly isError: boolean;
 }
 
 interface DeltaBase {
   readonly streamId: string;
-  /** From 0, one more each. */
+  /** Starts at 0 and grows by one with each delta. */
   readonly seq: number;
 }
 
@@ -171,5 +171,8 @@ export type ChatDelta = DeltaBase &
     | { readonly kind: 'notice'; readonly notice: Notice }
   );
 
-/** Daemon to client: the next piece of an answer. All come before the chat's result; joined they are its message. */
+/**
+ * Daemon to client: the next piece of an answer. All deltas come before the chat's result; together they make up its
+ * message.
+ */
 export const chatDelta: NotificationMessage<ChatDelta> = { method: 'runner/chat/delta' };

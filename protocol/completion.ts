@@ -1,6 +1,6 @@
 import type { RequestMessage } from './messageTypes.ts';
 
-/** LSP's: both count from 0, characters in UTF-16. */
+/** As in LSP: both count from 0, characters in UTF-16 code units. */
 export interface TextPosition {
   readonly line: number;
   readonly character: number;
@@ -11,20 +11,20 @@ export interface TextRange {
   readonly end: TextPosition;
 }
 
-/** LSP's: the item that is selected in the editor's own list of completions, and what it would replace. */
+/** As in LSP: the item that is selected in the editor's own list of completions, and what it would replace. */
 export interface SelectedCompletionInfo {
   readonly range: TextRange;
   readonly text: string;
 }
 
-/** LSP's `InlineCompletionParams`, as far as the daemon reads them. */
+/** The part of LSP's `InlineCompletionParams` that the daemon reads. */
 export interface InlineCompletionParams {
   readonly textDocument: { readonly uri: string };
   readonly position: TextPosition;
   readonly context?: {
-    /** 1: the user asked for it; 2: the editor did while the user typed, which is also what absent means. */
+    /** 1: the user asked for it. 2: the editor asked while the user typed; this is also the default. */
     readonly triggerKind: number;
-    /** What is suggested goes on with this text, and replaces its range. */
+    /** The suggestion continues this text and replaces its range. */
     readonly selectedCompletionInfo?: SelectedCompletionInfo;
   };
 }
@@ -32,8 +32,8 @@ export interface InlineCompletionParams {
 export interface InlineCompletionItem {
   readonly insertText: string;
   /**
-   * From the cursor: empty, or over closers that `insertText` repeats. Where an item of the editor's list is selected it
-   * begins with that item's range.
+   * Starts at the cursor. It is empty, or covers closers that `insertText` repeats. If an item of the editor's list is
+   * selected, it starts where that item's range starts.
    */
   readonly range: TextRange;
   /** {@link completionAcceptedCommand}. */
@@ -48,20 +48,29 @@ export interface InlineCompletionList {
   readonly items: readonly InlineCompletionItem[];
 }
 
-/** Client to daemon: what could stand at the cursor. Never an error; null is superseded, cancelled or impossible. */
+/**
+ * Client to daemon: asks for a suggestion at the cursor. Never an error; null means superseded, cancelled or
+ * impossible.
+ */
 export const inlineCompletionRequest: RequestMessage<InlineCompletionParams, InlineCompletionList | null> = {
   method: 'textDocument/inlineCompletion',
 };
 
 export interface CompletionAcceptedParams {
-  /** Which of the daemon's suggestions it was. */
+  /** Identifies one of the daemon's suggestions. */
   readonly id: string;
 }
 
-/** The command of each inline-completion item; the editor runs it after an acceptance, and the daemon executes it. */
+/**
+ * The command of each inline-completion item. The editor sends it when the user accepts the item, and the daemon
+ * executes it.
+ */
 export const completionAcceptedCommand = 'runner.completion.accepted';
 
-/** The lifecycle as `workspace/executeCommand`, each with `[{ model, server? }]`, for editors that send nothing else. */
+/**
+ * Lifecycle commands for `workspace/executeCommand`, each with `[{ model, server? }]`, for editors that cannot send
+ * other requests.
+ */
 export const lifecycleCommands = {
   pull: 'runner.models.pull',
   run: 'runner.models.run',

@@ -5,29 +5,29 @@ export type ErrorKind = keyof typeof errorCodes;
 export const errorCodes = {
   /** No connection, refused, DNS, TLS, or the connection was lost before any answer. */
   'server-unreachable': -33001,
-  /** A time limit of ours ran out. */
+  /** One of the daemon's own time limits ran out. */
   timeout: -33002,
   /** The runner answered 401 or 403. */
   unauthorized: -33003,
   /** The runner answered 404 with a JSON error that names a model. */
   'model-not-found': -33004,
-  /** The model cannot do what was asked, or the route is not there. */
+  /** The model cannot do what was asked, or the runner does not have the route. */
   'not-supported': -33005,
   /** The prompt is longer than the window. */
   'context-exceeded': -33006,
-  /** 503, 429, or a running model in the way. */
+  /** 503, 429, or a running model is in the way. */
   busy: -33007,
-  /** HTML, not JSON, wrong shape, too large, a redirect, a stream that ends without `done`. */
+  /** HTML, invalid JSON, a wrong shape, too large, a redirect, or a stream that ends without `done`. */
   'bad-response': -33008,
   /** The runner itself failed: 5xx or an error line. */
   'runner-failed': -33009,
-  /** A Modelfile with mistakes; `data.diagnostics` says where. */
+  /** The Modelfile has mistakes; `data.diagnostics` says where. */
   'invalid-modelfile': -33010,
-  /** The runner refused the request as it was put: any other 4xx. */
+  /** The runner refused the request: any other 4xx. */
   'invalid-request': -33011,
 } as const;
 
-/** The kinds where asking the same thing again later may help. */
+/** The kinds for which the same request may succeed later. */
 export const retryableKinds: ReadonlySet<ErrorKind> = new Set([
   'server-unreachable',
   'timeout',
@@ -43,19 +43,19 @@ export interface ErrorData {
   /** The name of the server that was asked. */
   readonly server?: string;
   readonly model?: string;
-  /** What the model cannot do, with `not-supported`. */
+  /** With `not-supported`: what the model cannot do. */
   readonly capability?: string;
-  /** What had come of a chat's answer before it failed: a `Message`. */
+  /** The part of a chat's answer that arrived before it failed: a `Message`. */
   readonly partial?: unknown;
-  /** With hosted tools: all `Message`s that the turn had added, with what had come of the last one. */
+  /** With hosted tools: all `Message`s that the turn had added, including what had arrived of the last one. */
   readonly messages?: readonly unknown[];
-  /** Where to sign in, with `unauthorized`, when the runner named an address. */
+  /** With `unauthorized`: where to sign in, if the runner named an address. */
   readonly signinUrl?: string;
-  /** Seconds, with `busy`, when the runner said so. */
+  /** With `busy`: seconds to wait, if the runner named them. */
   readonly retryAfter?: number;
-  /** Estimated tokens of the prompt, with `context-exceeded`. */
+  /** With `context-exceeded`: the estimated tokens of the prompt. */
   readonly needed?: number;
-  /** Tokens of the window, with `context-exceeded`. */
+  /** With `context-exceeded`: the tokens of the window. */
   readonly allocated?: number;
   /** With `invalid-modelfile`. */
   readonly diagnostics?: readonly unknown[];

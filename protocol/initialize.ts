@@ -1,13 +1,13 @@
 import type { NotificationMessage } from './messageTypes.ts';
 import type { Approvals, ToolRefusal, ToolServers } from './tools.ts';
 
-/** The address of the runner when neither `host` nor `OLLAMA_HOST` names one. */
+/** The address of the runner if neither `host` nor `OLLAMA_HOST` names one. */
 export const defaultHost = 'http://127.0.0.1:11434';
 
 /** The name of the server at `host`. */
 export const defaultServerName = 'default';
 
-/** Where the public catalog is, when `catalogUrl` does not say otherwise. */
+/** The address of the public catalog unless `catalogUrl` names another one. */
 export const defaultCatalogUrl = 'https://ollama.com';
 
 /** How long a conversation is kept after its last turn, in days. */
@@ -15,9 +15,9 @@ export const defaultSessionDays = 90;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** A further runner beside the one at `host`. */
+/** A runner besides the one at `host`. */
 export interface ServerOptions {
-  /** Unique; `default` is taken by `host`. */
+  /** Unique. The name `default` belongs to the server at `host`. */
   readonly name: string;
   /** Scheme, host, port and an optional path prefix. */
   readonly url: string;
@@ -25,29 +25,29 @@ export interface ServerOptions {
   readonly caFile?: string;
 }
 
-/** Time limits in milliseconds; each must be positive, and 0 means no limit. */
+/** Time limits in milliseconds. Each is a positive number, or 0 for no limit. */
 export interface Timeouts {
   /** To open a connection. Default 5,000. */
   readonly connect?: number;
   /** For a whole short answer such as a list. Default 10,000. */
   readonly list?: number;
-  /** Until a chat's first byte: a model load fits in. Default 600,000. */
+  /** Until a chat's first byte, which leaves time to load a model. Default 600,000. */
   readonly firstByte?: number;
   /** Between two reads of a stream. Default 300,000. */
   readonly idle?: number;
-  /** For a call of a hosted tool, without any progress. Default 60,000. */
+  /** For a call of a hosted tool, as long as it reports no progress. Default 60,000. */
   readonly tool?: number;
-  /** For such a call in all. Default 600,000. */
+  /** For such a call in total. Default 600,000. */
   readonly toolTotal?: number;
 }
 
-/** Those of the runner, with every default filled in. */
+/** The time limits of the runner, with every default filled in. */
 export type RunnerTimeouts = Required<Omit<Timeouts, 'tool' | 'toolTotal'>>;
 
 /**
  * The settings in `initializationOptions` of `initialize`, and, with the same keys under `runner`, those of
- * `workspace/didChangeConfiguration`. What each means, its default, and who may change it is in the table of
- * `daemon/config/settings.ts`, which docs/PROTOCOL.md shows.
+ * `workspace/didChangeConfiguration`. The table in `daemon/config/settings.ts` says what each means, its default and
+ * who may change it; docs/PROTOCOL.md shows that table.
  */
 export interface RunnerOptions {
   /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
@@ -60,43 +60,52 @@ export interface RunnerOptions {
   /** True lets the daemon start the server logs after `initialized`. */
   readonly streamLogs?: boolean;
   readonly logLevel?: LogLevel;
-  /** An absolute folder for what may be kept between runs. */
+  /** An absolute path of a folder for what may be kept between runs. */
   readonly cacheDir?: string;
   readonly modelfilesPath?: string;
-  /** How long a model stays loaded after an answer: seconds, or a duration such as `10m`; negative is for ever. */
+  /**
+   * How long a model stays loaded after an answer: seconds, or a duration such as `10m`. A negative value means for
+   * ever.
+   */
   readonly keepAlive?: string | number;
-  /** Tokens of the window (`num_ctx`) to ask for; 0 leaves it to the runner. */
+  /** Tokens of the window (`num_ctx`) to request; 0 leaves it to the runner. */
   readonly contextLength?: number;
   /** Base address of the public catalog; default {@link defaultCatalogUrl}. */
   readonly catalogUrl?: string;
-  /** Globs of files that are never sent, besides those that look like secrets. */
+  /** Globs of files that are never sent. Files that look like secrets are never sent either. */
   readonly exclude?: readonly string[];
-  /** For the server at `host`; further ones have their own. */
+  /** For the server at `host`; every other server has its own. */
   readonly caFile?: string;
   readonly timeouts?: Timeouts;
-  /** False writes no conversation to the disk, and lists none. Default true. */
+  /** False: no conversation is written to the disk or listed. Default true. */
   readonly keepSessions?: boolean;
-  /** After so many days without a turn a conversation is deleted; from 1 to 36,500, default {@link defaultSessionDays}. */
+  /**
+   * A conversation is deleted after this many days without a turn. From 1 to 36,500; default
+   * {@link defaultSessionDays}.
+   */
   readonly sessionDays?: number;
-  /** Tool servers, which win by name over those of `initializationOptions`. A wrong entry leaves the others alone. */
+  /**
+   * Tool servers. They override those of `initializationOptions` with the same name. A wrong entry does not affect the
+   * others.
+   */
   readonly mcpServers?: ToolServers;
 }
 
-/** Changed settings: an absent key keeps its value, and `null` is the default again. */
+/** Changed settings. An absent key keeps its value, and `null` restores the default. */
 export type ChangedOptions = { readonly [K in keyof RunnerOptions]: RunnerOptions[K] | null };
 
-/** What `initializationOptions` have beside the settings. */
+/** What `initializationOptions` hold besides the settings. */
 export interface InitializationOptions extends RunnerOptions {
-  /** False for a workspace that the user does not trust: its settings can change nothing that matters. */
+  /** False for a workspace that the user does not trust. Its settings can then change only what is harmless. */
   readonly trusted?: boolean;
   /**
-   * True: while the workspace is not trusted, this client sends the user's own settings and leaves out what the
-   * workspace says. They then hold at once.
+   * True: while the workspace is not trusted, this client sends only the user's own settings and leaves out those of
+   * the workspace. They then take effect at once.
    */
   readonly sendsUserSettings?: boolean;
-  /** What an earlier daemon of the same session told with `runner/tools/didRefuse`. */
+  /** What an earlier daemon of the same session sent with `runner/tools/didRefuse`. */
   readonly refusedTools?: readonly ToolRefusal[];
-  /** Tools that run without a question; settings have no such key, since a workspace may write them. */
+  /** Tools that run without a question. The settings have no such key, because a workspace may write settings. */
   readonly approvals?: Approvals;
 }
 
@@ -104,5 +113,5 @@ export interface TrustParams {
   readonly trusted: boolean;
 }
 
-/** Client to daemon: the user trusts the workspace now, or does no longer. */
+/** Client to daemon: the user now trusts the workspace, or no longer trusts it. */
 export const trustDidChange: NotificationMessage<TrustParams> = { method: 'runner/trust/didChange' };

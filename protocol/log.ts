@@ -19,5 +19,5 @@ export interface LogParams {
   readonly message: string;
 }
 
-/** Daemon to client: one line of a log, without secrets, prompts and answers. */
+/** Daemon to client: one line of a log, without secrets, prompts or answers. */
 export const logNotification: NotificationMessage<LogParams> = { method: 'runner/log' };

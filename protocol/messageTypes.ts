@@ -1,6 +1,6 @@
 /**
- * A request of the `runner/` namespace: its method, with the types of both directions carried along.
- * `types` exists for the compiler alone and is never set.
+ * A request of the `runner/` namespace: its method, which carries the types of both directions. `types` exists for the
+ * compiler alone and is never set.
  */
 export interface RequestMessage<Params, Result> {
   readonly method: string;
@@ -13,7 +13,7 @@ export interface NotificationMessage<Params> {
   readonly types?: (params: Params) => void;
 }
 
-/** What every request about a runner takes besides its own parameters. */
+/** What every request about a runner takes in addition to its own parameters. */
 export interface ServerParams {
   /** A name of `servers`; absent means the server at `host`, whose name is `default`. */
   readonly server?: string;
@@ -24,6 +24,6 @@ export type ProgressToken = string | number;
 
 /** Parameters of a request that reports work-done progress. */
 export interface WorkDoneParams {
-  /** Absent: the daemon makes a token where the editor has `window.workDoneProgress`. */
+  /** Without it the daemon makes a token, if the editor has `window.workDoneProgress`. */
   readonly workDoneToken?: ProgressToken;
 }

@@ -1,6 +1,6 @@
 import type { RequestMessage } from './messageTypes.ts';
 
-/** LSP's: lines and UTF-16 code units, from 0. */
+/** As in LSP: lines and UTF-16 code units, from 0. */
 export interface Position {
   readonly line: number;
   readonly character: number;
@@ -21,7 +21,7 @@ export interface ModelfileCommand {
 export interface ModelfileDiagnostic {
   readonly range: Range;
   readonly message: string;
-  /** LSP's: 1 error, 2 warning, 3 information, 4 hint. */
+  /** As in LSP: 1 error, 2 warning, 3 information, 4 hint. */
   readonly severity: 1 | 2 | 3 | 4;
 }
 

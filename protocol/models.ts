@@ -3,10 +3,10 @@ import type { NotificationMessage, RequestMessage, ServerParams, WorkDoneParams 
 /** What a model may be able to do. `insert` is filling in the middle. */
 export type CapabilityName = 'completion' | 'tools' | 'vision' | 'thinking' | 'insert' | 'embedding';
 
-/** Whether a model can, and where that was learnt. */
+/** Whether a model can do something, and how the daemon learnt it. */
 export interface Capability {
   readonly value: boolean | 'unknown';
-  /** `observed`: the model did it, or refused it, in this session. */
+  /** `observed`: the model did or refused it in this session. */
   readonly from: 'server' | 'observed' | 'name' | 'configured';
 }
 
@@ -23,7 +23,7 @@ export interface ModelDetails {
 export interface ContextLength {
   /** What the runner has allocated for the loaded model. */
   readonly allocated?: number;
-  /** What the user or the Modelfile asks for. */
+  /** What the user or the Modelfile requests. */
   readonly configured?: number;
   /** What the model was made for. */
   readonly maximum?: number;
@@ -39,12 +39,12 @@ export interface Model {
   readonly digest?: string;
   /** ISO 8601. */
   readonly modifiedAt?: string;
-  /** Our grouping by name prefix. */
+  /** The daemon's own grouping, by the prefix of the name. */
   readonly family: string;
   readonly details?: ModelDetails;
   readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
   readonly context: ContextLength;
-  /** Of a model that the runner only forwards to another host. */
+  /** Set for a model whose requests the runner forwards to another host. */
   readonly remote?: { readonly host: string; readonly model: string };
   readonly running?: RunningState;
 }
@@ -54,22 +54,22 @@ export interface RunningState {
   readonly expiresAt: string;
   /** Bytes of memory. */
   readonly size: number;
-  /** Bytes of it on the GPU. */
+  /** The part of it on the GPU, in bytes. */
   readonly sizeVram: number;
 }
 
 export interface ListModelsParams extends ServerParams {
-  /** True asks the runner even when a fresh list is known. */
+  /** True asks the runner even if the daemon has a fresh list. */
   readonly refresh?: boolean;
-  /** True asks about each model that may chat and of which nobody knows whether it takes tools, up to 100 of them. */
+  /** True examines each model that may chat if its tool support is not known yet, up to 100 models. */
   readonly examine?: boolean;
 }
 
 export interface ListModelsResult {
   readonly models: readonly Model[];
-  /** The server is down and this is the last known list. */
+  /** The server is down, and this is the last known list. */
   readonly stale?: true;
-  /** How many models there are beyond the first 10,000, which are all that a list has. */
+  /** The number of models beyond the first 10,000, which a list is limited to. */
   readonly leftOut?: number;
 }
 
@@ -110,7 +110,7 @@ export interface ModelParams extends ServerParams {
 export interface ShowModelResult {
   readonly model: Model;
   readonly template?: string;
-  /** A value, or an array where the parameter is repeated, by name. */
+  /** By name: a value, or an array if the parameter is repeated. */
   readonly parameters?: Readonly<Record<string, ParameterValue | readonly ParameterValue[]>>;
   readonly system?: string;
   readonly license?: string;
@@ -130,9 +130,9 @@ export interface CatalogParams extends ServerParams {
 }
 
 export interface CatalogEntry {
-  /** As the catalog has it. */
+  /** The name in the catalog. */
   readonly name: string;
-  /** What to pull to have it: the name, for a cloud model with the runner's suffix, such as `gpt-oss:120b-cloud`. */
+  /** The name to pull. For a cloud model it has the runner's suffix, such as `gpt-oss:120b-cloud`. */
   readonly model: string;
   readonly description?: string;
   readonly capabilities?: readonly string[];
@@ -140,7 +140,7 @@ export interface CatalogEntry {
   readonly sizes?: readonly string[];
   readonly url: string;
   readonly family: string;
-  /** Any tag of that name is installed. */
+  /** Whether any tag of this name is installed. */
   readonly installed: boolean;
 }
 
@@ -167,9 +167,9 @@ export const pullModelRequest: RequestMessage<PullModelParams, { readonly model:
 };
 
 export interface CreateModelParams extends ModelParams, WorkDoneParams {
-  /** An absolute path of a Modelfile; relative files in it count from its folder. */
+  /** The absolute path of a Modelfile; relative paths in it start from its folder. */
   readonly path?: string;
-  /** A Modelfile's text; it has only names and absolute paths. */
+  /** The text of a Modelfile; it may hold only names and absolute paths. */
   readonly text?: string;
 }
 
@@ -193,7 +193,7 @@ export const stopModelRequest: RequestMessage<ModelParams, Record<string, never>
 };
 
 export interface DeleteModelParams extends ModelParams {
-  /** True stops a running model first; without it a running model is the error `busy`. */
+  /** True stops a running model first; otherwise a running model is the error `busy`. */
   readonly stop?: boolean;
 }
 
@@ -202,7 +202,7 @@ export const deleteModelRequest: RequestMessage<DeleteModelParams, Record<string
   method: 'runner/models/delete',
 };
 
-/** Daemon to client: the models changed; within 2 s of any pull, create, delete, run, stop or unload. */
+/** Daemon to client: the models changed. It is sent within 2 s of any pull, create, delete, run, stop or unload. */
 export const modelsDidChange: NotificationMessage<Record<string, never>> = {
   method: 'runner/models/didChange',
 };

@@ -1,18 +1,18 @@
 import type { NotificationMessage, ProgressToken } from './messageTypes.ts';
 
-/** One part of a piece of work: a layer that is downloaded, or a file that is hashed and uploaded. */
+/** One part of some work: a layer that is downloaded, or a file that is hashed and uploaded. */
 export interface PartProgress {
-  /** Twelve digits of a layer's digest, or the name of a file. */
+  /** The first twelve digits of a layer's digest, or the name of a file. */
   readonly name: string;
-  /** Bytes. It may fall when the runner begins a layer anew. */
+  /** Bytes. It may fall when the runner starts a layer again. */
   readonly completed: number;
   /** Bytes. */
   readonly total: number;
 }
 
 /**
- * The values of a work-done progress as LSP has them, with what a client that draws more than one bar needs besides.
- * At most ten reports a second; each holds all of the present state, so that a lost one is nothing.
+ * The values of work-done progress as in LSP, plus what a client needs to draw more than one bar. There are at most ten
+ * reports a second. Each holds the whole current state, so a lost one does no harm.
  */
 export type WorkProgress =
   | {
@@ -24,14 +24,14 @@ export type WorkProgress =
     }
   | {
       readonly kind: 'report';
-      /** 0 to 100; it never falls. Absent while nothing can be counted. */
+      /** 0 to 100. It never falls, and it is absent while nothing can be counted. */
       readonly percentage?: number;
-      /** What is being done, such as `Downloading: 1.2 of 4.7 GB`. */
+      /** What is happening, such as `Downloading: 1.2 of 4.7 GB`. */
       readonly message: string;
       /** Bytes of all parts that are known so far. */
       readonly completed?: number;
       readonly total?: number;
-      /** In the order in which they began; at most 64. */
+      /** In the order in which they started; at most 64. */
       readonly parts?: readonly PartProgress[];
     }
   | WorkEnd;

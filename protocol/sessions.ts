@@ -3,13 +3,16 @@ import type { NotificationMessage, RequestMessage } from './messageTypes.ts';
 
 /** A conversation that is kept in the user's state folder. */
 export interface Session {
-  /** Of eight digits, a hyphen, and eight letters or digits. */
+  /** Eight digits, a hyphen, and eight letters or digits. */
   readonly id: string;
-  /** What it was set to, else the first line of the first prompt, at most 60 characters; empty before that. */
+  /**
+   * The title that was set, else the first line of the first prompt, at most 60 characters. Empty before the first
+   * prompt.
+   */
   readonly title: string;
-  /** The absolute folder in which it was begun. */
+  /** The absolute path of the folder in which it was started. */
   readonly cwd?: string;
-  /** The one that answered last. */
+  /** The model that answered last. */
   readonly model?: string;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -19,47 +22,47 @@ export interface Session {
   readonly turns: number;
 }
 
-/** A message as it is kept. Sent as history in `messages` of a chat, what is added here counts for nothing. */
+/** A message as it is kept. The added fields are ignored when it is sent as history in the `messages` of a chat. */
 export interface SessionMessage extends Message {
   /** ISO 8601: when its turn ended. */
   readonly at?: string;
-  /** Of an answer: who gave it. */
+  /** In an answer: the model that gave it. */
   readonly model?: string;
-  /** Of an answer that is not whole: it was cancelled, or it failed. */
+  /** In an incomplete answer: it was cancelled, or it failed. */
   readonly partial?: 'cancelled' | 'failed';
 }
 
 export interface CreateSessionParams {
   /** One line of at most 200 characters. */
   readonly title?: string;
-  /** An absolute folder. */
+  /** The absolute path of a folder. */
   readonly cwd?: string;
 }
 
-/** Client to daemon: a new conversation, for the `session` of a chat. */
+/** Client to daemon: creates a conversation, for the `session` of a chat. */
 export const createSessionRequest: RequestMessage<CreateSessionParams, { readonly session: Session }> = {
   method: 'runner/sessions/create',
 };
 
 export interface ListSessionsParams {
-  /** All of its words must be in the title or in what was said, in any case; at most 200 characters. */
+  /** All of its words must occur in the title or in the messages, in upper or lower case; at most 200 characters. */
   readonly query?: string;
-  /** Only those that were begun in this folder. */
+  /** Lists only conversations that were started in this folder. */
   readonly cwd?: string;
   /** From 1 to 1,000; default 50. */
   readonly limit?: number;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface ListSessionsResult {
   /** Newest first. */
   readonly sessions: readonly Session[];
-  /** There is more. */
+  /** Present if there are more. */
   readonly nextCursor?: string;
 }
 
-/** Client to daemon: what is kept. */
+/** Client to daemon: lists the kept conversations. */
 export const listSessionsRequest: RequestMessage<ListSessionsParams, ListSessionsResult> = {
   method: 'runner/sessions/list',
 };
@@ -69,7 +72,10 @@ export interface SessionParams {
 }
 
 export interface ReadSessionParams extends SessionParams {
-  /** True where it is to be gone on with: another process that has it open is then told at once, as `busy`. */
+  /**
+   * True if the conversation is to be continued. If another process has it open, the answer is the error `busy` at
+   * once.
+   */
   readonly open?: boolean;
 }
 
@@ -78,7 +84,7 @@ export interface ReadSessionResult {
   readonly messages: readonly SessionMessage[];
 }
 
-/** Client to daemon: one conversation with all that was said. */
+/** Client to daemon: reads one conversation with all of its messages. */
 export const readSessionRequest: RequestMessage<ReadSessionParams, ReadSessionResult> = {
   method: 'runner/sessions/read',
 };
@@ -88,12 +94,12 @@ export interface UpdateSessionParams extends SessionParams {
   readonly title: string;
 }
 
-/** Client to daemon: another title. */
+/** Client to daemon: changes the title. */
 export const updateSessionRequest: RequestMessage<UpdateSessionParams, { readonly session: Session }> = {
   method: 'runner/sessions/update',
 };
 
-/** Client to daemon: remove one from the disk. */
+/** Client to daemon: removes a conversation from the disk. */
 export const deleteSessionRequest: RequestMessage<SessionParams, Record<string, never>> = {
   method: 'runner/sessions/delete',
 };

@@ -5,9 +5,9 @@ export interface Status {
   readonly kind: 'ok' | 'warning' | 'error';
   /** A sentence for the user. */
   readonly message: string;
-  /** The runner's, when it is known. */
+  /** The runner's version, if known. */
   readonly version?: string;
-  /** What would mend it. */
+  /** The command that would solve the problem. */
   readonly command?: {
     readonly title: string;
     readonly command: string;
@@ -15,8 +15,8 @@ export interface Status {
   };
 }
 
-/** Client to daemon: ask the runner how it is. */
+/** Client to daemon: ask for the runner's status. */
 export const statusRequest: RequestMessage<ServerParams, Status> = { method: 'runner/status' };
 
-/** Daemon to client: how the runner is changed. */
+/** Daemon to client: the runner's status changed. */
 export const statusDidChange: NotificationMessage<Status> = { method: 'runner/status/didChange' };

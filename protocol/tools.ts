@@ -1,12 +1,12 @@
 import type { ToolCall } from './chat.ts';
 import type { NotificationMessage, RequestMessage } from './messageTypes.ts';
 
-/** A model that refused tools: it is offered none for the rest of the editor's session. */
+/** A model that refused tools. It gets no tools for the rest of the editor's session. */
 export interface ToolRefusal {
   /** The address of its server. */
   readonly url: string;
   readonly model: string;
-  /** The digest that it had: with another one it is another model, and the refusal is forgotten. */
+  /** The model's digest at the time. With another digest it is another model, and the refusal is forgotten. */
   readonly digest?: string;
 }
 
@@ -15,16 +15,16 @@ export interface ToolRefusals {
 }
 
 /**
- * Daemon to client: all refusals that hold in this session, whenever they change. A client that starts another daemon
- * in the same session hands them on, as `refusedTools` of `initializationOptions`.
+ * Daemon to client: all refusals of this session, sent whenever they change. A client that starts another daemon in the
+ * same session passes them on, as `refusedTools` of `initializationOptions`.
  */
 export const toolsDidRefuse: NotificationMessage<ToolRefusals> = { method: 'runner/tools/didRefuse' };
 
-/** A tool server (MCP) that the daemon starts and speaks to over its standard input and output. */
+/** A tool server (MCP) that the daemon starts. They communicate over the server's standard input and output. */
 export interface StdioToolServer {
   readonly command: string;
   readonly args?: readonly string[];
-  /** Beside what every server inherits; the values appear in no log and no error. */
+  /** Added to what every server inherits. The values appear in no log and no error. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the workspace's root, else `HOME`. */
   readonly cwd?: string;
@@ -35,9 +35,9 @@ export interface StdioToolServer {
 export interface HttpToolServer {
   readonly type?: 'http';
   readonly url: string;
-  /** Sent to the address's origin alone; the values appear in no log and no error. */
+  /** Sent only to the origin of the address. The values appear in no log and no error. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Who we are at its authorization server, where it does not register clients itself. */
+  /** Our client id at its authorization server, if that server does not register clients itself. */
   readonly clientId?: string;
   readonly disabled?: boolean;
 }
@@ -45,10 +45,10 @@ export interface HttpToolServer {
 /** Tool servers by name. */
 export type ToolServers = Readonly<Record<string, StdioToolServer | HttpToolServer>>;
 
-/** Tools that run without a question, by the name of their server and by their own. */
+/** Tools that run without a question, by the name of their server and their own name. */
 export type Approvals = Readonly<Record<string, 'always' | readonly string[]>>;
 
-/** What a server says of a tool. It is shown and decides nothing: the server may say what it likes. */
+/** What a server says about a tool. It is shown but decides nothing, because the server may say anything. */
 export interface ToolAnnotations {
   readonly title?: string;
   readonly readOnlyHint?: boolean;
@@ -58,7 +58,7 @@ export interface ToolAnnotations {
 }
 
 export interface ListedTool {
-  /** The server's own name for it; a model may see another one. */
+  /** The server's own name for the tool; the model may see another name. */
   readonly name: string;
   readonly title?: string;
   /** At most 1,024 characters. */
@@ -77,7 +77,7 @@ export interface ListedToolServer {
 }
 
 export interface ListToolsParams {
-  /** Names of tool servers; absent is all of them. */
+  /** Names of tool servers. Absent means all of them. */
   readonly servers?: readonly string[];
 }
 
@@ -86,16 +86,19 @@ export interface ListToolsResult {
   readonly servers: readonly ListedToolServer[];
 }
 
-/** Client to daemon: the tool servers and what they offer. Those that are not there are started, and waited for for 15 s. */
+/**
+ * Client to daemon: lists the tool servers and what they offer. Servers that do not run yet are started; the daemon
+ * waits up to 15 s for them.
+ */
 export const listToolsRequest: RequestMessage<ListToolsParams, ListToolsResult> = {
   method: 'runner/tools/list',
 };
 
-/** Daemon to client: a tool server came, went, or has other tools. */
+/** Daemon to client: a tool server started, stopped, or changed its tools. */
 export const toolsDidChange: NotificationMessage<object> = { method: 'runner/tools/didChange' };
 
 export interface ApproveToolParams {
-  /** Of the chat that wants the call. */
+  /** The `streamId` of the chat that wants the call. */
   readonly streamId: string;
   readonly toolCall: ToolCall;
   readonly server: string;
@@ -104,20 +107,20 @@ export interface ApproveToolParams {
   readonly annotations?: ToolAnnotations;
 }
 
-/** `session` holds until the daemon ends, `always` until the tool's description or schema changes. */
+/** `session` applies until the daemon ends, `always` until the tool's description or schema changes. */
 export type ToolDecision = 'once' | 'session' | 'always' | 'deny';
 
 export interface ApproveToolResult {
   readonly decision: ToolDecision;
 }
 
-/** Daemon to client, where the client has {@link ClientCapabilities.approvesTools}: may this call run? */
+/** Daemon to client, if the client has {@link ClientCapabilities.approvesTools}: may this call run? */
 export const approveToolRequest: RequestMessage<ApproveToolParams, ApproveToolResult> = {
   method: 'runner/tools/approve',
 };
 
-/** What a client announces of itself as `capabilities.experimental.runner`. */
+/** What a client announces about itself as `capabilities.experimental.runner`. */
 export interface ClientCapabilities {
-  /** It answers `runner/tools/approve`. Otherwise only what `approvals` allow is run. */
+  /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */
   readonly approvesTools?: boolean;
 }

@@ -4,6 +4,9 @@ export const protocolVersion = 1;
 /** What `runnerd` adds to the `initialize` result under `capabilities.experimental.runner`. */
 export interface RunnerCapabilities {
   readonly protocolVersion: number;
-  /** An option, the environment or the user's configuration names the runner's address; else it is the default. */
+  /**
+   * True if an option, the environment or the user's configuration names the runner's address; otherwise the default
+   * address is used.
+   */
   readonly isHostNamed?: boolean;
 }

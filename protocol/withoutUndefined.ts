@@ -1,15 +1,15 @@
-/** What may be undefined is exactly what may be left out. */
+/** Exactly the optional keys may have the value undefined. */
 type Unset<T> = T extends unknown
   ? { [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K> ? T[K] | undefined : T[K] }
   : never;
 
 /**
- * The object without its keys whose value is undefined: what is not known is left out of a message. The result's type
- * is the one that is wanted, so that a key too many and a required key without a value are errors.
+ * Returns the object without the keys whose value is undefined, since a message leaves out what is not known. The type
+ * parameter is the wanted result, so an extra key and a required key without a value do not compile.
  */
 export function withoutUndefined<T extends object = never>(fields: Unset<NoInfer<T>>): T {
   const given: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) given[key] = value;
-  // The keys that are required have a value, as the parameter's type says.
+  // Every required key has a value, as the parameter's type demands.
   return given as T;
 }
