@@ -8,7 +8,12 @@ local command = vim.api.nvim_create_user_command
 
 command('RunnerChat', function(arguments)
   require('runner').chat(arguments)
-end, { nargs = '*', range = true, desc = 'Opens the chat; with a prompt, sends it; with a range, sends its lines along' })
+end, {
+  nargs = '*',
+  bang = true,
+  range = true,
+  desc = 'Opens the chat, with ! a fresh one; with a prompt, sends it; with a range, sends its lines along',
+})
 
 command('RunnerModels', function()
   require('runner').models()
@@ -17,6 +22,10 @@ end, { desc = 'The installed models, and what can be done with each' })
 command('RunnerSessions', function()
   require('runner').sessions()
 end, { desc = 'The conversations that are kept: opens one, shows it, or deletes it' })
+
+command('RunnerTools', function()
+  require('runner').tools()
+end, { desc = 'The tool servers and their tools; switches one on or off for the chat' })
 
 command('RunnerPull', function(arguments)
   require('runner').pull(arguments.args)
@@ -31,3 +40,26 @@ end, {
 command('RunnerCancel', function()
   require('runner').cancel()
 end, { desc = 'Cancels the answer that is under way, else the newest download' })
+
+local group = vim.api.nvim_create_augroup('runner.chats', { clear = true })
+local chats = 'runner://chat*'
+
+vim.api.nvim_create_autocmd('BufReadCmd', {
+  group = group,
+  pattern = chats,
+  callback = function(event)
+    require('runner').restore(event.buf)
+  end,
+})
+
+-- A session of the editor gives empty buffers the names that they had.
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  group = group,
+  callback = function()
+    for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.startswith(vim.api.nvim_buf_get_name(bufnr), 'runner://chat') then
+        require('runner').restore(bufnr)
+      end
+    end
+  end,
+})

@@ -94,6 +94,20 @@ local function write_log(_, params)
   write(('runnerd (%s): %s'):format(params.source, params.message))
 end
 
+--- The editor runs what answers a request in a coroutine, so that the answer may come later.
+---@param _ any
+---@param question runner.Question
+---@return { decision: string }
+local function approve(_, question)
+  local answering = coroutine.running()
+  require('runner.approval').ask(question, function(decision)
+    vim.schedule(function()
+      coroutine.resume(answering, { decision = decision })
+    end)
+  end)
+  return coroutine.yield()
+end
+
 --- After what the editor itself does with it, so that what is new now counts for the open buffers.
 local function register(err, params, context)
   local result = vim.lsp.handlers['client/registerCapability'](err, params, context)
@@ -106,6 +120,7 @@ end
 local function to_config(cmd)
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.textDocument.inlineCompletion = { dynamicRegistration = true }
+  capabilities.experimental = { runner = { approvesTools = true } }
   local settings = options.for_daemon()
   return {
     name = name,
@@ -122,6 +137,7 @@ local function to_config(cmd)
       ['runner/status/didChange'] = forwarder('runner/status/didChange'),
       ['runner/models/didChange'] = forwarder('runner/models/didChange'),
       ['runner/log'] = write_log,
+      ['runner/tools/approve'] = approve,
       ['client/registerCapability'] = register,
     },
     on_init = function(client)

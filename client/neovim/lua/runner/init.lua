@@ -50,16 +50,30 @@ function M.status()
 end
 
 --- What the user command was called with.
----@param arguments { args: string, range: integer, line1: integer, line2: integer }
+---@param arguments { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
 function M.chat(arguments)
   if not is_ready() then
     return
   end
   local chat = require('runner.chat')
   local selection = arguments.range > 0
-      and require('runner.chat.selection').of_lines(0, arguments.line1, arguments.line2)
+      and require('runner.chat.attachments').of_lines(0, arguments.line1, arguments.line2)
     or nil
-  chat.open({ prompt = arguments.args, selection = selection })
+  chat.open({ prompt = arguments.args, selection = selection, is_fresh = arguments.bang })
+end
+
+--- What the buffer of a chat is, where a session of the editor or `:edit` has made one by its name.
+---@param bufnr integer
+function M.restore(bufnr)
+  if is_ready() then
+    require('runner.chat').restore(bufnr)
+  end
+end
+
+function M.tools()
+  if is_ready() then
+    require('runner.tools').pick(require('runner.chat').open({ is_quiet = true }))
+  end
 end
 
 function M.models()

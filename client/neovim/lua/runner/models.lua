@@ -1,4 +1,5 @@
 --- The installed models, and what can be done with each.
+local actions = require('runner.actions')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
 
@@ -98,10 +99,8 @@ end
 local function delete(model)
   local prompt = model.running and ('%s is loaded. Unload and delete it?'):format(model.name)
     or ('Delete %s from the disk?'):format(model.name)
-  vim.ui.select({ 'Keep', 'Delete' }, { prompt = prompt }, function(choice)
-    if choice == 'Delete' then
-      run('runner/models/delete', { model = model.name, stop = true }, model.name .. ' was deleted.')
-    end
+  actions.confirm_deletion(prompt, function()
+    run('runner/models/delete', { model = model.name, stop = true }, model.name .. ' was deleted.')
   end)
 end
 
@@ -112,10 +111,6 @@ local function copy(name)
   pcall(vim.fn.setreg, '+', name)
   notice.say(('Copied %s.'):format(name))
 end
-
----@class runner.Action
----@field title string
----@field run fun()
 
 ---@param model runner.Model
 ---@return runner.Action[]
@@ -139,8 +134,7 @@ local function actions_of(model)
       require('runner.chat').open({ model = model.name })
     end,
   }
-  local actions = M.can_chat(model) and { chat } or {}
-  return vim.list_extend(actions, {
+  return vim.list_extend(M.can_chat(model) and { chat } or {}, {
     model.running and unload or load,
     {
       title = 'Delete',
@@ -157,20 +151,6 @@ local function actions_of(model)
   })
 end
 
----@param model runner.Model
-local function pick_action(model)
-  vim.ui.select(actions_of(model), {
-    prompt = model.name,
-    format_item = function(action)
-      return action.title
-    end,
-  }, function(action)
-    if action then
-      action.run()
-    end
-  end)
-end
-
 function M.pick()
   M.list(function(models)
     if #models == 0 then
@@ -178,7 +158,7 @@ function M.pick()
     end
     vim.ui.select(models, { prompt = 'Models', format_item = M.describer(models) }, function(model)
       if model then
-        pick_action(model)
+        actions.pick(model.name, actions_of(model))
       end
     end)
   end)

@@ -1,4 +1,5 @@
 --- The conversations that are kept, and what can be done with each.
+local actions = require('runner.actions')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
 
@@ -11,16 +12,6 @@ local M = {}
 ---@field model? string
 ---@field updatedAt string
 ---@field turns integer
-
----@class runner.KeptMessage: runner.Message
----@field thinking? string
----@field model? string
----@field partial? 'cancelled'|'failed'
-
----@class runner.KeptTurn
----@field prompt string
----@field model? string
----@field answers runner.KeptMessage[]
 
 --- As many as a list of this kind can be looked through.
 local most = 200
@@ -69,64 +60,27 @@ function M.read(id, is_opened, take)
   ask('read', { id = id, open = is_opened }, take)
 end
 
----@param messages runner.KeptMessage[]
----@return runner.KeptTurn[]
-function M.turns_of(messages)
-  local turns = {}
-  for _, message in ipairs(messages) do
-    local turn = turns[#turns]
-    if message.role == 'user' then
-      turns[#turns + 1] = { prompt = message.content, answers = {} }
-    elseif turn and message.role == 'assistant' then
-      turn.model = turn.model or message.model
-      table.insert(turn.answers, message)
-    end
-  end
-  return turns
-end
-
----@param messages runner.KeptMessage[]
----@return string[]
-local function lines_of(messages)
-  local lines = {}
-  for _, turn in ipairs(M.turns_of(messages)) do
-    local texts = { '## You', turn.prompt, '## ' .. (turn.model or 'Answer') }
-    for _, message in ipairs(turn.answers) do
-      table.insert(texts, message.content)
-    end
-    vim.list_extend(lines, vim.split(table.concat(texts, '\n\n') .. '\n', '\n'))
-  end
-  return lines
-end
-
+--- Beside the window, as the chat would show it, and only to be read.
 ---@param session runner.Session
 local function preview(session)
   M.read(session.id, false, function(result)
-    local bufnr = vim.api.nvim_create_buf(false, true)
-    vim.bo[bufnr].bufhidden = 'wipe'
-    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines_of(result.messages))
-    vim.bo[bufnr].modifiable = false
-    vim.bo[bufnr][vim.treesitter.language.add('markdown') and 'filetype' or 'syntax'] = 'markdown'
-    vim.api.nvim_open_win(bufnr, true, { split = 'below', win = 0 })
-    vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = bufnr, desc = 'Closes the preview' })
+    require('runner.chat').preview(session.title, result)
   end)
 end
 
 ---@param session runner.Session
 local function delete(session)
-  local prompt = ('Delete "%s" from the disk?'):format(title_of(session))
-  vim.ui.select({ 'Keep', 'Delete' }, { prompt = prompt }, function(choice)
-    if choice == 'Delete' then
-      ask('delete', { id = session.id }, function()
-        notice.say(('"%s" was deleted.'):format(title_of(session)))
-      end)
-    end
+  actions.confirm_deletion(('Delete "%s" from the disk?'):format(title_of(session)), function()
+    ask('delete', { id = session.id }, function()
+      notice.say(('"%s" was deleted.'):format(title_of(session)))
+    end)
   end)
 end
 
 ---@param session runner.Session
-local function pick_action(session)
-  local actions = {
+---@return runner.Action[]
+local function actions_of(session)
+  return {
     {
       title = 'Open',
       run = function()
@@ -146,16 +100,6 @@ local function pick_action(session)
       end,
     },
   }
-  vim.ui.select(actions, {
-    prompt = title_of(session),
-    format_item = function(action)
-      return action.title
-    end,
-  }, function(action)
-    if action then
-      action.run()
-    end
-  end)
 end
 
 ---@param session runner.Session
@@ -172,7 +116,7 @@ function M.pick()
     end
     vim.ui.select(result.sessions, { prompt = 'Conversations', format_item = row_of }, function(session)
       if session then
-        pick_action(session)
+        actions.pick(title_of(session), actions_of(session))
       end
     end)
   end)

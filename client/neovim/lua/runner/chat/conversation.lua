@@ -2,42 +2,81 @@
 local connection = require('runner.connection')
 
 ---@class runner.Message
----@field role 'user'|'assistant'
+---@field role 'user'|'assistant'|'tool'
 ---@field content string
 ---@field attachments? runner.Attachment[]
+---@field thinking? string
+---@field toolCalls? runner.ToolCall[]
+---@field toolCallId? string
+---@field toolName? string
 
 ---@class runner.Turn
 ---@field prompt string
----@field selection? runner.Selection
+---@field attachments? runner.Attachment[]
 ---@field model string
+---@field hosted_tools 'all'|string[] Names of tool servers.
+---@field is_again? boolean The last prompt is answered anew, and the answer that it had is left out.
+
+---@class runner.ChatResult
+---@field finishReason string
+---@field message runner.Message
+---@field messages? runner.Message[] With tools: all that the turn added.
+---@field usage? { promptTokens: integer, completionTokens: integer, contextLength?: integer }
 
 --- What is told while an answer comes. One of the last two ends it.
 ---@class runner.Listener
 ---@field thinking fun(text: string)
 ---@field text fun(text: string)
----@field notice fun(message: string)
+---@field call fun(call: runner.ToolCall)
+---@field result fun(result: runner.ToolResult)
+---@field notice fun(notice: { code: string, message: string })
 ---@field failed fun(err: runner.Error)
----@field done fun(result: { finishReason: string, message: runner.Message })
+---@field done fun(result: runner.ChatResult)
 
 ---@class runner.Conversation
+---@field stream_id string? Of the answer that is under way.
+---@field session string? Its id, where it is kept; it is created with the first prompt.
 ---@field private messages runner.Message[]
----@field private session string? Its id, where it is kept; it is created with the first prompt.
+---@field private on_session fun(session: string) It is kept, under this id.
 ---@field private is_not_kept boolean?
 ---@field private request runner.Request?
----@field private stream_id string?
----@field private listener runner.Listener?
 local Conversation = {}
 Conversation.__index = Conversation
 
 local count = 0
+--- By the answer that is under way.
+---@type table<string, runner.Listener>
+local listeners = {}
 
+local tells = {
+  text = function(listener, delta)
+    listener.text(delta.text)
+  end,
+  thinking = function(listener, delta)
+    listener.thinking(delta.text)
+  end,
+  toolCall = function(listener, delta)
+    listener.call(delta.toolCall)
+  end,
+  toolResult = function(listener, delta)
+    listener.result(delta.toolResult)
+  end,
+  notice = function(listener, delta)
+    listener.notice(delta.notice)
+  end,
+}
+
+connection.on('runner/chat/delta', function(delta)
+  local listener, tell = listeners[delta.streamId], tells[delta.kind]
+  if listener and tell then
+    tell(listener, delta)
+  end
+end)
+
+---@param on_session fun(session: string)
 ---@return runner.Conversation
-function Conversation.create()
-  local conversation = setmetatable({ messages = {} }, Conversation)
-  connection.on('runner/chat/delta', function(delta)
-    conversation:take(delta)
-  end)
-  return conversation
+function Conversation.create(on_session)
+  return setmetatable({ messages = {}, on_session = on_session }, Conversation)
 end
 
 ---@return boolean
@@ -45,23 +84,54 @@ function Conversation:is_answering()
   return self.request ~= nil
 end
 
----@private
-function Conversation:take(delta)
-  if not self.listener or delta.streamId ~= self.stream_id then
-    return
+---@return runner.Message? prompt
+---@return integer index
+function Conversation:last_prompt()
+  for index = #self.messages, 1, -1 do
+    if self.messages[index].role == 'user' then
+      return self.messages[index], index
+    end
   end
-  if delta.kind == 'notice' then
-    self.listener.notice(delta.notice.message)
-  elseif delta.kind == 'text' or delta.kind == 'thinking' then
-    self.listener[delta.kind](delta.text)
-  end
+  return nil, 0
 end
 
+--- The editor reads an object whose values are all null as an empty list, which no daemon takes for arguments.
+---@param messages runner.Message[]
+---@return runner.Message[]
+local function mended(messages)
+  for _, message in ipairs(messages) do
+    for _, call in ipairs(message.toolCalls or {}) do
+      if next(call.arguments) == nil then
+        call.arguments = vim.empty_dict()
+      end
+    end
+  end
+  return messages
+end
+
+---@param result runner.ChatResult
+---@return runner.Message[]
+local function added_by(result)
+  if result.messages then
+    return mended(result.messages)
+  end
+  local content = result.message.content
+  return content ~= '' and { { role = 'assistant', content = content } } or {}
+end
+
+--- All that is sent, with the prompt at its end.
+---@private
 ---@param turn runner.Turn
----@return runner.Message
-local function message_of(turn)
-  local attachments = turn.selection and { turn.selection.attachment }
-  return { role = 'user', content = turn.prompt, attachments = attachments }
+---@return runner.Message[]
+function Conversation:messages_for(turn)
+  local prompt, index = self:last_prompt()
+  if turn.is_again and prompt then
+    return vim.list_slice(self.messages, 1, index)
+  end
+  local messages = vim.list_slice(self.messages)
+  local attachments = turn.attachments and turn.attachments[1] and turn.attachments or nil
+  messages[#messages + 1] = { role = 'user', content = turn.prompt, attachments = attachments }
+  return messages
 end
 
 --- The next answer. What failed is no part of what was said; what was cut is, where something came.
@@ -70,15 +140,23 @@ end
 ---@param listener runner.Listener
 function Conversation:ask(turn, listener)
   count = count + 1
-  self.stream_id = ('neovim-%d'):format(count)
-  self.listener = listener
-  local messages = vim.list_extend({}, self.messages)
-  messages[#messages + 1] = message_of(turn)
-  local params = { streamId = self.stream_id, model = turn.model, messages = messages, session = self.session }
+  local stream_id = ('neovim-%d'):format(count)
+  self.stream_id = stream_id
+  listeners[stream_id] = listener
+  local messages = self:messages_for(turn)
+  local params = {
+    streamId = stream_id,
+    model = turn.model,
+    messages = messages,
+    hostedTools = turn.hosted_tools,
+    session = self.session,
+  }
   local is_over = false
   local request = connection.request('runner/chat', params, function(err, result)
     is_over = true
-    self.request, self.listener = nil, nil
+    self.request, self.stream_id = nil, nil
+    listeners[stream_id] = nil
+    require('runner.approval').forget(stream_id)
     if err then
       -- It was deleted meanwhile: the next prompt begins another, with all that was said.
       if err.data and err.data.path == 'session' then
@@ -86,9 +164,9 @@ function Conversation:ask(turn, listener)
       end
       return listener.failed(err)
     end
-    if result.message.content ~= '' then
-      messages[#messages + 1] = { role = 'assistant', content = result.message.content }
-      self.messages = messages
+    local added = added_by(result)
+    if #added > 0 then
+      self.messages = vim.list_extend(messages, added)
     end
     listener.done(result)
   end)
@@ -116,7 +194,10 @@ function Conversation:with_session(continue, cancelled)
       require('runner.notice').warn('This conversation is not kept. ' .. err.message)
     end
     self.is_not_kept = err ~= nil
-    self.session = result and result.session.id
+    if result then
+      self.session = result.session.id
+      self.on_session(self.session)
+    end
     continue()
   end)
   if not is_over then
@@ -140,7 +221,8 @@ end
 ---@param messages runner.KeptMessage[]
 function Conversation:resume(id, messages)
   self:forget()
-  self.session, self.messages = id, messages
+  self.session, self.messages = id, mended(messages)
+  self.on_session(id)
 end
 
 ---@return boolean whether nothing was said yet
@@ -159,7 +241,11 @@ end
 
 function Conversation:forget()
   self:cancel()
-  self.messages, self.listener, self.session, self.is_not_kept = {}, nil, nil, nil
+  if self.stream_id then
+    listeners[self.stream_id] = nil
+    require('runner.approval').forget(self.stream_id)
+  end
+  self.messages, self.session, self.is_not_kept = {}, nil, nil
 end
 
 return Conversation

@@ -1,13 +1,24 @@
---- What a model thought is folded once it is done; while it thinks, it can be read along.
+--- What a model thought, and the calls of tools, are folded once they are done; until then they can be read along.
 local M = {}
 
-local namespace = vim.api.nvim_create_namespace('runner.chat.thinking')
+local namespace = vim.api.nvim_create_namespace('runner.chat.folds')
+
+--- What a closed fold says, by buffer and mark.
+---@type table<integer, table<integer, string>>
+local summaries = {}
+
+---@class runner.Fold
+---@field first integer From 0.
+---@field last integer
+---@field summary string One line.
 
 ---@param bufnr integer
----@param first integer From 0.
----@param last integer
-function M.add(bufnr, first, last)
-  vim.api.nvim_buf_set_extmark(bufnr, namespace, first, 0, { end_row = last, end_col = 0, undo_restore = false })
+---@param fold runner.Fold
+function M.add(bufnr, fold)
+  local options = { end_row = fold.last, end_col = 0 }
+  local mark = vim.api.nvim_buf_set_extmark(bufnr, namespace, fold.first, 0, options)
+  summaries[bufnr] = summaries[bufnr] or {}
+  summaries[bufnr][mark] = fold.summary
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
     -- To set it again has the editor look at all lines anew.
     vim.wo[window][0].foldmethod = 'expr'
@@ -16,7 +27,10 @@ end
 
 ---@param bufnr integer
 function M.clear(bufnr)
-  vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  summaries[bufnr] = nil
+  if vim.api.nvim_buf_is_valid(bufnr) then
+    vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  end
 end
 
 ---@param value string
@@ -38,25 +52,33 @@ function M.show_in(window)
   options.fillchars = vim.iter({ vim.o.fillchars, 'fold: ' }):filter(is_set):join(',')
 end
 
+---@param row integer From 0.
+---@return integer? mark
+---@return boolean? is_first
+local function fold_at(row)
+  local bufnr = vim.api.nvim_get_current_buf()
+  local options = { details = true, overlap = true }
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, namespace, { row, 0 }, { row, -1 }, options)) do
+    local first, last = mark[2], mark[4].end_row
+    if row >= first and row <= last then
+      return mark[1], row == first
+    end
+  end
+end
+
 --- For 'foldexpr'.
 ---@return string|integer
 function M.level()
-  local row = vim.v.lnum - 1
-  local marks = vim.api.nvim_buf_get_extmarks(0, namespace, { row, 0 }, { row, -1 }, { details = true, overlap = true })
-  for _, mark in ipairs(marks) do
-    local first, last = mark[2], mark[4].end_row
-    if row >= first and row <= last then
-      return row == first and '>1' or 1
-    end
-  end
-  return 0
+  local mark, is_first = fold_at(vim.v.lnum - 1)
+  return not mark and 0 or is_first and '>1' or 1
 end
 
 --- For 'foldtext'.
 ---@return string
 function M.text()
-  local lines = vim.v.foldend - vim.v.foldstart + 1
-  return ('> Thought, %d %s (zo opens)'):format(lines, lines == 1 and 'line' or 'lines')
+  local mark = fold_at(vim.v.foldstart - 1)
+  local summary = mark and (summaries[vim.api.nvim_get_current_buf()] or {})[mark]
+  return ('> %s (zo opens)'):format(summary or 'Folded')
 end
 
 return M

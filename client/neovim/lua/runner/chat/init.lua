@@ -1,357 +1,242 @@
---- `:RunnerChat`: one conversation, in one buffer.
-local Conversation = require('runner.chat.conversation')
+--- `:RunnerChat`: the chats of this editor, each in a buffer of its own.
+local Chat = require('runner.chat.chat')
 local Page = require('runner.chat.page')
-local folds = require('runner.chat.folds')
-local models = require('runner.models')
-local notice = require('runner.notice')
-local sessions = require('runner.sessions')
+local keys = require('runner.chat.keys')
+local replay = require('runner.chat.replay')
+local window = require('runner.chat.window')
 
 local M = {}
 
-local interrupts = vim.api.nvim_create_namespace('runner.chat.interrupts')
-
 ---@class runner.ChatOptions
 ---@field prompt? string Sent at once; empty is none.
----@field selection? runner.Selection
+---@field selection? runner.Context
 ---@field model? string
+---@field is_fresh? boolean Another chat than those that there are.
 ---@field is_quiet? boolean Nothing is offered.
 
----@type runner.Page?
-local page
-local conversation = Conversation.create()
----@type string?
-local model
----@type runner.Selection?
-local selection
---- The conversation that was offered.
----@type string?
-local last
+--- Buffers of this name are chats; those that are kept have the id behind it.
+local name = 'runner://chat'
 
----@type fun(bufnr: integer): integer
-local show
+--- By buffer.
+---@type table<integer, runner.Chat>
+local chats = {}
+--- The one that was used last.
+---@type runner.Chat?
+local latest
 
---- The keys that there are now, as many as have room.
----@param room integer
----@return string
-local function hint_for(room)
-  if conversation:is_answering() then
-    return 'answers, <C-c> cancels'
-  end
-  local hint = '<C-s> sends, gm chooses the model'
-  return #hint <= room and hint or '<C-s> sends'
+---@return runner.Chat?
+local function current()
+  return chats[vim.api.nvim_get_current_buf()]
 end
 
-local function show_winbar()
-  local shown = model or 'no model'
-  for _, window in ipairs(page and vim.fn.win_findbuf(page.bufnr) or {}) do
-    local hint = hint_for(vim.api.nvim_win_get_width(window) - #shown - 3)
-    local escaped = shown:gsub('%%', '%%%%')
-    vim.wo[window][0].winbar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<%s '):format(escaped, hint)
-  end
-end
-
----@param chosen string
-local function use(chosen)
-  model = chosen
-  if page and page:is_there() then
-    show_winbar()
-  end
-end
-
----@param list runner.Model[]
----@return string? name The one that is loaded, else the newest. What runs elsewhere answers only who chose it.
-local function first_choice(list)
-  local able = vim.tbl_filter(function(one)
-    return models.can_chat(one) and not one.remote
-  end, list)
-  local loaded = vim.iter(able):find(function(one)
-    return one.running ~= nil
-  end)
-  local first = loaded or able[1]
-  return first and first.name
-end
-
----@param message string
-local function say_error(message)
-  if page then
-    page:add_remark(('**Error:** %s'):format(message))
-  end
-end
-
----@param continue fun(name: string)
-local function with_model(continue)
-  if model then
-    return continue(model)
-  end
-  models.list(function(list)
-    -- Something else may have been chosen meanwhile.
-    local chosen = model or first_choice(list)
-    if not chosen then
-      return say_error(
-        vim.iter(list):any(models.can_chat)
-            and 'Nothing was sent: every model that can chat runs elsewhere. Choose one of them with gm, or get one of your own with :RunnerPull NAME.'
-          or 'No model that can chat is installed. Get one with :RunnerPull NAME.'
-      )
-    end
-    use(chosen)
-    continue(chosen)
-  end, say_error)
-end
-
---- What makes the result more than its text.
-local remarks = {
-  cancelled = '*Cancelled.*',
-  length = '*Cut: the answer has reached its greatest length.*',
-}
-
----@param shown runner.Page
----@param turn runner.Turn
----@return runner.Listener
-local function listener_for(shown, turn)
-  local came = ''
-  ---@param write fun(text: string)
-  local function to(write)
-    return function(text)
-      if shown:is_there() then
-        write(text)
-      end
+---@param wanted string
+---@return string? free
+local function free_name(wanted)
+  for number = 1, 100 do
+    local candidate = number == 1 and wanted or ('%s/%d'):format(wanted, number)
+    if vim.fn.bufexists(candidate) == 0 then
+      return candidate
     end
   end
-  local function finish()
-    shown:end_answer()
-    show_winbar()
+end
+
+--- The editor keeps a buffer of the old name, which nobody asked for.
+---@param bufnr integer
+---@param wanted string
+local function rename(bufnr, wanted)
+  local old = vim.api.nvim_buf_get_name(bufnr)
+  local free = old ~= wanted and free_name(wanted)
+  if not free then
+    return
   end
-  return {
-    thinking = to(function(text)
-      shown:add_thinking(text)
-    end),
-    text = to(function(text)
-      shown:add_text(text)
-      -- After it: what an interrupt kept from being written is missing here too, and is made good at the end.
-      came = came .. text
-    end),
-    notice = to(function(message)
-      shown:add_line(('*%s*'):format(message))
-    end),
-    failed = function(err)
-      if not shown:is_there() then
-        return
-      end
-      shown:add_line(('**Error:** %s'):format(err.message))
-      finish()
-      -- It can be sent again with one key, unless something else is being typed.
-      if shown:draft() == '' then
-        selection = selection or turn.selection
-        shown:set_draft(turn.prompt)
-        shown:show_context(selection and selection.title)
-      end
-    end,
-    done = function(result)
-      if not shown:is_there() then
-        return
-      end
-      if result.message.content ~= came then
-        shown:replace_answer(result.message.content)
-      end
-      local remark = remarks[result.finishReason]
-      if remark then
-        shown:add_line(remark)
-      end
-      finish()
-    end,
-  }
-end
-
----@param prompt string
----@param sent? fun()
-local function send(prompt, sent)
-  if conversation:is_answering() then
-    return notice.warn('An answer is under way; <C-c> or :RunnerCancel ends it.')
+  vim.api.nvim_buf_set_name(bufnr, free)
+  local left = old ~= '' and vim.fn.bufnr(('^%s$'):format(old)) or -1
+  if left ~= -1 and left ~= bufnr then
+    vim.api.nvim_buf_delete(left, { force = true })
   end
-  with_model(function(name)
-    if not page or conversation:is_answering() then
-      return
-    end
-    local turn = { prompt = prompt, selection = selection, model = name }
-    selection = nil
-    page:show_context(nil)
-    page:begin_answer(prompt, name, turn.selection and turn.selection.title)
-    if sent then
-      sent()
-    end
-    conversation:send(turn, listener_for(page, turn))
-    show_winbar()
-  end)
-end
-
---- Sends the prompt that stands at the end of the buffer.
-function M.submit()
-  local draft = page and page:draft() or ''
-  if draft ~= '' then
-    send(draft, function()
-      page:set_draft('')
-    end)
-  end
-end
-
-function M.pick_model()
-  models.list(function(list)
-    local able = vim.tbl_filter(models.can_chat, list)
-    vim.ui.select(able, { prompt = 'Chat with', format_item = models.describer(able) }, function(chosen)
-      if chosen then
-        use(chosen.name)
-      end
-    end)
-  end)
-end
-
----@return boolean whether an answer was under way
-function M.cancel()
-  return conversation:cancel()
-end
-
---- Shows a conversation that is kept, and goes on with it.
----@param id string
-function M.resume(id)
-  sessions.read(id, true, function(result)
-    M.open({ is_quiet = true })
-    conversation:resume(id, result.messages)
-    page:clear()
-    for _, shown in ipairs(sessions.turns_of(result.messages)) do
-      page:begin_answer(shown.prompt, shown.model or result.session.model or 'Answer')
-      for _, message in ipairs(shown.answers) do
-        if message.thinking then
-          page:add_thinking(message.thinking)
-        end
-        page:add_text(message.content)
-        if message.partial then
-          page:add_line(message.partial == 'cancelled' and '*Cancelled.*' or '*Failed.*')
-        end
-      end
-      page:end_answer()
-    end
-    page:go_to_prompt(show(page.bufnr))
-    local wanted = result.session.model
-    models.list(function(list)
-      if vim.iter(list):any(function(one)
-        return one.name == wanted
-      end) then
-        use(wanted)
-      end
-    end)
-  end)
-end
-
---- Where there is a last conversation of this folder, says how to go on with it.
-local function offer_last()
-  sessions.last_here(function(session)
-    if page and conversation:is_new() and page:draft() == '' then
-      last = session.id
-      page:add_remark(('*Last here: %s. `gl` goes on with it.*'):format(sessions.describe(session)))
-    end
-  end)
 end
 
 ---@param bufnr integer
-local function map_keys(bufnr)
-  local function map(modes, key, run, desc)
-    vim.keymap.set(modes, key, run, { buffer = bufnr, desc = desc })
+local function become_text(bufnr)
+  local options = vim.bo[bufnr]
+  options.buftype, options.bufhidden, options.swapfile = 'nofile', 'hide', false
+  -- Some packages of Neovim come without the parser that the file type of Markdown needs, and fail there.
+  local option = vim.treesitter.language.add('markdown') and 'filetype' or 'syntax'
+  options[option] = 'markdown'
+end
+
+---@param chat runner.Chat
+local function forget(chat)
+  chat:close()
+  chats[chat.bufnr] = nil
+  latest = latest ~= chat and latest or nil
+  if not next(chats) then
+    keys.unwatch_interrupts()
   end
-  map('n', '<CR>', M.submit, 'Sends the prompt')
-  map({ 'n', 'i' }, '<C-s>', M.submit, 'Sends the prompt')
-  map({ 'n', 'i' }, '<C-c>', function()
-    if not M.cancel() then
-      vim.cmd.stopinsert()
+  -- Without its text and marks it would only look like one that can be gone on with.
+  vim.schedule(function()
+    if not chats[chat.bufnr] and vim.api.nvim_buf_is_valid(chat.bufnr) then
+      vim.api.nvim_buf_delete(chat.bufnr, { force = true })
     end
-  end, 'Cancels the answer')
-  map('n', 'gm', M.pick_model, 'Chooses the model')
-  map('n', 'gl', function()
-    if last then
-      M.resume(last)
-    end
-  end, 'Goes on with the last conversation of this folder')
+  end)
 end
 
---- In the midst of other events the editor takes <C-c> for an interrupt, which no mapping sees.
----@param bufnr integer
-local function watch_interrupts(bufnr)
-  vim.on_key(function(_, typed)
-    if typed == '\3' and vim.api.nvim_get_current_buf() == bufnr then
-      vim.schedule(M.cancel)
-    end
-  end, interrupts)
-end
-
----@return runner.Page
-local function create_page()
-  local created = Page.create()
-  map_keys(created.bufnr)
-  watch_interrupts(created.bufnr)
-  vim.api.nvim_create_autocmd('BufWinEnter', {
-    buffer = created.bufnr,
-    callback = function()
-      folds.show_in(vim.api.nvim_get_current_win())
-      show_winbar()
-    end,
-  })
-  vim.api.nvim_create_autocmd('BufUnload', {
-    buffer = created.bufnr,
-    callback = function()
-      conversation:forget()
-      page, selection = nil, nil
-      vim.on_key(nil, interrupts)
-      -- Without its text and marks it would only look like one that can be gone on with.
-      vim.schedule(function()
-        if vim.api.nvim_buf_is_valid(created.bufnr) then
-          vim.api.nvim_buf_delete(created.bufnr, { force = true })
-        end
-      end)
-    end,
-  })
-  return created
-end
-
----@param bufnr integer
----@return integer
-function show(bufnr)
-  local window = vim.fn.win_findbuf(bufnr)[1]
-  if window then
-    vim.api.nvim_set_current_win(window)
-    return window
+---@param chat runner.Chat
+local function watch(chat)
+  local group = vim.api.nvim_create_augroup(('runner.chat.%d'):format(chat.bufnr), { clear = true })
+  local function on(events, callback)
+    vim.api.nvim_create_autocmd(events, { group = group, buffer = chat.bufnr, callback = callback })
   end
-  window = vim.api.nvim_open_win(bufnr, true, { split = 'right', win = 0 })
-  local options = vim.wo[window][0]
-  options.wrap, options.linebreak = true, true
-  -- It is no code: its lines have no numbers and no signs.
-  options.number, options.relativenumber, options.signcolumn = false, false, 'no'
-  return window
+  on('BufWinEnter', function()
+    window.dress(vim.api.nvim_get_current_win())
+    chat:show_state()
+  end)
+  on('BufEnter', function()
+    latest = chat
+  end)
+  on('TextChanged', function()
+    chat.page:mend()
+  end)
+  on('BufUnload', function()
+    vim.api.nvim_del_augroup_by_id(group)
+    forget(chat)
+  end)
+end
+
+--- Has a buffer be a chat.
+---@param bufnr integer
+---@return runner.Chat
+local function adopt(bufnr)
+  become_text(bufnr)
+  local chat = Chat.create(bufnr, function(session)
+    rename(bufnr, ('%s/%s'):format(name, session))
+  end)
+  chats[bufnr] = chat
+  keys.map(bufnr, chat)
+  keys.watch_interrupts(current)
+  vim.bo[bufnr].omnifunc = "v:lua.require'runner.chat.mentions'.omnifunc"
+  watch(chat)
+  return chat
+end
+
+---@return runner.Chat
+local function create()
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(bufnr, free_name(name) or '')
+  return adopt(bufnr)
+end
+
+--- The one that is looked at, else one of this tab, else the one that was used last.
+---@return runner.Chat?
+local function find()
+  local here = current()
+  if here then
+    return here
+  end
+  for _, shown in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local chat = chats[vim.api.nvim_win_get_buf(shown)]
+    if chat then
+      return chat
+    end
+  end
+  return latest
+end
+
+---@param chat runner.Chat
+local function show(chat)
+  local other = find()
+  latest = chat
+  chat.page:go_to_prompt(window.show(chat.bufnr, other and other ~= chat and other.bufnr or nil))
 end
 
 ---@param options runner.ChatOptions
+---@return runner.Chat
 function M.open(options)
-  local is_new = not page
-  page = page or create_page()
-  page:go_to_prompt(show(page.bufnr))
+  local known = not options.is_fresh and find() or nil
+  local chat = known or create()
+  show(chat)
   if options.model then
-    use(options.model)
+    chat:use(options.model)
   end
   if options.selection then
-    selection = options.selection
-    page:show_context(selection.title)
+    chat:select(options.selection)
   end
-  local prompt = options.prompt or ''
-  if prompt == '' then
-    with_model(show_winbar)
-    if is_new and not options.is_quiet then
-      offer_last()
-    end
-  elseif page:draft() == '' then
-    -- It stands there until it is sent, so that nothing on the way to that loses it.
-    page:set_draft(prompt)
-    M.submit()
+  if (options.prompt or '') ~= '' then
+    chat:say(options.prompt)
   else
-    send(prompt)
+    chat:prepare()
+    if not known and not options.is_fresh and not options.is_quiet then
+      chat:offer_last()
+    end
   end
+  return chat
+end
+
+--- Goes on with a conversation that is kept: where it is open, else in the chat that nothing was said in, else in
+--- another one.
+---@param id string
+function M.resume(id)
+  for _, chat in pairs(chats) do
+    if chat.conversation.session == id then
+      return show(chat)
+    end
+  end
+  local known = find()
+  local is_free = known and known.conversation:is_new()
+  M.open({ is_quiet = true, is_fresh = not is_free }):resume(id)
+end
+
+--- A buffer that has the name of a chat, of a session of the editor or by `:edit`, is one.
+---@param bufnr integer
+function M.restore(bufnr)
+  if chats[bufnr] then
+    return
+  end
+  local id = vim.api.nvim_buf_get_name(bufnr):match('^runner://chat/(%d%d%d%d%d%d%d%d%-%w+)')
+  local chat = adopt(bufnr)
+  for _, shown in ipairs(vim.fn.win_findbuf(bufnr)) do
+    window.dress(shown)
+  end
+  if id then
+    chat:resume(id)
+  else
+    chat:prepare()
+  end
+end
+
+---@param title string
+---@param result { session: runner.Session, messages: runner.KeptMessage[] }
+function M.preview(title, result)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  become_text(bufnr)
+  vim.bo[bufnr].bufhidden = 'wipe'
+  local page = Page.create(bufnr)
+  replay.write(page, result.messages, result.session.model)
+  page:leave_out_prompt()
+  vim.api.nvim_open_win(bufnr, true, { split = 'below', win = 0 })
+  window.dress(vim.api.nvim_get_current_win())
+  vim.wo.winbar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<q closes '):format((title:gsub('%%', '%%%%')))
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = bufnr, desc = 'Closes the preview' })
+end
+
+---@param stream_id string
+---@return runner.Chat?
+function M.of_stream(stream_id)
+  return vim.iter(vim.tbl_values(chats)):find(function(chat)
+    return chat.conversation.stream_id == stream_id
+  end)
+end
+
+--- Of the chat that is looked at, else of any that answers.
+---@return boolean whether an answer was under way
+function M.cancel()
+  local chat = find()
+  if chat and chat:cancel() then
+    return true
+  end
+  return vim.iter(vim.tbl_values(chats)):any(function(other)
+    return other:cancel()
+  end)
 end
 
 return M

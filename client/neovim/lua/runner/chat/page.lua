@@ -1,45 +1,42 @@
---- The buffer of the chat: what was said, and always below it the prompt. Answers grow above the prompt, so that
---- whoever is there stays there and can type on, and whoever has scrolled away is not moved.
+--- The text of a chat: what was said, and always below it the prompt. Answers grow above the prompt, so that whoever is
+--- there stays there and can type on, and whoever has scrolled away is not moved. The user may edit all of it: what
+--- the chat needs is put back where it is gone.
+local calls = require('runner.chat.calls')
 local folds = require('runner.chat.folds')
+local paper = require('runner.chat.paper')
 
 ---@class runner.Page
 ---@field bufnr integer
 ---@field private prompt integer The mark of the heading above the prompt.
----@field private answer_start integer? The mark of the beginning of the answer that came last.
+---@field private answer_start integer? The mark of the beginning of the text that came last.
 ---@field private answer_end integer? Where the next piece of it goes.
 ---@field private thinking_from integer? The mark of the beginning of the thinking that is under way.
 ---@field private held string? Line ends of the thinking that are written once more comes.
+---@field private calls table<string, { call: runner.ToolCall, first: integer, last: integer }> Those without a result, with their marks.
+---@field private context string? What goes along with the prompt.
 local Page = {}
 Page.__index = Page
 
 local namespace = vim.api.nvim_create_namespace('runner.chat')
-local name = 'runner://chat'
 local heading = '## You'
 
+---@param bufnr integer
 ---@return runner.Page
-function Page.create()
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(bufnr, name)
-  vim.bo[bufnr].buftype = 'nofile'
-  vim.bo[bufnr].bufhidden = 'hide'
-  vim.bo[bufnr].swapfile = false
-  -- Some packages of Neovim come without the parser that the file type of Markdown needs, and fail there.
-  local option = vim.treesitter.language.add('markdown') and 'filetype' or 'syntax'
-  vim.bo[bufnr][option] = 'markdown'
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, { heading, '', '' })
+function Page.create(bufnr)
   local page = setmetatable({ bufnr = bufnr }, Page)
-  page.prompt = page:mark(0, 0)
+  page:clear()
   return page
 end
 
 --- Without all that was said; the prompt stays.
 function Page:clear()
-  local draft = self:draft()
+  local draft = self.prompt and self:draft() or ''
   vim.api.nvim_buf_clear_namespace(self.bufnr, namespace, 0, -1)
   folds.clear(self.bufnr)
-  vim.api.nvim_buf_set_lines(self.bufnr, 0, -1, false, { heading, '', '' })
+  paper.replace_from(self.bufnr, 0, { heading, '', '' })
   self.prompt = self:mark(0, 0)
-  self.thinking_from = nil
+  self.answer_start, self.answer_end, self.thinking_from = nil, nil, nil
+  self.calls = {}
   if draft ~= '' then
     self:set_draft(draft)
   end
@@ -60,26 +57,77 @@ function Page:mark(row, col, options)
 end
 
 ---@private
----@param mark integer
+---@param mark integer?
 ---@return integer row
 ---@return integer col
 function Page:place_of(mark)
-  local place = vim.api.nvim_buf_get_extmark_by_id(self.bufnr, namespace, mark, {})
-  return place[1], place[2]
+  local place = mark and vim.api.nvim_buf_get_extmark_by_id(self.bufnr, namespace, mark, {}) or {}
+  return place[1] or 0, place[2] or 0
+end
+
+--- The heading at its mark, or, where an undo has parted them, with nothing in between.
+---@private
+---@param row integer
+---@return integer?
+function Page:find_heading(row)
+  for candidate = row, math.max(row - 3, 0), -1 do
+    local line = paper.line(self.bufnr, candidate)
+    if line == heading then
+      return candidate
+    elseif candidate < row and line ~= '' then
+      return nil
+    end
+  end
+end
+
+--- The row of the heading above the prompt. Where the user has deleted it, it stands there again: what is below it is
+--- the prompt.
+---@private
+---@param insert? fun(bufnr: integer, row: integer, lines: string[])
+---@return integer
+function Page:prompt_row(insert)
+  local count = vim.api.nvim_buf_line_count(self.bufnr)
+  local row = math.min(self:place_of(self.prompt), count)
+  local found = self:find_heading(row)
+  if not found then
+    local is_empty = count == 1 and paper.line(self.bufnr, 0) == ''
+    row = is_empty and 0 or row
+    local lines = (paper.line(self.bufnr, row - 1) or '') ~= '' and { '', heading, '' } or { heading, '' }
+    if row == count then
+      lines[#lines + 1] = ''
+    end
+    (insert or paper.insert)(self.bufnr, row, lines)
+    found = lines[1] == heading and row or row + 1
+  end
+  if found ~= self:place_of(self.prompt) then
+    self:mark_prompt(found)
+  end
+  return found
+end
+
+--- Puts back what the user has just deleted and the chat needs; an undo takes both back together.
+function Page:mend()
+  self:prompt_row(paper.join)
+end
+
+---@private
+---@param row integer
+function Page:mark_prompt(row)
+  local context = self.context and { { self.context, 'RunnerHint' } } or nil
+  self.prompt = self:mark(row, 0, { id = self.prompt, virt_text = context })
 end
 
 --- The prompt as it stands below the last heading.
 ---@return string
 function Page:draft()
-  local row = self:place_of(self.prompt)
+  local row = self:prompt_row()
   return vim.trim(table.concat(vim.api.nvim_buf_get_lines(self.bufnr, row + 1, -1, false), '\n'))
 end
 
 ---@param draft string
 function Page:set_draft(draft)
-  local row = self:place_of(self.prompt)
-  local lines = vim.list_extend({ '' }, vim.split(draft, '\n'))
-  vim.api.nvim_buf_set_lines(self.bufnr, row + 1, -1, false, lines)
+  local row = self:prompt_row()
+  paper.replace_from(self.bufnr, row + 1, vim.list_extend({ '' }, vim.split(draft, '\n')))
   for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
     if vim.api.nvim_win_get_cursor(window)[1] > row then
       self:go_to_prompt(window)
@@ -90,22 +138,22 @@ end
 --- What goes along with the prompt, beside its heading.
 ---@param title string?
 function Page:show_context(title)
-  local row = self:place_of(self.prompt)
-  self:mark(row, 0, { id = self.prompt, virt_text = title and { { title, 'RunnerHint' } } or nil })
+  self.context = title
+  self:mark_prompt(self:prompt_row())
 end
 
 --- A prompt is a part of what was said now, and an answer begins under the model's name.
 ---@param prompt string
 ---@param model string
----@param title? string Of what goes along.
-function Page:begin_answer(prompt, model, title)
+---@param remark? string Of what goes along.
+function Page:begin_answer(prompt, model, remark)
   local lines = vim.list_extend({ heading, '' }, vim.split(prompt, '\n'))
-  if title then
-    vim.list_extend(lines, { '', ('*%s*'):format(title) })
+  if remark then
+    vim.list_extend(lines, { '', ('*%s*'):format(remark) })
   end
   vim.list_extend(lines, { '', '## ' .. model, '', '', '' })
-  local row = self:place_of(self.prompt)
-  vim.api.nvim_buf_set_lines(self.bufnr, row, row, false, lines)
+  local row = self:prompt_row()
+  paper.insert(self.bufnr, row, lines)
   self:begin_text(row + #lines - 2, 0)
 end
 
@@ -117,20 +165,35 @@ function Page:begin_text(row, col)
   self.answer_end = self:mark(row, col)
 end
 
+--- Where the next piece of the answer goes: above the prompt, whatever the user has deleted.
+---@private
+---@return integer row
+---@return integer col
+function Page:answer_place()
+  local prompt = self:prompt_row()
+  local row, col = self:place_of(self.answer_end)
+  if self.answer_end and row < prompt then
+    return row, col
+  end
+  paper.insert(self.bufnr, prompt, { '', '' })
+  self:begin_text(prompt, 0)
+  return prompt, 0
+end
+
 ---@private
 ---@param text string
 function Page:append(text)
-  local row, col = self:place_of(self.answer_end)
-  vim.api.nvim_buf_set_text(self.bufnr, row, col, row, col, vim.split(text, '\n', { plain = true }))
+  local row, col = self:answer_place()
+  paper.set_text(self.bufnr, { row, col }, { row, col }, text)
 end
 
 --- A line of its own, after what is there already.
 ---@private
 function Page:end_paragraph()
-  local row, col = self:place_of(self.answer_end)
+  local row, col = self:answer_place()
   if col > 0 then
     self:append('\n\n')
-  elseif vim.api.nvim_buf_get_lines(self.bufnr, row - 1, row, false)[1] ~= '' then
+  elseif (paper.line(self.bufnr, row - 1) or '') ~= '' then
     self:append('\n')
   end
 end
@@ -140,7 +203,7 @@ end
 function Page:add_thinking(text)
   if not self.thinking_from then
     self:end_paragraph()
-    local row = self:place_of(self.answer_end)
+    local row = self:answer_place()
     self.thinking_from = self:mark(row, 0, { right_gravity = false })
     self.held = ''
     self:append('> ')
@@ -155,12 +218,14 @@ function Page:end_thinking()
   if not self.thinking_from then
     return
   end
-  local first = self:place_of(self.thinking_from)
-  local last = self:place_of(self.answer_end)
+  local last = self:answer_place()
+  local first = math.min(self:place_of(self.thinking_from), last)
   self.thinking_from = nil
   self:end_paragraph()
-  folds.add(self.bufnr, first, last)
-  self:begin_text(self:place_of(self.answer_end))
+  local count = last - first + 1
+  local summary = ('Thought, %d %s'):format(count, count == 1 and 'line' or 'lines')
+  folds.add(self.bufnr, { first = first, last = last, summary = summary })
+  self:begin_text(self:answer_place())
 end
 
 ---@param text string
@@ -169,13 +234,54 @@ function Page:add_text(text)
   self:append(text)
 end
 
---- The answer as the daemon has it, in the place of the pieces that came.
+--- The text as the daemon has it, in the place of the pieces that came.
 ---@param text string
 function Page:replace_answer(text)
   self:end_thinking()
-  local row, col = self:place_of(self.answer_start)
-  local end_row, end_col = self:place_of(self.answer_end)
-  vim.api.nvim_buf_set_text(self.bufnr, row, col, end_row, end_col, vim.split(text, '\n', { plain = true }))
+  local row, col = self:answer_place()
+  local first, first_col = self:place_of(self.answer_start)
+  if first < row or (first == row and first_col <= col) then
+    paper.set_text(self.bufnr, { first, first_col }, { row, col }, text)
+  end
+end
+
+--- A call of a tool, open until it has a result.
+---@param call runner.ToolCall
+function Page:add_call(call)
+  self:end_thinking()
+  self:end_paragraph()
+  local first = self:answer_place()
+  local lines = calls.call_lines(call)
+  self:append(table.concat(lines, '\n') .. '\n\n')
+  local last = first + #lines - 1
+  self.calls[call.id] = {
+    call = call,
+    first = self:mark(first, 0, { right_gravity = false }),
+    last = self:mark(last, 0, { right_gravity = false }),
+  }
+  self:begin_text(self:answer_place())
+end
+
+--- What came of a call, which is folded with it.
+---@param result runner.ToolResult
+function Page:add_result(result)
+  local shown = self.calls[result.id]
+  if not shown then
+    return
+  end
+  self.calls[result.id] = nil
+  local lines = calls.result_lines(result)
+  local last = self:prompt_row() - 1
+  local row = math.min(self:place_of(shown.last), last)
+  paper.insert(self.bufnr, row + 1, lines)
+  local first = math.min(self:place_of(shown.first), row + 1)
+  folds.add(self.bufnr, { first = first, last = row + #lines, summary = calls.summary(shown.call, result) })
+end
+
+---@param line string
+---@return string
+local function to_line(line)
+  return (line:gsub('%s*\n%s*', ' '))
 end
 
 --- A line about the answer: a note, or why there is none.
@@ -183,28 +289,35 @@ end
 function Page:add_line(line)
   self:end_thinking()
   self:end_paragraph()
-  self:append((line:gsub('%s*\n%s*', ' ')) .. '\n\n')
-  self:begin_text(self:place_of(self.answer_end))
+  self:append(to_line(line) .. '\n\n')
+  self:begin_text(self:answer_place())
 end
 
 --- A line that belongs to no answer, above the prompt.
 ---@param line string
 function Page:add_remark(line)
-  local row = self:place_of(self.prompt)
-  vim.api.nvim_buf_set_lines(self.bufnr, row, row, false, { (line:gsub('%s*\n%s*', ' ')), '' })
+  paper.insert(self.bufnr, self:prompt_row(), { to_line(line), '' })
 end
 
 --- Nothing more comes.
 function Page:end_answer()
   self:end_thinking()
+  self.calls = {}
 end
 
 --- The cursor to the end of the prompt.
 ---@param window integer
 function Page:go_to_prompt(window)
+  self:prompt_row()
   local last = vim.api.nvim_buf_line_count(self.bufnr)
-  local text = vim.api.nvim_buf_get_lines(self.bufnr, last - 1, last, false)[1]
-  vim.api.nvim_win_set_cursor(window, { last, #text })
+  vim.api.nvim_win_set_cursor(window, { last, #(paper.line(self.bufnr, last - 1) or '') })
+end
+
+--- Of a page that is only looked at: what was said, without a prompt.
+function Page:leave_out_prompt()
+  local row = self:prompt_row()
+  paper.replace_from(self.bufnr, math.max(row, 1), {})
+  vim.bo[self.bufnr].modifiable = false
 end
 
 return Page

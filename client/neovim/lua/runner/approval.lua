@@ -1,0 +1,153 @@
+--- May a tool be called? The daemon asks, and the user answers, one question after another: in the chat that wants the
+--- call, in normal mode, where no key that was meant for something else can answer.
+local calls = require('runner.chat.calls')
+local controls = require('runner.controls')
+local notice = require('runner.notice')
+
+local M = {}
+
+---@class runner.Question
+---@field streamId string Of the chat that wants the call.
+---@field toolCall runner.ToolCall
+---@field server string
+---@field annotations? { readOnlyHint?: boolean, destructiveHint?: boolean }
+
+---@class runner.PendingQuestion
+---@field question runner.Question
+---@field answer fun(decision: string)
+
+local choices = {
+  { title = 'Once', decision = 'once' },
+  { title = 'For this session', decision = 'session' },
+  { title = 'Always', decision = 'always' },
+  { title = 'No', decision = 'deny' },
+}
+
+--- Milliseconds between two looks at whether the user can be asked.
+local period = 100
+
+---@type runner.PendingQuestion[]
+local waiting = {}
+--- The question that is shown.
+---@type runner.PendingQuestion?
+local asked
+local is_watching = false
+
+---@type fun()
+local go_on
+
+--- What the server says of its tool, which decides nothing.
+---@param question runner.Question
+---@return string
+local function claim_of(question)
+  local annotations = question.annotations or {}
+  if annotations.readOnlyHint == true then
+    return ' It says that it only reads.'
+  end
+  return annotations.destructiveHint == true and ' It says that it may destroy something.' or ''
+end
+
+---@param question runner.Question
+---@return string
+local function prompt_of(question)
+  local server, call = controls.line(question.server, 64), calls.line(question.toolCall)
+  return ('May %s run %s?%s'):format(server, call, claim_of(question))
+end
+
+---@param question runner.Question
+---@return runner.Chat?
+local function chat_of(question)
+  return require('runner.chat').of_stream(question.streamId)
+end
+
+--- Not while something is typed, chosen or confirmed.
+---@param chat runner.Chat
+---@return boolean
+local function is_free(chat)
+  local mode = vim.api.nvim_get_mode()
+  return mode.mode == 'n'
+    and not mode.blocking
+    and vim.fn.pumvisible() == 0
+    and vim.api.nvim_get_current_buf() == chat.bufnr
+end
+
+---@param pending runner.PendingQuestion
+local function ask(pending)
+  asked = pending
+  vim.ui.select(choices, {
+    prompt = prompt_of(pending.question),
+    kind = 'runner_approval',
+    format_item = function(choice)
+      return choice.title
+    end,
+  }, function(choice)
+    -- Whoever cancelled the answer meanwhile has answered all of its questions.
+    if asked ~= pending then
+      return
+    end
+    asked = nil
+    pending.answer(choice and choice.decision or 'deny')
+    go_on()
+  end)
+end
+
+local function watch()
+  is_watching = true
+  vim.defer_fn(function()
+    is_watching = false
+    go_on()
+  end, period)
+end
+
+--- Asks what waits longest, once that is possible.
+function go_on()
+  local pending = waiting[1]
+  if asked or not pending then
+    return
+  end
+  local chat = chat_of(pending.question)
+  if not chat then
+    table.remove(waiting, 1)
+    pending.answer('deny')
+    return go_on()
+  end
+  if is_free(chat) then
+    table.remove(waiting, 1)
+    chat:set_question(nil)
+    return ask(pending)
+  end
+  local tool = controls.line(pending.question.toolCall.name, 64)
+  if chat:set_question(('May %s run'):format(tool)) and vim.api.nvim_get_current_buf() ~= chat.bufnr then
+    notice.say(('the chat asks whether %s may run. Go there to answer.'):format(tool))
+  end
+  if not is_watching then
+    watch()
+  end
+end
+
+---@param question runner.Question
+---@param answer fun(decision: 'once'|'session'|'always'|'deny') Called once, not necessarily later.
+function M.ask(question, answer)
+  table.insert(waiting, { question = question, answer = answer })
+  go_on()
+end
+
+--- The chat has ended: nobody needs an answer any more.
+---@param stream_id string
+function M.forget(stream_id)
+  local gone, rest = {}, {}
+  for _, pending in ipairs(waiting) do
+    table.insert(pending.question.streamId == stream_id and gone or rest, pending)
+  end
+  waiting = rest
+  if asked and asked.question.streamId == stream_id then
+    table.insert(gone, asked)
+    asked = nil
+  end
+  for _, pending in ipairs(gone) do
+    pending.answer('deny')
+  end
+  go_on()
+end
+
+return M

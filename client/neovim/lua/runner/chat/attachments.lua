@@ -1,0 +1,110 @@
+--- What goes along with the user's words: lines of a buffer, a buffer, a file.
+local M = {}
+
+--- As the protocol has it.
+---@class runner.Attachment
+---@field path string
+---@field lines? string
+---@field language? string
+---@field text string
+
+---@class runner.Context
+---@field attachment runner.Attachment What the model reads.
+---@field title string What the user sees.
+
+--- Bytes. A model's window has room for less.
+local most_bytes = 1024 * 1024
+
+---@param bufnr integer
+---@return string
+local function path_of(bufnr)
+  local path = vim.api.nvim_buf_get_name(bufnr)
+  return path == '' and 'a new file' or vim.fn.fnamemodify(path, ':.')
+end
+
+---@param filetype string?
+---@return string?
+local function to_language(filetype)
+  return filetype ~= '' and filetype or nil
+end
+
+---@param bufnr integer
+---@param first integer From 1.
+---@param last integer
+---@return runner.Context
+function M.of_lines(bufnr, first, last)
+  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false), '\n')
+  local path = path_of(bufnr)
+  local language = to_language(vim.bo[bufnr].filetype)
+  return {
+    attachment = { path = path, lines = ('%d-%d'):format(first, last), language = language, text = text },
+    title = ('lines %d to %d of %s'):format(first, last, path),
+  }
+end
+
+--- All of it as it is in the editor, saved or not.
+---@param bufnr integer
+---@return runner.Context?
+---@return string? problem
+function M.of_buffer(bufnr)
+  local path = path_of(bufnr)
+  if vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr)) > most_bytes then
+    return nil, ('%s has more than 1 MB. Select the lines that matter, and :RunnerChat them.'):format(path)
+  end
+  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
+  return { attachment = { path = path, language = to_language(vim.bo[bufnr].filetype), text = text }, title = path }
+end
+
+---@param path string
+---@return string? text
+---@return string? problem
+local function read(path)
+  local stat = vim.uv.fs_stat(path)
+  if not stat then
+    return nil, ('There is no file %s. <C-x><C-o> after #file: completes the names.'):format(path)
+  elseif stat.type ~= 'file' then
+    return nil, ('%s is no file.'):format(path)
+  elseif stat.size > most_bytes then
+    return nil, ('%s has more than 1 MB. Open it, and :RunnerChat the lines that matter.'):format(path)
+  end
+  local file, problem = io.open(path, 'rb')
+  local text = file and file:read(most_bytes + 1)
+  if file then
+    file:close()
+  end
+  if not file then
+    return nil, ('%s cannot be read: %s.'):format(path, problem)
+  elseif (text or ''):find('\0', 1, true) then
+    return nil, ('%s is no text.'):format(path)
+  end
+  return text or ''
+end
+
+--- As it is in the editor where it is open there, else as it is on the disk.
+---@param path string From the working folder.
+---@return runner.Context?
+---@return string? problem
+function M.of_file(path)
+  local full = vim.fs.normalize(path)
+  local bufnr = vim.fn.bufnr(('^%s$'):format(vim.fn.fnameescape(vim.fn.fnamemodify(full, ':p'))))
+  if bufnr ~= -1 and vim.api.nvim_buf_is_loaded(bufnr) then
+    return M.of_buffer(bufnr)
+  end
+  local text, problem = read(full)
+  if not text then
+    return nil, problem
+  end
+  local language = vim.filetype.match({ filename = full })
+  return { attachment = { path = path, language = language, text = text }, title = path }
+end
+
+---@param list runner.Context[]
+---@return string?
+function M.title_of(list)
+  local titles = vim.tbl_map(function(one)
+    return one.title
+  end, list)
+  return titles[1] and 'with ' .. table.concat(titles, ', ') or nil
+end
+
+return M

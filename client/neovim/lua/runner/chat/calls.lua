@@ -1,0 +1,124 @@
+--- How a call of a tool, and what came of it, are written in the chat: as a quote, so that no text of theirs can be
+--- taken for a part of the chat.
+local controls = require('runner.controls')
+
+local M = {}
+
+---@class runner.ToolCall
+---@field id string
+---@field name string
+---@field arguments table<string, any>
+
+---@class runner.ToolResult
+---@field id string Of the call.
+---@field name string
+---@field server string Empty where no hosted tool has the name.
+---@field content string
+---@field isError boolean
+
+--- Lines that are shown of a result or of one argument, and characters of a line.
+local most_lines = 200
+local most_characters = 1000
+--- Characters of a call in one line.
+local most_in_line = 200
+
+---@param value any
+---@param indent? string
+---@return string
+local function to_json(value, indent)
+  local ok, text = pcall(vim.json.encode, value, { sort_keys = true, indent = indent })
+  return ok and text or vim.inspect(value)
+end
+
+---@param text string
+---@return string[]
+local function to_lines(text)
+  local lines = vim.split(controls.visible(text), '\n', { plain = true })
+  local shown = {}
+  for index = 1, math.min(#lines, most_lines) do
+    shown[index] = controls.cut(lines[index], most_characters)
+  end
+  local left = #lines - #shown
+  if left > 0 then
+    shown[#shown + 1] = ('… %d more %s'):format(left, left == 1 and 'line' or 'lines')
+  end
+  return shown
+end
+
+---@param lines string[]
+---@return string[]
+local function quoted(lines)
+  return vim.tbl_map(function(line)
+    return line == '' and '>' or '> ' .. line
+  end, lines)
+end
+
+--- One in its line, or in lines of its own below its name.
+---@param key string
+---@param value any
+---@return string[]
+local function argument_lines(key, value)
+  local name = controls.line(key, 100)
+  local is_text = type(value) == 'string' and value:find('\n', 1, true)
+  local lines = to_lines(is_text and value or to_json(value, type(value) == 'table' and '  ' or nil))
+  if #lines == 1 then
+    return { ('%s: %s'):format(name, lines[1]) }
+  end
+  local all = { name .. ':' }
+  for _, line in ipairs(lines) do
+    all[#all + 1] = '  ' .. line
+  end
+  return all
+end
+
+--- In one line, for a question or a fold.
+---@param call runner.ToolCall
+---@param most? integer Characters.
+---@return string
+function M.line(call, most)
+  local arguments = next(call.arguments) and ' ' .. to_json(call.arguments) or ''
+  return controls.line(controls.line(call.name, 100) .. arguments, most or most_in_line)
+end
+
+---@param call runner.ToolCall
+---@return string[]
+function M.call_lines(call)
+  local lines = { ('**Call of %s**'):format(controls.line(call.name, 100)) }
+  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(call.arguments))) do
+    vim.list_extend(lines, argument_lines(key, call.arguments[key]))
+    if #lines > most_lines then
+      lines[#lines + 1] = '… and more'
+      break
+    end
+  end
+  return quoted(lines)
+end
+
+---@param content string
+---@return string[]
+local function content_lines(content)
+  return to_lines((content:gsub('%s+$', '')))
+end
+
+---@param result runner.ToolResult
+---@return string[]
+function M.result_lines(result)
+  local heading = result.isError and '**It failed:**' or '**Result:**'
+  return quoted(vim.list_extend({ '', heading }, content_lines(result.content)))
+end
+
+--- What a fold says: the call, and what came of it.
+---@param call runner.ToolCall
+---@param result runner.ToolResult
+---@return string
+function M.summary(call, result)
+  local lines = content_lines(result.content)
+  local server = result.server ~= '' and controls.line(result.server, 64) .. ': ' or ''
+  local outcome = #lines == 1 and controls.line(lines[1], 60) or ('%d lines'):format(#lines)
+  if result.isError then
+    outcome = 'failed: ' .. controls.line(lines[1] or '', 80)
+  end
+  return ('%s%s -> %s'):format(server, M.line(call, 80), outcome)
+end
+
+return M

@@ -1,0 +1,303 @@
+--- One chat: a conversation, its page in a buffer, and what was chosen for it.
+local Conversation = require('runner.chat.conversation')
+local Page = require('runner.chat.page')
+local ServerChoice = require('runner.chat.servers')
+local attachments = require('runner.chat.attachments')
+local connection = require('runner.connection')
+local listener = require('runner.chat.listener')
+local mentions = require('runner.chat.mentions')
+local model = require('runner.chat.model')
+local notice = require('runner.notice')
+local replay = require('runner.chat.replay')
+local sessions = require('runner.sessions')
+local winbar = require('runner.chat.winbar')
+
+---@class runner.Chat
+---@field bufnr integer
+---@field page runner.Page
+---@field conversation runner.Conversation
+---@field private model string?
+---@field private selection runner.Context?
+---@field private last string? The conversation that was offered.
+---@field private phase 'idle'|'waiting'|'loading'|'answers'
+---@field private question string?
+---@field private figures string?
+---@field servers runner.ServerChoice
+---@field private said table<string, true> Notices that hold for the whole chat.
+local Chat = {}
+Chat.__index = Chat
+
+---@param bufnr integer
+---@param on_session fun(session: string) The conversation is kept, under this id.
+---@return runner.Chat
+function Chat.create(bufnr, on_session)
+  return setmetatable({
+    bufnr = bufnr,
+    page = Page.create(bufnr),
+    conversation = Conversation.create(on_session),
+    phase = 'idle',
+    servers = ServerChoice.create(),
+    said = {},
+  }, Chat)
+end
+
+function Chat:show_state()
+  if self.page:is_there() then
+    winbar.show(self.bufnr, {
+      model = self.model,
+      phase = self.question and 'asks' or self.phase,
+      question = self.question,
+      figures = self.figures,
+    })
+  end
+end
+
+---@param phase 'idle'|'waiting'|'loading'|'answers'
+function Chat:set_phase(phase)
+  if self.phase ~= phase then
+    self.phase = phase
+    self:show_state()
+  end
+end
+
+--- What is asked before a call, while the user cannot be asked.
+---@param question string?
+---@return boolean whether it is another than before
+function Chat:set_question(question)
+  local is_other = self.question ~= question
+  self.question = question
+  if is_other then
+    self:show_state()
+  end
+  return is_other
+end
+
+---@param chosen string
+function Chat:use(chosen)
+  self.model = chosen
+  self:show_state()
+end
+
+function Chat:pick_model()
+  model.pick(function(chosen)
+    self:use(chosen)
+  end)
+end
+
+---@param selection runner.Context?
+function Chat:select(selection)
+  self.selection = selection
+  self.page:show_context(selection and 'with ' .. selection.title)
+end
+
+--- A model or a server does not change from turn to turn: what is said of them is said once.
+---@param said { code: string, message: string }
+---@return boolean
+function Chat:is_news(said)
+  local lasts = said.code == 'tools-disabled' or said.code == 'tools-unavailable'
+  local is_news = not self.said[said.message]
+  self.said[said.message] = lasts or nil
+  return is_news
+end
+
+---@param message string
+local function to_error(message)
+  return ('**Error:** %s'):format(require('runner.advice').fit(message))
+end
+
+---@private
+---@param continue fun(name: string)
+function Chat:with_model(continue)
+  if self.model then
+    return continue(self.model)
+  end
+  model.find(function(found)
+    if self.page:is_there() then
+      -- Something else may have been chosen meanwhile.
+      self:use(self.model or found)
+      continue(self.model)
+    end
+  end, function(message)
+    if self.page:is_there() then
+      self.page:add_remark(to_error(message))
+    end
+  end)
+end
+
+---@private
+---@return boolean
+function Chat:refuses_to_send()
+  if self.conversation:is_answering() then
+    notice.warn('An answer is under way; <C-c> or :RunnerCancel ends it.')
+    return true
+  end
+  return false
+end
+
+---@private
+---@param turn runner.Turn
+---@param remark string?
+function Chat:ask(turn, remark)
+  self.figures = nil
+  self.page:begin_answer(turn.prompt, turn.model, remark)
+  self.phase = 'waiting'
+  self.conversation:send(turn, listener.create(self, turn))
+  self:show_state()
+  if self.conversation:is_answering() then
+    model.watch_loading(turn.model, function()
+      if self.conversation:is_answering() and self.phase == 'waiting' then
+        self:set_phase('loading')
+      end
+    end)
+  end
+end
+
+---@private
+---@param prompt string
+---@param sent? fun()
+function Chat:send(prompt, sent)
+  if self:refuses_to_send() then
+    return
+  end
+  local named, problem = mentions.resolve(prompt)
+  if not named then
+    return notice.complain(('Nothing was sent. %s'):format(problem))
+  end
+  self:with_model(function(name)
+    if self:refuses_to_send() then
+      return
+    end
+    local all = vim.list_extend({ self.selection }, named)
+    local turn = {
+      prompt = prompt,
+      model = name,
+      hosted_tools = self.servers:wanted(),
+      selection = self.selection,
+      attachments = vim.tbl_map(function(one)
+        return one.attachment
+      end, all),
+    }
+    self:select(nil)
+    self:ask(turn, attachments.title_of(all))
+    if sent then
+      sent()
+    end
+  end)
+end
+
+--- Sends the prompt that stands at the end of the buffer.
+function Chat:submit()
+  local draft = self.page:draft()
+  if draft == '' then
+    return notice.warn('There is nothing to send. Type below the last "## You".')
+  end
+  self:send(draft, function()
+    self.page:set_draft('')
+  end)
+end
+
+--- Sends a prompt of a command.
+---@param prompt string
+function Chat:say(prompt)
+  if self.page:draft() ~= '' then
+    return self:send(prompt)
+  end
+  -- It stands there until it is sent, so that nothing on the way to that loses it.
+  self.page:set_draft(prompt)
+  self:submit()
+end
+
+--- Has the last prompt answered again, without the answer that it has.
+function Chat:regenerate()
+  local prompt = self.conversation:last_prompt()
+  if not prompt then
+    return notice.warn('There is no answer yet that could be given again.')
+  elseif self:refuses_to_send() then
+    return
+  end
+  self:with_model(function(name)
+    if not self:refuses_to_send() then
+      local hosted = self.servers:wanted()
+      self:ask({ prompt = prompt.content, model = name, hosted_tools = hosted, is_again = true }, 'once more')
+    end
+  end)
+end
+
+--- Nothing more comes.
+---@param figures? string
+function Chat:end_answer(figures)
+  self.page:end_answer()
+  self.phase, self.question, self.figures = 'idle', nil, figures
+  self:show_state()
+end
+
+--- What failed can be sent again with one key, unless something else is being typed.
+---@param turn runner.Turn
+---@param err runner.Error
+function Chat:take_back(turn, err)
+  if not turn.is_again and self.page:draft() == '' then
+    self.page:set_draft(turn.prompt)
+    self:select(self.selection or turn.selection)
+  end
+  if vim.startswith(err.data and err.data.path or '', 'hostedTools') then
+    connection.request('runner/tools/list', vim.empty_dict(), function(_, result)
+      self.servers:know(result and result.servers or {})
+    end)
+  end
+end
+
+---@return boolean whether an answer was under way
+function Chat:cancel()
+  return self.conversation:cancel()
+end
+
+--- Shows a conversation that is kept, and goes on with it.
+---@param id string
+function Chat:resume(id)
+  sessions.read(id, true, function(result)
+    if not self.page:is_there() then
+      return
+    end
+    self.conversation:resume(id, result.messages)
+    self.page:clear()
+    replay.write(self.page, result.messages, result.session.model)
+    for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
+      self.page:go_to_prompt(window)
+    end
+    model.if_installed(result.session.model, function(name)
+      self:use(name)
+    end)
+  end)
+end
+
+function Chat:resume_last()
+  if self.last then
+    self:resume(self.last)
+  else
+    notice.say('No conversation was offered here. :RunnerSessions lists those that are kept.')
+  end
+end
+
+--- Where there is a last conversation of this folder, says how to go on with it.
+function Chat:offer_last()
+  sessions.last_here(function(session)
+    if self.page:is_there() and self.conversation:is_new() and self.page:draft() == '' then
+      self.last = session.id
+      self.page:add_remark(('*Last here: %s. `gl` goes on with it.*'):format(sessions.describe(session)))
+    end
+  end)
+end
+
+--- Finds a model, so that it is seen who will answer.
+function Chat:prepare()
+  self:with_model(function()
+    self:show_state()
+  end)
+end
+
+function Chat:close()
+  self.conversation:forget()
+  require('runner.chat.folds').clear(self.bufnr)
+end
+
+return Chat

@@ -1,0 +1,52 @@
+--- How fast an answer came, and how full the window is.
+---@class runner.Figures
+---@field private seconds number While text came; what a tool takes is not counted.
+---@field private since integer? Nanoseconds.
+local Figures = {}
+Figures.__index = Figures
+
+--- Below it a speed says nothing.
+local least_seconds = 0.05
+
+---@return runner.Figures
+function Figures.create()
+  return setmetatable({ seconds = 0 }, Figures)
+end
+
+--- A piece came.
+function Figures:begin()
+  self.since = self.since or vim.uv.hrtime()
+end
+
+--- For now nothing more comes.
+function Figures:pause()
+  if self.since then
+    self.seconds = self.seconds + (vim.uv.hrtime() - self.since) / 1e9
+    self.since = nil
+  end
+end
+
+---@param count integer
+---@return string
+local function with_commas(count)
+  local digits = ('%d'):format(count):reverse():gsub('(%d%d%d)', '%1,'):reverse()
+  return (digits:gsub('^,', ''))
+end
+
+---@param usage { promptTokens: integer, completionTokens: integer, contextLength?: integer }
+---@return string? text
+function Figures:text(usage)
+  self:pause()
+  local parts = {}
+  if usage.completionTokens > 1 and self.seconds >= least_seconds then
+    parts[1] = ('%.0f tokens/s'):format(usage.completionTokens / self.seconds)
+  end
+  local used = usage.promptTokens + usage.completionTokens
+  if used > 0 and usage.contextLength then
+    local percentage = math.min(100, math.ceil(100 * used / usage.contextLength))
+    parts[#parts + 1] = ('%d %% of %s tokens'):format(percentage, with_commas(usage.contextLength))
+  end
+  return parts[1] and table.concat(parts, ', ') or nil
+end
+
+return Figures

@@ -1,0 +1,54 @@
+--- The keys of a chat.
+local mentions = require('runner.chat.mentions')
+
+local M = {}
+
+local interrupts = vim.api.nvim_create_namespace('runner.chat.interrupts')
+
+---@param bufnr integer
+---@param chat runner.Chat
+function M.map(bufnr, chat)
+  local function map(modes, key, run, desc)
+    vim.keymap.set(modes, key, run, { buffer = bufnr, desc = desc })
+  end
+  local function submit()
+    chat:submit()
+  end
+  map('n', '<CR>', submit, 'Sends the prompt')
+  map({ 'n', 'i' }, '<C-s>', submit, 'Sends the prompt')
+  map({ 'n', 'i' }, '<C-c>', function()
+    if not chat:cancel() then
+      vim.cmd.stopinsert()
+    end
+  end, 'Cancels the answer')
+  map('n', 'gm', function()
+    chat:pick_model()
+  end, 'Chooses the model')
+  map('n', 'gl', function()
+    chat:resume_last()
+  end, 'Goes on with the last conversation of this folder')
+  map('n', 'gR', function()
+    chat:regenerate()
+  end, 'Has the last prompt answered again')
+  local options = { buffer = bufnr, expr = true, desc = 'Completes #buffer and #file:' }
+  vim.keymap.set('i', '<Tab>', mentions.press_tab, options)
+end
+
+--- In the midst of other events the editor takes <C-c> for an interrupt, which no mapping sees.
+---@param current fun(): runner.Chat? The one whose buffer is the current one.
+function M.watch_interrupts(current)
+  vim.on_key(function(_, typed)
+    local chat = typed == '\3' and current()
+    if chat then
+      vim.schedule(function()
+        chat:cancel()
+      end)
+    end
+  end, interrupts)
+end
+
+function M.unwatch_interrupts()
+  vim.on_key(nil, interrupts)
+end
+
+return M

@@ -1,0 +1,81 @@
+--- Writes an answer into its chat as it comes.
+local Figures = require('runner.chat.figures')
+local advice = require('runner.advice')
+
+local M = {}
+
+--- What makes the result more than its text.
+local remarks = {
+  cancelled = '*Cancelled.*',
+  length = '*Cut: the answer has reached its greatest length.*',
+  toolLimit = '*The rounds of calls were used up; this was answered without further tools.*',
+}
+
+---@param chat runner.Chat
+---@param write fun(...)
+---@return fun(...)
+local function while_there(chat, write)
+  return function(...)
+    if chat.page:is_there() then
+      write(...)
+    end
+  end
+end
+
+---@param chat runner.Chat
+---@param turn runner.Turn
+---@return runner.Listener
+function M.create(chat, turn)
+  local page, figures = chat.page, Figures.create()
+  -- Of the text after the last call.
+  local came = ''
+  local function begin()
+    figures:begin()
+    chat:set_phase('answers')
+  end
+  local listener = {}
+  function listener.thinking(text)
+    begin()
+    page:add_thinking(text)
+  end
+  function listener.text(text)
+    begin()
+    page:add_text(text)
+    -- After it: what an interrupt kept from being written is missing here too, and is made good at the end.
+    came = came .. text
+  end
+  function listener.call(call)
+    figures:pause()
+    came = ''
+    chat:set_phase('answers')
+    page:add_call(call)
+  end
+  function listener.result(result)
+    page:add_result(result)
+  end
+  function listener.notice(notice)
+    if chat:is_news(notice) then
+      page:add_line(('*%s*'):format(advice.fit(notice.message)))
+    end
+  end
+  function listener.failed(err)
+    page:add_line(('**Error:** %s'):format(advice.fit(err.message)))
+    chat:end_answer()
+    chat:take_back(turn, err)
+  end
+  function listener.done(result)
+    local content = result.message.content
+    if content ~= came and not (content == '' and result.messages) then
+      page:replace_answer(content)
+    end
+    if remarks[result.finishReason] then
+      page:add_line(remarks[result.finishReason])
+    end
+    chat:end_answer(result.usage and figures:text(result.usage))
+  end
+  return vim.tbl_map(function(write)
+    return while_there(chat, write)
+  end, listener)
+end
+
+return M

@@ -1,0 +1,144 @@
+--- `#buffer` and `#file:path` in a prompt: what they name goes along with it.
+local attachments = require('runner.chat.attachments')
+
+local M = {}
+
+--- More in one prompt are a mistake.
+local most = 20
+--- Paths that are offered.
+local most_paths = 200
+
+---@param bufnr integer
+---@return boolean
+local function is_ordinary(bufnr)
+  return vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].buftype == '' and vim.bo[bufnr].buflisted
+end
+
+--- The file that is beside the chat, else the one that was used last.
+---@return integer?
+local function other_buffer()
+  local beside = vim.fn.winbufnr(vim.fn.winnr('#'))
+  if beside > 0 and is_ordinary(beside) then
+    return beside
+  end
+  local list = vim.tbl_filter(function(info)
+    return is_ordinary(info.bufnr)
+  end, vim.fn.getbufinfo({ buflisted = 1 }))
+  table.sort(list, function(a, b)
+    return a.lastused > b.lastused
+  end)
+  return list[1] and list[1].bufnr
+end
+
+---@return runner.Context?
+---@return string? problem
+local function of_other_buffer()
+  local bufnr = other_buffer()
+  if not bufnr then
+    return nil, 'There is no file for #buffer. Open one beside the chat.'
+  end
+  return attachments.of_buffer(bufnr)
+end
+
+--- Paths with blanks stand in quotes.
+---@param word string
+---@return string?
+local function path_in(word)
+  local path = word:match('^#file:"([^"]+)"') or word:match('^#file:([^"].*)$')
+  -- A sentence may end behind it.
+  if path and not vim.uv.fs_stat(path) then
+    path = path:gsub('[.,;:!?)]+$', '')
+  end
+  return path
+end
+
+---@param word string
+---@return runner.Context?
+---@return string? problem
+local function resolve(word)
+  if word:match('^#buffer[.,;:!?)]*$') then
+    return of_other_buffer()
+  end
+  local path = path_in(word)
+  if path then
+    return attachments.of_file(path)
+  end
+end
+
+--- All that is named, each once, in its order.
+---@param prompt string
+---@return runner.Context[]?
+---@return string? problem
+function M.resolve(prompt)
+  local found, seen = {}, {}
+  for _, pattern in ipairs({ '()(#file:"[^"\n]+")', '()(#file:[^%s"]%S*)', '()(#buffer%S*)' }) do
+    for at, word in prompt:gmatch(pattern) do
+      local is_word = at == 1 or prompt:sub(at - 1, at - 1):match('[%s(]') ~= nil
+      if is_word and not seen[word] and #found < most then
+        seen[word] = true
+        local context, problem = resolve(word)
+        if problem then
+          return nil, problem
+        elseif context then
+          found[#found + 1] = context
+        end
+      end
+    end
+  end
+  return found
+end
+
+---@param path string
+---@return string
+local function to_word(path)
+  return path:find('%s') and ('#file:"%s"'):format(path) or '#file:' .. path
+end
+
+---@param lead string Of a path.
+---@return string[]
+local function complete_paths(lead)
+  local paths = vim.fn.getcompletion(lead, 'file')
+  return vim.tbl_map(to_word, vim.list_slice(paths, 1, most_paths))
+end
+
+---@param base string
+---@return string[]
+local function complete(base)
+  local lead = base:match('^#file:"?(.*)$')
+  if lead then
+    return complete_paths(lead)
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, base)
+  end, { '#buffer', '#file:' })
+end
+
+---@return integer? column From 0, of the word before the cursor where it is one of these.
+function M.column()
+  local before = vim.api.nvim_get_current_line():sub(1, vim.fn.col('.') - 1)
+  local start = before:match('()#file:"[^"]*$') or before:match('()#%S*$')
+  local is_word = start and (start == 1 or before:sub(start - 1, start - 1):match('[%s(]'))
+  return is_word and start - 1 or nil
+end
+
+--- For 'omnifunc'.
+---@param find_start 0|1
+---@param base string
+---@return integer|string[]
+function M.omnifunc(find_start, base)
+  if find_start == 1 then
+    return M.column() or -3
+  end
+  return complete(base)
+end
+
+--- Completes a mention where there is one before the cursor; else the key is what it is.
+---@return string keys
+function M.press_tab()
+  if vim.fn.pumvisible() == 1 then
+    return '<C-n>'
+  end
+  return M.column() and '<C-x><C-o>' or '<Tab>'
+end
+
+return M

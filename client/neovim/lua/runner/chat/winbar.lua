@@ -1,0 +1,57 @@
+--- The line above a chat: which model answers, and what goes on or can be done.
+local M = {}
+
+---@class runner.ChatState
+---@field model? string
+---@field phase 'idle'|'waiting'|'loading'|'answers'|'asks'
+---@field question? string What is asked before a call.
+---@field figures? string Of the last answer.
+
+---@param state runner.ChatState
+---@return string[] hints The first that has room is shown.
+local function hints_of(state)
+  if state.phase == 'asks' then
+    return { ('%s? Answer in normal mode here'):format(state.question), 'a tool waits for your answer' }
+  elseif state.phase == 'loading' then
+    return { ('Loading %s … <C-c> cancels'):format(state.model), 'Loading …' }
+  elseif state.phase ~= 'idle' then
+    return { 'answers, <C-c> cancels' }
+  end
+  local hints = { '<C-s> sends, gm chooses the model', '<C-s> sends' }
+  if not state.figures then
+    return hints
+  end
+  local with_figures = vim.tbl_map(function(hint)
+    return ('%s · %s'):format(state.figures, hint)
+  end, hints)
+  return vim.list_extend(with_figures, hints)
+end
+
+---@param text string
+---@return string
+local function escaped(text)
+  return (text:gsub('%%', '%%%%'))
+end
+
+---@param window integer
+---@param state runner.ChatState
+local function show_in(window, state)
+  local model = state.model or 'no model'
+  local hints = hints_of(state)
+  local room = vim.api.nvim_win_get_width(window) - vim.fn.strdisplaywidth(model) - 3
+  local hint = vim.iter(hints):find(function(one)
+    return vim.fn.strdisplaywidth(one) <= room
+  end) or hints[#hints]
+  local line = '%%#RunnerHeading# %s %%#RunnerHint#%%=%%<%s '
+  vim.wo[window][0].winbar = line:format(escaped(model), escaped(hint))
+end
+
+---@param bufnr integer
+---@param state runner.ChatState
+function M.show(bufnr, state)
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    show_in(window, state)
+  end
+end
+
+return M

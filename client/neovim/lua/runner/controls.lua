@@ -1,0 +1,54 @@
+--- Text from elsewhere, made safe to show in a line of ours.
+local M = {}
+
+--- As UTF-8: C0 without line feed and tab, DEL, C1, and the marks that turn the direction of text.
+local unsafe = {
+  '[%z\1-\8\11-\31\127]',
+  '\194[\128-\159]',
+  '\216\156',
+  '\226\128[\142\143\170-\174]',
+  '\226\129[\166-\169]',
+}
+
+---@param character string
+---@return string
+local function to_visible(character)
+  local code = vim.fn.char2nr(character)
+  if code < 0x20 then
+    return vim.fn.nr2char(0x2400 + code)
+  end
+  return code == 0x7f and '␡' or ('<U+%04X>'):format(code)
+end
+
+--- Control characters are shown, and drive nothing.
+---@param text string
+---@return string
+function M.visible(text)
+  local shown = text:gsub('\r\n', '\n'):gsub('%z', '␀')
+  for _, pattern in ipairs(unsafe) do
+    shown = shown:gsub(pattern, to_visible)
+  end
+  return shown
+end
+
+--- At most so many characters.
+---@param text string
+---@param most integer
+---@return string
+function M.cut(text, most)
+  if vim.fn.strchars(text) <= most then
+    return text
+  end
+  return vim.fn.strcharpart(text, 0, most) .. '…'
+end
+
+--- Of what is a line by its nature, such as a name.
+---@param text string
+---@param most integer Characters.
+---@return string
+function M.line(text, most)
+  -- What is cut off anyway is not looked at: a character has at most four bytes.
+  return M.cut((M.visible(text:sub(1, most * 4 + 4)):gsub('[\n\t]+', ' ')), most)
+end
+
+return M

@@ -1,0 +1,113 @@
+--- `:RunnerTools`: the tool servers, and which of them a chat uses.
+local connection = require('runner.connection')
+local controls = require('runner.controls')
+local notice = require('runner.notice')
+
+local M = {}
+
+---@class runner.ToolServer
+---@field name string
+---@field state 'ready'|'failed'|'disabled'
+---@field message? string
+---@field tools { name: string, title?: string, description: string }[]
+
+---@class runner.ToolRow
+---@field server runner.ToolServer
+---@field tool? { name: string, description: string }
+
+local none = 'There is no tool server. Enter one as mcpServers in setup(); see :help runner-tools.'
+
+---@param server runner.ToolServer
+---@param chat runner.Chat
+---@return string
+local function state_of(server, chat)
+  if server.state ~= 'ready' then
+    return server.state
+  end
+  return chat.servers:has(server.name) and 'on' or 'off'
+end
+
+---@param server runner.ToolServer
+---@return string
+local function describe(server)
+  if server.state ~= 'ready' then
+    return controls.line(server.message or '', 200)
+  end
+  return ('%d %s'):format(#server.tools, #server.tools == 1 and 'tool' or 'tools')
+end
+
+---@param servers runner.ToolServer[]
+---@param chat runner.Chat
+---@return fun(row: runner.ToolRow): string
+local function describer(servers, chat)
+  local width = 0
+  for _, server in ipairs(servers) do
+    width = math.max(width, vim.fn.strdisplaywidth(controls.line(server.name, 64)))
+    for _, tool in ipairs(server.tools) do
+      width = math.max(width, vim.fn.strdisplaywidth(controls.line(tool.name, 40)) + 2)
+    end
+  end
+  local function padded(text)
+    return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
+  end
+  return function(row)
+    if row.tool then
+      local what = controls.line(vim.split(row.tool.description, '\n')[1], 70)
+      return (('%s  %s'):format(padded('  ' .. controls.line(row.tool.name, 40)), what):gsub('%s+$', ''))
+    end
+    local server = row.server
+    local state = ('%-8s'):format(state_of(server, chat))
+    return ('%s  %s  %s'):format(padded(controls.line(server.name, 64)), state, describe(server))
+  end
+end
+
+---@param servers runner.ToolServer[]
+---@return runner.ToolRow[]
+local function rows_of(servers)
+  local rows = {}
+  for _, server in ipairs(servers) do
+    rows[#rows + 1] = { server = server }
+    for _, tool in ipairs(server.tools) do
+      rows[#rows + 1] = { server = server, tool = tool }
+    end
+  end
+  return rows
+end
+
+---@param server runner.ToolServer
+---@param chat runner.Chat
+local function switch(server, chat)
+  local name = controls.line(server.name, 64)
+  if server.state == 'disabled' then
+    return notice.say(('%s is disabled. Take "disabled" out of its entry in mcpServers.'):format(name))
+  elseif server.state == 'failed' then
+    return notice.complain(('%s does not run. %s'):format(name, controls.line(server.message or '', 500)))
+  end
+  local is_on = not chat.servers:has(server.name)
+  chat.servers:switch(server.name, is_on)
+  notice.say(('%s is %s for this chat.'):format(name, is_on and 'on' or 'off'))
+end
+
+--- Lists them, and switches the one that is chosen.
+---@param chat runner.Chat
+function M.pick(chat)
+  connection.request('runner/tools/list', vim.empty_dict(), function(err, result)
+    if err then
+      return notice.complain(err.message)
+    elseif #result.servers == 0 then
+      return notice.say(none)
+    end
+    chat.servers:know(result.servers)
+    vim.ui.select(rows_of(result.servers), {
+      prompt = 'Tools (choose one to switch its server on or off for this chat)',
+      kind = 'runner_tools',
+      format_item = describer(result.servers, chat),
+    }, function(row)
+      if row then
+        switch(row.server, chat)
+      end
+    end)
+  end)
+end
+
+return M
