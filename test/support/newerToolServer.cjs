@@ -58,7 +58,9 @@ async function serveHttp() {
     for await (const chunk of answer ?? []) response.write(chunk);
     response.end();
   });
-  server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
+  server.listen(0, '127.0.0.1', () =>
+    process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`),
+  );
 }
 
 if (process.argv[2] === 'http') void serveHttp();
