@@ -1,6 +1,6 @@
 // Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/.
 // Usage: node esbuild.mjs [--tests] [--minify]
-import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -128,6 +128,9 @@ for (const [folder, files] of Object.entries({
 }))
   for (const file of readdirSync(`node_modules/${folder}`).filter((name) => files.test(name)))
     cpSync(`node_modules/${folder}/${file}`, `dist/docs-service/fonts/${file}`);
+
+// A link on somebody's path runs them as programs.
+for (const program of ['terminal', 'runnerd', 'runner-docs']) chmodSync(`dist/${program}.cjs`, 0o755);
 
 if (process.argv.includes('--tests')) {
   rmSync('.tap-build', { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
 import { createAnswerPrinter } from './answerPrinter.ts';
-import { showLine } from './controlCharacters.ts';
+import type { CommandLine } from './commandLine.ts';
+import { type ControlFilter, createControlFilter, showLine } from './controlCharacters.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
 import { describeCall, describeResult } from './toolLines.ts';
@@ -14,9 +15,12 @@ export interface AnswerOutput {
   readonly failed: () => Promise<void>;
 }
 
-export function createAnswerOutput(surroundings: Surroundings, json: boolean): AnswerOutput {
+export function createAnswerOutput(
+  surroundings: Surroundings,
+  { json, raw }: Pick<CommandLine, 'json' | 'raw'>,
+): AnswerOutput {
   if (json) return jsonOutput(surroundings);
-  return surroundings.stdout.isTTY ? renderedOutput(surroundings) : rawOutput(surroundings);
+  return surroundings.stdout.isTTY ? renderedOutput(surroundings) : pipedOutput(surroundings, raw);
 }
 
 /** One object a line. */
@@ -29,20 +33,28 @@ function jsonOutput({ stdout }: Surroundings): AnswerOutput {
   };
 }
 
-/** For a pipe: the answer's text as it is, and an end to its last line. */
-function rawOutput(surroundings: Surroundings): AnswerOutput {
+/**
+ * For a pipe: the answer's text, and an end to its last line. What a pipe ends in is often a terminal after all, so
+ * control characters are made visible here too, unless somebody wants them.
+ */
+function pipedOutput(surroundings: Surroundings, raw: boolean): AnswerOutput {
   const { stdout } = surroundings;
+  const filter = raw ? passOn : createControlFilter();
   let isLineOpen = false;
+  const show = async (text: string) => {
+    if (text === '') return;
+    isLineOpen = !text.endsWith('\n');
+    await write(stdout, text);
+  };
   const endLine = async () => {
+    await show(filter.end());
     if (isLineOpen) await write(stdout, '\n');
     isLineOpen = false;
   };
   return {
     async take(delta) {
       if (isRemark(delta)) return tell(surroundings, delta);
-      if (delta.kind !== 'text' || delta.text === '') return;
-      isLineOpen = !delta.text.endsWith('\n');
-      await write(stdout, delta.text);
+      if (delta.kind === 'text') await show(filter.write(delta.text));
     },
     async done(result) {
       await endLine();
@@ -51,6 +63,8 @@ function rawOutput(surroundings: Surroundings): AnswerOutput {
     failed: endLine,
   };
 }
+
+const passOn: ControlFilter = { write: (text) => text, end: () => '' };
 
 /** For a person: the answer rendered; the thinking beside it, where standard error is on the screen too. */
 function renderedOutput(surroundings: Surroundings): AnswerOutput {

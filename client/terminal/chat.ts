@@ -1,3 +1,4 @@
+import { readChatSettings } from './chatSettings.ts';
 import type { CommandLine } from './commandLine.ts';
 import { connectForChat } from './connection.ts';
 import { converse } from './conversation.ts';
@@ -12,6 +13,7 @@ export async function chat(surroundings: Surroundings, commandLine: CommandLine)
   const isConversation =
     stdin.isTTY === true && stdout.isTTY === true && commandLine.words.length === 0 && !commandLine.json;
   const tools = chooseTools(surroundings, commandLine);
+  const settings = await readChatSettings(surroundings.cwd, commandLine);
   const prompt = isConversation ? '' : await readPrompt(surroundings, commandLine);
   const { options } = tools;
   // Whoever is at a terminal can be asked before a call.
@@ -19,8 +21,9 @@ export async function chat(surroundings: Surroundings, commandLine: CommandLine)
   const connection = await connectForChat(surroundings, commandLine, { options, client });
   try {
     const kept = await findKept(surroundings, commandLine, connection.daemon);
-    if (isConversation) return await converse(surroundings, { commandLine, connection, kept, tools });
-    return await giveOneAnswer(surroundings, { commandLine, connection, prompt, kept, tools });
+    if (isConversation)
+      return await converse(surroundings, { commandLine, connection, kept, tools, settings });
+    return await giveOneAnswer(surroundings, { commandLine, connection, prompt, kept, tools, settings });
   } finally {
     await connection.daemon.close();
   }

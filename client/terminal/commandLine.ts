@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util';
+import type { ChatParams } from '../../protocol/chat.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { TerminalError } from './failure.ts';
+import { type FlagName, flagOf, flags, flagUsage, isFlag } from './flags.ts';
+import { parseContext, parseOption, parseThink } from './flagValues.ts';
+import { nearest } from './nearest.ts';
+import { thinkWords } from './thinkWords.ts';
 
 export interface CommandLine {
   readonly command: string;
@@ -8,20 +13,32 @@ export interface CommandLine {
   readonly isCommandNamed: boolean;
   /** The words after the command. */
   readonly words: readonly string[];
+  /** The flags that were typed. */
+  readonly given: ReadonlySet<FlagName>;
   readonly server?: string;
   readonly model?: string;
+  /** Or `@` and the path of a file with it. */
+  readonly system?: string;
+  readonly think?: ChatParams['think'];
+  /** Tokens of the window. */
+  readonly context?: number;
+  /** The runner's own. */
+  readonly options: Readonly<Record<string, unknown>>;
   /** Names of tool servers with commas between them, or `all`. */
   readonly tools?: string;
   /** `SERVER` or `SERVER/TOOL`, each to be run without a question. */
   readonly allow: readonly string[];
-  /** The path of a Modelfile, or `-` for standard input. */
-  readonly file?: string;
+  /** Paths of texts, or of a Modelfile; `-` is standard input. */
+  readonly files: readonly string[];
+  /** Paths of pictures. */
+  readonly images: readonly string[];
   /** Seconds, or a duration such as `10m`. */
   readonly keepAlive?: string;
   /** The id of a conversation to go on with. */
   readonly session?: string;
   /** Goes on with the last conversation of this folder. */
   readonly continue: boolean;
+  readonly raw: boolean;
   readonly all: boolean;
   readonly markdown: boolean;
   readonly json: boolean;
@@ -35,80 +52,95 @@ export interface CommandLine {
   readonly version: boolean;
 }
 
-const options = {
-  server: { type: 'string' },
-  model: { type: 'string', short: 'm' },
-  tools: { type: 'string' },
-  allow: { type: 'string', multiple: true },
-  file: { type: 'string', short: 'f' },
-  'keep-alive': { type: 'string' },
-  session: { type: 'string' },
-  continue: { type: 'boolean', default: false },
-  all: { type: 'boolean', default: false },
-  markdown: { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-  yes: { type: 'boolean', short: 'y', default: false },
-  cloud: { type: 'boolean', default: false },
-  refresh: { type: 'boolean', default: false },
-  practice: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-  version: { type: 'boolean', default: false },
-} as const;
-
-/** Flags that are followed by a value, as they are typed. */
-export const valueFlags: readonly string[] = [
-  '--server',
-  '--model',
-  '-m',
-  '--tools',
-  '--allow',
-  '--file',
-  '-f',
-  '--keep-alive',
-  '--session',
-];
-
 /**
  * Reads the arguments; without a command it is `chat`.
  * @throws {TerminalError} of the kind `usage`.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
-  const { values, positionals } = parse(withNegativeNumbers(args));
+  const { positionals, given } = readTokens(args);
   const [command = 'chat', ...words] = positionals;
-  const { server, model, tools, allow = [], file, session, 'keep-alive': keepAlive, ...switches } = values;
-  const given = { server, model, tools, file, session, 'keep-alive': keepAlive };
-  for (const [flag, value] of Object.entries(given))
-    if (value?.trim() === '')
-      throw new TerminalError('usage', `--${flag} is empty. Say which, or leave it out.`);
+  const all = (name: FlagName) => given.get(name) ?? [];
+  const last = (name: FlagName) => all(name).at(-1);
+  const is = (name: FlagName) => given.has(name);
+  const { think, context } = { think: last('think'), context: last('context') };
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
     words,
-    ...switches,
-    allow,
-    server,
-    model,
-    tools,
-    file,
-    session,
-    keepAlive,
+    given: new Set(given.keys()),
+    server: last('server'),
+    model: last('model'),
+    system: last('system'),
+    think: think === undefined ? undefined : parseThink(think),
+    context: context === undefined ? undefined : parseContext(context),
+    options: Object.fromEntries(all('option').map(parseOption)),
+    tools: last('tools'),
+    allow: all('allow'),
+    files: all('file'),
+    images: all('image'),
+    keepAlive: last('keep-alive'),
+    session: last('session'),
+    continue: is('continue'),
+    raw: is('raw'),
+    all: is('all'),
+    markdown: is('markdown'),
+    json: is('json'),
+    yes: is('yes'),
+    cloud: is('cloud'),
+    practice: is('practice'),
+    refresh: is('refresh'),
+    help: is('help'),
+    version: is('version'),
   });
 }
 
-/** `--keep-alive -1`, for ever, would be read as two flags. */
-function withNegativeNumbers(args: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const arg of args)
-    if (joined.at(-1) === '--keep-alive' && /^-\d/.test(arg)) joined[joined.length - 1] += `=${arg}`;
-    else joined.push(arg);
-  return joined;
+interface ReadTokens {
+  readonly positionals: readonly string[];
+  /** The values of each flag that was typed; of a switch none. */
+  readonly given: ReadonlyMap<FlagName, readonly string[]>;
 }
 
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (cause) {
-    const [first = ''] = cause instanceof Error ? cause.message.split(/\.(?:\s|$)/) : [];
-    throw new TerminalError('usage', `${first}. "runner --help" lists the flags.`, { cause });
+function readTokens(args: readonly string[]): ReadTokens {
+  const parsed = { args: withBareValues(args), options: flags, allowPositionals: true } as const;
+  const { tokens, positionals } = parseArgs({ ...parsed, strict: false, tokens: true });
+  const given = new Map<FlagName, readonly string[]>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue = false } = token;
+    if (!isFlag(name)) throw unknownFlag(rawName);
+    given.set(name, [...(given.get(name) ?? []), ...valuesOf(name, value, inlineValue)]);
   }
+  return { positionals, given };
+}
+
+/** A flag that may come without a value has the one that it means then, unless one of its own words follows. */
+function withBareValues(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.flatMap((arg, index) => {
+    if (arg !== '--think' || (end >= 0 && index > end)) return [arg];
+    return thinkWords.has(args[index + 1] ?? '') ? [arg] : [`--think=${flags.think.bare}`];
+  });
+}
+
+function valuesOf(name: FlagName, value: string | undefined, isInline: boolean): readonly string[] {
+  const usage = flagUsage(name);
+  if (flagOf(name).type === 'boolean') {
+    if (value !== undefined) throw new TerminalError('usage', `--${name} takes no value.`);
+    return [];
+  }
+  if (value === undefined) throw new TerminalError('usage', `--${name} needs a value: ${usage}`);
+  if (value.trim() === '')
+    throw new TerminalError('usage', `--${name} is empty. Say which, or leave it out.`);
+  if (!isInline && /^-\D/.test(value))
+    throw new TerminalError(
+      'usage',
+      `--${name} needs a value, and "${value}" is a flag. If that is the value: --${name}=${value}`,
+    );
+  return [value];
+}
+
+function unknownFlag(rawName: string): TerminalError {
+  const near = nearest(rawName.replace(/^-+/, ''), Object.keys(flags), 1)[0];
+  const hint = near === undefined ? '' : ` Did you mean --${near}?`;
+  return new TerminalError('usage', `There is no flag ${rawName}.${hint} "runner --help" lists the flags.`);
 }

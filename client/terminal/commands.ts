@@ -1,13 +1,14 @@
 import { chat } from './chat.ts';
 import type { Command, Commands, WordCount } from './command.ts';
 import { printCandidates, printCompletion, shells } from './completion.ts';
-import { createModel } from './create.ts';
+import { copyModel, createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
+import type { FlagName } from './flags.ts';
 import { showLibrary } from './library.ts';
 import { listTools } from './listTools.ts';
-import { loadModel, unloadModel } from './loading.ts';
+import { runModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
-import { showModels } from './models.ts';
+import { showLoaded, showModels } from './models.ts';
 import { pullModel } from './pull.ts';
 import { removeModel } from './remove.ts';
 import { runSessions, sessionWords } from './sessions.ts';
@@ -17,16 +18,38 @@ const anyWords = { least: 0, most: Number.POSITIVE_INFINITY };
 const oneModel: WordCount = { least: 1, most: 1, meaning: 'the name of a model', offers: 'models' };
 const oneShell: WordCount = { least: 1, most: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
 
+const chatFlags: readonly FlagName[] = [
+  'model',
+  'system',
+  'file',
+  'image',
+  'think',
+  'context',
+  'option',
+  'keep-alive',
+  'tools',
+  'allow',
+  'continue',
+  'session',
+  'raw',
+];
+
 /** What the program can do, in the order in which the help lists it. */
 export const commands: Commands = new Map<string, Command>([
   [
     'chat',
     {
-      usage: 'chat [--continue] [--tools T] [PROMPT]',
+      usage: 'chat [PROMPT]',
       summary: 'a conversation, or one answer to a prompt or standard input',
       group: 'Talking',
       words: { ...anyWords, meaning: 'a prompt' },
-      flags: ['--model', '--tools', '--allow', '--continue', '--session'],
+      flags: chatFlags,
+      examples: [
+        'runner chat "Why is the sky blue?"',
+        'git diff | runner chat "Write a commit message for this:"',
+        'runner chat --system @style.md --file notes.md "Shorten these notes."',
+        'runner chat --model qwen3:4b --think=high --option temperature=0.2',
+      ],
       run: chat,
     },
   ],
@@ -45,6 +68,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'models',
       summary: 'what is installed, and what each model can do',
       group: 'Models',
+      aliases: ['ls', 'list'],
       run: showModels,
     },
   ],
@@ -65,7 +89,7 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'what there is to pull',
       group: 'Models',
       words: { ...anyWords, meaning: 'what to look for' },
-      flags: ['--cloud', '--refresh'],
+      flags: ['cloud', 'refresh'],
       run: showLibrary,
     },
   ],
@@ -86,8 +110,25 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'makes a model from a Modelfile',
       group: 'Models',
       words: { ...oneModel, meaning: 'a name for the model' },
-      flags: ['--file'],
+      flags: [['file', 'the Modelfile; - is standard input; without it ./Modelfile']],
       run: createModel,
+    },
+  ],
+  [
+    'cp',
+    {
+      usage: 'cp M NAME',
+      summary: 'gives a model another name, and keeps the first',
+      group: 'Models',
+      words: {
+        least: 2,
+        most: 2,
+        meaning: 'the name of a model and a new one',
+        offers: 'models',
+        further: [],
+      },
+      isDestructive: true,
+      run: copyModel,
     },
   ],
   [
@@ -97,20 +138,26 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'deletes a model',
       group: 'Models',
       words: oneModel,
-      flags: ['--yes'],
+      flags: ['yes'],
+      isDestructive: true,
       run: removeModel,
     },
   ],
   [
     'run',
     {
-      usage: 'run M [--keep-alive D]',
-      summary: 'loads a model',
+      usage: 'run M [PROMPT]',
+      summary: 'loads a model; with a prompt it answers, as "chat" does',
       group: 'Memory',
-      words: oneModel,
-      flags: ['--keep-alive'],
-      run: loadModel,
+      words: { ...anyWords, least: 1, meaning: 'the name of a model', offers: 'models', further: [] },
+      flags: chatFlags.filter((flag) => flag !== 'model'),
+      examples: ['runner run qwen3:4b --keep-alive 30m', 'runner run qwen3:4b "Why is the sky blue?"'],
+      run: runModel,
     },
+  ],
+  [
+    'ps',
+    { usage: 'ps', summary: 'which models are loaded, and until when', group: 'Memory', run: showLoaded },
   ],
   [
     'stop',
@@ -123,7 +170,7 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'your conversations; "show ID" prints one, "rm ID" deletes one',
       group: 'Talking',
       words: { ...anyWords, meaning: 'what to look for', offers: sessionWords, further: 'sessions' },
-      flags: ['--markdown', '--all', '--yes'],
+      flags: ['markdown', 'raw', 'all', 'yes'],
       run: runSessions,
     },
   ],

@@ -1,17 +1,27 @@
-import { listModelsRequest } from '../../protocol/models.ts';
+import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { listSessionsRequest } from '../../protocol/sessions.ts';
-import { type Command, type Commands, listedCommands, type Offered } from './command.ts';
+import {
+  type Command,
+  type Commands,
+  findCommand,
+  flagsOf,
+  listedCommands,
+  type Offered,
+} from './command.ts';
 import type { CommandLine } from './commandLine.ts';
-import { parseCommandLine, valueFlags } from './commandLine.ts';
+import { parseCommandLine } from './commandLine.ts';
 import { completionScripts } from './completionScripts.ts';
 import { withDaemon } from './connection.ts';
+import { showLine } from './controlCharacters.ts';
 import { TerminalError } from './failure.ts';
+import { type FlagName, flagOf, flagOfWord } from './flags.ts';
+import { describeSession } from './keptConversation.ts';
+import { describeCapabilities } from './modelDescription.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
+import { formatBytes } from './table.ts';
 
 /** Those that there is a script for. */
 export const shells: readonly string[] = [...completionScripts.keys()];
-
-const commonFlags = ['--server', '--json', '--help'];
 
 /** Who presses Tab does not wait for a runner that is slow, in ms. */
 const timeouts = { connect: 500, list: 1_500 };
@@ -28,7 +38,7 @@ export async function printCompletion(
   return 0;
 }
 
-/** What may stand in the place of the last of the words that follow the program's name, one a line. */
+/** What may stand in the place of the last of the words, one a line: the word, a tab, and what it means. */
 export async function printCandidates(
   surroundings: Surroundings,
   commands: Commands,
@@ -37,23 +47,47 @@ export async function printCandidates(
   const [current = ''] = words.slice(-1);
   const offered = offersFor(commands, words.slice(0, -1), current);
   const candidates = typeof offered === 'string' ? await namesOf[offered](surroundings, words) : offered;
-  for (const candidate of candidates)
-    if (candidate.startsWith(current)) await writeLine(surroundings.stdout, candidate);
+  for (const [candidate, meaning] of candidates)
+    if (candidate.startsWith(current))
+      await writeLine(
+        surroundings.stdout,
+        showLine(candidate) + (meaning === '' ? '' : `\t${showLine(meaning)}`),
+      );
   return 0;
 }
 
+/** A word, and what it means where that is known. */
+type Candidate = readonly [word: string, meaning: string];
+
 /** By what stands before; `models` are the names of what is installed. */
-function offersFor(commands: Commands, before: readonly string[], current: string): Offered {
-  const last = before.at(-1) ?? '';
+function offersFor(
+  commands: Commands,
+  before: readonly string[],
+  current: string,
+): 'models' | 'sessions' | readonly Candidate[] {
   if (before.includes('--')) return [];
-  if (last === '--model' || last === '-m') return 'models';
-  if (last === '--session') return 'sessions';
-  if (valueFlags.includes(last)) return [];
-  const [name, ...words] = positionalsOf(before);
-  const command = name === undefined ? undefined : commands.get(name);
-  if (current.startsWith('-')) return [...(command?.flags ?? []), ...commonFlags];
-  if (name === undefined) return listedCommands(commands).map(([listed]) => listed);
-  return offersOf(command, words.length);
+  const flag = valueFlagOf(before.at(-1) ?? '');
+  // Files are left to the shell.
+  const value = flag === undefined ? undefined : (flagOf(flag).offers ?? []);
+  if (value !== undefined) return value === 'files' ? [] : candidatesOf(value);
+  const [word, ...words] = positionalsOf(before);
+  const command = findCommand(commands, word ?? 'chat')?.command;
+  if (current.startsWith('-'))
+    return command ? [...flagsOf(command)].map(([name, summary]) => [`--${name}`, summary]) : [];
+  if (word === undefined) return listedCommands(commands).map(([name, { summary }]) => [name, summary]);
+  return candidatesOf(offersOf(command, words.length));
+}
+
+function candidatesOf(offered: Offered): 'models' | 'sessions' | readonly Candidate[] {
+  return typeof offered === 'string' ? offered : offered.map((word) => [word, '']);
+}
+
+/** The flag that a word is, where a value follows it. */
+function valueFlagOf(word: string): FlagName | undefined {
+  const flag = word.includes('=') ? undefined : flagOfWord(word);
+  if (flag === undefined) return undefined;
+  const { value, bare } = flagOf(flag);
+  return value === undefined || bare !== undefined ? undefined : flag;
 }
 
 /** For the word behind so many others. */
@@ -65,7 +99,8 @@ function offersOf(command: Command | undefined, count: number): Offered {
 
 function positionalsOf(words: readonly string[]): readonly string[] {
   return words.filter(
-    (word, index) => word !== '' && !word.startsWith('-') && !valueFlags.includes(words[index - 1] ?? ''),
+    (word, index) =>
+      word !== '' && !word.startsWith('-') && valueFlagOf(words[index - 1] ?? '') === undefined,
   );
 }
 
@@ -73,24 +108,35 @@ function positionalsOf(words: readonly string[]): readonly string[] {
 async function namesOfModels(
   surroundings: Surroundings,
   words: readonly string[],
-): Promise<readonly string[]> {
+): Promise<readonly Candidate[]> {
   try {
     const commandLine = parseCommandLine(serverFlagOf(words.slice(0, -1)));
     return await withDaemon(surroundings, { commandLine, timeouts }, async (daemon) => {
       const { models } = await daemon.request(listModelsRequest, {});
-      return models.map(({ name }) => name).filter(isPlain);
+      return models.filter(({ name }) => isPlain(name)).map((model) => [model.name, describeBriefly(model)]);
     });
   } catch {
     return [];
   }
 }
 
+function describeBriefly(model: Model): string {
+  const { size, remote } = model;
+  const facts = [
+    remote ? 'remote' : size === undefined ? '' : formatBytes(size),
+    describeCapabilities(model),
+  ];
+  return facts.filter((fact) => fact !== '').join(', ');
+}
+
 /** The same for conversations; no runner is asked for them. */
-async function idsOfSessions(surroundings: Surroundings): Promise<readonly string[]> {
+async function idsOfSessions(surroundings: Surroundings): Promise<readonly Candidate[]> {
   try {
     return await withDaemon(surroundings, { commandLine: parseCommandLine([]) }, async (daemon) => {
       const { sessions } = await daemon.request(listSessionsRequest, {});
-      return sessions.map(({ id }) => id).filter(isPlain);
+      return sessions
+        .filter(({ id }) => isPlain(id))
+        .map((session) => [session.id, describeSession(session)]);
     });
   } catch {
     return [];

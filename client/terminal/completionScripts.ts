@@ -12,7 +12,7 @@ _runner_complete() {
   local current=\${words[\${#words[@]}-1]} previous=
   (( \${#words[@]} > 1 )) && previous=\${words[\${#words[@]}-2]}
   COMPREPLY=()
-  if [[ $previous == -f || $previous == --file ]]; then
+  if [[ $previous == -f || $previous == --file || $previous == --image ]]; then
     compopt -o default 2> /dev/null
     return
   fi
@@ -25,6 +25,8 @@ _runner_complete() {
   done
   local candidate
   while IFS= read -r candidate; do
+    # What it means stands behind a tab.
+    candidate=\${candidate%%$'\\t'*}
     COMPREPLY+=("\${candidate#"$kept"}")
   done < <(runner __complete -- "\${words[@]:1}" 2> /dev/null < /dev/null)
 }
@@ -36,15 +38,20 @@ complete -F _runner_complete runner
     `#compdef runner
 # Completion of runner for zsh. In ~/.zshrc, behind compinit: source <(runner completion zsh)
 _runner() {
-  local -a before candidates
+  local -a before candidates shown
+  local line
   before=("\${(@Q)words[2,CURRENT-1]}")
-  if [[ "\${words[CURRENT-1]}" == (-f|--file) ]]; then
+  if [[ "\${words[CURRENT-1]}" == (-f|--file|--image) ]]; then
     _files
     return
   fi
-  candidates=("\${(@f)$(runner __complete -- "\${before[@]}" "\${(Q)PREFIX}" 2> /dev/null < /dev/null)}")
-  candidates=("\${(@)candidates:#}")
-  compadd -- "\${candidates[@]}"
+  for line in "\${(@f)$(runner __complete -- "\${before[@]}" "\${(Q)PREFIX}" 2> /dev/null < /dev/null)}"; do
+    [[ -n "$line" ]] || continue
+    # What it means stands behind a tab.
+    candidates+=("\${line%%$'\\t'*}")
+    shown+=("\${line/$'\\t'/  -- }")
+  done
+  compadd -l -d shown -- "\${candidates[@]}"
 }
 if [[ "\${funcstack[1]}" == _runner ]]; then
   _runner "$@"
@@ -64,6 +71,7 @@ function __runner_complete
 end
 complete -c runner -f -a '(__runner_complete)'
 complete -c runner -s f -l file -r -F
+complete -c runner -l image -r -F
 `,
   ],
 ]);

@@ -1,4 +1,4 @@
-import type { ChatParams, Message } from '../../protocol/chat.ts';
+import type { Message } from '../../protocol/chat.ts';
 import { canChat } from '../../protocol/choice.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../protocol/sessions.ts';
 import { listToolsRequest } from '../../protocol/tools.ts';
 import { approveThrough } from './approval.ts';
+import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
 import { chooseModel } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
@@ -33,19 +34,20 @@ export interface ConversationOptions {
   /** The conversation that goes on. */
   readonly kept: ReadSessionResult | undefined;
   readonly tools: ToolChoice;
+  readonly settings: ChatSettings;
 }
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
   surroundings: Surroundings,
-  { commandLine, connection, kept, tools }: ConversationOptions,
+  { commandLine, connection, kept, tools, settings }: ConversationOptions,
 ): Promise<number> {
   const { daemon } = connection;
   const named = commandLine.model;
   const model = named === undefined ? await chooseModelOf(daemon, kept) : await chooseModel(daemon, named);
   const editor = createLineEditor(surroundings, await readHistory(historyPath(surroundings.env)));
   try {
-    const conversation = new Conversation(surroundings, connection, { editor, model, tools });
+    const conversation = new Conversation(surroundings, connection, { editor, model, tools, settings });
     if (kept) await conversation.goOn(kept);
     await conversation.run();
   } catch (error) {
@@ -55,6 +57,13 @@ export async function converse(
     editor.close();
   }
   return 0;
+}
+
+interface Beginning {
+  readonly editor: LineEditor;
+  readonly model: string;
+  readonly tools: ToolChoice;
+  readonly settings: ChatSettings;
 }
 
 /** The state of a conversation between its turns. */
@@ -69,7 +78,7 @@ class Conversation implements ConversationState {
   #session: Session | undefined;
   #isKept = true;
   model: string;
-  think: ChatParams['think'];
+  readonly settings: ChatSettings;
   readonly knownTools: readonly string[];
   /** Names of the tool servers that are on. */
   readonly tools: Set<string>;
@@ -77,7 +86,7 @@ class Conversation implements ConversationState {
   constructor(
     surroundings: Surroundings,
     connection: Connection,
-    { editor, model, tools }: { editor: LineEditor; model: string; tools: ToolChoice },
+    { editor, model, tools, settings }: Beginning,
   ) {
     this.#surroundings = surroundings;
     this.#connection = connection;
@@ -92,6 +101,7 @@ class Conversation implements ConversationState {
     this.knownTools = tools.known;
     this.tools = new Set(tools.wanted ?? tools.own);
     this.model = model;
+    this.settings = settings;
   }
 
   async run(): Promise<void> {
@@ -182,6 +192,10 @@ class Conversation implements ConversationState {
     return this.#session;
   }
 
+  get cwd(): string {
+    return this.#surroundings.cwd;
+  }
+
   async models() {
     const { models } = await this.#connection.daemon.request(listModelsRequest, {});
     return models.filter(canChat);
@@ -223,16 +237,23 @@ class Conversation implements ConversationState {
   }
 
   async #turn(prompt: string, { signal }: Interrupts): Promise<boolean> {
-    const messages: readonly Message[] = [...this.#messages, { role: 'user', content: prompt }];
-    const think = this.think === undefined ? {} : { think: this.think };
+    const messages: readonly Message[] = [...this.#messages, promptMessage(prompt, this.settings)];
     const kept = this.#session ?? (await this.#create());
     const session = kept ? { session: kept.id } : {};
     const on = this.#hostedTools();
     const hostedTools = on.length === 0 ? {} : { hostedTools: on };
-    const params = { model: this.model, messages, ...think, ...session, ...hostedTools };
+    const params = {
+      model: this.model,
+      ...settingsOfTurn(this.settings, messages),
+      ...session,
+      ...hostedTools,
+    };
     const added = await this.#takeTurn(params, signal);
     // A question without an answer is forgotten: two in a row confuse models.
-    if (added.length > 0) this.#messages = [...messages, ...added];
+    if (added.length > 0) {
+      this.#messages = [...messages, ...added];
+      Object.assign(this.settings, { attachments: [], images: [] });
+    }
     return false;
   }
 

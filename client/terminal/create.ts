@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createModelRequest } from '../../protocol/models.ts';
+import { chooseModel } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
 import { describeDiagnostics } from './diagnostics.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, TerminalError } from './failure.ts';
 import { readAll, type Surroundings, write } from './streams.ts';
 import { styleFor } from './style.ts';
 import { runWork } from './work.ts';
@@ -33,6 +34,22 @@ export async function createModel(surroundings: Surroundings, commandLine: Comma
   });
 }
 
+/** Gives a model another name: the runner makes one from it, which takes no room. */
+export async function copyModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const [from = '', model = ''] = commandLine.words;
+  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+    // The name as the runner has it: a word of the command line goes into no Modelfile.
+    const source = await chooseModel(daemon, from);
+    return runWork(surroundings, daemon, {
+      request: createModelRequest,
+      params: { model, text: `FROM ${source}\n` },
+      json: commandLine.json,
+      done: 'Created',
+      stopped: 'Stopped.',
+    });
+  });
+}
+
 /** As the request takes it: one of `path` and `text` is there. */
 interface ModelfileSource {
   /** The name that the user knows it by. */
@@ -43,8 +60,10 @@ interface ModelfileSource {
 
 async function readSource(
   { stdin }: Surroundings,
-  { file = 'Modelfile' }: CommandLine,
+  { files: [file = 'Modelfile', ...others] }: CommandLine,
 ): Promise<ModelfileSource> {
+  if (others.length > 0)
+    throw new TerminalError('usage', 'A model is made from one Modelfile: say --file once.');
   if (file === '-') return { shown: '<stdin>', text: await readAll(stdin, maxModelfile) };
   return { shown: file, path: resolve(file) };
 }

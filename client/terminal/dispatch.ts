@@ -1,24 +1,41 @@
-import { type Command, listedCommands } from './command.ts';
+import { type Command, findCommand, flagsOf, listedCommands } from './command.ts';
 import type { CommandLine } from './commandLine.ts';
 import { commands } from './commands.ts';
+import { showLine } from './controlCharacters.ts';
 import { TerminalError } from './failure.ts';
-import { helpText } from './help.ts';
+import { commandHelp, helpText } from './help.ts';
 import { nearest } from './nearest.ts';
 import { type Surroundings, write } from './streams.ts';
 
 /**
- * Runs what the command line asks for; returns the exit code.
+ * Does what a command line asks for; returns the exit code.
  * @throws {TerminalError} of the kind `usage` for a command that does not exist, or words that it does not take.
  */
 export async function runCommand(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
   const { stdout, version } = surroundings;
-  const { command: name, words } = commandLine;
+  const { command: word, isCommandNamed, words, help } = commandLine;
   if (commandLine.version) return print(stdout, `${version}\n`);
-  if (commandLine.help || name === 'help') return print(stdout, helpText(commands, version));
-  const command = commands.get(name);
-  if (!command) throw unknownCommand(name);
+  const asksForHelp = help || word === 'help';
+  const subject = word === 'help' ? words[0] : isCommandNamed ? word : undefined;
+  if (asksForHelp && subject === undefined) return print(stdout, helpText(commands, version));
+  const found = findCommand(commands, subject ?? word);
+  if (!found) throw unknownCommand(subject ?? word);
+  const { name, command } = found;
+  if (asksForHelp) return print(stdout, commandHelp(name, command));
+  refuseFlags(command, name, commandLine);
   refuseWords(command, name, words);
   return command.run(surroundings, commandLine);
+}
+
+function refuseFlags(command: Command, name: string, { given }: CommandLine): void {
+  const taken = flagsOf(command);
+  const wrong = [...given].find((flag) => !taken.has(flag));
+  if (wrong === undefined) return;
+  const owners = listedCommands(commands).flatMap(([other, its]) => (flagsOf(its).has(wrong) ? [other] : []));
+  throw new TerminalError(
+    'usage',
+    `"runner ${name}" does not take --${wrong}, which is for ${owners.map((other) => `"${other}"`).join(', ')}. "runner ${name} --help" lists its flags.`,
+  );
 }
 
 function refuseWords({ words: count, usage }: Command, name: string, words: readonly string[]): void {
@@ -30,17 +47,24 @@ function refuseWords({ words: count, usage }: Command, name: string, words: read
   if (further.length > 0)
     throw new TerminalError(
       'usage',
-      `"runner ${name}" takes no further words; there is "${further.join(' ')}".`,
+      `"runner ${name}" takes no further words; there is "${further.join(' ')}". Say: runner ${usage}`,
     );
 }
 
 function unknownCommand(name: string): TerminalError {
-  const names = listedCommands(commands).map(([listed]) => listed);
-  const near = nearest(name, names, 1)[0];
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const listed = listedCommands(commands);
+  const wordsOf = (isDestructive: boolean) =>
+    listed
+      .filter(([, command]) => (command.isDestructive === true) === isDestructive)
+      .flatMap(([word, { aliases = [] }]) => [word, ...aliases]);
+  const harmless = wordsOf(false);
+  const near = nearest(name, [...harmless, ...wordsOf(true)], 1)[0] ?? '';
+  // What takes something away is for those alone who type it.
+  const hint = harmless.includes(near) ? ` Did you mean "${near}"?` : '';
+  const names = listed.map(([word]) => word).join(', ');
   return new TerminalError(
     'usage',
-    `There is no command "${name}".${hint} The commands are ${names.join(', ')}. To ask a question: runner chat "…"`,
+    `There is no command "${showLine(name)}".${hint} The commands are ${names}. To ask a question: runner chat "…"`,
   );
 }
 

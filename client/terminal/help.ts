@@ -1,4 +1,5 @@
-import { type Commands, listedCommands } from './command.ts';
+import { type Command, type Commands, flagsOf, listedCommands } from './command.ts';
+import { commonFlags, type FlagName, flagOf, flagUsage } from './flags.ts';
 
 /** What `--help` shows. */
 export function helpText(commands: Commands, version: string): string {
@@ -14,22 +15,33 @@ export function helpText(commands: Commands, version: string): string {
 
 ${groups.join('\n\n')}
 
-Without a command, "runner" opens the conversation.
+Without a command, "runner" opens the conversation. "runner COMMAND --help" shows the flags of a command.
 
-Flags
-  -m, --model M     the model to talk to; else the one that is loaded, else the newest
-  --continue        "chat" goes on with the last conversation of this folder
-  --session ID      "chat" goes on with this conversation
-  --markdown        "sessions show" prints Markdown
-  --all             "sessions rm" deletes all of them
-  -f, --file FILE   the Modelfile of "create"; - is standard input; else ./Modelfile
-  -y, --yes         "rm" and "sessions rm" do not ask
-  --keep-alive D    how long "run" keeps the model loaded, such as 10m; negative is for ever
-  --cloud           "library" lists the cloud models
-  --refresh         "library" asks the catalog, whatever is known
-  --server URL      the runner to talk to; else OLLAMA_HOST, else http://127.0.0.1:11434
-  --practice        the built-in practice runner answers, which is no language model
-  --json            one JSON object a line on standard output
-  --version, --help
+Flags of every command
+${describeFlags(commonFlags.map((name) => [name, flagOf(name).summary]))}
 `;
+}
+
+/** What `--help` shows behind a command. */
+export function commandHelp(name: string, command: Command): string {
+  const { usage, summary, aliases = [], examples = [] } = command;
+  const others =
+    aliases.length === 0 ? '' : `\nThe same: ${aliases.map((alias) => `runner ${alias}`).join(', ')}\n`;
+  const samples =
+    examples.length === 0 ? '' : `\nExamples\n${examples.map((line) => `  ${line}`).join('\n')}\n`;
+  return `runner ${usage}
+  ${summary}
+${others}
+Flags of "runner ${name}"
+${describeFlags([...flagsOf(command)])}
+${samples}`;
+}
+
+function describeFlags(flags: readonly (readonly [FlagName, string])[]): string {
+  const rows = flags.map(([name, summary]) => {
+    const { short } = flagOf(name);
+    return { shown: `${short === undefined ? '    ' : `-${short}, `}${flagUsage(name)}`, summary };
+  });
+  const width = Math.max(...rows.map(({ shown }) => shown.length));
+  return rows.map(({ shown, summary }) => `  ${shown.padEnd(width)}  ${summary}`).join('\n');
 }

@@ -1,4 +1,5 @@
 import { createInterface, type Interface } from 'node:readline';
+import { entryOfLines, isOpenEntry, linesOfEntry, textOfEntry } from './entryLines.ts';
 import { historySize } from './history.ts';
 import { MutedOutput } from './mutedOutput.ts';
 import { goOnAfterStops } from './stops.ts';
@@ -9,7 +10,10 @@ export type Entry = { readonly kind: 'text'; readonly text: string } | { readonl
 
 /** A prompt with history. While it is not asking, what is typed is kept for the next prompt, unseen until then. */
 export interface LineEditor {
-  /** The next prompt: a line, lines joined by a backslash at their end, or lines that were pasted together. */
+  /**
+   * The next prompt: a line, lines joined by a backslash at their end or by three quotes around them, or lines that
+   * were pasted together.
+   */
   ask(prompt: string): Promise<Entry>;
   /**
    * A question in the middle of a turn. What was typed before it is kept for the next prompt, and the answer is no part
@@ -69,6 +73,8 @@ class Editor implements LineEditor {
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
   #history: readonly string[];
+  /** What readline recalls from. */
+  #recalled: string[];
   #prompt = '';
   /** The lines of an entry that goes on. */
   #lines: string[] = [];
@@ -78,10 +84,11 @@ class Editor implements LineEditor {
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
 
-  constructor(readline: Interface, output: MutedOutput, history: readonly string[]) {
+  constructor(readline: Interface, output: MutedOutput, history: string[]) {
     this.#readline = readline;
     this.#output = output;
-    this.#history = history;
+    this.#history = [...history];
+    this.#recalled = history;
   }
 
   get history(): readonly string[] {
@@ -126,9 +133,17 @@ class Editor implements LineEditor {
     this.#readline.close();
   }
 
+  /** The lines that readline adds are taken out again: an entry is remembered once it is whole. */
   noteHistory(lines: string[]): void {
-    if (this.#isQuestion) lines.shift();
-    this.#history = lines;
+    this.#recalled = lines;
+    lines.splice(0, lines.length, ...this.#history);
+  }
+
+  #remember(lines: readonly string[]): void {
+    const entry = entryOfLines(lines);
+    if (this.#isQuestion || entry.trim() === '') return;
+    this.#history = [entry, ...this.#history.filter((other) => other !== entry)].slice(0, historySize);
+    this.#recalled.splice(0, this.#recalled.length, ...this.#history);
   }
 
   key(name: string | undefined): void {
@@ -137,7 +152,7 @@ class Editor implements LineEditor {
   }
 
   line(line: string): void {
-    this.#lines.push(line);
+    this.#lines.push(...linesOfEntry(line));
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#isPasting) this.#promptAgain();
@@ -170,13 +185,15 @@ class Editor implements LineEditor {
     this.#give({ kind: 'leave' });
   }
 
-  /** The entry goes on where a backslash says so, or where the rest of a paste stands in the line. */
+  /** The entry goes on where it says so, or where the rest of a paste stands in the line. */
   #endEntry(): void {
     this.#timer = undefined;
-    const text = this.#lines.join('\n');
-    if (text.endsWith('\\') || this.#readline.line !== '') return this.#promptAgain();
+    const lines = this.#lines;
+    const isOpen = !this.#isQuestion && isOpenEntry(lines);
+    if (isOpen || this.#readline.line !== '') return this.#promptAgain();
     this.#lines = [];
-    this.#give({ kind: 'text', text: text.replace(/\\\n/g, '\n') });
+    this.#remember(lines);
+    this.#give({ kind: 'text', text: textOfEntry(lines) });
   }
 
   #give(entry: Entry): void {

@@ -1,15 +1,32 @@
 import { type Model, type RunModelParams, runModelRequest, stopModelRequest } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { chat } from './chat.ts';
 import { orNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
+import { TerminalError } from './failure.ts';
+import { commonFlags } from './flags.ts';
 import { interruptible } from './interruptible.ts';
 import { describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 
+/** Loads a model, or has it answer the words behind its name. */
+export async function runModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const { given, words } = commandLine;
+  const [model = '', ...prompt] = words;
+  if (prompt.length > 0) return chat(surroundings, { ...commandLine, model, words: prompt });
+  const wrong = [...given].find((flag) => flag !== 'keep-alive' && !commonFlags.includes(flag));
+  if (wrong !== undefined)
+    throw new TerminalError(
+      'usage',
+      `--${wrong} is for an answer. Say: runner run ${showLine(model)} "PROMPT"`,
+    );
+  return loadModel(surroundings, commandLine);
+}
+
 /** Loads a model into memory. Ctrl-C cancels it. */
-export async function loadModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+async function loadModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
   const { stdout, stderr, today } = surroundings;
   const { words, keepAlive, json } = commandLine;
   const [name = ''] = words;

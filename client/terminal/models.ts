@@ -2,7 +2,13 @@ import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
-import { describeCapabilities, describeContext, describeMemory } from './modelDescription.ts';
+import {
+  describeCapabilities,
+  describeContext,
+  describeExpiry,
+  describeMemory,
+  localTime,
+} from './modelDescription.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
 import { formatBytes, formatTable } from './table.ts';
@@ -20,24 +26,61 @@ export async function showModels(surroundings: Surroundings, commandLine: Comman
   });
 }
 
+/** What is in memory, with the time until which it stays there. */
+export async function showLoaded(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const { stdout, stderr, env, today } = surroundings;
+  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+    const { models } = await daemon.request(listModelsRequest, { refresh: true });
+    const loaded = models.filter(({ running }) => running);
+    if (commandLine.json) for (const model of loaded) await writeLine(stdout, JSON.stringify(model));
+    else if (loaded.length > 0) await write(stdout, loadedTable(loaded, styleFor(stdout, env), today()));
+    else
+      await writeLine(
+        stderr,
+        'No model is loaded. The first question loads one, and so does "runner run M".',
+      );
+    return 0;
+  });
+}
+
+function loadedTable(models: readonly Model[], style: Style, today: Date): string {
+  const columns = ['MODEL', 'MEMORY', 'CONTEXT', 'STAYS'].map((title) => ({ title }));
+  const rows = models.map((model) => {
+    const { name, running } = model;
+    const facts = running
+      ? [describeMemory(running), describeContext(model), describeExpiry(running, today)]
+      : [];
+    return [name, ...facts].map(showLine);
+  });
+  return formatTable(columns, rows, { style });
+}
+
 export function modelsTable(models: readonly Model[], style: Style): string {
   const columns = [
     { title: 'MODEL' },
     { title: 'SIZE', align: 'right' as const },
     { title: 'CAN' },
     { title: 'CONTEXT', align: 'right' as const },
+    { title: 'CHANGED' },
     { title: 'LOADED' },
   ];
   return formatTable(columns, models.map(rowOf), { style });
 }
 
 function rowOf(model: Model): readonly string[] {
-  const { name, size, running, remote } = model;
+  const { name, size, running, remote, modifiedAt } = model;
   return [
     showLine(name),
     remote ? 'remote' : size === undefined ? '' : formatBytes(size),
     describeCapabilities(model),
     describeContext(model),
+    dayOf(modifiedAt),
     running ? describeMemory(running) || 'yes' : '',
   ];
+}
+
+/** Where the user is; empty where the runner does not say. */
+function dayOf(date: string | undefined): string {
+  const time = new Date(date ?? '');
+  return Number.isNaN(time.getTime()) ? '' : localTime(time)[0];
 }

@@ -2,6 +2,7 @@ import type { ReadSessionResult } from '../../protocol/sessions.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createAnswerOutput } from './answerOutput.ts';
 import { type Approve, approveThrough } from './approval.ts';
+import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
 import { withNearModels } from './chooseModel.ts';
 import type { CommandLine } from './commandLine.ts';
 import type { Connection } from './connection.ts';
@@ -39,17 +40,18 @@ export interface OneAnswer {
   /** The conversation that goes on with it. */
   readonly kept: ReadSessionResult | undefined;
   readonly tools: ToolChoice;
+  readonly settings: ChatSettings;
 }
 
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 export async function giveOneAnswer(
   surroundings: Surroundings,
-  { commandLine, connection, prompt, kept, tools }: OneAnswer,
+  { commandLine, connection, prompt, kept, tools, settings }: OneAnswer,
 ): Promise<number> {
   const { daemon } = connection;
   const interrupts = createInterrupts();
   const stopListening = surroundings.onInterrupt(interrupts.press);
-  const output = createAnswerOutput(surroundings, commandLine.json);
+  const output = createAnswerOutput(surroundings, commandLine);
   // A name needs no list: the runner itself knows whether it is one.
   const model = commandLine.model ?? (await chooseModelOf(daemon, kept));
   const ask = createTurns(() => daemon, approveNow(surroundings, interrupts.press));
@@ -57,7 +59,7 @@ export async function giveOneAnswer(
     const turn = ask(
       withoutUndefined({
         model,
-        messages: [...(kept?.messages ?? []), { role: 'user' as const, content: prompt }],
+        ...settingsOfTurn(settings, [...(kept?.messages ?? []), promptMessage(prompt, settings)]),
         session: kept?.session.id,
         hostedTools: tools.wanted,
       }),

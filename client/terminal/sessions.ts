@@ -9,7 +9,7 @@ import { createAnswerPrinter } from './answerPrinter.ts';
 import { askYesNo } from './askYesNo.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
-import { showLine } from './controlCharacters.ts';
+import { createControlFilter, showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { TerminalError } from './failure.ts';
 import { orUnknown, timeOf, titleOf } from './keptConversation.ts';
@@ -82,16 +82,22 @@ function rowOf(session: Session): readonly string[] {
 
 async function show(
   surroundings: Surroundings,
-  { markdown, json }: CommandLine,
+  { markdown, raw, json }: CommandLine,
   { daemon, id }: Named,
 ): Promise<number> {
   const { stdout } = surroundings;
   if (id === '') throw new TerminalError('usage', 'Say which conversation: runner sessions show ID');
   const { session, messages } = await orUnknown(id, daemon.request(readSessionRequest, { id }));
   if (json) for (const row of [session, ...messages]) await writeLine(stdout, JSON.stringify(row));
-  else if (markdown) await write(stdout, sessionToMarkdown(session, messages));
+  else if (markdown) await write(stdout, shownDocument(sessionToMarkdown(session, messages), raw));
   else for (const message of messages) await write(stdout, shownMessage(surroundings, message));
   return 0;
+}
+
+function shownDocument(text: string, raw: boolean): string {
+  if (raw) return text;
+  const filter = createControlFilter();
+  return filter.write(text) + filter.end();
 }
 
 /** A message as a conversation shows it. */

@@ -1,16 +1,27 @@
-import type { ChatParams } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 import type { Session } from '../../protocol/sessions.ts';
+import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
 import { showLine } from './controlCharacters.ts';
 import { describeSession, titleOf } from './keptConversation.ts';
 import { nearest } from './nearest.ts';
+import {
+  attachFile,
+  attachImage,
+  changeContext,
+  changeOption,
+  changeSystem,
+  changeThink,
+} from './slashSettings.ts';
+import { thinkWords } from './thinkWords.ts';
 import { noServer } from './toolChoice.ts';
 
 /** What a slash command may look at and change. */
 export interface ConversationState {
   model: string;
-  think: ChatParams['think'];
+  readonly settings: ChatSettings;
+  /** From where files are named. */
+  readonly cwd: string;
   clear(): void;
   models(): Promise<readonly Model[]>;
   /** As it is kept; nothing before the first prompt. */
@@ -40,20 +51,37 @@ interface SlashCommand {
   readonly run: (state: ConversationState, word: string) => Promise<SlashResult>;
 }
 
-const thinkWords = new Map<string, ChatParams['think']>([
-  ['on', true],
-  ['off', false],
-  ['low', 'low'],
-  ['medium', 'medium'],
-  ['high', 'high'],
-  ['max', 'max'],
-  ['auto', undefined],
-]);
-
-const thinkUsage = '/think [on|off|low|medium|high|max|auto]';
 const commands: ReadonlyMap<string, SlashCommand> = new Map([
   ['model', { usage: '/model [NAME]', summary: 'shows the models, or changes to one', run: changeModel }],
-  ['think', { usage: thinkUsage, summary: 'how much a thinking model thinks', run: changeThink }],
+  [
+    'think',
+    {
+      usage: `/think [${[...thinkWords.keys()].join('|')}]`,
+      summary: 'how much a thinking model thinks',
+      run: changeThink,
+    },
+  ],
+  [
+    'system',
+    { usage: '/system [TEXT|@FILE|off]', summary: 'shows the system prompt, or sets it', run: changeSystem },
+  ],
+  [
+    'set',
+    {
+      usage: '/set [NAME VALUE|NAME off]',
+      summary: 'the options of the runner, such as temperature',
+      run: changeOption,
+    },
+  ],
+  [
+    'context',
+    { usage: '/context [N|auto]', summary: 'tokens of the window, such as 8192 or 32k', run: changeContext },
+  ],
+  ['file', { usage: '/file FILE', summary: 'a text that goes along with the next prompt', run: attachFile }],
+  [
+    'image',
+    { usage: '/image FILE', summary: 'a picture that goes along with the next prompt', run: attachImage },
+  ],
   [
     'sessions',
     {
@@ -76,14 +104,19 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['quit', 'bye'],
   ['?', 'help'],
   ['models', 'model'],
+  ['img', 'image'],
+  ['attach', 'file'],
 ]);
+
+/** What a mistyped word may be taken for: nothing that takes away what is on the screen. */
+const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
 
 /** Runs a line that begins with a slash; `//` begins a prompt with one slash, and is none. */
 export async function runSlashCommand(line: string, state: ConversationState): Promise<SlashResult> {
   const [, name = '', word = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = commands.get(otherNames.get(name) ?? name);
   if (command) return command.run(state, word.trim());
-  const near = nearest(name, [...commands.keys()], 1)[0];
+  const near = nearest(name, harmless, 1)[0];
   const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
   return {
     text: `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`,
@@ -139,17 +172,6 @@ async function changeTitle(state: ConversationState, word: string): Promise<Slas
   };
 }
 
-async function changeThink(state: ConversationState, word: string): Promise<SlashResult> {
-  if (word === '')
-    return {
-      text: `Thinking is ${nameOf(state.think)}. Choose one of ${[...thinkWords.keys()].join(', ')}.`,
-    };
-  if (!thinkWords.has(word))
-    return { text: `"${showLine(word)}" is none of ${[...thinkWords.keys()].join(', ')}.` };
-  state.think = thinkWords.get(word);
-  return { text: word === 'auto' ? 'Thinking is left to the model.' : `Thinking is ${word}.` };
-}
-
 async function changeTools(state: ConversationState, words: string): Promise<SlashResult> {
   if (words === '')
     return { text: state.knownTools.length === 0 ? noTools : (await state.listTools()).trimEnd() };
@@ -163,16 +185,12 @@ async function changeTools(state: ConversationState, words: string): Promise<Sla
 
 const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';
 
-function nameOf(think: ChatParams['think']): string {
-  return [...thinkWords].find(([, value]) => value === think)?.[0] ?? 'auto';
-}
-
 function helpText(): string {
   const rows = [...commands.values()].map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
   return [
     ...rows,
     '',
     'Ctrl-C cancels an answer; at an empty prompt it leaves.',
-    'A backslash at the end of a line continues on the next.',
+    'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
   ].join('\n');
 }

@@ -85,7 +85,7 @@ const pullReports = [
 
 t.test('the command line of the commands about models', async (t) => {
   t.match(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
-  t.match(parseCommandLine(['create', 'm', '-f', '-']), { file: '-' });
+  t.match(parseCommandLine(['create', 'm', '-f', '-']), { files: ['-'] });
   t.match(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
   t.match(parseCommandLine(['library', '--cloud', '--refresh', 'a']), { cloud: true, refresh: true });
   t.throws(() => parseCommandLine(['create', 'm', '--file', '']), { message: /--file is empty/ });
@@ -99,6 +99,12 @@ t.test('the command line of the commands about models', async (t) => {
     { args: ['completion', 'tcsh'], says: /no completion for "tcsh", only for bash, zsh, fish/ },
     { args: ['rm', 'm'], says: /asks before it deletes.*--yes/ },
     { args: ['shwo', 'm'], says: /Did you mean "show"\?/ },
+    { args: ['rn', 'm'], says: /no command "rn"\. Did you mean "run"\?/ },
+    { args: ['rmm', 'm'], says: /no command "rmm"\. The commands are/ },
+    { args: ['models', '--cloud'], says: /"runner models" does not take --cloud, which is for "library"\./ },
+    { args: ['run', 'm', '--raw'], says: /--raw is for an answer\. Say: runner run m "PROMPT"/ },
+    { args: ['cp', 'm'], says: /needs the name of a model and a new one\. Say: runner cp M NAME/ },
+    { args: ['create', 'm', '-f', 'a', '-f', 'b'], says: /from one Modelfile/ },
   ];
   for (const { args, says } of cases) {
     const run = startTerminal({ args, input: '' });
@@ -114,9 +120,24 @@ t.test('the help lists every command, aligned', async (t) => {
   const run = startTerminal({ args: ['--help'], input: '' });
   t.equal(await run.ended, 0);
   const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
-  t.equal(rows.length, 14);
+  t.equal(rows.length, 16);
   t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
   t.notMatch(run.stdout.text(), '__complete');
+  for (const args of [
+    ['ls', '--help'],
+    ['help', 'models'],
+    ['models', '-h'],
+  ]) {
+    const one = startTerminal({ args, input: '' });
+    t.equal(await one.ended, 0);
+    t.match(one.stdout.text(), /^runner models\n.*The same: runner ls, runner list\n.*--server URL/s);
+  }
+  const chat = startTerminal({ args: ['chat', '--help'], input: '' });
+  await chat.ended;
+  t.match(chat.stdout.text(), /-m, --model M {2,}\S.*--think \[LEVEL\] {2,}\S.*Examples\n {2}runner chat/s);
+  const version = startTerminal({ args: ['-v'], input: '' });
+  t.equal(await version.ended, 0);
+  t.equal(version.stdout.text(), '0.0.0\n');
   t.ok(
     run.stdout
       .text()
@@ -241,7 +262,7 @@ t.test('a model that does not exist is told with near names', async (t) => {
     ['rm', 'delete'],
   ]) {
     const run = startTerminal({
-      args: [`${command}`, 'qwen3', '--yes'],
+      args: [`${command}`, 'qwen3', ...(command === 'rm' ? ['--yes'] : [])],
       input: '',
       models,
       answers: { [`runner/models/${method}`]: notFound },
@@ -777,7 +798,11 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['chat', 'he'], want: [] },
     { words: ['chat', '--', 'm'], want: [] },
     { words: ['completion', ''], want: ['bash', 'zsh', 'fish'] },
-    { words: ['rm', '--'], want: ['--yes', '--server', '--json', '--help'] },
+    { words: ['rm', '--'], want: ['--yes', '--server', '--practice', '--json', '--help', '--version'] },
+    { words: ['ls', '--j'], want: ['--json'] },
+    { words: ['chat', '--think', ''], want: [] },
+    { words: ['run', ''], want: names },
+    { words: ['run', 'm:1b', ''], want: [] },
     { words: ['run', '--keep-alive', ''], want: [] },
     { words: ['nonsense', ''], want: [] },
     { words: ['__'], want: [] },
@@ -789,7 +814,8 @@ t.test('candidates for the word at the cursor', async (t) => {
       run.stdout
         .text()
         .split('\n')
-        .filter((line) => line !== ''),
+        .filter((line) => line !== '')
+        .map((line) => line.split('\t')[0]),
       want,
       words.join(' '),
     );
@@ -799,6 +825,9 @@ t.test('candidates for the word at the cursor', async (t) => {
     await named.ended;
     t.match(named.started[0]?.options, { host: 'http://x', timeouts: { connect: 500 } });
   }
+  const meant = startTerminal({ args: ['__complete', '--', 'ps'], input: '' });
+  await meant.ended;
+  t.equal(meant.stdout.text(), 'ps\twhich models are loaded, and until when\n', 'with what it means');
   const down = startTerminal({
     args: ['__complete', '--', 'show', ''],
     input: '',
@@ -818,7 +847,7 @@ t.test('the script for bash completes names with colons', async (t) => {
   writeFileSync(script, printed.stdout.text());
   writeFileSync(
     join(bin, 'runner'),
-    '#!/bin/sh\nshift 2\nprintf "%s|" "$@" >> "$ASKED"\nprintf "qwen3:4b\\nqwen3:8b\\n"\n',
+    '#!/bin/sh\nshift 2\nprintf "%s|" "$@" >> "$ASKED"\nprintf "qwen3:4b\\t2.5 GB\\nqwen3:8b\\n"\n',
   );
   chmodSync(join(bin, 'runner'), 0o755);
   const complete = (line: string, breaks: string) => {

@@ -6,6 +6,7 @@ import { ResponseError } from 'vscode-jsonrpc';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
 import type { ChatResult, Message } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
+import { pictures } from '../support/pictures.ts';
 import { type Asked, offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runner-session-'));
@@ -73,6 +74,91 @@ t.test('an answer in a script is its text, and the rest goes to standard error',
     run.stderr.text(),
     'Nearly␛[2J full.\ntool call: look {"at":"x"}\nThe answer was cut: it reached its limit of tokens.\n',
   );
+});
+
+t.test('what the flags say reaches the turn', async (t) => {
+  const file = (name: string, content: string | Buffer) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const [style, notes, dot] = [
+    file('style', 'Brief.\n'),
+    file('notes.md', 'a\n'),
+    file('dot.png', pictures.png),
+  ];
+  const flags = [
+    '--system',
+    `@${style}`,
+    '--file',
+    notes,
+    '--image',
+    dot,
+    '--think=high',
+    '--context',
+    '4096',
+  ];
+  const more = ['--option', 'temperature=0.2', '--option', 'stop=x', '--keep-alive', '5m'];
+  const prompt = {
+    role: 'user',
+    content: 'hello',
+    attachments: [{ path: notes, text: 'a\n', language: 'md' }],
+    images: [pictures.png.toString('base64')],
+  };
+  const want = {
+    model: 'm:1b',
+    messages: [{ role: 'system', content: 'Brief.' }, prompt],
+    think: 'high',
+    options: { temperature: 0.2, stop: 'x', num_ctx: 4096 },
+    keepAlive: '5m',
+  };
+  const asked: Turn['params'][] = [];
+  const chat = (turn: Turn) => {
+    asked.push(turn.params);
+    return say(turn);
+  };
+  for (const words of [
+    ['chat', 'hello'],
+    ['run', 'm:1b', 'hello'],
+  ]) {
+    const run = startTerminal({ args: [...words, ...flags, ...more], input: '', models, chat });
+    t.equal(await run.ended, 0, run.stderr.text());
+    t.match(asked.pop(), want);
+  }
+  const conversation = startTerminal({ args: [...flags, ...more], isScreen: true, models, chat });
+  conversation.type('hello\r');
+  await conversation.stdout.until(/length\)\n[^›]*›/);
+  conversation.type('again\r');
+  await conversation.stdout.until(/length\)\n.*length\)\n[^›]*›/s);
+  conversation.type('/bye\r');
+  t.equal(await conversation.ended, 0);
+  t.match(asked[0], want);
+  t.strictSame(
+    asked[1]?.messages.map(({ role, attachments, images }) => ({
+      role,
+      along: (attachments ?? images)?.length,
+    })),
+    [
+      { role: 'system', along: undefined },
+      { role: 'user', along: 1 },
+      { role: 'assistant', along: undefined },
+      { role: 'user', along: undefined },
+    ],
+    'what goes along goes once',
+  );
+});
+
+t.test('a model cannot drive the terminal behind a pipe, unless somebody wants it', async (t) => {
+  const chat = async ({ send }: Turn) => {
+    await send({ kind: 'text', text: 'a\u001b[2J\u009b\r' });
+    await send({ kind: 'text', text: '\nb\tc\u0007' });
+    return resultOf('');
+  };
+  const safe = startTerminal({ args: ['chat', 'hello'], input: '', models, chat });
+  t.equal(await safe.ended, 0);
+  t.equal(safe.stdout.text(), 'a␛[2J<U+009B>\nb\tc␇\n');
+  const raw = startTerminal({ args: ['chat', 'hello', '--raw'], input: '', models, chat });
+  t.equal(await raw.ended, 0);
+  t.equal(raw.stdout.text(), 'a\u001b[2J\u009b\r\nb\tc\u0007\n');
 });
 
 t.test('an answer on a screen is rendered, with the thinking beside it', async (t) => {
@@ -399,6 +485,9 @@ t.test('what is typed and pasted', async (t) => {
   await ask('\u001b[200~a\rb\r\rc\u001b[201~', 'd\r');
   await ask('//etc is a folder\r');
   await ask('not this\u0003but this\r');
+  await ask('"""\r', 'def f():\\\r', '  pass\r', '"""\r');
+  await ask('\u001b[A\u007f\u007f\u007f!"""\r');
+  await ask('\u001b[A\u001b[A\u001b[A\u001b[A\u001b[A\r');
   run.type('wait\r');
   await run.stdout.until(/waiting/);
   run.type('typed ahead\r');
@@ -406,7 +495,7 @@ t.test('what is typed and pasted', async (t) => {
   goOn();
   await run.stdout.until(/› [^›]*typed ahead/);
   t.match(run.stdout.plain(), /m:1b › typed ahead\n/, 'it is seen where it is answered');
-  await run.stdout.until(/8 tokens[^›]*›/s);
+  await run.stdout.until(/11 tokens[^›]*›/s);
   run.type('\u0003');
   t.equal(await run.ended, 0, 'Ctrl-C at an empty prompt leaves');
   t.strictSame(asked, [
@@ -416,6 +505,9 @@ t.test('what is typed and pasted', async (t) => {
     'a\nb\n\ncd',
     '/etc is a folder',
     'but this',
+    'def f():\\\n  pass',
+    'def f():\n  pass\n!',
+    'a\nb\n\ncd',
     'wait',
     'typed ahead',
   ]);

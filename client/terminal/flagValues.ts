@@ -1,0 +1,44 @@
+import type { ChatParams } from '../../protocol/chat.ts';
+import { showLine } from './controlCharacters.ts';
+import { TerminalError } from './failure.ts';
+import { thinkWords } from './thinkWords.ts';
+
+/** @throws {TerminalError} of the kind `usage`, as the others here. */
+export function parseThink(word: string): ChatParams['think'] {
+  if (thinkWords.has(word)) return thinkWords.get(word);
+  if (word === 'true' || word === 'false') return word === 'true';
+  const words = [...thinkWords.keys()].join(', ');
+  throw new TerminalError('usage', `"${showLine(word)}" is no level of thinking: it is one of ${words}.`);
+}
+
+/** Such as `8192`, or `32k`, which is 32,768. */
+export function parseContext(word: string): number {
+  const [, digits = '', thousands] = /^(\d{1,9})([kK])?$/.exec(word) ?? [];
+  const tokens = Number(digits) * (thousands === undefined ? 1 : 1024);
+  if (digits !== '' && tokens > 0) return tokens;
+  throw new TerminalError(
+    'usage',
+    `"${showLine(word)}" is no size of a context window: it is a number of tokens, such as 8192 or 32k.`,
+  );
+}
+
+/** `NAME=VALUE`; a value is a number, `true`, `false`, a JSON list, or else text. */
+export function parseOption(text: string): readonly [name: string, value: unknown] {
+  const [, name, value = ''] = /^([A-Za-z_][\w.]*)\s*=(.*)$/s.exec(text) ?? [];
+  if (name !== undefined && value.trim() !== '') return [name, optionValue(value.trim())];
+  throw new TerminalError(
+    'usage',
+    `"${showLine(text)}" is no option: it is a name, "=" and a value, such as temperature=0.2.`,
+  );
+}
+
+function optionValue(text: string): unknown {
+  if (/^(?:true|false|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)$/.test(text))
+    return text === 'true' ? true : text === 'false' ? false : Number(text);
+  if (!/^["[]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
