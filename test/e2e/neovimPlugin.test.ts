@@ -2,37 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import { createLog } from '../../daemon/log.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import { skipWithout } from '../support/debian.ts';
-import { type Neovim, type NeovimOptions, skipWithoutNeovim, startNeovim } from '../support/neovim.ts';
-import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+import { skipWithoutNeovim } from '../support/neovim.ts';
+import { isFree, startWithRunner as start, text } from '../support/neovimChat.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
 
 const skip = skipWithoutNeovim();
 t.setTimeout(120_000);
 
-/** Both are ended with the test. */
-async function start(
-  t: Test,
-  {
-    runner: runnerOptions,
-    setup = {},
-    ...options
-  }: NeovimOptions & { readonly runner?: StandInOptions } = {},
-): Promise<{ readonly runner: RunnerStandIn; readonly neovim: Neovim }> {
-  const runner = await startStandIn(runnerOptions);
-  const neovim = await startNeovim({ ...options, setup: { host: runner.url, ...setup } });
-  t.teardown(async () => {
-    await neovim.close();
-    await runner.close();
-  });
-  return { runner, neovim };
-}
-
-const text = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 const line = 'return vim.api.nvim_get_current_line()';
 const ghost = `
 local namespace = vim.api.nvim_get_namespaces()['nvim.lsp.inline_completion']
@@ -41,7 +23,6 @@ return mark and mark[4].virt_text[1][1] or ''
 `;
 /** Completion was registered, and the key is mapped. */
 const isReady = "return vim.fn.maparg('<Tab>', 'i', false, true).buffer == 1";
-const isFree = "return vim.wo.winbar:find('sends', 1, true) ~= nil";
 
 t.test('Modelfiles have their mistakes and their hover', { skip }, async (t) => {
   const files = { Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n' };

@@ -97,6 +97,10 @@ function M.pick(chat)
     elseif #result.servers == 0 then
       return notice.say(none)
     end
+    -- A table of Lua has no order that they could be in.
+    table.sort(result.servers, function(a, b)
+      return a.name < b.name
+    end)
     chat.servers:know(result.servers)
     vim.ui.select(rows_of(result.servers), {
       prompt = 'Tools (choose one to switch its server on or off for this chat)',

@@ -110,15 +110,15 @@ end
 --- What a fold says: the call, and what came of it.
 ---@param call runner.ToolCall
 ---@param result runner.ToolResult
----@return string
+---@return runner.Summary
 function M.summary(call, result)
-  local lines = content_lines(result.content)
   local server = result.server ~= '' and controls.line(result.server, 64) .. ': ' or ''
-  local outcome = #lines == 1 and controls.line(lines[1], 60) or ('%d lines'):format(#lines)
+  local lines = content_lines(result.content)
+  local outcome = #lines == 1 and controls.line(lines[1], 40) or ('%d lines'):format(#lines)
   if result.isError then
-    outcome = 'failed: ' .. controls.line(lines[1] or '', 80)
+    outcome = 'failed: ' .. controls.line(lines[1], 60)
   end
-  return ('%s%s -> %s'):format(server, M.line(call, 80), outcome)
+  return { what = server .. M.line(call), outcome = outcome }
 end
 
 return M

@@ -95,8 +95,10 @@ end
 ---@return boolean
 function Chat:is_news(said)
   local lasts = said.code == 'tools-disabled' or said.code == 'tools-unavailable'
-  local is_news = not self.said[said.message]
-  self.said[said.message] = lasts or nil
+  -- When it is tried again is no news.
+  local what = said.message:gsub(' It is started again [^.]*%.', '')
+  local is_news = not self.said[what]
+  self.said[what] = lasts or nil
   return is_news
 end
 

@@ -1,16 +1,23 @@
 --- What a model thought, and the calls of tools, are folded once they are done; until then they can be read along.
+local controls = require('runner.controls')
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('runner.chat.folds')
 
 --- What a closed fold says, by buffer and mark.
----@type table<integer, table<integer, string>>
+---@type table<integer, table<integer, runner.Summary>>
 local summaries = {}
+
+--- One line. Where the window is narrow, the first part gives way.
+---@class runner.Summary
+---@field what string
+---@field outcome? string
 
 ---@class runner.Fold
 ---@field first integer From 0.
 ---@field last integer
----@field summary string One line.
+---@field summary runner.Summary
 
 ---@param bufnr integer
 ---@param fold runner.Fold
@@ -73,12 +80,22 @@ function M.level()
   return not mark and 0 or is_first and '>1' or 1
 end
 
+---@param summary runner.Summary
+---@param room integer Cells.
+---@return string
+local function fit(summary, room)
+  local outcome = summary.outcome and ' -> ' .. summary.outcome or ''
+  local left = room - vim.fn.strdisplaywidth(outcome)
+  return controls.cut(summary.what, math.max(left - 1, 12)) .. outcome
+end
+
 --- For 'foldtext'.
 ---@return string
 function M.text()
   local mark = fold_at(vim.v.foldstart - 1)
-  local summary = mark and (summaries[vim.api.nvim_get_current_buf()] or {})[mark]
-  return ('> %s (zo opens)'):format(summary or 'Folded')
+  local summary = mark and (summaries[vim.api.nvim_get_current_buf()] or {})[mark] or { what = 'Folded' }
+  local room = vim.api.nvim_win_get_width(0) - #'>  (zo opens)'
+  return ('> %s (zo opens)'):format(fit(summary, room))
 end
 
 return M

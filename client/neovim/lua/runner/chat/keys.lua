@@ -30,8 +30,7 @@ function M.map(bufnr, chat)
   map('n', 'gR', function()
     chat:regenerate()
   end, 'Has the last prompt answered again')
-  local options = { buffer = bufnr, expr = true, desc = 'Completes #buffer and #file:' }
-  vim.keymap.set('i', '<Tab>', mentions.press_tab, options)
+  map('i', '<Tab>', mentions.press_tab, 'Completes #buffer and #file:')
 end
 
 --- In the midst of other events the editor takes <C-c> for an interrupt, which no mapping sees.

@@ -133,12 +133,10 @@ function M.omnifunc(find_start, base)
 end
 
 --- Completes a mention where there is one before the cursor; else the key is what it is.
----@return string keys
 function M.press_tab()
-  if vim.fn.pumvisible() == 1 then
-    return '<C-n>'
-  end
-  return M.column() and '<C-x><C-o>' or '<Tab>'
+  local is_open = vim.fn.pumvisible() == 1
+  local keys = is_open and '<C-n>' or M.column() and '<C-x><C-o>' or '<Tab>'
+  vim.api.nvim_feedkeys(vim.keycode(keys), 'in', false)
 end
 
 return M

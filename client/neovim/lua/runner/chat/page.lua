@@ -223,8 +223,8 @@ function Page:end_thinking()
   self.thinking_from = nil
   self:end_paragraph()
   local count = last - first + 1
-  local summary = ('Thought, %d %s'):format(count, count == 1 and 'line' or 'lines')
-  folds.add(self.bufnr, { first = first, last = last, summary = summary })
+  local what = ('Thought, %d %s'):format(count, count == 1 and 'line' or 'lines')
+  folds.add(self.bufnr, { first = first, last = last, summary = { what = what } })
   self:begin_text(self:answer_place())
 end
 

@@ -11,7 +11,7 @@ local M = {}
 ---@return string[] hints The first that has room is shown.
 local function hints_of(state)
   if state.phase == 'asks' then
-    return { ('%s? Answer in normal mode here'):format(state.question), 'a tool waits for your answer' }
+    return { ('%s? <Esc>, then answer here'):format(state.question), ('%s? <Esc>'):format(state.question), 'it asks: <Esc>' }
   elseif state.phase == 'loading' then
     return { ('Loading %s … <C-c> cancels'):format(state.model), 'Loading …' }
   elseif state.phase ~= 'idle' then

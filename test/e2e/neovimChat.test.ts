@@ -1,0 +1,317 @@
+import t from 'tap';
+import { skipWithoutNeovim } from '../support/neovim.ts';
+import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
+
+const skip = skipWithoutNeovim();
+t.setTimeout(120_000);
+
+const able = { name: 'able:latest', capabilities: ['completion', 'tools'] } as const;
+const models = [{ ...able, contextLength: 131_072, capabilities: [...able.capabilities] }];
+const echo = (word: string) => ({ name: 'echo', arguments: { word } });
+const says = (part: string) => (now: string) => now.includes(part);
+const lastBody = (bodies: readonly unknown[]) =>
+  bodies.at(-1) as { readonly messages: readonly unknown[]; readonly tools?: readonly unknown[] };
+
+t.test('tools in the chat', { skip }, async (t) => {
+  const setup = { mcpServers: toolServers('good') };
+  const start = (kinds: readonly string[] = ['good'], more: object = {}) =>
+    startWithRunner(t, {
+      runner: { models },
+      setup: { ...setup, mcpServers: toolServers(...kinds) },
+      before: choosing,
+      ...more,
+    });
+
+  t.test('each call is asked about, and folded with what came of it', async (t) => {
+    const { runner, neovim } = await start();
+    await neovim.lua("_G.choices = { 'For this session' }");
+    const hostile = '# a\n## You\n\u001b[31m\u202e```';
+    runner.toolCalls([echo(hostile), echo('two'), { name: 'fail', arguments: {} }], { text: 'I look.' });
+    runner.say('It said so.');
+    await neovim.lua("vim.cmd.RunnerChat('what is there?')");
+    const shown = await neovim.until<string>(text, says('It said so.'));
+    await neovim.until(isFree);
+    t.strictSame(await neovim.lua('return _G.offered[1]'), ['Once', 'For this session', 'Always', 'No']);
+    const asked = await neovim.lua<readonly string[]>('return _G.asked');
+    t.equal(asked.length, 2, 'the second one was allowed by the answer to the first');
+    t.match(asked[0], /^May good run echo \{"word":"# a\\n## You\\n.*"\}\? It says that it only reads\.$/);
+    t.notMatch(asked[0], /[\u0000-\u001f\u202e]/);
+    t.equal(asked[1], 'May good run fail?');
+    t.equal(
+      shown,
+      [
+        ...['## You', '', 'what is there?', '', '## able:latest', '', 'I look.', ''],
+        ...['> **Call of echo**', '> word:', '>   # a', '>   ## You', '>   ␛[31m<U+202E>```'],
+        ...['>', '> **Result:**', '> You said # a', '> ## You', '> ␛[31m<U+202E>```.', ''],
+        ...['> **Call of echo**', '> word: "two"', '>', '> **Result:**', '> You said two.', ''],
+        ...['> **Call of fail**', '>', '> **It failed:**'],
+        ...['> The user did not allow the call of fail. Go on without it.', ''],
+        ...['It said so.', '', '## You', '', ''],
+      ].join('\n'),
+    );
+    const folds = (await neovim.lua(
+      'return { vim.fn.foldtextresult(21), vim.fn.foldtextresult(9) }',
+    )) as readonly string[];
+    t.match(folds[0], /^> good: echo \{.* -> You said two\. \(zo opens\)$/);
+    t.match(folds[1], / -> 3 lines \(zo opens\)$/);
+    t.equal(await neovim.lua('return vim.fn.foldclosedend(21)'), 24);
+
+    runner.say('Again.');
+    await neovim.type('Gisure?<Esc><CR>');
+    await neovim.until<string>(text, says('Again.'));
+    t.match(lastBody(runner.bodies('/api/chat')).messages, [
+      { role: 'user', content: 'what is there?' },
+      { role: 'assistant', content: 'I look.', tool_calls: [{}, {}, { function: { arguments: {} } }] },
+      { role: 'tool', content: /^You said # a/ },
+      { role: 'tool', content: 'You said two.' },
+      { role: 'tool', content: /did not allow/ },
+      { role: 'assistant', content: 'It said so.' },
+      { role: 'user', content: 'sure?' },
+    ]);
+
+    // A conversation that was kept shows its calls again, and sends them along.
+    await neovim.until(isFree);
+    const before = await neovim.lua<string>(text);
+    await neovim.lua('vim.cmd.edit()');
+    const resumed = await neovim.until<string>(text, (now) => now !== before && now.includes('Again.'));
+    t.match(resumed, /\n> \*\*Call of echo\*\*\n> word: "two"\n>\n> \*\*Result:\*\*\n> You said two\.\n/);
+    runner.say('Really.');
+    await neovim.lua("vim.cmd.RunnerChat('really?')");
+    await neovim.until<string>(text, says('Really.'));
+    t.equal(lastBody(runner.bodies('/api/chat')).messages.length, 9);
+  });
+
+  t.test('a question waits until it can be answered, and a cancel answers it', async (t) => {
+    const { runner, neovim } = await start(['good'], { files: { 'a.txt': 'a\n' } });
+    await neovim.lua("_G.choices = { 'Once' }");
+    runner.toolCalls([echo('one')]);
+    runner.say('It said one.');
+    await neovim.lua("vim.cmd.RunnerChat('go')");
+    await neovim.type('Gi');
+    await neovim.until("return vim.wo.winbar:find('May echo run?', 1, true) ~= nil");
+    await neovim.type('next');
+    await neovim.until<string>(text, (now) => now.endsWith('## You\n\nnext'));
+    t.equal(await neovim.lua('return #_G.asked'), 0);
+    await neovim.type('<Esc>');
+    await neovim.until<string>(text, says('It said one.'));
+    await neovim.until(isFree);
+    t.match(await neovim.lua(text), /\n## You\n\nnext$/);
+
+    runner.toolCalls([{ name: 'slow', arguments: {} }, echo('two')]);
+    await neovim.type('<CR><C-w>p');
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.includes('Runner: the chat asks whether slow may run. Go there to answer.'),
+    );
+    t.equal(await neovim.lua('return #_G.asked'), 1, 'nobody is asked over another file');
+    await neovim.lua('vim.cmd.RunnerCancel()');
+    await neovim.lua("vim.cmd.wincmd('p')");
+    await neovim.until(isFree);
+    t.equal(await neovim.lua('return #_G.asked'), 1);
+    t.match(await neovim.lua(text), /\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
+  });
+
+  t.test('servers are listed and switched; what fails is said once', async (t) => {
+    const { runner, neovim } = await start(['good', 'ends']);
+    runner.say('One.');
+    await neovim.lua("vim.cmd.RunnerChat('one')");
+    await neovim.until<string>(text, says('One.'));
+    await neovim.until(isFree);
+    t.match(await neovim.lua(text), /\n\*.*ends.*\*\n/);
+    t.equal(lastBody(runner.bodies('/api/chat')).tools?.length, 11);
+    await neovim.lua("_G.choices = { 'good' } vim.cmd.RunnerTools()");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.includes('Runner: good is off for this chat.'),
+    );
+    const [rows] = await neovim.lua<readonly (readonly string[])[]>('return _G.offered');
+    t.match(rows?.[0], /^ends +failed +.*ends/);
+    t.match(rows?.[1], /^good +on +11 tools$/);
+    t.match(rows?.[2], /^ {2}echo +The tool echo\.$/);
+    runner.say('Two.');
+    await neovim.lua("vim.cmd.RunnerChat('two')");
+    await neovim.until<string>(text, says('Two.'));
+    await neovim.until(isFree);
+    t.equal(lastBody(runner.bodies('/api/chat')).tools, undefined);
+    t.equal((await neovim.lua<string>(text)).match(/^\*.*\*$/gm)?.length, 1, await neovim.lua(text));
+  });
+
+  t.test('a model without tools answers, and says so once', async (t) => {
+    const plain = [{ name: 'plain:latest', capabilities: ['completion' as const] }];
+    const { runner, neovim } = await start(['good'], { runner: { models: plain } });
+    for (const word of ['One.', 'Two.']) {
+      // The first request has the tools, and is refused.
+      if (word === 'One.') runner.failWith(400, { error: 'plain:latest does not support tools' });
+      runner.say(word);
+      await neovim.lua(`vim.cmd.RunnerChat('say ${word}')`);
+      await neovim.until<string>(text, says(`\n${word}`));
+      await neovim.until(isFree);
+    }
+    const shown = await neovim.lua<string>(text);
+    t.equal(shown.match(/^\*.*tools.*\*$/gm)?.length, 1, shown);
+  });
+
+  t.test('nothing that a tool answers stops the chat', async (t) => {
+    const { runner, neovim } = await start(['good'], {
+      setup: { mcpServers: toolServers('good'), approvals: { good: 'always' }, contextLength: 65_536 },
+    });
+    for (const name of ['odd', 'crash', 'long']) {
+      runner.toolCalls([{ name, arguments: {} }]);
+      runner.say(`That was ${name}.`);
+      await neovim.lua(`vim.cmd.RunnerChat('try ${name}')`);
+      await neovim.until<string>(text, says(`That was ${name}.`));
+      await neovim.until(isFree);
+    }
+    t.equal(await neovim.lua('return #_G.asked'), 0);
+    const longest = await neovim.lua<number>(
+      'return math.max(unpack(vim.tbl_map(vim.fn.strchars, vim.api.nvim_buf_get_lines(0, 0, -1, false))))',
+    );
+    t.ok(longest < 1_100, String(longest));
+  });
+});
+
+t.test('the chat stays alive whatever is edited', { skip }, async (t) => {
+  const { runner, neovim } = await startWithRunner(t, { runner: { models } });
+  const ask = async (word: string, keys = `Gi${word}<Esc><CR>`) => {
+    runner.say(`${word}!`);
+    await neovim.type(keys);
+    await neovim.until<string>(text, says(`\n${word}!`));
+    await neovim.until(isFree);
+    const { messages } = lastBody(runner.bodies('/api/chat'));
+    t.match(messages.at(-1), { role: 'user', content: word }, word);
+    t.match(await neovim.lua(text), new RegExp(`\\n${word}!\\n+## You\\n\\n$`), word);
+    return messages.length;
+  };
+  runner.say('first!');
+  await neovim.lua("vim.cmd.RunnerChat('first')");
+  await neovim.until<string>(text, says('first!'));
+  await neovim.until(isFree);
+  const whole = await neovim.lua<string>(text);
+
+  await neovim.type(':%d<CR>');
+  await neovim.until<string>(text, (now) => now === '## You\n\n');
+  t.equal(await ask('two'), 3, 'what was said is not forgotten');
+  await neovim.type(':%d<CR>');
+  await neovim.until<string>(text, (now) => now === '## You\n\n');
+  await neovim.type('u');
+  await neovim.until<string>(text, says('two!'));
+  await neovim.type('<C-r>');
+  await neovim.until<string>(text, (now) => now === '## You\n\n');
+  await ask('three');
+  await neovim.type('uuu:undo 0<CR>');
+  await ask('four');
+  t.match(await neovim.lua(text), /three!/, 'an answer cannot be undone');
+  await neovim.type('gg:%s/## You//<CR>');
+  await ask('five');
+  // The heading alone, with a draft below it.
+  await neovim.type('Giidle<Esc>?## You<CR>dd');
+  runner.say('idle!');
+  await neovim.type('<CR>');
+  await neovim.until<string>(text, says('\nidle!'));
+  await neovim.until(isFree);
+  await neovim.type('ggdG');
+  await ask('six', 'isix<Esc><CR>');
+  await neovim.lua('vim.bo.modifiable = false');
+  runner.say('seven!');
+  await neovim.lua("vim.cmd.RunnerChat('seven')");
+  await neovim.until<string>(text, says('seven!'));
+  await neovim.until(isFree);
+  t.equal(await neovim.lua('return vim.bo.modifiable'), false);
+  await neovim.lua('vim.bo.modifiable = true');
+
+  runner.tokens(400, { perSecond: 150 });
+  await neovim.type('Gicount<Esc><CR>');
+  await neovim.until<string>(text, says('1 2 3'));
+  await neovim.type('uu<C-r>');
+  await neovim.until<string>(text, says(' 80 '));
+  await neovim.type(':%d<CR>');
+  await neovim.until<string>(text, (now) => !says('1 2 3')(now));
+  await neovim.type('Ginext<Esc>');
+  await neovim.until(isFree);
+  t.match(await neovim.lua(text), /399 400 ?\n+## You\n\nnext$/);
+  await ask('next', '<CR>');
+
+  await neovim.type('<CR>');
+  await neovim.until<readonly string[]>('return _G.told', (told) =>
+    told.includes('Runner: There is nothing to send. Type below the last "## You".'),
+  );
+  t.ok(whole.startsWith('## You\n\nfirst\n'));
+});
+
+t.test('several chats, another answer, and a session of the editor', { skip }, async (t) => {
+  const { runner, neovim } = await startWithRunner(t, { runner: { models }, before: choosing });
+  const say = async (prompt: string, answer: string, command = 'RunnerChat') => {
+    runner.say(answer);
+    await neovim.lua(`vim.cmd('${command} ${prompt}')`);
+    await neovim.until<string>(text, says(answer));
+    await neovim.until(isFree);
+  };
+  await say('one', 'First.');
+  const first = await neovim.lua<string>('return vim.api.nvim_buf_get_name(0)');
+  t.match(first, /^runner:\/\/chat\/\d{8}-\w{8}$/);
+  await say('two', 'Second.', 'RunnerChat!');
+  t.match(await neovim.lua(text), /^## You\n\ntwo\n/);
+  t.strictSame(lastBody(runner.bodies('/api/chat')).messages.length, 1);
+  t.equal(await neovim.lua('return vim.fn.winnr("$")'), 2, 'in the place of the other one');
+
+  runner.say('Third.');
+  await neovim.type('gR');
+  await neovim.until<string>(text, says('Third.'));
+  await neovim.until(isFree);
+  t.match(await neovim.lua(text), /Second\..*\n## You\n\ntwo\n\n\*once more\*\n\n## able:latest\n\nThird\./s);
+  t.match(lastBody(runner.bodies('/api/chat')).messages, [{ role: 'user', content: 'two' }]);
+  await say('three', 'Fourth.');
+  t.match(lastBody(runner.bodies('/api/chat')).messages, [
+    { content: 'two' },
+    { content: 'Third.' },
+    { content: 'three' },
+  ]);
+
+  await neovim.lua("_G.choices = { '\"one\"', 'Open' } vim.cmd.RunnerSessions()");
+  await neovim.until<string>('return vim.api.nvim_buf_get_name(0)', (name) => name === first);
+  const shown = await neovim.lua<string>(text);
+  await neovim.lua("vim.cmd('mksession! session.vim')");
+  await neovim.lua("vim.cmd('%bwipeout!') vim.cmd.source('session.vim')");
+  await neovim.until<string>(text, (now) => now === shown);
+  t.equal(await neovim.lua('return vim.bo.buftype'), 'nofile');
+  await say('still?', 'Still.');
+  t.match(lastBody(runner.bodies('/api/chat')).messages, [
+    { content: 'one' },
+    { content: 'First.' },
+    { content: 'still?' },
+  ]);
+});
+
+t.test('#buffer and #file: go along, and are completed', { skip }, async (t) => {
+  const files = { 'sum.lua': 'return 1\n', 'a b.txt': 'blank\n', 'c.bin': 'a\0b' };
+  const { runner, neovim } = await startWithRunner(t, { runner: { models }, files });
+  await neovim.type('cc-- unsaved<Esc>');
+  runner.say('A sum.');
+  await neovim.lua(`vim.cmd([[RunnerChat what is #buffer, and #file:"a b.txt"?]])`);
+  await neovim.until<string>(text, says('A sum.'));
+  await neovim.until(isFree);
+  t.match(await neovim.lua(text), /\n\*with .*sum\.lua.*\*\n/);
+  const [context] = lastBody(runner.bodies('/api/chat')).messages as readonly { content: string }[];
+  t.match(context?.content, /<attachment path="a b\.txt".*blank/s);
+  t.match(context?.content, /<attachment path="sum\.lua" language="lua">\n-- unsaved\n/);
+
+  for (const [prompt, problem] of [
+    ['see #file:nope.lua', /There is no file nope\.lua\./],
+    ['see #file:c.bin', /c\.bin is no text\./],
+  ] as const) {
+    await neovim.lua(`vim.cmd([[RunnerChat ${prompt}]])`);
+    await neovim.until<readonly string[]>('return _G.told', (told) => problem.test(told.at(-1) ?? ''));
+    t.match(await neovim.lua(text), new RegExp(`## You\\n\\n${prompt}$`), 'the prompt stays');
+    await neovim.type('ggdG');
+    await neovim.until<string>(text, (now) => now === '## You\n\n');
+  }
+  await neovim.type('Gi#fi<Tab><C-y>su<Tab><C-y> and #b<Tab><C-y> x<Tab>y<Esc>');
+  await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
+});
+
+t.test('a model that is loaded is said to be', { skip }, async (t) => {
+  const { runner, neovim } = await startWithRunner(t, { runner: { models } });
+  runner.hang();
+  await neovim.lua("vim.cmd.RunnerChat('hello')");
+  await neovim.until<string>('return vim.wo.winbar', says('Loading'));
+  await neovim.lua('vim.cmd.RunnerCancel()');
+  await neovim.until(isFree);
+});
