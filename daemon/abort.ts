@@ -11,17 +11,18 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
   return Promise.race([promise, aborted]).finally(() => stop && signal.removeEventListener('abort', stop));
 }
 
-/** A signal of its own that follows others. */
+/** An abort signal that follows other signals. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
-  /** It follows nobody any more; whoever made it calls this in the end, since the others may live long. */
+  /** Stops following the other signals. The creator calls this at the end, because the others may live long. */
   unlink(): void;
 }
 
 /**
- * Is aborted with the first of the others, for the same reason, or by its maker. Node 20 may collect a signal that only
- * an `AbortSignal.any` holds, and keeps what that makes of a long-lived one.
+ * Creates a signal that is aborted together with the first of the others, for the same reason, or by its creator.
+ * `AbortSignal.any` will not do: Node 20 may collect a signal that only `any` refers to, and it keeps every signal that
+ * `any` derives from a long-lived one.
  */
 export function linkedSignal(...others: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController();
@@ -33,7 +34,7 @@ export function linkedSignal(...others: readonly AbortSignal[]): LinkedSignal {
     controller.abort(reason);
   };
   const follow = () => abort(others.find(({ aborted }) => aborted)?.reason);
-  // Many parts of one piece of work may follow one signal, and each stops in the end.
+  // Many parts of one task may follow one signal, and each of them unlinks at the end.
   setMaxListeners(0, controller.signal, ...others);
   for (const other of others) other.addEventListener('abort', follow, { once: true });
   if (others.some(({ aborted }) => aborted)) follow();
@@ -43,13 +44,13 @@ export function linkedSignal(...others: readonly AbortSignal[]): LinkedSignal {
 export interface TimeLimit {
   /** In ms. */
   readonly limit: number;
-  /** What the work is aborted with when its time is over. */
+  /** The reason with which the work is aborted when its time is over. */
   readonly reason: Error;
-  /** The caller's. */
+  /** The caller's signal. */
   readonly signal: AbortSignal;
 }
 
-/** Runs work that ends with its time at the latest, even where it notices its signal late. */
+/** Runs work that ends at its time limit at the latest, even if it notices its signal late. */
 export async function withTimeLimit<T>(
   { limit, reason, signal }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long work may go on before others have their turn, in ms. */
+/** How long work may run before others get their turn, in ms. */
 const longest = 20;
 
 /**
- * What long work asks for between two of its steps: a pause to wait for where it has gone on for too long, so that
- * everything else has its turn, and nothing where it has not.
+ * Long work calls the result between two steps. If the work has run for too long, the call returns a pause to await, so
+ * that everything else gets its turn; otherwise it returns nothing.
  */
 export function createBreath(now = () => performance.now()): () => Promise<void> | undefined {
   let since = now();

@@ -8,19 +8,19 @@ export interface CacheSurroundings {
 }
 
 /**
- * Has Node keep what it compiles of the modules that are loaded from now on, where it can (22.1 and newer). A start
- * never fails for it.
+ * Makes Node cache the compiled code of the modules that are loaded from now on, if it can (22.1 and newer). This never
+ * makes a start fail.
  */
 export function useCompileCache(surroundings: CacheSurroundings): void {
   const folder = compileCacheFolder(surroundings);
-  // The types are those of the oldest Node that is supported.
+  // The installed types are those of the oldest supported Node.
   const { enableCompileCache } = module as { readonly enableCompileCache?: (folder: string) => unknown };
   if (folder !== undefined) enableCompileCache?.(folder);
 }
 
 /**
- * In the user's own cache: who could write there could have any code run. Undefined where the user has no home folder,
- * or has said where Node shall keep it.
+ * A folder in the user's own cache, because anyone who can write to it can make us run any code. Undefined if the user
+ * has no home folder, or has already told Node where to keep its cache.
  */
 export function compileCacheFolder({ platform, env }: CacheSurroundings): string | undefined {
   if (env['NODE_COMPILE_CACHE']) return undefined;

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 
-/** What waits for a reader who does not read, in bytes; beyond it lines are left out. */
+/** How much may wait for a reader that does not read, in bytes. Beyond it lines are left out. */
 const maxWaiting = 1024 * 1024;
 
-/** Standard error as everything in the process writes to it: without secrets, and never a failure. */
+/** Standard error, through which everything in the process writes: without secrets, and a write never fails. */
 export class ErrorOutput extends Writable {
   readonly #target: Writable;
   #redact = (text: string) => text;
@@ -12,11 +12,11 @@ export class ErrorOutput extends Writable {
   constructor(target: Writable) {
     super({ decodeStrings: false });
     this.#target = target;
-    // Whoever reads it may be gone before the daemon is.
+    // The reader may be gone before the daemon ends.
     target.on('error', () => undefined);
   }
 
-  /** From now on these secrets are known. */
+  /** From now on this removes the secrets. */
   redactWith(redact: (text: string) => string): void {
     this.#redact = redact;
   }
@@ -26,7 +26,7 @@ export class ErrorOutput extends Writable {
       if (this.#target.writableLength > maxWaiting) this.#leftOut++;
       else this.#target.write(this.#takeLeftOut() + this.#redact(String(chunk)));
     } catch {
-      // There is nowhere left to say it.
+      // There is nowhere left to report it.
     }
     done();
   }
@@ -34,6 +34,6 @@ export class ErrorOutput extends Writable {
   #takeLeftOut(): string {
     const count = this.#leftOut;
     this.#leftOut = 0;
-    return count === 0 ? '' : `runnerd: … ${count} messages left out, as nobody read them\n`;
+    return count === 0 ? '' : `runnerd: … ${count} messages left out because nobody read them\n`;
   }
 }

@@ -3,14 +3,14 @@ import { type ErrorData, type ErrorKind, errorCodes, retryableKinds } from '../p
 export type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
 
 /**
- * A failure that crosses the wire: a stable kind, a sentence that tells the user what to do next, and what a program
+ * A failure that crosses the wire: a stable kind, a sentence that says what the user can do next, and what a program
  * needs to act on it. The message never holds a secret or a prompt.
  */
 export class RunnerError extends Error {
   override readonly name = 'RunnerError';
   readonly kind: ErrorKind;
   readonly details: ErrorDetails;
-  /** Of the HTTP answer that it was, where it was one; it does not cross the wire. */
+  /** The status of the HTTP answer that caused it, if there was one. It does not cross the wire. */
   readonly status: number | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class RunnerError extends Error {
     return { kind: this.kind, retryable: retryableKinds.has(this.kind), ...this.details };
   }
 
-  /** The same failure with more said about it; what is known already stays. */
+  /** The same failure with more details; details that it already has stay as they are. */
   with(details: ErrorDetails): RunnerError {
     return new RunnerError(this.kind, this.message, {
       details: { ...details, ...this.details },
@@ -41,17 +41,17 @@ export class RunnerError extends Error {
     });
   }
 
-  /** The same failure with the status of the HTTP answer that it was. */
+  /** The same failure with the status of the HTTP answer that caused it. */
   ofStatus(status: number): RunnerError {
     return new RunnerError(this.kind, this.message, { details: this.details, cause: this.cause, status });
   }
 }
 
-/** A parameter that is not as the protocol says; `path` names it, such as `messages[0].role`. */
+/** A parameter that does not follow the protocol; `path` names it, such as `messages[0].role`. */
 export class InvalidParamsError extends Error {
   override readonly name = 'InvalidParamsError';
   readonly path: string;
-  /** Without the path. */
+  /** What is wrong, without the path. */
   readonly problem: string;
 
   constructor(path: string, problem: string) {

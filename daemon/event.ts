@@ -1,13 +1,13 @@
-/** Subscribes to what a part has to tell, for as long as the part lives. */
+/** Subscribes to what a part publishes, for as long as the part lives. */
 export type Event<T> = (listener: (value: T) => void) => void;
 
-/** Both ends of an event: its owner keeps `fire`, and shows `event`. */
+/** Both ends of an event: its owner keeps `fire` to itself and shows `event` to others. */
 export interface Emitter<T> {
   readonly event: Event<T>;
   fire(value: T): void;
 }
 
-/** Listeners are called at once, in the order of their subscription. One that throws does not keep it from the others. */
+/** Listeners are called at once, in the order of their subscription. If one throws, the others are still called. */
 export function createEmitter<T>(): Emitter<T> {
   const listeners: ((value: T) => void)[] = [];
   return {
@@ -18,7 +18,9 @@ export function createEmitter<T>(): Emitter<T> {
   };
 }
 
-/** What a listener throws is a defect of the listener, and is reported as one, not to whoever fires. */
+/**
+ * An error in a listener is a defect of the listener. It is reported as one, and not to the code that fires the event.
+ */
 function callSafely(call: () => void): void {
   try {
     call();

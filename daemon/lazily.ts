@@ -1,7 +1,7 @@
-/** A feature that is loaded and made when it is first asked for: the daemon's start does not pay for it. */
+/** A feature that is loaded and created on first use, so that the daemon's start does not pay for it. */
 export interface Lazy<T> {
   get(): Promise<T>;
-  /** Closes it, where it was made. */
+  /** Closes the feature if it was created. */
   close(): Promise<void>;
 }
 

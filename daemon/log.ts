@@ -1,7 +1,7 @@
 import type { LogLevel } from '../protocol/initialize.ts';
 import { createEmitter, type Event } from './event.ts';
 
-/** What the daemon says of itself; never a prompt, an answer or a secret. */
+/** What the daemon reports about itself; never a prompt, an answer or a secret. */
 export interface Log {
   debug(message: string): void;
   info(message: string): void;
@@ -14,18 +14,18 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** The log, and where its lines can be had. */
+/** The log, and the event that carries its lines. */
 export interface WrittenLog extends Log {
-  /** A line without secrets, no less severe than the level asks. */
+  /** A line without secrets, at least as severe as the level demands. */
   readonly onDidWrite: Event<LogLine>;
 }
 
 const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export interface LogOptions {
-  /** The least severe level that is written, as it is now. */
+  /** The current level: less severe lines are not written. */
   readonly level: () => LogLevel;
-  /** Takes secrets out; in front of every sink. */
+  /** Removes secrets; every sink gets only what this returns. */
   readonly redact: (text: string) => string;
 }
 

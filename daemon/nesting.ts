@@ -1,18 +1,25 @@
-/** JSON that is nested deeper is refused: no message and no answer needs it, and what walks a value must not run out of stack. */
+/**
+ * JSON that is nested deeper is refused. No message or answer needs it, and code that walks a value must not run out of
+ * stack.
+ */
 export const maxNesting = 512;
 
 /**
- * JSON of a runner with more objects, lists and keys than this is refused: a few bytes of text become a hundred in
- * memory. A list of ten thousand models has half as many.
+ * A runner's JSON with more objects, lists and keys than this is refused, because a few bytes of text become a hundred
+ * in memory. A list of ten thousand models has half as many.
  */
 export const maxNodes = 500_000;
 
-/** Whether this JSON text is nested deeper than the limit; linear, and cheap for a text that is too short for it. */
+/**
+ * Whether this JSON text is nested deeper than the limit. Linear, and cheap for a text that is too short to be so deep.
+ */
 export function isNestedTooDeep(text: string): boolean {
   return text.length > maxNesting && shapeOf(text).isDeep;
 }
 
-/** What is too much about this JSON text, before anything is made of it: its nesting, or how much is in it. */
+/**
+ * What exceeds the limits in this JSON text, found before the text is parsed: its nesting, or the number of its nodes.
+ */
 export function excessOf(text: string): 'deep' | 'large' | undefined {
   if (text.length <= maxNesting) return undefined;
   const { isDeep, nodes } = shapeOf(text);
@@ -25,7 +32,7 @@ export function nodesIn(text: string): number {
   return shapeOf(text).nodes;
 }
 
-/** Counts what stands outside of strings; a text that is not JSON is looked at no further than its end. */
+/** Counts what stands outside of strings. A text that is not JSON does no harm: reading stops at its end. */
 function shapeOf(text: string): { readonly isDeep: boolean; readonly nodes: number } {
   let depth = 0;
   let nodes = 0;
@@ -50,14 +57,16 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const colon = 0x3a;
 
-/** Where the string that begins here ends, at its closing quote. Long strings, such as pictures, cost next to nothing. */
+/**
+ * The index of the closing quote of the string that begins here. Long strings, such as images, cost next to nothing.
+ */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end;
 }
 
-/** Whether an odd number of backslashes stands before this place. Each is counted for one quote alone. */
+/** Whether an odd number of backslashes stands before this index. Each backslash is counted for one quote only. */
 function isEscaped(text: string, start: number, end: number): boolean {
   let before = end - 1;
   while (before > start && text.charCodeAt(before) === backslash) before -= 1;

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** What is read of a file at once. */
+/** How much of a file one read takes. */
 const pieceBytes = 64 * 1024;
 
 /**
- * A regular file, open for reading. What is none, such as a pipe or a device, is not waited for. Some files of the
- * system, such as `/proc/kmsg`, say that they are regular and then have nothing to read: that is an error, and no wait.
- * @throws {Error} also where it is no regular file.
+ * Opens a regular file for reading. It never waits for anything else, such as a pipe or a device. Some system files,
+ * such as `/proc/kmsg`, claim to be regular but have nothing to read yet: reading them fails instead of waiting.
+ * @throws {Error} also if it is not a regular file.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -21,14 +21,14 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * The bytes of a regular file of at most so many.
- * @throws {Error} also where it is no regular file, or larger.
+ * Reads a regular file of at most `maxBytes` bytes.
+ * @throws {Error} also if it is not a regular file, or is larger.
  */
 export async function readRegularBytes(path: string, maxBytes: number): Promise<Buffer> {
   const file = await openRegularFile(path);
   try {
     const pieces: Buffer[] = [];
-    // Not by the size that it says: it may grow while it is read.
+    // The reported size does not count: the file may grow while it is read.
     for (let size = 0; ; ) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, null);
       if (bytesRead === 0) return Buffer.concat(pieces);
@@ -41,7 +41,7 @@ export async function readRegularBytes(path: string, maxBytes: number): Promise<
   }
 }
 
-/** The same as text. */
+/** The same, as text. */
 export async function readRegularFile(path: string, maxBytes: number): Promise<string> {
   return (await readRegularBytes(path, maxBytes)).toString('utf8');
 }

@@ -1,14 +1,14 @@
 import { orAborted } from './abort.ts';
 
 /**
- * Work that several ask for at the same time: it begins with the first who asks for a key, an abort is that one's
- * alone, and the work is aborted when the last one has left. Each sees what is reported from when it came, beginning
- * with the newest.
+ * Work that several callers want at the same time. The first caller for a key starts it. When a caller aborts, only
+ * that caller leaves; the work is aborted when the last one has left. Each caller gets the newest report when it joins,
+ * and every later one.
  */
 export interface SharedWork<T, State = never> {
   /** Settles as the work does, or rejects at once with the signal's reason. */
   join(key: string, begin: Begin<T, State>, watcher: Watcher<State>): Promise<T>;
-  /** Aborts all work; nothing begins afterwards. */
+  /** Aborts all work. Nothing starts afterwards. */
   close(): void;
 }
 
@@ -19,7 +19,7 @@ export interface Watcher<State> {
   readonly report?: (state: State) => void;
 }
 
-/** One piece of work, from its first to its last watcher. */
+/** One task, from its first watcher to its last. */
 interface Running<T, State> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
@@ -38,7 +38,7 @@ export function createSharedWork<T, State = never>(): SharedWork<T, State> {
       work.newest = { state };
       for (const watcher of watchers) watcher.report?.(state);
     };
-    // Not before the work is known, in case it reports at once.
+    // It starts only after `work` is assigned, in case it reports at once.
     const result = Promise.resolve().then(() => begin(controller.signal, report));
     const work: Running<T, State> = { result, controller, watchers };
     running.set(key, work);
@@ -48,7 +48,7 @@ export function createSharedWork<T, State = never>(): SharedWork<T, State> {
   const leave = (key: string, work: Running<T, State>, watcher: Watcher<State>) => {
     work.watchers.delete(watcher);
     if (work.watchers.size > 0) return;
-    // Whoever comes later begins anew, also while this one is still ending.
+    // A later caller starts new work, even while this one is still ending.
     if (running.get(key) === work) running.delete(key);
     work.controller.abort();
   };

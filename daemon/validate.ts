@@ -5,19 +5,20 @@ declare const exactly: unique symbol;
 declare const keys: unique symbol;
 
 /**
- * A schema whose result is exactly `T`: where one has an optional key that the other lacks, it does not compile. Only
- * {@link exact} makes one.
+ * A schema whose result is exactly `T`. If one of them has an optional key that the other lacks, the code does not
+ * compile. Only {@link exact} creates such a schema.
  */
 export type Schema<T> = ZodMiniType<T> & {
   readonly [exactly]: (same: Identity<Writable<T>>) => Identity<Writable<T>>;
-  // Has the compiler compare the above for each pair of types, instead of asking whether they are assignable.
+  // This makes the compiler compare the property above for each pair of types; otherwise it would only check
+  // assignability.
   readonly [keys]: { -readonly [K in keyof T]-?: T[K] };
 };
 
-/** Two of these are assignable to each other only where their types are identical. */
+/** Two of these are assignable to each other only if their types are identical. */
 type Identity<T> = <G>() => G extends T ? 1 : 2;
 
-/** Schemas do not know `readonly`, and write intersections as one object. */
+/** Schemas have no `readonly`, and they write intersections as one object. */
 type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T;
 
 export function exact<S extends ZodMiniType>(schema: S): Schema<output<S>> {
@@ -25,8 +26,8 @@ export function exact<S extends ZodMiniType>(schema: S): Schema<output<S>> {
 }
 
 /**
- * The value, checked; unknown keys are left out.
- * @throws {InvalidParamsError} that names the first thing that is wrong, such as `messages[0].role`.
+ * Checks a value and returns it without unknown keys.
+ * @throws {InvalidParamsError} that names the first mistake, such as `messages[0].role`.
  */
 export function validate<T>(schema: Schema<T>, value: unknown, root = ''): T {
   const parsed = schema.safeParse(isNothing(value) ? {} : value);
@@ -38,7 +39,7 @@ export function validate<T>(schema: Schema<T>, value: unknown, root = ''): T {
   );
 }
 
-/** An empty object of Lua goes over the wire as an empty array. */
+/** Lua sends an empty object as an empty array. */
 function isNothing(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }

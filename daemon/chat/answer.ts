@@ -7,28 +7,28 @@ import { createThinkingQuote, LongText } from './formatting.ts';
 import { createStreamParser, profileForModel, type StreamEvent } from './thinkingParser.ts';
 import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
-/** A model that never ends is stopped here: text, thinking and what its calls hold, in characters. */
+/** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
 const maxAnswer = 4 * 1024 * 1024;
-/** No turn needs more; each takes memory beyond its characters. */
+/** No turn needs more, and each call takes memory beyond its characters. */
 const maxCalls = 1_000;
 /** Objects, lists and keys in the arguments of all calls. */
 const maxNodes = 100_000;
-/** What is read of a line before everything else has its turn, in characters. */
+/** How much of a line is read before everything else gets its turn, in characters. */
 const pieceLength = 64 * 1024;
 
-/** What has come of an answer, and the deltas that tell it. */
+/** The answer so far. It also sends its deltas. */
 export interface Answer {
-  /** Whether anything was sent that cannot be unsent. */
+  /** Whether anything was sent that cannot be taken back. */
   readonly begun: boolean;
   readonly hasToolCalls: boolean;
-  /** Whether the model has thought, whatever form that had. */
+  /** Whether the model has thought, in whatever form. */
   readonly hasThought: boolean;
   /**
-   * Reads a line, in pieces between which long work has its pauses.
-   * @throws {RunnerError} `bad-response`, once the answer is larger than any that is taken.
+   * Reads a line, in pieces between which a caller can pause.
+   * @throws {RunnerError} `bad-response`, once the answer is larger than the limits.
    */
   add(line: ChatLine): Iterable<void>;
-  /** Gives back what was withheld; nothing may be added after it. */
+  /** Releases what was withheld. Nothing may be added afterwards. */
   finish(reason: string): void;
   message(): Message;
 }
@@ -37,13 +37,13 @@ export interface AnswerOptions {
   readonly params: ChatParams;
   /** Whether the model is known to think. */
   readonly thinks: boolean;
-  /** The tools that were sent, which alone are recovered from text. */
+  /** The tools that were sent. Only calls of these are recovered from text. */
   readonly tools: NonNullable<ChatParams['tools']>;
-  /** Element names whose echoed blocks are not shown. */
+  /** Names of elements; blocks of these names that the model echoes are not shown. */
   readonly contextTags: readonly string[];
   readonly pump: DeltaPump;
   readonly notice: (code: NoticeCode, message: string) => void;
-  /** A new id for a tool call that came without one. */
+  /** Creates an id for a tool call that came without one. */
   readonly createId: () => string;
 }
 
@@ -60,12 +60,12 @@ export function createAnswer(options: AnswerOptions): Answer {
   const toolCalls: ToolCall[] = [];
   const text = new LongText();
   const thinking = new LongText();
-  /** Characters that came. */
+  /** Characters received so far. */
   let size = 0;
   let nodes = 0;
   let isOver = false;
   let hasThought = false;
-  /** The runner has told calls itself. */
+  /** The runner itself has reported calls. */
   let hasOwnCalls = false;
 
   const count = (more: number) => {
@@ -91,23 +91,23 @@ export function createAnswer(options: AnswerOptions): Answer {
   };
   const call = ({ id, name, arguments: given }: WireToolCall) => {
     if (toolCalls.length === maxCalls) {
-      // What is given back at the end of such an answer may be calls again.
+      // Releasing the withheld text at the end may yield more calls.
       if (isOver) return;
       throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
     }
-    // Templates rename tools, and a runner may pass on the name that the model has written.
+    // Templates rename tools, and a runner may pass on the name as the model wrote it.
     const toolCall = { id: id ?? createId(), name: offered.find(name)?.name ?? name, arguments: given };
     toolCalls.push(toolCall);
     pump.push({ kind: 'toolCall', toolCall });
   };
   const recover = ({ call: written, fromThinking }: ToolCallEvent) => {
-    // A call in the thoughts was meant only if the runner has told none.
+    // A call inside thinking was meant only if the runner has reported no call.
     if (fromThinking && hasOwnCalls) return;
     const message = `The model wrote its call of ${written.name} as text; it was taken as a call.`;
     notice('tool-call-recovered', message);
     call(written);
   };
-  const tell = (event: StreamEvent) => {
+  const emit = (event: StreamEvent) => {
     if (event.type === 'text') say(quote ? quote.text(event.text) : event.text);
     if (event.type === 'thinking') think(event.text);
     if (event.type === 'toolCall') recover(event);
@@ -128,12 +128,12 @@ export function createAnswer(options: AnswerOptions): Answer {
     *add({ thinking: thought, content, toolCalls: calls }) {
       for (const piece of piecesOf(thought)) {
         count(piece.length);
-        for (const event of parser.pushThinking(piece)) tell(event);
+        for (const event of parser.pushThinking(piece)) emit(event);
         yield;
       }
       for (const piece of piecesOf(content)) {
         count(piece.length);
-        for (const event of parser.push(piece)) tell(event);
+        for (const event of parser.push(piece)) emit(event);
         yield;
       }
       hasOwnCalls ||= calls.length > 0;
@@ -144,7 +144,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     },
     finish(reason) {
       isOver = true;
-      for (const event of parser.finish(reason)) tell(event);
+      for (const event of parser.finish(reason)) emit(event);
       if (quote) say(quote.finish());
     },
     message: () => ({

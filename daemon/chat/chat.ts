@@ -20,19 +20,19 @@ export interface ChatDependencies {
   readonly knowledge: ModelKnowledge;
   readonly toolSupport: ToolSupport;
   readonly estimate: TokenEstimate;
-  /** Makes sure that these capabilities are known, as far as the runner tells them. */
+  /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
   readonly learn: (
     client: RunnerClient,
     model: string,
     names: readonly CapabilityName[],
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Defaults of the configuration, as they are now. */
+  /** The configuration's current defaults. */
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
 }
 
-/** How long a runner has to say which window it has allocated, in ms. */
+/** How long to wait for the runner to report the allocated window, in ms. */
 const windowWithin = 500;
 
 /** One turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
@@ -116,7 +116,9 @@ class Turn {
     });
   }
 
-  /** Asks; where the runner refuses tools or thinking that were sent, the same request goes on without. */
+  /**
+   * Sends the request. If the runner refuses the tools or the thinking in it, the same request is sent without them.
+   */
   async #converse(plan: Plan): Promise<FinishReason> {
     const { client, params } = this.#options;
     const { toolSupport, knowledge } = this.#dependencies;
@@ -148,7 +150,7 @@ class Turn {
     }
   }
 
-  /** Each code is said once in a turn. */
+  /** Sends each code at most once a turn. */
   #notice(code: NoticeCode, message: string): void {
     if (this.#notices.some((known) => known.code === code)) return;
     const notice = { code, message };
@@ -220,7 +222,9 @@ class Turn {
     return this.#finish(last, window, size);
   }
 
-  /** Asked once the model is loaded. The answer does not wait for it: the notice comes as soon as it can. */
+  /**
+   * This is called once the model is loaded. The answer does not wait for it: the notice is sent as soon as possible.
+   */
   async #learnWindow(window: ContextWindow, needed: number): Promise<void> {
     const learnt = window.learn(windowWithin);
     if (window.allocated() !== undefined || !window.isWorthKnowing(needed)) return;
@@ -268,7 +272,7 @@ class Turn {
   #noticeLost(tokens: number): void {
     this.#notice(
       'answer-lost',
-      `The model said ${tokens} tokens that the runner did not pass on, most likely a tool call that it could not read. Ask again.`,
+      `The model wrote ${tokens} tokens that the runner did not pass on, most likely a tool call that the runner could not read. Ask again.`,
     );
   }
 
@@ -283,7 +287,7 @@ class Turn {
     if (this.#answer.hasThought) this.#dependencies.knowledge.noteThought(client.server, params.model);
   }
 
-  /** What had come is kept: it goes out before the error, and with it. */
+  /** Keeps the answer so far: it is sent before the error, and the error carries it too. */
   async #failed(error: unknown): Promise<unknown> {
     this.#end('error');
     await this.#options.pump.flush();

@@ -1,26 +1,26 @@
 import type { ChatDelta, Notice, ToolCall } from '../../protocol/chat.ts';
 
-/** What one delta carries, before it is numbered. */
+/** The content of one delta, before the delta is numbered. */
 export type DeltaContent =
   | { readonly kind: 'text' | 'thinking'; readonly text: string }
   | { readonly kind: 'toolCall'; readonly toolCall: ToolCall }
   | { readonly kind: 'notice'; readonly notice: Notice };
 
-/** Beyond this many characters unsent, the runner is not read until the client has taken some. */
+/** Beyond this many unsent characters, reading from the runner stops until the client has taken some. */
 const maxBuffered = 1024 * 1024;
 
-/** Sends one notification; the promise settles when it was written. */
+/** Sends one notification. The promise settles when it is written. */
 export type SendDelta = (delta: ChatDelta) => Promise<void>;
 
 /**
- * Sends deltas with at most one unwritten. While the client is slower than the model, neighbours of one kind become
- * one delta; while it is not, each goes at once. Order and text are kept, whatever the pace.
+ * Sends deltas, of which at most one is unwritten. While the client is slower than the model, neighbouring deltas of
+ * one kind are merged; otherwise each is sent at once. The order and the text stay the same at any pace.
  */
 export interface DeltaPump {
   push(content: DeltaContent): void;
   /** Settles when there is room for more; rejects when the client is gone. */
   ready(): Promise<void>;
-  /** Settles when all was written; rejects when the client is gone. */
+  /** Settles when everything is written; rejects when the client is gone. */
   flush(): Promise<void>;
 }
 

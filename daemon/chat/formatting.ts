@@ -1,4 +1,4 @@
-/** Context blocks out of text, and how an answer is formatted: all of it is the stream library's. */
+/** Finding context blocks in text, and formatting an answer. All of it belongs to the stream library. */
 export {
   createThinkingQuote,
   type LeadingBlock,

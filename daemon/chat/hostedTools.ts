@@ -4,8 +4,8 @@ import type { ToolAnnotations } from '../../protocol/tools.ts';
 /** Tools that the daemon itself can call for a model. */
 export interface HostedTools {
   /**
-   * What these servers offer now, beside the tools of the client. A server that does not start is left out, and a
-   * sentence says so.
+   * What these servers offer now, in addition to the client's own tools. A server that does not start is left out, with
+   * a sentence in `problems`.
    */
   offer(
     servers: 'all' | readonly string[],
@@ -15,7 +15,7 @@ export interface HostedTools {
 }
 
 export interface OfferedHostedTools {
-  /** In an order that stays the same. */
+  /** In a stable order. */
   readonly tools: readonly HostedTool[];
   readonly problems: readonly string[];
 }
@@ -25,12 +25,12 @@ export interface HostedTool extends Tool {
   readonly server: string;
   readonly title?: string;
   readonly annotations?: ToolAnnotations;
-  /** What is wrong with the arguments, as a sentence for the model. */
+  /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
   problemWith(given: ToolArguments): string | undefined;
   isApproved(): Promise<boolean>;
-  /** From now on it runs without a question. */
+  /** From now on the tool runs without a question. */
   allow(decision: 'session' | 'always'): Promise<void>;
-  /** What came of it, also where it failed. Rejects with the reason of an aborted signal. */
+  /** The outcome, even if the call failed. Rejects with the reason of an aborted signal. */
   call(given: ToolArguments, signal: AbortSignal): Promise<CallOutcome>;
 }
 

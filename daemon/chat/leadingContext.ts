@@ -3,13 +3,12 @@ import { attachmentsTag, toAttachmentsBlock } from './attachments.ts';
 import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
 
 /**
- * Puts the context of a conversation where it belongs: what the leading user messages have of it becomes one system
- * message at index 0, and what a later message has attached stands before its words.
+ * Puts the context of a conversation where it belongs. The context of the leading user messages becomes one system
+ * message at index 0. The attachments of a later message are put before its words.
  *
- * The leading user messages come after any system message and before the first answer. Of their context one block
- * stays for each element name, that of the newest message. Attachments are context; in the text itself blocks of
- * `names` are, from its very start, and a client that knows what was typed gives no names. The user's own text never
- * becomes a system message.
+ * The leading user messages come after any system messages and before the first answer. For each element name only one
+ * block stays: the one of the newest message. Attachments are context. So are blocks of `names` at the very start of
+ * the text; a client that knows what was typed passes no names. The user's own text never becomes a system message.
  */
 export function placeContext(messages: readonly Message[], names: ReadonlySet<string>): readonly Message[] {
   const { start, end } = leadingUserMessages(messages);
@@ -27,7 +26,8 @@ export function placeContext(messages: readonly Message[], names: ReadonlySet<st
   return [
     { role: 'system', content: [...newest.values()].join('\n') },
     ...before,
-    // A message of nothing but context has said all it had to; alone it stays, because a model answers a user.
+    // A message that held only context is not needed any more. But if there is no other, one stays, because a model
+    // needs a user message to answer.
     ...(said.length > 0 ? said : users.slice(-1)),
     ...after,
   ];
@@ -48,7 +48,7 @@ interface SplitMessage {
 
 function splitMessage({ attachments, ...message }: Message, names: ReadonlySet<string>): SplitMessage {
   const attached = toAttachmentsBlock(attachments);
-  // The block of that name is there: another one in the text is the user's.
+  // The attachments already make up the block of that name, so another one in the text is the user's own.
   const sought = attached ? new Set([...names].filter((name) => name !== attachmentsTag)) : names;
   const { blocks, rest } = takeLeadingBlocks(message.content, sought);
   return { blocks: attached ? [attached, ...blocks] : blocks, message: { ...message, content: rest } };

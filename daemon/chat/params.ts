@@ -24,7 +24,7 @@ const attachment = z.object({
   text: z.string(),
 });
 
-/** Of a message, wherever it comes from. */
+/** The fields of a message, wherever it comes from. */
 export const messageFields = {
   role: z.enum(['system', 'user', 'assistant', 'tool'], 'it is not one of system, user, assistant and tool'),
   content: z.string(),

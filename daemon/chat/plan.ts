@@ -4,7 +4,10 @@ import type { Capability, CapabilityName } from '../../protocol/models.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { placeContext } from './leadingContext.ts';
 
-/** What a chat sends, after the rules on context, images and thinking; the tools are decided when it is sent. */
+/**
+ * What a chat sends after the rules on context, images and thinking are applied. Whether the tools are sent is decided
+ * later.
+ */
 export interface Plan {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
@@ -12,14 +15,14 @@ export interface Plan {
   readonly notices: readonly { readonly code: NoticeCode; readonly message: string }[];
 }
 
-/** The element names that are context in this chat. */
+/** The names of the elements that are context in this chat. */
 export function contextNames(params: ChatParams): readonly string[] {
   return [...contextTags, ...(params.contextTags ?? [])];
 }
 
 /**
- * Which capabilities of the model must be known before this chat. Whether it thinks decides how its answer is read, but
- * need not be asked where that is known already.
+ * The capabilities of the model that must be known before this chat. Whether the model thinks decides how its answer is
+ * read, but the runner is not asked again if that is known.
  */
 export function neededCapabilities(params: ChatParams, thinks: boolean): readonly CapabilityName[] {
   return [
@@ -28,9 +31,9 @@ export function neededCapabilities(params: ChatParams, thinks: boolean): readonl
   ];
 }
 
-/** What is known of the model when its chat is planned. */
+/** What is known about the model when its chat is planned. */
 export interface KnownAbilities {
-  /** Undefined where nobody knows: images are sent then. */
+  /** Undefined if not known: then images are sent. */
   readonly vision: boolean | undefined;
   readonly thinking: Capability;
 }
@@ -41,7 +44,7 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
   if (params.toolChoice === 'required' && tools.length > 0) {
     notices.push({
       code: 'tool-choice-ignored',
-      message: 'The runner cannot be made to call a tool; the model is free to.',
+      message: 'The runner cannot force a tool call, so the model decides by itself.',
     });
   }
   const blind = vision === false;
@@ -55,7 +58,7 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
   if (params.think && !canThink) {
     notices.push({
       code: 'thinking-unsupported',
-      message: `${params.model} has no thinking mode; it was asked without.`,
+      message: `${params.model} has no thinking mode, so it was asked without thinking.`,
     });
   }
   return {
@@ -66,7 +69,10 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
   };
 }
 
-/** A name says how an answer looks, not what a request may ask for: the runner refuses `think` without the capability. */
+/**
+ * A name that suggests thinking says how an answer looks, not what a request may ask for: the runner refuses `think` if
+ * the model lacks the capability.
+ */
 function isReported({ value, from }: Capability): boolean {
   return value === true && from !== 'name';
 }
@@ -74,7 +80,7 @@ function isReported({ value, from }: Capability): boolean {
 function conversationOf(params: ChatParams, blind: boolean): readonly Message[] {
   const names = new Set(params.context === 'leading' ? contextNames(params) : []);
   const placed = placeContext(params.messages, names);
-  // The format may have been another one when they were written.
+  // The chat may have used another format when these messages were written.
   const replayed = placed.map(withoutThinkingQuotes);
   return blind ? replayed.map(withoutImages) : replayed;
 }

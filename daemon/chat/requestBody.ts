@@ -3,17 +3,19 @@ import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { ChatRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/keepAlive.ts';
 
-/** What of a chat's parameters the capabilities of the model and the configuration decided. */
+/** The parts of a chat request that depend on the model's capabilities and on the configuration. */
 export interface DecidedParts {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly think?: ChatParams['think'];
-  /** Defaults from the configuration, for what the request does not say. */
+  /** Default from the configuration, used if the request has none. */
   readonly keepAlive?: string | number;
   readonly contextLength?: number;
 }
 
-/** The body of `/api/chat`. `truncate: false` makes the runner refuse what it would cut in silence. */
+/**
+ * The body of `/api/chat`. `truncate: false` makes the runner refuse a prompt that it would otherwise cut in silence.
+ */
 export function chatRequestBody(params: ChatParams, parts: DecidedParts): ChatRequestBody {
   const keepAlive = params.keepAlive ?? parts.keepAlive;
   const options = withoutUndefined<Record<string, unknown>>({

@@ -10,17 +10,20 @@ export interface ChatParts {
   readonly chat: Chat;
   readonly servers: Servers;
   readonly status: StatusMonitor;
-  /** Throws where a name is none of a tool server. */
+  /** Throws if a name is not that of a tool server. */
   readonly requireTools: (hostedTools: 'all' | readonly string[]) => Promise<void>;
 }
 
-/** The request for a turn, with its deltas; two turns of one `streamId` cannot be told apart. */
+/**
+ * Answers the request for a turn and sends its deltas. Two turns must not have the same `streamId`, because a client
+ * could not tell them apart.
+ */
 export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTools }: ChatParts): void {
   const streams = new Set<string>();
   endpoint.onRequest(chatRequest, chatParamsSchema, async (params, signal) => {
     const client = servers.client(params.server);
     if (streams.has(params.streamId))
-      throw new InvalidParamsError('streamId', 'another chat that is under way has it');
+      throw new InvalidParamsError('streamId', 'another running chat already uses it');
     streams.add(params.streamId);
     try {
       if (params.hostedTools !== undefined) await requireTools(params.hostedTools);

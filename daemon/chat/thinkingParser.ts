@@ -1,4 +1,4 @@
-/** Thinking, echoed context and tool calls out of streamed text: all of it is the stream library's. */
+/** Finding thinking, echoed context and tool calls in streamed text. All of it belongs to the stream library. */
 export {
   afterLeadingThinking,
   createStreamParser,

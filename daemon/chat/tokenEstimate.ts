@@ -1,14 +1,11 @@
 import type { Message, Tool } from '../../protocol/chat.ts';
 
-/** Characters a token before anything was counted: between English prose (4.3) and code (3.2). */
+/** Characters for each token, until the runner has counted: between English prose (4.3) and code (3.2). */
 const usualRatio = 3.8;
-/** What a picture costs in the models that run locally, in tokens. */
+/** What an image costs in models that run locally, in tokens. */
 const tokensPerImage = 600;
 
-/**
- * How many tokens a prompt has, estimated from its characters by a ratio that each real count of the same model
- * corrects.
- */
+/** Estimates how many tokens a prompt has, from its characters. Each real count corrects the ratio for its model. */
 export interface TokenEstimate {
   estimate(id: string, prompt: CountedSize): number;
   /** The runner counted `tokens` for this prompt. */
@@ -30,7 +27,7 @@ export function createTokenEstimate(): TokenEstimate {
     estimate: (id, { characters, images }) =>
       Math.ceil(characters / (ratios.get(id) ?? usualRatio)) + images * tokensPerImage,
     calibrate(id, { characters, images }, tokens) {
-      // Short prompts are mostly template, and pictures hide the text's share: neither says much.
+      // Short prompts are mostly template, and images hide the share of the text, so neither says much.
       if (images > 0 || tokens < 50) return;
       const measured = Math.min(Math.max(characters / tokens, 0.5), 12);
       const before = ratios.get(id);
@@ -39,7 +36,7 @@ export function createTokenEstimate(): TokenEstimate {
   };
 }
 
-/** Everything of a request that becomes prompt. */
+/** The size of everything in a request that becomes part of the prompt. */
 export function promptSizeOf(messages: readonly Message[], tools: readonly Tool[]): PromptSize {
   const inMessages = messages.reduce((sum, message) => sum + charactersOf(message), 0);
   const inTools = tools.length === 0 ? 0 : JSON.stringify(tools).length;

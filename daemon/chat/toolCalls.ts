@@ -3,33 +3,33 @@ import type { ApproveToolParams, ToolDecision } from '../../protocol/tools.ts';
 import { orAborted } from '../abort.ts';
 import type { CallOutcome, HostedTool } from './hostedTools.ts';
 
-/** Puts a question to the user; what is no decision, or no answer, rejects or is a denial. */
+/** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
 export type AskUser = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
 
 export interface RunOptions {
   readonly tools: readonly HostedTool[];
   readonly streamId: string;
   readonly signal: AbortSignal;
-  /** Absent where nobody can be asked. */
+  /** Absent if nobody can be asked. */
   readonly ask?: AskUser;
-  /** The turn's calls are used up. */
+  /** Whether the turn's rounds of calls are used up. */
   readonly spent?: boolean;
-  readonly tell: (result: ToolResult) => Promise<void>;
+  readonly onResult: (result: ToolResult) => Promise<void>;
 }
 
-/** A model that wants more at once is in a loop. */
+/** A model that makes more calls at once is in a loop. */
 const maxCalls = 32;
-/** Names that a model is told where it has called something else. */
+/** How many tool names a model gets to see when it has called an unknown tool. */
 const maxNamed = 20;
 
 /**
- * Runs the calls of one round: all at once where they are allowed, and questions one after another. Returns the messages
- * that answer them, in their order, whatever became of them.
+ * Runs the calls of one round. Allowed calls run at the same time; questions are asked one after another. Returns the
+ * message that answers each call, in order, whether or not the call ran.
  */
 export async function runCalls(calls: readonly ToolCall[], options: RunOptions): Promise<readonly Message[]> {
-  const { tell, tools } = options;
+  const { onResult, tools } = options;
   let asked: Promise<unknown> = Promise.resolve();
-  /** Nobody is asked twice at a time, and an answer may settle what waits. */
+  /** Only one question is open at a time, and its answer may settle the next ones. */
   const inTurn: InTurn = (work) => {
     const mine = asked.then(work, work);
     asked = mine.catch(() => undefined);
@@ -40,7 +40,7 @@ export async function runCalls(calls: readonly ToolCall[], options: RunOptions):
       const tool = tools.find(({ name }) => name === call.name);
       const outcome = await outcomeOf({ call, index, tool }, options, inTurn);
       const { content, isError, images } = outcome;
-      await tell({ id: call.id, name: call.name, server: tool?.server ?? '', content, isError });
+      await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', content, isError });
       return {
         role: 'tool' as const,
         content,
@@ -56,7 +56,7 @@ type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface WantedCall {
   readonly call: ToolCall;
-  /** In its round. */
+  /** The call's position in its round. */
   readonly index: number;
   readonly tool: HostedTool | undefined;
 }
@@ -81,7 +81,7 @@ function failed(content: string): CallOutcome {
   return { content, isError: true };
 }
 
-/** What keeps a call from being run, before anybody is asked. */
+/** The reason why a call cannot run, found before the user is asked. */
 function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptions): string | undefined {
   if (spent) return 'No more tools can be called in this turn. Answer with what is known.';
   if (index >= maxCalls)
@@ -95,7 +95,7 @@ function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptio
   }`;
 }
 
-/** Why the call may not run; undefined where it may. */
+/** The reason why the call may not run; undefined if it may. */
 async function refusalOf(
   { call, tool }: { readonly call: ToolCall; readonly tool: HostedTool },
   { ask, streamId, signal }: RunOptions,
@@ -106,7 +106,7 @@ async function refusalOf(
     return `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
   return inTurn(async () => {
     signal.throwIfAborted();
-    // The answer before may have allowed this one as well.
+    // The previous answer may have allowed this call as well.
     if (await tool.isApproved()) return undefined;
     const { server, title, description, annotations } = tool;
     const decision = await orAborted(

@@ -17,18 +17,18 @@ import type { HostedTools, OfferedHostedTools } from './hostedTools.ts';
 import { type AskUser, runCalls } from './toolCalls.ts';
 
 export interface ToolLoopDependencies {
-  /** One turn of the model alone. */
+  /** One turn of the model without hosted tools. */
   readonly chat: Chat;
   readonly hosted: HostedTools;
-  /** How the user is asked before a call; undefined where nobody can be. */
+  /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly ask: () => AskUser | undefined;
-  /** A new id for a call. */
+  /** Creates an id for a call. */
   readonly createId: () => string;
 }
 
 /**
- * A chat whose model may call hosted tools: it is asked, its calls are run, and it is asked again with what they have
- * brought, until it answers without calls. Without `hostedTools` it is the chat itself.
+ * A chat whose model may call hosted tools. The model is asked, its calls are run, and it is asked again with their
+ * results, until it answers without calls. Without `hostedTools` the chat passes through unchanged.
  */
 export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
   return async (client, params, send, signal) => {
@@ -53,7 +53,7 @@ interface LoopOptions {
 class Loop {
   readonly #dependencies: ToolLoopDependencies;
   readonly #options: LoopOptions;
-  /** All that the turn has added so far, ready to be sent as history. */
+  /** Every message that the turn has added so far, ready to be sent as history. */
   readonly #added: Message[] = [];
   readonly #notices: Notice[] = [];
   readonly #ids: Set<string>;
@@ -79,7 +79,7 @@ class Loop {
         ...offer.tools.map(asTool),
       ]);
       const calls = message.toolCalls ?? [];
-      // The client's own calls are the client's to answer.
+      // The client answers the calls of its own tools.
       const own = new Set(params.tools?.map(({ name }) => name));
       const hosted = calls.filter(({ name }) => !own.has(name));
       if (hosted.length > 0) await this.#answer(hosted, offer);
@@ -91,7 +91,7 @@ class Loop {
     return this.#result(finishReason === 'cancelled' ? 'cancelled' : 'toolLimit', message);
   }
 
-  /** What had come goes with the error: the last message as ever, and all that the turn has added. */
+  /** Adds the answer so far to the error: the last message as always, and all messages that the turn has added. */
   failed(error: unknown): unknown {
     if (!(error instanceof RunnerError)) return error;
     const { partial } = error.details;
@@ -100,7 +100,7 @@ class Loop {
     return messages.length === 0 ? error : error.with({ messages });
   }
 
-  /** Undefined where the turn was cancelled before the servers were there. */
+  /** Undefined if the turn was cancelled before the servers were ready. */
   async #offer(): Promise<OfferedHostedTools | undefined> {
     const { params, signal } = this.#options;
     const { hostedTools = [], toolChoice, tools = [] } = params;
@@ -116,7 +116,7 @@ class Loop {
     }
   }
 
-  /** One answer of the model, to what was said before and all that the turn has added. */
+  /** Asks the model once, with the history and all that the turn has added. */
   async #ask(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
     const { client, params, signal } = this.#options;
     const { hostedTools: _, maxRounds: __, tools: ___, ...rest } = params;
@@ -136,7 +136,10 @@ class Loop {
     return { ...result, message };
   }
 
-  /** A round numbers its deltas from 0, says its notices anew, and may use ids that another round has used. */
+  /**
+   * Passes a delta of a round on. Each round numbers its deltas from 0, repeats notices, and may reuse the ids of other
+   * rounds.
+   */
   async #pass(delta: ChatDelta, calls: ToolCall[]): Promise<void> {
     if (delta.kind === 'notice') return this.#notice(delta.notice);
     if (delta.kind !== 'toolCall') return this.#send(delta);
@@ -163,7 +166,7 @@ class Loop {
     return this.#options.send({ ...delta, seq: this.#seq++ });
   }
 
-  /** Answers every call, whatever comes of it. */
+  /** Answers every call, whether or not it ran. */
   async #answer(calls: readonly ToolCall[], { tools }: OfferedHostedTools, spent?: 'spent'): Promise<void> {
     const { params, signal } = this.#options;
     const ask = this.#dependencies.ask();
@@ -173,7 +176,8 @@ class Loop {
       signal,
       ...(spent ? { spent: true } : {}),
       ...(ask ? { ask } : {}),
-      tell: (toolResult) => this.#send({ streamId: params.streamId, seq: 0, kind: 'toolResult', toolResult }),
+      onResult: (toolResult) =>
+        this.#send({ streamId: params.streamId, seq: 0, kind: 'toolResult', toolResult }),
     });
     this.#added.push(...answers);
   }
@@ -193,7 +197,7 @@ function asTool({ name, description, inputSchema }: OfferedHostedTools['tools'][
   return { name, description, inputSchema };
 }
 
-/** Calls of an answer that failed are answered too, so that it can be sent as history. */
+/** The calls of a failed answer get answers too, so that it can be sent as history. */
 function withAnswers(partial: Message): readonly Message[] {
   const { toolCalls = [] } = partial;
   const answers = toolCalls.map(({ id, name }): Message => {

@@ -1,14 +1,17 @@
 import type { Tool } from '../../protocol/chat.ts';
 
-/** Tool calls out of streamed text, and what tool a model means: the stream library's. */
+/** Finding tool calls in streamed text, and the tool that a model means. Both belong to the stream library. */
 export { OfferedTools, type ToolCallEvent, type ToolShape } from '../stream/stream.ts';
 
-/** What the stream library needs of the tools that a request offers. */
+/** What the stream library needs to know about the tools that a request offers. */
 export function toolShapes(tools: readonly Tool[]) {
   return tools.map(({ name, inputSchema }) => ({ name, inputSchema }));
 }
 
-/** An id as the runner makes them: `call_` and eight of `a-z0-9`. `random` gives numbers from 0 up to 1. */
+/**
+ * An id in the runner's own form: `call_` and eight of `a-z0-9`. `random` returns numbers from 0 up to, but not
+ * including, 1.
+ */
 export function createToolCallId(random: () => number): string {
   const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
   const pick = () => letters[Math.floor(random() * letters.length)] ?? 'a';

@@ -4,18 +4,18 @@ import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 
-/** The share of the window from which a warning comes before the answer. */
+/** The user is warned when a prompt fills this share of the window. */
 export const nearlyFull = 0.9;
-/** No runner allocates less than this many tokens. */
+/** No runner allocates fewer tokens than this. */
 const smallestWindow = 2048;
 
-/** The context window of one model, as far as it is known, and asked for at the right moment. */
+/** What is known about the context window of one model. */
 export interface ContextWindow {
-  /** Tokens allocated, or that will be because they are asked for. */
+  /** The allocated tokens, or those that will be allocated because the request asks for them. */
   allocated(): number | undefined;
-  /** Whether a prompt of this many tokens might fill a window that is not known yet. */
+  /** Whether a prompt of this many tokens might fill a window whose size is not known yet. */
   isWorthKnowing(tokens: number): boolean;
-  /** Asks the runner, once; a failure is no answer. Settles within `limit` ms. */
+  /** Asks the runner, but only once. After a failure the window stays unknown. Settles within `limit` ms. */
   learn(limit: number): Promise<void>;
 }
 
@@ -57,13 +57,13 @@ export function wayOutOf({ characters, inTools }: PromptSize): string {
     : 'Shorten it, start a new chat, or set a larger context length.';
 }
 
-/** The refusal with its figures: what the prompt needs, what the window holds, and the way out. */
+/** Adds figures to the refusal: what the prompt needs, what the window holds, and what the user can do. */
 export function withFigures(
   error: RunnerError,
   { estimated, window, wayOut }: { estimated: number; window: number | undefined; wayOut: string },
 ): RunnerError {
   const { allocated = window } = error.details;
-  // An estimate that would fit was wrong: the runner has counted.
+  // An estimate that fits into the window must be wrong, because the runner has counted.
   const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;

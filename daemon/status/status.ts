@@ -3,27 +3,30 @@ import { RunnerError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
 
-/** How the runner is: asked for at the start, on request and after a failed connection, never by polling. */
+/** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */
 export interface StatusMonitor {
   readonly onDidChange: Event<Status>;
-  /** A server beside the default one, of which nobody is told a status, answers after it could not be reached. */
+  /** A server other than the default one answers again after it could not be reached. Its status is not published. */
   readonly onDidReturn: Event<Server>;
-  /** Asks the server; where it is the default one, a change is told. */
+  /** Asks the server. If it is the default one, a change of its status is published. */
   check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
-  /** A request to the default server is under way until the returned function is called. */
+  /** Marks a request to the default server as running until the returned function is called. */
   work(): () => void;
-  /** Whether such a request is under way. */
+  /** Whether such a request is running. */
   readonly isWorking: boolean;
-  /** A request failed; a lost connection to the default server is checked before it is told. */
+  /** A request failed. A lost connection to the default server is checked before it is published. */
   failed(error: RunnerError): void;
-  /** What the user had better do about a feature, said while all else is well; undefined takes it back. */
+  /** Sets what the user should do about a feature. It is shown while everything else is well; undefined removes it. */
   advise(message: string | undefined): void;
-  /** A server answered a request: the default one is asked how it is, where it was offline; another one has come back. */
+  /**
+   * A server answered a request. If it is the default one and was offline, its status is checked. If another one could
+   * not be reached before, it has returned.
+   */
   answered(server: Server): void;
 }
 
 export interface StatusOptions {
-  /** The default server's, as it is now. */
+  /** The current client of the default server. */
   readonly client: () => RunnerClient;
   readonly closed: AbortSignal;
 }
@@ -31,19 +34,19 @@ export interface StatusOptions {
 export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
   const changed = createEmitter<Status>();
   const returned = createEmitter<Server>();
-  /** Names of the servers beside the default one that could not be reached. */
+  /** Names of the other servers that could not be reached. */
   const lost = new Set<string>();
-  let told: string | undefined;
+  let published: string | undefined;
   let last: Status | undefined;
   let working = 0;
   let advice: string | undefined;
 
-  const tell = () => {
+  const publish = () => {
     if (!last) return;
     const status = withAdvice(withWork(last, working > 0), advice);
     const text = JSON.stringify(status);
-    if (text === told) return;
-    told = text;
+    if (text === published) return;
+    published = text;
     changed.fire(status);
   };
 
@@ -51,12 +54,12 @@ export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
     const isDefault = asked.server.name === client().server.name;
     if (isDefault && !last) {
       last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${asked.server.url}.` };
-      tell();
+      publish();
     }
     const status = await statusOf(asked, signal);
     if (isDefault) {
       last = status;
-      tell();
+      publish();
     } else if (status.state === 'offline') lost.add(asked.server.name);
     return status;
   };
@@ -65,7 +68,7 @@ export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
   const checkLater = () => {
     if (isChecking) return;
     isChecking = true;
-    // An aborted check tells nothing, and nobody waits for it.
+    // An aborted check has no result, and nobody waits for it.
     check(client(), closed)
       .catch(() => undefined)
       .finally(() => {
@@ -82,13 +85,13 @@ export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
     },
     work() {
       working++;
-      tell();
+      publish();
       let open = true;
       return () => {
         if (!open) return;
         open = false;
         working--;
-        tell();
+        publish();
       };
     },
     failed({ kind, details }) {
@@ -100,7 +103,7 @@ export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
     },
     advise(message) {
       advice = message;
-      tell();
+      publish();
     },
     answered(server) {
       if (last?.state === 'offline' && server.name === client().server.name) checkLater();
@@ -113,7 +116,7 @@ function withWork(status: Status, isWorking: boolean): Status {
   return isWorking && status.state === 'online' ? { ...status, state: 'busy' } : status;
 }
 
-/** What is wrong with the runner itself is said first. */
+/** A problem of the runner itself takes precedence over advice. */
 function withAdvice(status: Status, advice: string | undefined): Status {
   return advice !== undefined && status.kind === 'ok' && status.state !== 'checking'
     ? { ...status, kind: 'warning', message: advice }
@@ -132,7 +135,7 @@ async function statusOf(client: RunnerClient, signal: AbortSignal): Promise<Stat
     };
   } catch (error) {
     if (!(error instanceof RunnerError)) throw error;
-    // A server of the same API need not tell its version.
+    // A server with the same API need not have a version.
     if (error.kind === 'not-supported')
       return { state: 'online', kind: 'warning', message: `${url} answers without a version.` };
     const reached = error.kind === 'unauthorized' || error.kind === 'busy';
