@@ -20,7 +20,7 @@ import {
   type WorkLine,
 } from './wire.ts';
 
-/** A runner server is a value: its name and its address. The secret is looked up by origin. */
+/** One configured runner: its name and its address. Its secret is looked up by origin. */
 export interface Server {
   readonly name: string;
   /** Base address without a trailing slash. */
@@ -28,21 +28,21 @@ export interface Server {
   readonly caFile?: string;
 }
 
-/** The body of `/api/chat`, in the runner's own words. */
+/** The body of `/api/chat`, with the runner's own field names. */
 export interface ChatRequestBody {
   readonly model: string;
   readonly messages: readonly unknown[];
   readonly [key: string]: unknown;
 }
 
-/** The body of `/api/generate`, in the runner's own words. */
+/** The body of `/api/generate`, with the runner's own field names. */
 export interface GenerateRequestBody {
   readonly model: string;
   readonly prompt: string;
   readonly [key: string]: unknown;
 }
 
-/** The body of `/api/create`, in the runner's own words. */
+/** The body of `/api/create`, with the runner's own field names. */
 export interface CreateRequestBody {
   readonly model: string;
   readonly [key: string]: unknown;
@@ -61,27 +61,32 @@ export interface Upload {
   readonly stream: Readable;
 }
 
-/** The runner's API, one method a route, answers validated. Failures are `RunnerError`s; an abort is thrown as it is. */
+/**
+ * The runner's API: one method for each route, with validated answers. Failures are `RunnerError`s; an abort is thrown
+ * unchanged.
+ */
 export interface RunnerClient {
   readonly server: Server;
   version(signal: AbortSignal): Promise<string | undefined>;
   tags(signal: AbortSignal): Promise<WireList>;
   ps(signal: AbortSignal): Promise<readonly WireModel[]>;
   show(model: string, signal: AbortSignal): Promise<WireShow>;
-  /** Streams an answer, one batch of lines a read; the last line is `done`, else it throws. */
+  /** Streams an answer, one batch of lines for each read. Throws unless the last line is `done`. */
   chat(body: ChatRequestBody, signal: AbortSignal): AsyncGenerator<readonly ChatLine[]>;
-  /** Streams a text that goes on with a prompt, or fills in before its suffix; the last line is `done`, else it throws. */
+  /**
+   * Streams a text that continues a prompt or fills the gap before its suffix. Throws unless the last line is `done`.
+   */
   generate(body: GenerateRequestBody, signal: AbortSignal): AsyncGenerator<readonly GenerateLine[]>;
   /** Loads a model by a chat without messages, and unloads it with a `keepAlive` of 0. */
   load(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
   /** The same for a model that only embeds. */
   loadEmbedding(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
-  /** `DELETE /api/ps/<model>`, which not every server knows. */
+  /** `DELETE /api/ps/<model>`, which not every runner knows. */
   stop(model: string, signal: AbortSignal): Promise<void>;
   delete(model: string, signal: AbortSignal): Promise<void>;
-  /** Streams the progress of a download; the last line is `success`, else it throws. */
+  /** Streams the progress of a download. Throws unless the last line is `success`. */
   pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkLine[]>;
-  /** Streams the progress of a creation; the last line is `success`, else it throws. */
+  /** Streams the progress of a creation. Throws unless the last line is `success`. */
   create(body: CreateRequestBody, signal: AbortSignal): AsyncGenerator<readonly WorkLine[]>;
   /** Whether the runner has the bytes of this digest (`sha256:` and 64 hexadecimal digits). */
   hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
@@ -92,7 +97,9 @@ export interface RunnerClient {
 export function createRunnerClient(server: Server, transport: Transport): RunnerClient {
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
 
-  /** Lines until the one that ends the stream; an error line, and an end without that line, are failures. */
+  /**
+   * Yields lines up to the one that ends the stream. An error line is a failure, and so is an end without that line.
+   */
   async function* linesUntil<T extends { readonly error?: string }>(
     { path, body, wait }: { path: string; body: { model: string }; wait: 'firstByte' | 'work' },
     { parse, isLast }: { parse: (value: unknown) => T; isLast: (line: T) => boolean },
@@ -128,8 +135,8 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
       signal,
     );
 
-  /** A request about a model that is answered once, whatever with. */
-  const tell = async (
+  /** Sends a request about a model. The content of the answer does not matter. */
+  const send = async (
     request: { method: 'POST' | 'DELETE'; path: string; body?: object; wait?: 'firstByte' },
     model: string,
     signal: AbortSignal,
@@ -165,9 +172,9 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
       await transport.json({ method: 'POST', path: '/api/embed', body, wait: 'firstByte', model, signal });
     },
     stop: (model, signal) =>
-      tell({ method: 'DELETE', path: `/api/ps/${encodeURIComponent(model)}` }, model, signal),
+      send({ method: 'DELETE', path: `/api/ps/${encodeURIComponent(model)}` }, model, signal),
     delete: (model, signal) =>
-      tell({ method: 'DELETE', path: '/api/delete', body: { model } }, model, signal),
+      send({ method: 'DELETE', path: '/api/delete', body: { model } }, model, signal),
     pull: (model, signal) => work('/api/pull', pullBody(model), signal),
     create: (body, signal) => work('/api/create', body, signal),
     async hasBlob(digest, signal) {
@@ -187,7 +194,7 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
   };
 }
 
-/** Of what the runner is at work, it says in words of its own. */
+/** The status of a work line is free text of the runner, so it may hold a secret. */
 function withoutSecrets(line: WorkLine, { redact }: Subject): WorkLine {
   return line.status === undefined ? line : { ...line, status: redact(line.status) };
 }
@@ -199,11 +206,11 @@ function loadOptionsToWire({ keepAlive, contextLength }: LoadOptions): object {
   });
 }
 
-/** A registry on this machine may speak plain http, where the name says so. */
+/** A registry on this machine may use plain http if the name says so. */
 function pullBody(model: string): CreateRequestBody {
   const isLocal = /^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?\//i.test(model);
   return isLocal ? { model, insecure: true } : { model };
 }
 
 const endedEarly =
-  'The runner ended its answer before it was done. Ask again; if it stays, look into the runner log.';
+  'The runner ended its answer too early. Ask again; if it happens again, look at the runner log.';

@@ -4,7 +4,7 @@ import { detailsOf, type Subject } from './subject.ts';
 const tlsCodes =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/;
 
-/** The error for a request whose connection failed; `answered` is true once the runner's status had come. */
+/** The error for a request whose connection failed. `answered` is true if the runner's status had already arrived. */
 export function failureOfConnection(cause: unknown, subject: Subject, answered: boolean): RunnerError {
   return (cause instanceof RunnerError ? cause : explain(cause, subject, answered)).with(detailsOf(subject));
 }
@@ -12,7 +12,7 @@ export function failureOfConnection(cause: unknown, subject: Subject, answered: 
 function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerError {
   const code = codeOf(cause);
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new RunnerError('timeout', `No connection to ${url} in time. ${startIt}`, { cause });
+    return new RunnerError('timeout', `Could not connect to ${url} in time. ${startIt}`, { cause });
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new RunnerError(
@@ -29,7 +29,7 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
     return new RunnerError(
       'invalid-request',
-      'A file changed while it was sent. Try again once it is at rest.',
+      'A file changed while it was being sent. Try again when nothing writes to it any more.',
       {
         cause,
       },
@@ -59,7 +59,7 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new RunnerError(
       'server-unreachable',
-      `The host of ${url} is not known. Check the runner address.`,
+      `The host of ${url} was not found. Check the runner address.`,
       { cause },
     );
   }
@@ -68,7 +68,7 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
 
 const startIt = 'Start it (for example with "ollama serve"), or set the runner address.';
 
-/** Undici wraps; with several addresses tried, the first reason is as good as any. */
+/** Undici wraps errors. If it tried several addresses, the first reason is as good as any. */
 function codeOf(cause: unknown): string {
   if (!(cause instanceof Error)) return '';
   if ('code' in cause && typeof cause.code === 'string') return cause.code;

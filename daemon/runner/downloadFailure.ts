@@ -1,41 +1,44 @@
 import { RunnerError } from '../errors.ts';
 
-/** What the runner says when a download failed, and what that means for the user. The first that fits holds. */
-const sentences: readonly { readonly text: RegExp; readonly tell: (reason: string) => string }[] = [
+/** What the runner says when a download failed, and what that means for the user. The first match applies. */
+const sentences: readonly { readonly text: RegExp; readonly explain: (reason: string) => string }[] = [
   {
     text: /no space left|not enough (disk )?space|disk quota|ENOSPC/i,
-    tell: () =>
+    explain: () =>
       'The disk of the runner is full. Free some space, for example by deleting a model, and try again.',
   },
   {
     text: /digest mismatch/i,
-    tell: () =>
-      'What was downloaded is damaged: its digest is not the one that was promised. Try again; only the damaged part is downloaded anew.',
+    explain: () =>
+      'The download is damaged: its digest is not the expected one. Try again; only the damaged part is downloaded again.',
   },
   {
     text: /requires a newer version/i,
-    tell: (reason) => `The runner is too old for this model: ${reason}. Update the runner and try again.`,
+    explain: (reason) => `The runner is too old for this model: ${reason}. Update the runner and try again.`,
   },
   {
     text: /server gave HTTP response to HTTPS client|insecure protocol http/i,
-    tell: () => 'The registry in this name speaks plain http, which the runner takes only from this machine.',
+    explain: () =>
+      'The registry in this name uses plain http, which the runner accepts only from this machine.',
   },
   {
     text: /\b(unauthorized|access denied|denied|forbidden|40[13])\b/i,
-    tell: (reason) =>
+    explain: (reason) =>
       `The registry does not let the runner in: ${reason}. Check the name, and whether the model is public.`,
   },
   {
     text: /dial |lookup |no such host|connection (refused|reset)|i\/o timeout|timeout|TLS|unreachable|EOF|max retries exceeded/i,
-    tell: (reason) =>
-      `The runner could not download: ${reason}. Check the network of the machine where it runs and try again; it goes on from where it stopped.`,
+    explain: (reason) =>
+      `The runner could not download: ${reason}. Check the network of the machine where it runs and try again; the download continues where it stopped.`,
   },
 ];
 
 const isDownload =
   /^pull model manifest|max retries exceeded|digest mismatch, file must be downloaded|no space left/i;
 
-/** The error for a text of the runner about a download, of `pull` or of a `create` that pulls; else undefined. */
+/**
+ * The error for a runner's text about a download, from `pull` or from a `create` that pulls. Undefined for other texts.
+ */
 export function failureOfDownload(
   text: string,
   { model }: { readonly model?: string },
@@ -45,11 +48,11 @@ export function failureOfDownload(
     return unknownModel(model);
   const reason = reasonOf(text);
   const known = sentences.find((sentence) => sentence.text.test(text));
-  const message = known?.tell(reason) ?? `The runner could not download: ${reason}. Try again.`;
+  const message = known?.explain(reason) ?? `The runner could not download: ${reason}. Try again.`;
   return new RunnerError('runner-failed', message);
 }
 
-/** Without what was being asked for: the user knows that. */
+/** The reason without the address that was requested, which the user knows. */
 function reasonOf(text: string): string {
   return text
     .replace(/\s+/g, ' ')
@@ -62,6 +65,6 @@ function reasonOf(text: string): string {
 function unknownModel(model = 'this model'): RunnerError {
   return new RunnerError(
     'model-not-found',
-    `The registry does not know ${model}. Check the name and the tag; the library lists what there is.`,
+    `The registry does not know ${model}. Check the name and the tag; the library lists the models that exist.`,
   );
 }

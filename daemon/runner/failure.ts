@@ -3,17 +3,17 @@ import { isNestedTooDeep } from '../nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
 import { detailsOf, type Subject } from './subject.ts';
 
-/** What is known of an answer that is not what was asked for. */
+/** What is known about an answer that is a failure. */
 export interface FailedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfter?: string;
   readonly location?: string;
-  /** The body's beginning, bounded by the transport. */
+  /** The beginning of the body; the transport bounds its length. */
   readonly body: string;
 }
 
-/** What is read of a runner's own sentence, in characters. */
+/** How much of a runner's own sentence is kept, in characters. */
 const maxErrorText = 2_000;
 
 const contextTexts =
@@ -36,8 +36,8 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
   const { status } = answer;
   const known = said && status >= 400 && status < 500 ? failureOfText(said.error, subject) : undefined;
   const download = said && status >= 400 ? failureOfDownload(said.error, subject) : undefined;
-  const told = known ?? download;
-  if (told) return told;
+  const fromText = known ?? download;
+  if (fromText) return fromText;
   if (status >= 300 && status < 400) return redirected(answer, subject);
   if (status === 401 || status === 403) return unauthorized(said, subject);
   if (status === 503 || status === 429) return busy(answer, said);
@@ -52,7 +52,7 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
   );
 }
 
-/** Failures that the text alone tells, whatever the status. */
+/** Failures that are known by the text alone, whatever the status. */
 function failureOfText(text: string, subject: Subject): RunnerError | undefined {
   if (contextTexts.test(text)) return contextExceeded(text);
   const capability = capabilityInText(text);
@@ -69,7 +69,7 @@ function failureOfText(text: string, subject: Subject): RunnerError | undefined 
   return undefined;
 }
 
-/** Some engines say the figures: `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
+/** Some engines name the figures: `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
 function contextExceeded(text: string): RunnerError {
   const [, needed, allocated] = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text) ?? [];
   const details = needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : {};
@@ -81,7 +81,7 @@ function contextExceeded(text: string): RunnerError {
   );
 }
 
-/** Several missing ones are joined by newlines; `tools` is named first because it is the one that is acted on. */
+/** Several missing capabilities are separated by newlines. `tools` takes precedence, because the daemon acts on it. */
 function capabilityInText(text: string): string | undefined {
   const list = /does not support ([\s\S]*)$/i
     .exec(text)?.[1]
@@ -130,7 +130,7 @@ function notARunner(subject: Subject, what: string, said: ErrorBody | undefined)
   return new RunnerError(
     'bad-response',
     `${subject.url} answered with ${what} instead of a runner's answer${said ? ` (${said.error})` : ''}. ` +
-      'Check the runner address, and whether a proxy stands in between.',
+      'Check the runner address, and whether there is a proxy in between.',
   );
 }
 
@@ -167,7 +167,7 @@ function wayOut(text: string): string {
   if (/not in GGUF format|unknown type|unsupported (architecture|model)/i.test(text)) {
     return 'Check the file or the folder that FROM names.';
   }
-  return 'Ask again; if it stays, look into the runner log.';
+  return 'Ask again; if it happens again, look at the runner log.';
 }
 
 function isHtml(answer: FailedAnswer): boolean {
@@ -179,7 +179,7 @@ interface ErrorBody {
   readonly signinUrl?: string;
 }
 
-/** The runner's `{ error, signin_url? }`, where `error` may itself be JSON text of an inner error. */
+/** Reads the runner's `{ error, signin_url? }`. The `error` may itself be the JSON text of an inner error. */
 function parseErrorBody(body: string, { redact }: Subject): ErrorBody | undefined {
   const value = tryJson(body);
   if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
@@ -197,7 +197,7 @@ function innerText(error: unknown): string {
   return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
-/** What is nested too deep says no more than what is no JSON. */
+/** JSON that is nested too deep counts as no JSON. */
 function tryJson(text: string): unknown {
   if (isNestedTooDeep(text)) return undefined;
   try {

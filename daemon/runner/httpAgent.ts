@@ -1,2 +1,2 @@
-/** What requests are sent with; a bundle of its own, which nothing waits for before the first request. */
+/** What sends the requests. It is a bundle of its own, which is loaded with the first request. */
 export { Agent, buildConnector } from 'undici';

@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net';
 
-/** The beginning of `100 Continue`, which says that a request may go on. */
+/** The start of `100 Continue`, which tells a client to go on with its request. */
 const begin = Buffer.from('HTTP/1.1 100');
 const end = Buffer.from('\r\n\r\n');
-/** More than any header block that is taken. */
+/** Longer than any header block that is accepted. */
 const longest = 64 * 1024;
 
 /**
- * Leaves `100 Continue` out of what a connection reads. Undici never asks for it and closes a connection that says it;
- * servers may say it all the same, and whoever gets it is to read on. It comes only before an answer, so it is looked
- * for in the first bytes after each request.
+ * Removes `100 Continue` from what a connection reads. Undici never asks for it, and closes a connection that sends it.
+ * But servers may send it anyway, and a client should then read on. It comes only before an answer, so only the first
+ * bytes after each request are searched.
  */
 export function withoutContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket);
   let held: Buffer | undefined = Buffer.alloc(0);
   socket.write = ((...given: Parameters<typeof write>) => {
-    // What follows of a body may go out while its answer comes.
+    // The rest of a body may still be sent while its answer arrives.
     if (isRequestHead(given[0])) held = Buffer.alloc(0);
     return write(...given);
   }) as typeof socket.write;
@@ -36,7 +36,7 @@ function isRequestHead(written: unknown): boolean {
   return typeof written === 'string' && /^[A-Z]{3,7} \//.test(written);
 }
 
-/** What is left behind whole answers of that kind; `isOver` says that it begins with none, and can begin with none. */
+/** The bytes after all complete answers of that kind. `isOver` means that the rest is not the start of another one. */
 function afterContinue(bytes: Buffer): { readonly rest: Buffer; readonly isOver: boolean } {
   let rest = bytes;
   while (rest.subarray(0, begin.length).equals(begin)) {

@@ -3,15 +3,16 @@ import { createBreath } from '../breath.ts';
 import { RunnerError } from '../errors.ts';
 import { excessOf, maxNesting, maxNodes } from '../nesting.ts';
 
-/** A line longer than this is no line of a chat; the cap is that of the runner's own client. */
+/** No line of a chat is longer than this. The limit is that of the runner's own client. */
 const maxLineBytes = 8 * 1024 * 1024;
-/** Of a whole stream. The longest answer that is taken has fewer, also where each line holds one character. */
+/** The limit of a whole stream. The longest accepted answer has fewer bytes, even if each line holds one character. */
 const maxStreamBytes = 2 * 1024 * 1024 * 1024;
 
 /**
- * Reads newline-delimited JSON, each read of the socket as one batch, in time linear in its length. Characters that
- * are cut between reads are put together, invalid UTF-8 becomes U+FFFD, blank lines are nothing.
- * @throws {RunnerError} `bad-response` at a line that is no JSON or longer than the limit, and where there is no end.
+ * Reads newline-delimited JSON in linear time; each read of the socket is one batch. Characters that are split between
+ * reads are joined, invalid UTF-8 becomes U+FFFD, and blank lines are skipped.
+ * @throws {RunnerError} `bad-response` at a line that is not JSON or exceeds a limit, and when the stream exceeds its
+ * limit.
  */
 export async function* readJsonLines(
   body: AsyncIterable<Buffer>,
@@ -33,7 +34,7 @@ export async function* readJsonLines(
       carry = text.slice(end + 1);
     }
     if (carry.length > maxLine) throw tooLong(maxLine);
-    // Whoever floods must not keep others from their turn.
+    // A runner that floods us must not keep others from their turn.
     const pause = breathe();
     if (pause) await pause;
   }
@@ -64,15 +65,15 @@ function parseLine(line: string): unknown {
     throw new RunnerError(
       'bad-response',
       html
-        ? 'A web page came instead of an answer. Check the runner address, and whether a proxy stands in between.'
-        : 'The runner sent a line that is not JSON. Ask again; if it stays, update the runner.',
+        ? 'The runner address returned a web page instead of an answer. Check the address, and whether there is a proxy in between.'
+        : 'The runner sent a line that is not JSON. Ask again; if it happens again, update the runner.',
       { cause },
     );
   }
 }
 
 /**
- * Refuses JSON that nobody could pass on, before it takes any memory.
+ * Refuses JSON that is too large or too deep to pass on, before it takes any memory.
  * @throws {RunnerError} `bad-response`.
  */
 export function refuseExcess(text: string): void {
@@ -84,7 +85,7 @@ export function refuseExcess(text: string): void {
       : `has more than ${maxNodes.toLocaleString('en')} objects, lists and keys`;
   throw new RunnerError(
     'bad-response',
-    `The runner sent JSON that ${what}, which no answer needs. Check what stands at the runner address.`,
+    `The runner sent JSON that ${what}, which no answer needs. Check which program answers at the runner address.`,
   );
 }
 
@@ -92,7 +93,7 @@ function tooLong(limit: number): RunnerError {
   const megabytes = Math.round(limit / (1024 * 1024));
   return new RunnerError(
     'bad-response',
-    `The runner sent a line of more than ${megabytes} MB, which no answer needs. Check what stands at the runner address.`,
+    `The runner sent a line of more than ${megabytes} MB, which no answer needs. Check which program answers at the runner address.`,
   );
 }
 
@@ -100,6 +101,6 @@ function endless(limit: number): RunnerError {
   const gigabytes = Math.round(limit / 1024 ** 3);
   return new RunnerError(
     'bad-response',
-    `The runner sent more than ${gigabytes} GB in one answer, and it was stopped. Check what stands at the runner address.`,
+    `The runner sent more than ${gigabytes} GB in one answer, which was then stopped. Check which program answers at the runner address.`,
   );
 }

@@ -5,22 +5,22 @@ import { createRunnerClient, type RunnerClient, type Server } from './client.ts'
 import { createTransport } from './transport.ts';
 
 export interface ServersOptions {
-  /** The servers and time limits, as they are now. */
+  /** The current servers and time limits. */
   readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: RunnerTimeouts };
-  /** Authorization and further headers for an address, and for no other. */
+  /** Authorization and other headers for this address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
-  /** Takes secrets out of what a runner says of itself. */
+  /** Removes secrets from what a runner says. */
   readonly redact: (text: string) => string;
 }
 
-/** The clients of the configured servers, made when first asked for and replaced when their settings change. */
+/** The clients of the configured servers. Each is created on first use, and replaced when its settings change. */
 export interface Servers {
   /**
-   * The client of the server with this name; none is the one at `host`.
-   * @throws {InvalidParamsError} with the path `server`, when there is no such name.
+   * The client of the server with this name; without a name, of the server at `host`.
+   * @throws {InvalidParamsError} with the path `server`, when no server has this name.
    */
   client(name?: string): RunnerClient;
-  /** A server answers, whatever it says. */
+  /** A server answered, with whatever status. */
   readonly onDidAnswer: Event<Server>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function createServers({ settings, headersFor, redact }: ServersOptions):
       const key = JSON.stringify([server, timeouts]);
       const known = clients.get(server.name);
       if (known?.key === key) return known.client;
-      // Requests that are under way keep the old connection until they end.
+      // Running requests keep the old connection until they end.
       void known?.client.close();
       const client = open(server, timeouts);
       clients.set(server.name, { key, client });

@@ -1,17 +1,20 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { ErrorDetails } from '../errors.ts';
 
-/** Whom the request was about. */
+/** What a request was about. */
 export interface Subject {
-  /** The runner's base address, for the sentence. */
+  /** The runner's base address, for the error message. */
   readonly url: string;
   readonly server: string;
   readonly model?: string;
-  /** Takes secrets out of what the runner said: before it is cut, since of a secret that is cut nobody knows the rest. */
+  /**
+   * Removes secrets from what the runner said. It is applied before the text is cut, because half a secret is not
+   * recognised.
+   */
   readonly redact: (text: string) => string;
 }
 
-/** What an error says of it. */
+/** The details that an error has about it. */
 export function detailsOf({ server, model }: Subject): ErrorDetails {
   return withoutUndefined({ server, model });
 }

@@ -11,9 +11,9 @@ import { withoutContinue } from './interimAnswers.ts';
 import { readJsonLines, refuseExcess } from './jsonLines.ts';
 import type { Subject } from './subject.ts';
 
-/** What of an error answer is read: enough for any sentence. */
+/** How much of an error answer is read: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
-/** What of a whole answer is read: ten thousand models fit, and the licences of any. */
+/** How much of a whole answer is read: enough for ten thousand models, and for all licences of any model. */
 const maxBytes = 16 * 1024 * 1024;
 
 export interface TransportOptions {
@@ -23,11 +23,11 @@ export interface TransportOptions {
   readonly url: string;
   readonly caFile?: string;
   readonly timeouts: RunnerTimeouts;
-  /** Authorization and further headers for exactly this address; asked at each request. */
+  /** Authorization and other headers for exactly this address. It is called for each request. */
   readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
-  /** Told of each answer that begins, whatever it says. */
+  /** Called when an answer begins, with whatever status. */
   readonly onAnswer?: () => void;
-  /** Takes secrets out of what the runner says of itself, before any of it is cut. */
+  /** Removes secrets from what the runner says, before any of it is cut. */
   readonly redact?: (text: string) => string;
 }
 
@@ -36,14 +36,17 @@ export interface TransportRequest {
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, in the place of `body`; it is read no faster than the runner takes it. */
+  /** Sent unchanged instead of `body`. It is read no faster than the runner takes it. */
   readonly upload?: { readonly bytes: number; readonly stream: Readable };
-  /** The model it is about, for errors. */
+  /** The model that the request is about, for errors. */
   readonly model?: string;
   readonly signal: AbortSignal;
-  /** Which time limit holds until the first byte; default `list`. `work` is as `firstByte`, also between two reads. */
+  /**
+   * The time limit that applies until the first byte; default `list`. `work` is like `firstByte`, and applies between
+   * two reads as well.
+   */
   readonly wait?: 'list' | 'firstByte' | 'work';
-  /** The least bytes of an answer that are too many; default 16 MB. */
+  /** The most bytes that an answer may have; default 16 MB. */
   readonly limit?: number;
 }
 
@@ -55,18 +58,18 @@ export interface TextAnswer {
 }
 
 /**
- * HTTP to one runner. Redirects are not followed, proxies are not used, answers are bounded in size and time, and an
- * aborted signal closes the socket, also before the first byte. Every failure is a `RunnerError`, except the abort
- * itself, which is thrown as it is.
+ * HTTP to one runner. It follows no redirects and uses no proxies. Answers are bounded in size and time. An aborted
+ * signal closes the socket, even before the first byte. Every failure is a `RunnerError`, except the abort itself,
+ * which is thrown unchanged.
  */
 export interface Transport {
   /** A whole answer as text. */
   text(request: TransportRequest): Promise<TextAnswer>;
-  /** A whole JSON answer; undefined where it is empty. */
+  /** A whole JSON answer; undefined if it is empty. */
   json(request: TransportRequest): Promise<unknown>;
-  /** A stream of JSON lines, one batch a read. */
+  /** A stream of JSON lines, one batch for each read. */
   lines(request: TransportRequest): AsyncGenerator<readonly unknown[]>;
-  /** Whom a request is about, for errors. */
+  /** What a request is about, for errors. */
   subject(model?: string): Subject;
   close(): Promise<void>;
 }
@@ -100,7 +103,7 @@ export function createTransport(options: TransportOptions): Transport {
     throw failureOfAnswer(failed, subject);
   }
 
-  /** A short answer has a deadline as a whole: byte by byte it would never end. */
+  /** A short answer has a deadline as a whole. Otherwise an answer that arrives byte by byte would never end. */
   function text(request: TransportRequest): Promise<TextAnswer> {
     if (request.wait !== undefined && request.wait !== 'list') return whole(request);
     const { connect: connecting, list } = options.timeouts;
@@ -111,7 +114,7 @@ export function createTransport(options: TransportOptions): Transport {
     );
   }
 
-  /** Whatever an answer waits for, once it has begun it is short. */
+  /** An answer may take long to begin, but once it has begun it is short. */
   async function whole(request: TransportRequest): Promise<TextAnswer> {
     const response = await send(request);
     const reading = {
@@ -157,10 +160,10 @@ export function createTransport(options: TransportOptions): Transport {
   return { text, json, lines, subject: (model) => subjectOf(options, model), close };
 }
 
-/** What a timer takes at most, in ms, is as good as no limit. */
+/** The longest time limit of a timer, in ms. It is as good as no limit. */
 const longest = 2 ** 30;
 
-/** A time limit of 0 is none. */
+/** A time limit of 0 means no limit. */
 function timerOf(limit: number): number {
   return limit === 0 ? longest : Math.min(limit, longest);
 }
@@ -168,14 +171,14 @@ function timerOf(limit: number): number {
 function tooSlow({ url, server, model }: Subject): RunnerError {
   return new RunnerError(
     'timeout',
-    `${url} did not end its answer in time. Ask again, or raise the time limit.`,
+    `${url} did not finish its answer in time. Ask again, or raise the time limit.`,
     {
       details: withoutUndefined({ server, model }),
     },
   );
 }
 
-/** Undici takes longer to load than all else together, so it is loaded when first needed. */
+/** Undici takes longer to load than everything else together, so it is loaded on first use. */
 async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
   const { Agent, buildConnector } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
@@ -188,10 +191,10 @@ async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent>
   });
 }
 
-/** The certificates of a whole system are a quarter of it. */
+/** The certificates of a whole system take a quarter of this. */
 const maxCertificateBytes = 1024 * 1024;
 
-/** The named certificates are trusted beside those that the system trusts. */
+/** The named certificates are trusted in addition to those that the system trusts. */
 async function readCertificates(caFile: string): Promise<string[]> {
   const { rootCertificates } = await import('node:tls');
   try {
@@ -237,8 +240,8 @@ function limitsOf({ wait = 'list' }: TransportRequest, { list, firstByte, idle }
 }
 
 /**
- * After the last line a few bytes come at most; read, they leave the connection open for the next request. What does
- * not end by itself, or was aborted, is closed.
+ * At most a few bytes follow the last line. Reading them keeps the connection open for the next request. A body that
+ * does not end by itself, or was aborted, is closed.
  */
 function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): void {
   if (signal.aborted || body.errored) {
@@ -261,7 +264,7 @@ async function readFailure(response: Dispatcher.ResponseData): Promise<FailedAns
   });
 }
 
-/** Reads at most `limit` bytes; what is longer is an error where it must be whole, else it is cut. */
+/** Reads at most `limit` bytes. A longer body is an error if it must be whole; otherwise it is cut. */
 async function readText(
   body: Dispatcher.ResponseData['body'],
   limit: number,
@@ -276,7 +279,7 @@ async function readText(
     if (whole)
       throw new RunnerError(
         'bad-response',
-        'The runner sent far more than the answer can need. Check the runner address.',
+        'The runner sent far more than this answer can need. Check the runner address.',
       );
     break;
   }
@@ -299,13 +302,13 @@ function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown
   }
 }
 
-/** A page that a proxy or a web server sends with status 200 is never parsed as JSON. */
+/** A web page that a proxy or a web server sends with status 200 is never parsed as JSON. */
 function refuseHtml(contentType: string, subject: Subject): void {
   if (!contentType.includes('text/html')) return;
   throw new RunnerError(
     'bad-response',
     `${subject.url} answered with a web page instead of a runner's answer. ` +
-      'Check the runner address, and whether a proxy stands in between.',
+      'Check the runner address, and whether there is a proxy in between.',
   );
 }
 

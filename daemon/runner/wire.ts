@@ -12,16 +12,16 @@ export interface ChatLine {
   readonly doneReason?: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Of an error line; nothing comes after it. */
+  /** Only in an error line, after which nothing comes. */
   readonly error?: string;
 }
 
-/** A line of `/api/generate`, validated. The tokens of the old way to go on with a text are left out. */
+/** A line of `/api/generate`, validated. It omits the tokens with which a client could once continue a text. */
 export interface GenerateLine {
   readonly text: string;
   readonly done: boolean;
   readonly doneReason?: string;
-  /** Of an error line; nothing comes after it. */
+  /** Only in an error line, after which nothing comes. */
   readonly error?: string;
 }
 
@@ -31,7 +31,7 @@ export interface WireToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** An installed or loaded model as the runner lists it; whatever is missing or of a wrong type is left out. */
+/** An installed or loaded model as the runner lists it. Fields that are missing or have a wrong type are left out. */
 export interface WireModel {
   readonly name: string;
   readonly size?: number;
@@ -39,7 +39,7 @@ export interface WireModel {
   readonly modifiedAt?: string;
   readonly expiresAt?: string;
   readonly sizeVram?: number;
-  /** Of a loaded model: the allocated window. */
+  /** For a loaded model: the allocated window. */
   readonly allocatedContext?: number;
   readonly maximumContext?: number;
   readonly family?: string;
@@ -50,24 +50,24 @@ export interface WireModel {
   readonly remoteModel?: string;
 }
 
-/** What a runner lists, as far as it is looked at. */
+/** The part of a runner's list that is used. */
 export interface WireList {
   readonly models: readonly WireModel[];
-  /** How many entries beyond {@link maxModels} there were. */
+  /** The number of entries beyond {@link maxModels}. */
   readonly leftOut: number;
 }
 
-/** More models than this nobody has installed; what a list has beyond them is left out. */
+/** Nobody has installed more models than this. What a list has beyond them is left out. */
 const maxModels = 10_000;
-/** A longer name is no model's: the grammar has fewer characters. */
+/** No model has a longer name: the grammar allows fewer characters. */
 const maxNameLength = 1_000;
-/** Of what a model's parameters say, in characters; no Modelfile comes near it. */
+/** The most characters of a model's parameters. No Modelfile comes near it. */
 const maxParameters = 1024 * 1024;
 
 export interface WireShow {
   readonly capabilities?: readonly string[];
   readonly maximumContext?: number;
-  /** Text, one parameter a line. */
+  /** Text with one parameter on each line. */
   readonly parameters?: string;
   readonly template?: string;
   /** It has no turns: it only goes on with a text. */
@@ -86,12 +86,12 @@ export interface WireShow {
 /** A line of `/api/pull` or `/api/create`, validated. */
 export interface WorkLine {
   readonly status: string;
-  /** Of a line about one layer. */
+  /** In a line about one layer. */
   readonly digest?: string;
   /** Bytes. */
   readonly total?: number;
   readonly completed?: number;
-  /** Of an error line. */
+  /** In an error line. */
   readonly error?: string;
 }
 
@@ -232,7 +232,7 @@ function maximumContextOf(info: unknown): number | undefined {
   return architecture === undefined ? undefined : asCount(info[`${architecture}.context_length`]);
 }
 
-/** The runner writes local offsets and nine fractional digits; ours is always UTC with three. */
+/** The runner writes local offsets and nine fractional digits. This returns UTC with three. */
 function isoOf(value: unknown): string | undefined {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
@@ -246,7 +246,7 @@ function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 function wrongShape(): RunnerError {
   return new RunnerError(
     'bad-response',
-    'The runner answered in a shape that is not the API. Check the runner address.',
+    'The runner sent an answer that does not have the form of the API. Check the runner address.',
   );
 }
 

@@ -231,8 +231,8 @@ t.test('a runner that fails at every key is told of once, and used again once it
     {
       name: 'an end before the end',
       fail: (runner) => runner.on('/api/generate').endWithoutDone('first'),
-      warns: /before it was done/,
-      status: { kind: 'warning', message: /before it was done/ },
+      warns: /too early/,
+      status: { kind: 'warning', message: /too early/ },
     },
     {
       name: 'an error in the middle',

@@ -311,7 +311,7 @@ t.test('two pulls of one model share one download, and leave it one by one', asy
     ?.find((value) => value.kind === 'report' && value.completed !== undefined);
   t.ok(
     report?.kind === 'report' && (report.completed ?? 0) > 2 * 262_144,
-    'it goes on from where it stopped',
+    'the download continues where it stopped',
   );
   third.abort();
   await again;
@@ -376,7 +376,7 @@ t.test('what can go wrong with a pull', async (t) => {
       error:
         'pull model manifest: Get "https://registry.ollama.ai/v2/x": dial tcp: lookup registry.ollama.ai: no such host',
       code: -33009,
-      says: /could not download: dial tcp: .*no such host\. Check the network .* goes on/,
+      says: /could not download: dial tcp: .*no such host\. Check the network .* continues/,
     },
     {
       name: 'a digest that does not fit',
@@ -394,7 +394,7 @@ t.test('what can go wrong with a pull', async (t) => {
       name: 'retries',
       error: 'max retries exceeded: unexpected EOF',
       code: -33009,
-      says: /goes on from where/,
+      says: /continues where/,
     },
     {
       name: 'a newer version',
@@ -451,7 +451,7 @@ t.test('progress goes by digest, and can go backwards', async (t) => {
       total,
       ...(completed === undefined ? {} : { completed }),
     });
-  t.strictSame(read({ status: 'pulling manifest' }), { message: 'Looking the model up' });
+  t.strictSame(read({ status: 'pulling manifest' }), { message: 'Looking up the model' });
   t.match(layer('aaaaaaaaaaaaaaaa', undefined), {
     completed: 0,
     total: 100,
@@ -466,7 +466,7 @@ t.test('progress goes by digest, and can go backwards', async (t) => {
   });
   t.match(layer('aaaaaaaaaaaaaaaa', 500), { completed: 150, total: 200 });
   t.match(read({ status: 'verifying sha256 digest' }), {
-    message: 'Checking what was downloaded',
+    message: 'Checking the download',
     completed: 150,
   });
   t.equal(read({ status: 'x\u001b[2Jy'.repeat(100) }).message.includes('\u001b'), false);
