@@ -4,7 +4,7 @@ import { InvalidParamsError } from '../errors.ts';
 import { exact, type Schema, validate } from '../validate.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** What the editor may execute: identifiers with what answers them. */
+/** The commands that the editor may execute, by their identifiers. */
 export type Commands = readonly (readonly [id: string, command: Command])[];
 
 interface ExecuteCommandParams {
@@ -35,7 +35,7 @@ export function serveCommands(endpoint: Endpoint, commands: Commands): void {
   });
 }
 
-/** A command takes the parameters of its request as its one argument. */
+/** Makes a command of a request. Its one argument holds the parameters of the request. */
 export function commandOf<P extends object>(
   id: string,
   schema: Schema<P>,

@@ -12,7 +12,9 @@ import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Schema, validate } from '../validate.ts';
 
-/** Both ends of the `runner/` namespace over one connection: checked on the way in, typed on the way out. */
+/**
+ * The `runner/` namespace over one connection, in both directions: what comes in is checked, what goes out is typed.
+ */
 export interface Endpoint {
   onRequest<P, R>(
     message: RequestMessage<P, R>,
@@ -25,15 +27,15 @@ export interface Endpoint {
     take: (params: P) => void,
   ): void;
   /**
-   * Asks the client; an aborted signal is told to it.
-   * @throws {Error} where it answers with an error, or with something else than the schema says.
+   * Asks the client. An aborted signal cancels the request there.
+   * @throws {Error} if it answers with an error, or with something that does not match the schema.
    */
   request<P, R>(
     message: RequestMessage<P, R>,
     schema: Schema<NoInfer<R>>,
     options: RequestOptions<P>,
   ): Promise<R>;
-  /** Settles when it was written, which is the back-pressure; rejects when the client is gone. */
+  /** Settles when the message is written, which is the back-pressure; rejects when the client is gone. */
   notify<P>(message: NotificationMessage<P>, params: P): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ export interface EndpointOptions {
   readonly log: Log;
   /** Aborted when the client is gone. */
   readonly closed: AbortSignal;
-  /** Told of each request that a runner let fail. */
+  /** Called for each request that failed because of a runner. */
   readonly onFailure: (error: RunnerError) => void;
 }
 
@@ -55,8 +57,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const { connection, log, closed, onFailure } = options;
   return {
     onRequest(message, schema, answer) {
-      // The one place where tokens of the wire become signals.
-      // The library spreads an array of parameters; ours are always one object, so that more is a mistake.
+      // The only place where tokens of the wire become signals. The library spreads an array of parameters. Ours are
+      // always one object, so several are a mistake.
       connection.onRequest(message.method, async (...received: unknown[]) => {
         const token = received.at(-1) as CancellationToken;
         const params = received.length === 2 ? received[0] : received.slice(0, -1);
@@ -100,7 +102,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         source.dispose();
       }
     },
-    // A connection that is closed throws at once; that is a rejection like any other.
+    // A closed connection throws at once. The `async` makes that a rejection like any other.
     notify: async (message, params) => connection.sendNotification(message.method, params),
   };
 }
@@ -111,7 +113,7 @@ interface FailedRequest {
   readonly log: Log;
 }
 
-/** The one place where errors of the daemon become errors of the wire. */
+/** The only place where errors of the daemon become errors of the wire. */
 export function toResponseError(
   error: unknown,
   { cancelled, method, log }: FailedRequest,
@@ -129,6 +131,6 @@ export function toResponseError(
   );
   return new ResponseError(
     ErrorCodes.InternalError,
-    'The daemon could not do this because of a defect of its own. Its log says more.',
+    'The daemon could not do this because of a defect of its own. See its log for details.',
   );
 }

@@ -13,18 +13,18 @@ export interface FrameConnectionOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly session: Session;
-  /** Takes secrets out of everything that goes out. */
+  /** Removes secrets from everything that goes out. */
   readonly redaction: Redaction;
   readonly trace: Trace;
   /** The editor is gone. */
   readonly onLost: () => void;
 }
 
-/** JSON-RPC in LSP frames, as the session lets messages through. It does not listen yet. */
+/** JSON-RPC in LSP frames, behind the gate of the session. It does not listen yet. */
 export function createFrameConnection(options: FrameConnectionOptions): Connection {
   const { input, output, session, redaction, trace, onLost } = options;
   const writer = new TracedWriter(output, (message) => toOutgoing(message, redaction), trace);
-  // JSON-RPC answers what it cannot read with an error, under no id where none can be read.
+  // JSON-RPC answers what it cannot read with an error. If the id cannot be read either, it is null.
   const answer = (message: Message) => void writer.write(message).catch(onLost);
   const refuse = ({ id, ...error }: FrameProblem) =>
     answer({ jsonrpc: '2.0', id: id ?? null, error } as Message);

@@ -3,17 +3,17 @@ import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscod
 import { type FrameProblem, parseIncoming } from './incoming.ts';
 import type { Trace } from './trace.ts';
 
-/** A header block larger than this is none. */
+/** A longer block of bytes is not a header. */
 const maxHeaderBytes = 8 * 1024;
-/** A message larger than this is refused: pictures fit, a runaway client does not fill the memory. */
+/** A larger message is refused. Images fit, and a runaway client cannot fill the memory. */
 const maxMessageBytes = 256 * 1024 * 1024;
 
 const headerEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Reads LSP frames (`Content-Length: N`, a blank line, N bytes of JSON) and outlives what is no frame: a broken header
- * or message is told to `onProblem`, and reading goes on at the next header, also where whoever takes a message throws.
- * Linear in what comes in.
+ * Reads LSP frames (`Content-Length: N`, a blank line, N bytes of JSON) and survives anything else. A broken header or
+ * message is reported to `onProblem`, and reading goes on at the next header, even if the callback throws. It takes
+ * linear time.
  */
 export class FrameReader extends AbstractMessageReader {
   readonly #input: Readable;
@@ -21,7 +21,7 @@ export class FrameReader extends AbstractMessageReader {
   readonly #trace: Trace;
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Bytes of the message that is being read, once its header is known. */
+  /** The length in bytes of the message that is being read, once its header is known. */
   #wanted: number | undefined;
   /** Bytes of a refused message that are still to come. */
   #skip = 0;
@@ -52,7 +52,7 @@ export class FrameReader extends AbstractMessageReader {
     while (this.#readOne());
   }
 
-  /** Whether there may be more in what has come. */
+  /** Whether the bytes so far may hold another message. */
   #readOne(): boolean {
     if (this.#wanted === undefined) return this.#readHeader();
     if (this.#size < this.#wanted) return false;
@@ -77,7 +77,7 @@ export class FrameReader extends AbstractMessageReader {
     return true;
   }
 
-  /** Keeps the end, where a header may have begun. */
+  /** Keeps only the end, where a header may have begun. */
   #drop(buffer: Buffer): void {
     const next = buffer.lastIndexOf('Content-Length:');
     this.#chunks = [
@@ -90,7 +90,7 @@ export class FrameReader extends AbstractMessageReader {
   #refuse(length: number): void {
     this.#onProblem({
       code: -32600,
-      message: `A message of ${length} bytes is larger than the ${maxMessageBytes} that are taken.`,
+      message: `A message of ${length} bytes is too large. The limit is ${maxMessageBytes} bytes.`,
     });
     this.#skip = Math.max(0, length - this.#size);
     this.#shift(Math.min(length, this.#size));
@@ -105,7 +105,7 @@ export class FrameReader extends AbstractMessageReader {
       this.#trace('in', message);
       this.#callback(message);
     } catch (error) {
-      // What follows in the same read is still to be answered.
+      // Messages that follow in the same read must still be answered.
       this.fireError(error);
     }
   }
@@ -123,10 +123,12 @@ export class FrameReader extends AbstractMessageReader {
   }
 }
 
-const noLength =
-  'What came in has no "Content-Length" header; frames are those of the Language Server Protocol.';
+const noLength = 'A message has no "Content-Length" header. Send frames of the Language Server Protocol.';
 
-/** The last header of that name counts: what stands before it may be left of a broken frame, but no other header. */
+/**
+ * The last header of that name counts. The text before it on its line may be left over from a broken frame, but must
+ * not be another header.
+ */
 function contentLengthOf(headers: string): number | undefined {
   const lengths = headers.split(/[\r\n]+/).map(lengthInLine);
   return lengths.findLast((length) => length !== undefined);
@@ -146,7 +148,7 @@ function lengthInLine(line: string): number | undefined {
 
 const lengthHeader = 'content-length:';
 
-/** Whether a header's name goes on with this character, so that what follows is the end of another name. */
+/** Whether this character can belong to a header's name. If so, what follows it is the end of another name. */
 function isHeaderName(character: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]$/.test(character);
 }

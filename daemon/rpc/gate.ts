@@ -2,8 +2,8 @@ import type { Message, MessageStrategy } from 'vscode-jsonrpc/node';
 import type { Session } from './session.ts';
 
 /**
- * Lets a message through as the session stands when its turn comes: before `initialize` and after `shutdown` every
- * request is refused, whoever would answer it, and notifications are left out.
+ * Lets a message through if the state of the session allows it at that moment. Before `initialize` and after `shutdown`
+ * every request is refused, whatever its method, and notifications are dropped.
  */
 export function createGate(session: Session, refuse: (answer: Message) => void): MessageStrategy {
   return {

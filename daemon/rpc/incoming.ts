@@ -1,26 +1,29 @@
 import type { Message } from 'vscode-jsonrpc';
 import { isNestedTooDeep, maxNesting } from '../nesting.ts';
 
-/** What is wrong with what came in. It is answered under the request's id, or under none where there is no such id. */
+/** What is wrong with an incoming frame. The answer has the request's id, or null if there is none. */
 export interface FrameProblem {
   readonly code: -32700 | -32600 | -32602;
   readonly message: string;
   readonly id?: string | number;
 }
 
-/** A message to take, a problem to answer, or nothing, where JSON-RPC has no answer for what came. */
+/** A message to pass on, a problem to answer, or nothing if JSON-RPC allows no answer. */
 export type Incoming =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'problem'; readonly problem: FrameProblem }
   | { readonly kind: 'nothing' };
 
-/** These take no parameters, and editors write `null` for that. */
+/** These methods take no parameters, and editors write `null` for that. */
 const withoutParams: readonly unknown[] = ['shutdown', 'exit'];
 
-/** Reads the body of a frame. What passes has the shape that JSON-RPC asks for, so that nobody behind it need look again. */
+/**
+ * Reads the body of a frame. A message that passes has the shape that JSON-RPC demands, so no later code checks it
+ * again.
+ */
 export function parseIncoming(text: string): Incoming {
   const value = tryJson(text);
-  if (value === undefined) return problem(-32700, 'A message is not JSON.');
+  if (value === undefined) return problem(-32700, 'The message is not JSON.');
   if (!isObject(value)) return problem(-32600, noMessage);
   if (!('method' in value)) return isAnswer(value) ? take(value, text) : problem(-32600, noMessage);
   if (typeof value['method'] !== 'string') return problem(-32600, noMessage);
@@ -29,14 +32,14 @@ export function parseIncoming(text: string): Incoming {
 
 function readRequest(value: Fields, text: string): Incoming {
   const { id, method, params, ...rest } = value;
-  if (!isId(id)) return problem(-32600, 'The "id" of a request is a string or a number.');
+  if (!isId(id)) return problem(-32600, 'The "id" of a request must be a string or a number.');
   if (params === null && withoutParams.includes(method)) return take({ ...rest, id, method }, text);
   if ('params' in value && !isStructured(params))
-    return problem(-32602, 'The parameters of a request are an object.', id);
+    return problem(-32602, 'The parameters of a request must be an object.', id);
   return isNestedTooDeep(text) ? problem(-32602, tooDeep, id) : take(value, text);
 }
 
-/** A notification is never answered, so one that cannot be read is left out. */
+/** A notification is never answered, so one that cannot be read is dropped. */
 function readNotification(value: Fields, text: string): Incoming {
   const { method, params, ...rest } = value;
   if (method === '$/cancelRequest' && !(isObject(params) && isId(params['id']))) return { kind: 'nothing' };
@@ -53,8 +56,8 @@ function problem(code: FrameProblem['code'], message: string, id?: string | numb
   return { kind: 'problem', problem: id === undefined ? { code, message } : { code, message, id } };
 }
 
-const noMessage = 'A message is neither a request, a notification nor an answer.';
-const tooDeep = `The parameters are nested more than ${maxNesting} levels deep. Send less nested ones.`;
+const noMessage = 'The message is neither a request nor a notification nor an answer.';
+const tooDeep = `The parameters are nested more than ${maxNesting} levels deep. Send parameters with less nesting.`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -70,7 +73,7 @@ function isId(value: unknown): value is string | number {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-/** An answer under no id tells of a message of ours that the client could not read. */
+/** An answer with the id null means that the client could not read one of our messages. */
 function isAnswer(value: Fields): boolean {
   const { id, error } = value;
   if (!isId(id) && id !== null) return false;

@@ -1,12 +1,12 @@
 import type { LogParams } from '../../protocol/log.ts';
 
-/** How many lines may be unwritten, and how many characters they may have. */
+/** How many lines may be unwritten, and how many characters they may have together. */
 const maxLines = 1_000;
 const maxCharacters = 1024 * 1024;
 
 /**
- * Sends log lines to a client. One that does not read them is sent no more until it has taken some; then it is said how
- * many were left out.
+ * Sends log lines to a client. If the client does not read them, further lines are left out until it has read some.
+ * Then a line says how many were left out.
  */
 export function createLogOutbox(
   send: (line: LogParams) => Promise<void>,
@@ -32,7 +32,11 @@ export function createLogOutbox(
   const takeLeftOut = (): LogParams => {
     const count = leftOut.toLocaleString('en-US');
     leftOut = 0;
-    return { level: 'warn', source: 'daemon', message: `… ${count} lines left out, as they were not read` };
+    return {
+      level: 'warn',
+      source: 'daemon',
+      message: `… ${count} lines left out because they were not read`,
+    };
   };
 
   return (line) => {

@@ -3,7 +3,10 @@ import { redactMessage } from '../config/outgoing.ts';
 import type { Redaction } from '../config/redaction.ts';
 import { RunnerError } from '../errors.ts';
 
-/** A message as it goes out: without secrets. An answer that no reader could take is its typed error instead. */
+/**
+ * Removes secrets from a message before it goes out. An answer that is nested too deep to be sent becomes a typed
+ * error.
+ */
 export function toOutgoing(message: Message, redaction: Redaction): Message {
   try {
     return redactMessage(message, redaction);
@@ -21,6 +24,6 @@ function isAnswer(message: Message): message is ResponseMessage {
 function tooDeep(): RunnerError {
   return new RunnerError(
     'bad-response',
-    'The answer is nested deeper than an editor can read. Ask again; if it stays, try another model.',
+    'The answer is nested deeper than an editor can read. Ask again; if it happens again, try another model.',
   );
 }

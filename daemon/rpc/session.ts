@@ -20,10 +20,10 @@ import { exact } from '../validate.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
 import { workspaceRoot } from './workspaceRoot.ts';
 
-/** Where the connection stands between `initialize` and `shutdown`. */
+/** The state of the connection: before `initialize`, ready, or after `shutdown`. */
 export interface Session {
   isReady(): boolean;
-  /** Why a request of this method is refused now, by LSP's rules. */
+  /** The error with which a request of this method is refused now, by LSP's rules; undefined if it is allowed. */
   refusal(method: string): ResponseError<never> | undefined;
   start(): void;
   stop(): void;
@@ -41,10 +41,10 @@ export function createSession(): Session {
       method === 'initialize'
         ? refuse(
             ErrorCodes.InvalidRequest,
-            'The daemon is initialized already. Start another for another editor.',
+            'The daemon is already initialized. Start another daemon for another editor.',
           )
         : undefined,
-    stopped: () => refuse(ErrorCodes.InvalidRequest, 'The daemon was told to shut down.'),
+    stopped: () => refuse(ErrorCodes.InvalidRequest, 'The daemon is shutting down.'),
   };
   return {
     isReady: () => state === 'ready',
@@ -60,11 +60,11 @@ export function createSession(): Session {
 
 export interface SessionParts {
   readonly version: string;
-  /** What was wrong before anybody could be told. */
+  /** Problems from before the editor could be told; they are logged once it is ready. */
   readonly problems: readonly string[];
-  /** What is announced to this editor beside our own protocol. */
+  /** What is announced to this editor in addition to our own protocol. */
   readonly capabilities: (editor: ClientCapabilities) => ServerCapabilities;
-  /** Ends what would outlive the process. */
+  /** Ends everything that would outlive the process. */
   readonly onShutdown: () => Promise<void>;
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
@@ -78,13 +78,13 @@ export interface SessionParts {
 }
 
 export interface SessionEvents {
-  /** The configuration is known now, and so is the editor, which is not answered yet. */
+  /** The configuration and the editor are known now. `initialize` is not answered yet. */
   readonly onDidInitialize: Event<Introduction>;
   /** The editor is ready, and its settings are known. */
   readonly onDidBecomeReady: Event<void>;
 }
 
-/** What an editor says of itself. */
+/** What an editor says about itself. */
 export interface Introduction {
   readonly editor: ClientCapabilities;
   /** The folder of its workspace. */
@@ -131,7 +131,7 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
   });
   connection.onShutdown(async () => {
     session.stop();
-    // The library ends the process at once when the editor says so next.
+    // When the editor sends `exit` next, the library ends the process at once.
     await parts.onShutdown();
   });
   return { onDidInitialize: initialized.event, onDidBecomeReady: ready.event };
@@ -149,11 +149,14 @@ export interface ConfigurationParts {
 export interface ServedConfiguration {
   /** Asks the editor for its settings, where it answers that. */
   pull(): Promise<void>;
-  /** Settings changed, or trust did. */
+  /** The settings or the trust changed. */
   readonly onDidChange: Event<void>;
 }
 
-/** Changes come with the notification, or are asked for where the editor answers `workspace/configuration`. */
+/**
+ * Changes come with the notification. If they do not, the daemon asks for them, if the editor answers
+ * `workspace/configuration`.
+ */
 export function serveConfiguration(
   connection: Connection,
   endpoint: Endpoint,

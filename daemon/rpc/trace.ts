@@ -2,16 +2,16 @@ import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 
-/** Told of every message in either direction. */
+/** Called for every message in either direction. */
 export type Trace = (direction: 'in' | 'out', message: unknown) => void;
 
 /**
- * Writes all traffic to a file that only its owner can read, one JSON object a line, without secrets. It holds
- * prompts and answers, so it is off unless asked for.
+ * Writes all traffic to a file that only its owner can read: one JSON object on each line, without secrets. The file
+ * holds prompts and answers, so the trace is off by default.
  */
 export function createTrace(path: string, redact: (text: string) => string, now: () => number): Trace {
   const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
-  // A trace that cannot be written is no reason to stop answering.
+  // The daemon goes on answering even if the trace cannot be written.
   file.on('error', () => file.destroy());
   return (direction, message) => {
     if (file.destroyed) return;
@@ -20,10 +20,10 @@ export function createTrace(path: string, redact: (text: string) => string, now:
   };
 }
 
-/** What a message is made of before it is written and traced. */
+/** Changes a message before it is written and traced. */
 export type Edge = (message: Message) => Message;
 
-/** A writer that lets everything pass the edge, and tells what it writes. */
+/** A writer that passes everything through the edge, and traces what it writes. */
 export class TracedWriter extends StreamMessageWriter {
   readonly #edge: Edge;
   readonly #trace: Trace;
@@ -41,7 +41,7 @@ export class TracedWriter extends StreamMessageWriter {
   }
 }
 
-/** What tool servers are given is hidden whole: nobody can tell which of it is secret. */
+/** Everything that tool servers are given is hidden, because nobody can tell which part of it is secret. */
 function withoutEnv(key: string, value: unknown): unknown {
   return (key === 'env' || key === 'headers') && typeof value === 'object' ? '***' : value;
 }

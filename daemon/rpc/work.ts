@@ -11,7 +11,7 @@ import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { type LinkedSignal, linkedSignal } from '../abort.ts';
 import { InvalidParamsError } from '../errors.ts';
 
-/** How far a piece of work has come: all of its present state. */
+/** The progress of a task: its whole current state. */
 export interface WorkState {
   readonly message: string;
   /** Bytes of all parts that are known so far. */
@@ -25,24 +25,24 @@ export type Report = (state: WorkState) => void;
 export interface WorkOptions {
   /** Such as `Pulling qwen3:4b`. */
   readonly title: string;
-  /** The request's own token; without one, a token is made where the editor takes that. */
+  /** The request's own token. Without one the daemon makes a token, if the editor allows that. */
   readonly token: ProgressToken | undefined;
-  /** Of the request. */
+  /** The signal of the request. */
   readonly signal: AbortSignal;
 }
 
-/** Work-done progress: pieces of work that take long, are watched, and can be cancelled by their token. */
+/** Work-done progress: long tasks that an editor can watch, and cancel by their token. */
 export interface Works {
-  /** The editor's capabilities are known; from now on cancellations by token are heard. */
+  /** The editor's capabilities are known. From now on tasks can be cancelled by their token. */
   start(makesTokens: boolean): void;
   /**
-   * Runs a piece of work. Its signal is aborted by the request's, and by `window/workDoneProgress/cancel`.
-   * @throws {ResponseError} `RequestCancelled`, when it was cancelled.
+   * Runs a task. Its signal is aborted with the request's, and by `window/workDoneProgress/cancel`.
+   * @throws {ResponseError} `RequestCancelled`, if it was cancelled.
    */
   run<T>(options: WorkOptions, work: (report: Report, signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** Between two reports, in ms: with the last one, at most ten fall into any second. */
+/** The time between two reports, in ms. Together with the final report, at most ten fall into any second. */
 const reportEvery = 120;
 
 const cancelParams = z.object({ token: z.union([z.string(), z.number()]) });
@@ -52,20 +52,20 @@ export function createWorks(connection: Connection): Works {
   let canMakeTokens = false;
   let made = 0;
 
-  /** The editor takes a token that was made here before it is told anything under it. */
+  /** The editor must accept a token of ours before anything is sent with it. */
   const offerToken = async (token: ProgressToken, begin: () => void): Promise<void> => {
     try {
       await connection.sendRequest('window/workDoneProgress/create', { token });
       begin();
     } catch {
-      // An editor that refuses a token watches nothing; the work goes on.
+      // If an editor refuses the token, it does not see the progress; the work goes on.
     }
   };
 
   return {
     start(makesTokens) {
       canMakeTokens = makesTokens;
-      // In the place of the library's own handler, which knows only the tokens that it made itself.
+      // This replaces the library's own handler, which knows only the tokens that it made itself.
       connection.onNotification('window/workDoneProgress/cancel', (params: unknown) => {
         const parsed = cancelParams.safeParse(params);
         if (parsed.success) running.get(parsed.data.token)?.abort();
@@ -73,11 +73,11 @@ export function createWorks(connection: Connection): Works {
     },
     async run({ title, token, signal }, work) {
       if (token !== undefined && running.has(token))
-        throw new InvalidParamsError('workDoneToken', 'other work that is under way has it');
+        throw new InvalidParamsError('workDoneToken', 'another running task already uses it');
       const working = linkedSignal(signal);
       const reporter = new ProgressReporter(connection, title);
       const own = token ?? (canMakeTokens ? `runnerd-work-${++made}` : undefined);
-      // Before the editor answers: it may cancel at once.
+      // This comes before the editor's answer, because the editor may cancel at once.
       if (own !== undefined) running.set(own, working);
       if (token !== undefined) reporter.begin(token);
       else if (own !== undefined) void offerToken(own, () => reporter.begin(own));
@@ -97,18 +97,18 @@ export function createWorks(connection: Connection): Works {
   };
 }
 
-/** Tells the newest state, no more often than the limit; what comes in between is replaced. */
+/** Sends the newest state, no more often than the limit. States in between are replaced. */
 class ProgressReporter {
   readonly #connection: Connection;
   readonly #title: string;
   #token: ProgressToken | undefined;
-  /** What is not told yet. */
+  /** The state that is not sent yet. */
   #newest: WorkState | undefined;
   #last: WorkState | undefined;
   #percentage = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
-  /** A report that the editor has not taken yet. */
+  /** Whether the editor has not taken the last report yet. */
   #isUnwritten = false;
   #isEnded = false;
 
@@ -121,17 +121,17 @@ class ProgressReporter {
     if (this.#isEnded || isSame(state, this.#last)) return;
     this.#last = state;
     this.#newest = state;
-    if (this.#timer === undefined && this.#token !== undefined) this.#tell();
+    if (this.#timer === undefined && this.#token !== undefined) this.#sendNewest();
   };
 
   begin(token: ProgressToken): void {
     if (this.#isEnded) return;
     this.#token = token;
     void this.#send({ kind: 'begin', title: this.#title, cancellable: true, percentage: 0 });
-    if (this.#newest) this.#tell();
+    if (this.#newest) this.#sendNewest();
   }
 
-  /** All is done: what is told last says so. */
+  /** The work is done: the last report will say 100 %. */
   succeed(): void {
     this.#isDone = true;
     this.#newest ??= this.#last;
@@ -144,7 +144,7 @@ class ProgressReporter {
     void this.#send(withoutUndefined<WorkEnd>({ kind: 'end', message }));
   }
 
-  #tell(): void {
+  #sendNewest(): void {
     if (this.#newest && !this.#isUnwritten) {
       this.#isUnwritten = true;
       void this.#send(this.#reportOf(this.#newest)).finally(() => {
@@ -154,11 +154,11 @@ class ProgressReporter {
     }
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#newest) this.#tell();
+      if (this.#newest) this.#sendNewest();
     }, reportEvery);
   }
 
-  /** Percentages never fall, and only what is done is a hundred: until then something is left to do. */
+  /** Percentages never fall. Only finished work is 100 %; until then something is left to do. */
   #reportOf(state: WorkState): WorkProgress {
     const { completed, total } = state;
     if (completed === undefined || !total) return { kind: 'report', ...state };
@@ -169,14 +169,14 @@ class ProgressReporter {
 
   async #send(value: WorkProgress): Promise<void> {
     if (this.#token === undefined) return;
-    // A connection that is gone aborts the work by its own signal.
+    // When the connection is lost, its own signal aborts the work.
     await this.#connection
       .sendNotification(progressNotification.method, { token: this.#token, value })
       .catch(() => undefined);
   }
 }
 
-/** A runner repeats itself while nothing moves. */
+/** A runner repeats its lines while nothing moves. */
 function isSame(state: WorkState, last: WorkState | undefined): boolean {
   return state.message === last?.message && state.completed === last.completed && state.total === last.total;
 }

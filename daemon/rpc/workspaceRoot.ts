@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { InitializeParams } from 'vscode-languageserver/node';
 
-/** The folder of the workspace; undefined where there is none, or where it is not on this machine. */
+/** The folder of the workspace; undefined if there is none, or if it is not on this machine. */
 export function workspaceRoot({
   workspaceFolders,
   rootUri,

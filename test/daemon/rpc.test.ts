@@ -298,7 +298,7 @@ t.test('a message beyond the limit is refused without being kept', async (t) => 
   t.strictSame((await readFrames([Buffer.from(`Content-Length: ${most}\r\n\r\n{`)])).problems, []);
   const whole = `Content-Length: ${most + 1}\r\n\r\n`;
   t.match((await readFrames([Buffer.from(whole)])).problems, [
-    { code: -32600, message: `A message of ${most + 1} bytes is larger than the ${most} that are taken.` },
+    { code: -32600, message: `A message of ${most + 1} bytes is too large. The limit is ${most} bytes.` },
   ]);
 });
 
@@ -337,7 +337,7 @@ t.test('a client that does not read its log is sent no more of it', async (t) =>
   isStuck = false;
   release();
   await new Promise(setImmediate);
-  t.equal(sent.at(-1), '… 4,000 lines left out, as they were not read');
+  t.equal(sent.at(-1), '… 4,000 lines left out because they were not read');
   outbox({ level: 'info', source: 'server', message: 'next' });
   t.equal(sent.at(-1), 'next');
   t.equal(sent.length, 1_002, 'what was left out is told once');
@@ -356,7 +356,7 @@ t.test('standard error that nobody reads does not grow', async (t) => {
   target.on('data', (chunk) => (said += chunk));
   output.write('after\n');
   await new Promise(setImmediate);
-  t.match(said, /… [\d]+ messages left out, as nobody read them\nafter/);
+  t.match(said, /… [\d]+ messages left out because nobody read them\nafter/);
 });
 
 t.test('of the states between two reports the newest is told, and nothing after the end', async (t) => {
