@@ -1,6 +1,6 @@
 const units = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** Such as `1.2 of 4.7 GB`: both in the unit of the larger. */
+/** Such as `1.2 of 4.7 GB`, both in the unit of the total. */
 export function formatShare(completed: number, total: number): string {
   const power = powerOf(total);
   return `${inUnit(completed, power)} of ${inUnit(total, power)} ${units[power]}`;
@@ -12,7 +12,7 @@ export function formatSize(bytes: number): string {
   return `${inUnit(bytes, power)} ${units[power]}`;
 }
 
-/** Which of the units suits so many bytes. */
+/** The index of the unit that suits this number of bytes. */
 function powerOf(bytes: number): number {
   return bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
 }

@@ -3,22 +3,22 @@ import type { WorkState } from '../rpc/work.ts';
 import type { WorkLine } from '../runner/wire.ts';
 import { formatShare } from './bytes.ts';
 
-/** More layers than any model has; what comes beyond is not counted. */
+/** No model has more layers. Further ones are not counted. */
 const maxLayers = 4096;
 const maxParts = 64;
 
-/** What the runner's texts mean to a reader; others are shown as they are. */
+/** Plain words for the runner's texts. Other texts are shown unchanged. */
 const texts: ReadonlyMap<string, string> = new Map([
-  ['pulling manifest', 'Looking the model up'],
-  ['verifying sha256 digest', 'Checking what was downloaded'],
+  ['pulling manifest', 'Looking up the model'],
+  ['verifying sha256 digest', 'Checking the download'],
   ['writing manifest', 'Writing the manifest'],
-  ['removing unused layers', 'Removing layers that are not used any more'],
+  ['removing unused layers', 'Removing layers that are no longer used'],
   ['success', 'Done'],
 ]);
 
 /**
- * Reads the lines of a pull or a create into a state. Layers are known by their digests and not announced up front, so
- * the total grows as they begin; a layer that begins anew counts down again.
+ * Turns the lines of a pull or a create into a state. The runner does not announce the layers in advance, so the total
+ * grows as they start. A layer that starts again lowers the count.
  */
 export function createDownloadProgress(): (line: WorkLine) => WorkState {
   const layers = new Map<string, PartProgress>();
@@ -48,12 +48,12 @@ function messageOf(status: string, layer: PartProgress): string {
   return `${verb}: ${formatShare(layer.completed, layer.total)}`;
 }
 
-/** Twelve digits, as in the runner's own texts. */
+/** The first twelve digits, as in the runner's own texts. */
 function nameOf(digest: string): string {
   return plain(digest.replace(/^sha256:/, '').slice(0, 12));
 }
 
-/** From the runner, so bounded and without control characters. */
+/** The text comes from the runner, so it is bounded and freed of control characters. */
 function textOf(status: string): string {
   const clean = status
     .slice(0, 200)
@@ -62,7 +62,7 @@ function textOf(status: string): string {
   return texts.get(clean) ?? (clean.charAt(0).toUpperCase() + clean.slice(1) || 'Working');
 }
 
-/** From the runner, so without control characters. */
+/** The text comes from the runner, so control characters are removed. */
 function plain(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ');
 }

@@ -1,13 +1,12 @@
 import { parseModelName } from './name.ts';
 
-/** Names whose first part says too little: they are a family as a whole. */
+/** Names whose first part says too little. The whole name is the family. */
 const wholeNames = ['gpt-oss', 'open-orca'];
 
 /**
- * The family that a model is grouped under: the prefix of the model part of its name, up to the first hyphen and
- * without the version (`llama3.2` and `llama-guard` are `llama`, `qwen2.5vl` is `qwen`), but never a single
- * character: `r1` stays `r1`, `x-large` and `3-mini` take their second part along, and a model that is called `x` its
- * tag.
+ * The family of a model: the model part of its name, up to the first hyphen and without the version. `llama3.2` and
+ * `llama-guard` are `llama`; `qwen2.5vl` is `qwen`. A family is never a single character: `r1` stays `r1`, `x-large`
+ * and `3-mini` keep their second part, and a model called `x` keeps its tag.
  */
 export function familyOf(name: string): string {
   const model = modelPartOf(name).toLowerCase();
@@ -20,12 +19,12 @@ export function familyOf(name: string): string {
   return candidates.find(isFamily) ?? `${model}:latest`;
 }
 
-/** One character says nothing, whichever it is. */
+/** A single character says nothing. */
 function isFamily(text: string): boolean {
   return [...text].length > 1;
 }
 
-/** A server may list what the grammar refuses; it is grouped all the same. */
+/** A server may list a name that the grammar refuses; it gets a family all the same. */
 function modelPartOf(name: string): string {
   try {
     return parseModelName(name).model;

@@ -6,17 +6,17 @@ import type { WireModel, WireShow } from '../runner/wire.ts';
 import { modelKey } from './name.ts';
 import { isThinkingName } from './thinking.ts';
 
-/** What is known of one model at one server; a new digest starts anew. */
+/** What is known about one model of one server. A new digest discards it. */
 interface Known {
   digest?: string;
-  /** From `show`, which is complete: what it does not name, the model cannot. */
+  /** From `show`, which is complete: the model lacks what it does not name. */
   shown?: ReadonlySet<string>;
-  /** `show` was asked; old servers do not tell capabilities there either. */
+  /** `show` was asked. On old servers even its answer has no capabilities. */
   isShown?: boolean;
-  /** From the list, which may leave out: what it names, the model can. */
+  /** From the list, which may be incomplete: the model has what it names. */
   listed?: ReadonlySet<string>;
   readonly observed: Map<CapabilityName, boolean>;
-  /** An answer of it had thinking. */
+  /** One of its answers had thinking. */
   hasThought?: boolean;
   isRemote?: boolean;
   /** It has no turns: it only goes on with a text. */
@@ -27,40 +27,43 @@ interface Known {
 }
 
 /**
- * What each model can do and how large its window is, with where that was learnt. One per daemon; it lives as long as
- * the session.
+ * What each model can do, how large its window is, and how the daemon learnt that. There is one for each daemon; it
+ * lives as long as the session.
  */
 export interface ModelKnowledge {
-  /** The digest of the model with this identifier changed: what else is kept of it is stale. */
+  /** The digest of the model with this identifier changed. Everything else that is kept about it is stale. */
   readonly onDidReplace: Event<string>;
-  /** Other models are loaded than when the server was last asked. */
+  /** The server has other models loaded than when it was last asked. */
   readonly onDidLoad: Event<Server>;
   learnListed(server: Server, models: readonly WireModel[]): void;
   learnRunning(server: Server, models: readonly WireModel[]): void;
   learnShown(server: Server, model: string, show: WireShow): void;
-  /** The model had this digest when something was learnt of it before. */
+  /** Records the digest that the model had when something was learnt about it earlier. */
   learnDigest(server: Server, model: string, digest: string): void;
   digest(server: Server, model: string): string | undefined;
-  /** The model did it, or refused it. */
+  /** Records that the model did or refused something. */
   observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void;
-  /** An answer of the model had thinking, as a part of its own or as tags in its text. */
+  /** Records that an answer of the model had thinking, either separate or as tags in its text. */
   noteThought(server: Server, model: string): void;
   /**
-   * Whether what the model writes is read as that of a model that thinks: it is reported to, was seen to, or has the
-   * name of one. A runner that refuses to be asked for thinking changes nothing in how the model writes.
+   * Whether the output of the model is read as that of a thinking model: because its server reports it, because it was
+   * observed, or because of its name. A runner that refuses requests for thinking does not change how the model writes.
    */
   thinks(server: Server, model: string): boolean;
   capability(server: Server, model: string, name: CapabilityName): Capability;
-  /** All that a list says of a model. */
+  /** Everything that a list says about a model. */
   about(server: Server, model: string): ModelAbilities;
   context(server: Server, model: string): ContextLength;
-  /** Whether its server is known to forward it to another host. */
+  /** Whether its server is known to forward its requests to another host. */
   isRemote(server: Server, model: string): boolean;
   /** Whether its template is known to have no turns. */
   goesOnWithText(server: Server, model: string): boolean;
-  /** Whether `show` was asked since the model's digest last changed. */
+  /** Whether `show` has been asked since the model's digest last changed. */
   isShown(server: Server, model: string): boolean;
-  /** Where vision is known, by model identifier: the server's address, a blank, the model's key. */
+  /**
+   * Whether each model has vision, if that is known. The key is the model's identifier: the server's address, a blank,
+   * the model's key.
+   */
   readonly visionByModelId: ReadonlyMap<string, boolean>;
 }
 
@@ -69,7 +72,7 @@ export interface ModelAbilities {
   readonly context: ContextLength;
 }
 
-/** Of how many models something is kept; a runner may name others each time. */
+/** How many models something is kept about. A runner may name different models each time. */
 const maxKnown = 20_000;
 
 /** The identifier of a model across servers. */
@@ -81,7 +84,7 @@ export function createModelKnowledge(): ModelKnowledge {
   const replaced = createEmitter<string>();
   const otherLoaded = createEmitter<Server>();
   const known = new Map<string, Known>();
-  /** By the server's address: which models were loaded. */
+  /** The models that were loaded, by the server's address. */
   const loaded = new Map<string, string>();
   const visionByModelId = new Map<string, boolean>();
 
@@ -103,7 +106,7 @@ export function createModelKnowledge(): ModelKnowledge {
     visionByModelId.delete(oldest);
   };
 
-  /** The entry for a digest: another digest is another model, and nothing of the old one holds. */
+  /** The entry for a digest. Another digest means another model, and nothing that was known applies to it. */
   const entryOf = (id: string, { digest }: WireModel): Known => {
     const found = entryAt(id);
     if (digest === undefined || found.digest === digest) return found;
@@ -204,7 +207,7 @@ export function createModelKnowledge(): ModelKnowledge {
   };
 }
 
-/** What was seen wins over what the server says, and that over what the name suggests. */
+/** An observation overrides what the server says, and that overrides what the name suggests. */
 function capabilityOf({ observed, shown, listed }: Known, model: string, name: CapabilityName): Capability {
   const seen = observed.get(name);
   if (seen !== undefined) return { value: seen, from: 'observed' };

@@ -6,13 +6,15 @@ import type { WireModel } from '../runner/wire.ts';
 import type { Models } from './models.ts';
 import { modelKey, parseModelName } from './name.ts';
 
-/** Loading, unloading and deleting. Each settles once the runner shows it. */
+/** Loading, unloading and deleting. Each settles when the runner's state shows the result. */
 export interface Lifecycle {
-  /** Loads a model; the result says how. A remote model has nothing to load, and is given back as it is. */
+  /** Loads a model and returns it as loaded. A remote model has nothing to load, so it is returned unchanged. */
   run(client: RunnerClient, model: string, options: RunOptions): Promise<Model>;
-  /** Unloads a model; settles once it is gone from memory. */
+  /** Unloads a model. Settles when it is gone from memory. */
   stop(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
-  /** Removes a model from the disk; one that is loaded is stopped first where `stop` is true, else refused. */
+  /**
+   * Removes a model from the disk. A loaded model is stopped first if `stop` is true; otherwise the request is refused.
+   */
   remove(client: RunnerClient, model: string, options: RemoveOptions): Promise<void>;
 }
 
@@ -27,14 +29,14 @@ export interface RemoveOptions {
 
 export interface LifecycleOptions {
   readonly models: Models;
-  /** Models were loaded, unloaded or deleted at this server. */
+  /** Called when models of this server were loaded, unloaded or deleted. */
   readonly onDidChange: (client: RunnerClient) => void;
   readonly now: () => number;
   /** How long an unload may take, in ms. Default 5,000. */
   readonly unloadLimit?: number;
 }
 
-/** Between two looks at what is loaded, in ms. */
+/** The time between two checks of what is loaded, in ms. */
 const lookEvery = 100;
 
 export function createLifecycle({
@@ -43,7 +45,7 @@ export function createLifecycle({
   now,
   unloadLimit = 5_000,
 }: LifecycleOptions): Lifecycle {
-  /** Addresses of servers that answered that `DELETE /api/ps/<model>` is no route. */
+  /** Addresses of servers that do not have the route `DELETE /api/ps/<model>`. */
   const withoutStopRoute = new Set<string>();
 
   const load = async (client: RunnerClient, model: string, { signal, ...options }: RunOptions) => {
@@ -82,7 +84,7 @@ export function createLifecycle({
     parseModelName(model);
     const loaded = await findLoaded(client, model, signal);
     try {
-      // By the name under which it is loaded, which has its tag and the installed spelling.
+      // Uses the name under which it is loaded, which has its tag and the installed spelling.
       await unload(client, loaded?.name ?? model, signal);
     } catch (error) {
       // A remote model is never loaded, and its host does not know the request.
@@ -99,7 +101,7 @@ export function createLifecycle({
       try {
         await load(client, model, options);
       } catch (error) {
-        // There is nothing to load of a remote model, and its host says that a chat must not be empty.
+        // A remote model has nothing to load, and its host refuses an empty chat.
         const found = isKind(error, 'invalid-request') && (await models.find(client, model, options.signal));
         if (!found || found.remote === undefined) throw error;
       }
@@ -118,7 +120,10 @@ export function createLifecycle({
   };
 }
 
-/** What the runner says of the loaded model with this name; old servers cannot say, so that nothing is loaded. */
+/**
+ * The loaded model with this name, as the runner reports it. Old servers cannot report it, so for them nothing is
+ * loaded.
+ */
 async function findLoaded(
   client: RunnerClient,
   model: string,
@@ -152,7 +157,7 @@ function isRunning(model: string, { server }: RunnerClient): RunnerError {
 function stillLoaded(model: string, { server }: RunnerClient, limit: number): RunnerError {
   return new RunnerError(
     'timeout',
-    `${model} is still loaded after ${limit / 1000} seconds: the runner first ends the answers that are under way. ` +
+    `${model} is still loaded after ${limit / 1000} seconds, because the runner first finishes its running answers. ` +
       'Stop those, or try again.',
     { details: { server: server.name, model } },
   );

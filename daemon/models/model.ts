@@ -5,7 +5,7 @@ import type { WireModel, WireShow } from '../runner/wire.ts';
 import { familyOf } from './family.ts';
 import type { ModelKnowledge } from './knowledge.ts';
 
-/** A model as the protocol has it: what the runner says, our family, and what is known of it. */
+/** A model in the protocol's form: what the runner says, our family, and what is known about it. */
 export function toModel(wire: WireModel, server: Server, knowledge: ModelKnowledge): Model {
   const { name, size, digest, modifiedAt, family, parameterSize, quantization } = wire;
   const details = {
@@ -27,14 +27,14 @@ export function toModel(wire: WireModel, server: Server, knowledge: ModelKnowled
   });
 }
 
-/** The same with what `ps` says of it. */
+/** The same model with what `ps` says about it. */
 export function withRunning(model: Model, running: WireModel | undefined): Model {
   if (!running) return model;
   const { expiresAt = new Date(0).toISOString(), size = 0, sizeVram = 0 } = running;
   return { ...model, running: { expiresAt, size, sizeVram } };
 }
 
-/** What `show` says of a model that the list does not have. */
+/** What `show` says about a model that is not in the list. */
 export function shownAsListed(name: string, show: WireShow): WireModel {
   const { modifiedAt, family, parameterSize, quantization, remoteHost, remoteModel } = show;
   return withoutUndefined({
@@ -48,7 +48,7 @@ export function shownAsListed(name: string, show: WireShow): WireModel {
   });
 }
 
-/** `show`'s parameters: a name and a literal a line; a name that is repeated is a list. Linear. */
+/** Reads the parameters of `show`: a name and a literal on each line. A repeated name becomes a list. Linear. */
 export function parseParameters(
   text: string,
 ): Readonly<Record<string, ParameterValue | readonly ParameterValue[]>> {

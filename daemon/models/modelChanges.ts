@@ -1,9 +1,9 @@
 import { createEmitter, type Event } from '../event.ts';
 
-/** How long changes are gathered before they are published, in ms. */
+/** How long changes are collected before they are published, in ms. */
 const gatherFor = 100;
 
-/** That models changed: many changes at once are one. */
+/** Publishes that models changed. Many changes at once are published as one. */
 export interface ModelChanges {
   note(): void;
   readonly onDidChange: Event<void>;

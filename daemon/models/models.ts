@@ -8,32 +8,32 @@ import type { ModelKnowledge } from './knowledge.ts';
 import { parseParameters, shownAsListed, toModel, withRunning } from './model.ts';
 import { modelKey, parseModelName } from './name.ts';
 
-/** A list younger than this many ms is not asked for again. */
+/** A list younger than this is not requested again, in ms. */
 const freshFor = 2_000;
-/** How many models are asked about one by one: of a server that does not list capabilities, and on request. */
+/** How many models are examined one by one: on a server that does not list capabilities, and on request. */
 const maxShown = 64;
 const maxExamined = 100;
 const atOnce = 4;
 
-/** Which models a server has and what is known of them. */
+/** The models of a server, and what is known about them. */
 export interface Models {
   list(client: RunnerClient, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult>;
   running(client: RunnerClient, signal: AbortSignal): Promise<readonly Model[]>;
   show(client: RunnerClient, model: string, signal: AbortSignal): Promise<ShowModelResult>;
   /**
-   * The model with this name as the runner has it now.
+   * The model with this name, in its current state.
    * @throws {RunnerError} `model-not-found`.
    */
   find(client: RunnerClient, model: string, signal: AbortSignal): Promise<Model>;
-  /** The names of the installed models; none where the server does not answer and never did. */
+  /** The names of the installed models; empty if the server does not answer and never has. */
   names(client: RunnerClient, signal: AbortSignal): Promise<readonly string[]>;
-  /** Whether it is known to embed and not to chat. */
+  /** Whether the model is known to embed and is not known to chat. */
   onlyEmbeds(client: RunnerClient, model: string): boolean;
   /** Whether it can be talked to: false where its template is known to have no turns. */
   hasTurns(client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean>;
-  /** The list is another one now. */
+  /** Discards the kept list, because it has changed. */
   forgetList(client: RunnerClient): void;
-  /** Makes sure that these capabilities are known, as far as the runner tells them; a failure leaves them unknown. */
+  /** Asks the runner for these capabilities if they are not known. A failure leaves them unknown. */
   learn(
     client: RunnerClient,
     model: string,
@@ -44,7 +44,7 @@ export interface Models {
 
 export interface ListOptions {
   readonly refresh: boolean;
-  /** Asks about models of which nobody knows whether they take tools. */
+  /** Also examines models whose tool support is not known. */
   readonly examine?: boolean;
 }
 
@@ -67,7 +67,7 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     return listed;
   };
 
-  /** Servers that do not list capabilities are asked model by model, once for each digest. */
+  /** If a server does not list capabilities, each model is examined once for each digest. */
   const learnUnlisted = async (client: RunnerClient, models: readonly WireModel[], signal: AbortSignal) => {
     const unknown = models.filter(
       ({ name, capabilities }) => !capabilities && !knowledge.isShown(client.server, name),
@@ -75,7 +75,7 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     await learnAll(client, unknown.slice(0, maxShown), signal);
   };
 
-  /** Some lists leave tools out, and then only its details say whether a model takes them. */
+  /** Some lists leave tools out. Then only the details of a model say whether it supports them. */
   const examine = async (client: RunnerClient, models: readonly Model[], signal: AbortSignal) => {
     const unknown = models.filter(
       (model) =>
@@ -94,14 +94,14 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     const queue = [...models];
     const work = async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
-        // A runner that cannot say it now is not asked about the rest.
+        // If the runner is down, it is not asked about the rest.
         if (!(await learnShown(client, next.name, signal))) queue.length = 0;
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
   };
 
-  /** False where the runner did not answer at all. */
+  /** False if the runner is down. */
   const learnShown = async (client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean> => {
     try {
       knowledge.learnShown(client.server, model, await client.show(model, signal));
@@ -117,7 +117,7 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
     { models, running }: Pick<Listed, 'models' | 'running'>,
   ): Model[] => {
     const loaded = new Map(running.map((model) => [modelKey(model.name), model]));
-    // A key costs more than all else of a row, and mostly nothing is loaded.
+    // A key costs more than the rest of a row, and usually nothing is loaded.
     const stateOf = ({ name }: WireModel) => (loaded.size === 0 ? undefined : loaded.get(modelKey(name)));
     return models.map((model) => withRunning(toModel(model, client.server, knowledge), stateOf(model)));
   };
@@ -224,7 +224,7 @@ function secondOf({ modifiedAt }: WireModel): number {
   return modifiedAt === undefined ? 0 : Math.floor(Date.parse(modifiedAt) / 1_000);
 }
 
-/** Old servers do not know the route; then nothing is known to run. */
+/** Old servers do not have the route. Then no model counts as loaded. */
 async function runningOrNone(client: RunnerClient, signal: AbortSignal): Promise<readonly WireModel[]> {
   return client.ps(signal).catch((error) => {
     if (error instanceof RunnerError && error.kind === 'not-supported') return [];

@@ -15,7 +15,7 @@ const modelPart = /^\w[\w.-]{0,79}$/;
 
 /**
  * Reads a model's name by the runner's own grammar, including the source suffixes `:cloud` and `:local`.
- * @throws {RunnerError} `invalid-request`, when the name is outside of the grammar.
+ * @throws {RunnerError} `invalid-request`, if the name does not follow the grammar.
  */
 export function parseModelName(name: string): ModelName {
   const parsed = tryModelName(name);
@@ -26,7 +26,9 @@ export function parseModelName(name: string): ModelName {
   );
 }
 
-/** The same name for the same model: lower case, with its tag, without the default host and namespace. */
+/**
+ * A key that is equal for all names of one model: in lower case, with the tag, without the default host and namespace.
+ */
 export function modelKey(name: string): string {
   const parsed = tryModelName(name);
   if (!parsed) return name.toLowerCase();
@@ -39,7 +41,7 @@ export function modelKey(name: string): string {
     .toLowerCase();
 }
 
-/** The parts of a name, or undefined where it is outside of the grammar. */
+/** The parts of a name, or undefined if it does not follow the grammar. */
 export function tryModelName(name: string): ModelName | undefined {
   const text = name.replace(/^https?:\/\//i, '');
   const { path, tag } = splitTag(withoutSource(text));

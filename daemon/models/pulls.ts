@@ -5,16 +5,16 @@ import { createDownloadProgress } from './downloadProgress.ts';
 import { modelId } from './knowledge.ts';
 import { parseModelName } from './name.ts';
 
-/** Downloads, of which two that ask for one model share one. */
+/** Downloads. Two callers that pull the same model share one download. */
 export interface Pulls {
   /**
-   * Settles once the model is installed. An abort leaves the download to the others who asked for it; the runner keeps
-   * what it has got, and goes on from there next time.
+   * Settles when the model is installed. After an abort the download goes on for other callers, if there are any. The
+   * runner keeps what it has downloaded, and continues from there next time.
    */
   pull(client: RunnerClient, model: string, watcher: { report: Report; signal: AbortSignal }): Promise<void>;
 }
 
-/** `onPulled` is called once for each download that ended well. */
+/** `onPulled` is called once for each successful download. */
 export function createPulls(onPulled: (client: RunnerClient) => void): Pulls {
   const downloads = createSharedWork<void, WorkState>();
   return {

@@ -39,11 +39,14 @@ export interface ModelsParts {
   readonly pulls: Pulls;
   readonly servers: Servers;
   readonly works: Works;
-  /** How models are loaded where a request does not say. */
+  /** How models are loaded if a request does not say it. */
   readonly loadOptions: () => LoadOptions;
 }
 
-/** The requests about models; returned is the same lifecycle as commands for editors that send nothing else. */
+/**
+ * Answers the requests about models. Returns the lifecycle also as commands, for editors that cannot send other
+ * requests.
+ */
 export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
   const { models, lifecycle, servers } = parts;
   endpoint.onRequest(

@@ -1,7 +1,8 @@
 /**
- * Names of models that think: what these write is read as thinking wherever it begins a line, also where the server
- * does not report that they think. Whether a model may be asked to think is what a server reports first.
- * Derived distributions keep these words, so the short ones are looked for between non-letters, the others anywhere.
+ * Names of models that think. Thinking tags at the start of a line are recognised in their answers even if the server
+ * does not report thinking. But a request asks for thinking only if the server reports it. Derived models keep these
+ * words in their names, so short words match only between characters that are not letters or digits; the others match
+ * anywhere.
  */
 export const THINKING_MODEL_PATTERN =
   /think|reason|magistral|cogito|kimi|qwq|gpt-oss|(?:^|[^a-z0-9])(?:r1|qwen3(?!-?coder))(?:[^a-z0-9]|$)/i;

@@ -4,11 +4,11 @@ import { createEmitter, type Event } from '../event.ts';
 import type { ModelKnowledge } from './knowledge.ts';
 import type { RefusedModel, ToolSupport } from './toolSupport.ts';
 
-/** The models that refuse tools, from one daemon of the editor's session to the next. */
+/** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
 export interface ToolRefusals {
-  /** All of them, once one more refuses or one does no longer. */
+  /** All refusals, whenever one is added or removed. */
   readonly onDidChange: Event<readonly ToolRefusal[]>;
-  /** What an earlier daemon of the session learnt. */
+  /** Restores what an earlier daemon of the session learnt. */
   restore(refusals: readonly ToolRefusal[]): void;
 }
 

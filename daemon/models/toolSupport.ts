@@ -5,29 +5,31 @@ import { modelId } from './knowledge.ts';
 
 type ToolState = 'untested' | 'enabled' | 'disabled';
 
-/** What a request with tools found out, or that it found out nothing. */
+/** What a request with tools showed. `unknown` means that it showed nothing. */
 export type ToolVerdict = 'enabled' | 'disabled' | 'unknown';
 
 /**
- * Whether tools work, per model for the session, whatever the server says of the model: a model is untested until a
- * request with tools is answered, and disabled for good once it refuses them.
+ * Whether tools work, for each model and for the session, whatever the server says about the model. A model is untested
+ * until a request with tools is answered. Once it refuses tools, it stays disabled.
  */
 export interface ToolSupport {
   readonly onDidDecide: Event<ToolDecision>;
   /**
-   * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict.
-   * The caller that is given `report` must call it, whatever happens.
+   * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict. The
+   * caller must call `report`, whatever happens.
    */
   admit(
     server: Server,
     model: string,
     signal: AbortSignal,
   ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }>;
-  /** An earlier daemon of the session learnt that it refuses tools; nobody is told that again. */
+  /** Restores a refusal that an earlier daemon of the session learnt. It is not published again. */
   refuse(server: Server, model: string): void;
-  /** The models that refused. */
+  /** The models that refused tools. */
   readonly refused: readonly RefusedModel[];
-  /** The model with this identifier is another one now. Returns whether it had refused. */
+  /**
+   * Discards the state of the model with this identifier, which is now another model. Returns whether it had refused.
+   */
   forget(id: string): boolean;
 }
 
@@ -43,7 +45,7 @@ export interface RefusedModel {
 
 interface Tested extends RefusedModel {
   state: ToolState;
-  /** Settles when the running test is over. */
+  /** The running test; settles when it is over. */
   test?: Promise<void>;
 }
 
@@ -79,7 +81,7 @@ export function createToolSupport(): ToolSupport {
       let isOver = false;
       const report = (verdict: ToolVerdict) => {
         settle(tested, verdict, { server, model });
-        // Only the first report ends the test: by now another request may be under test.
+        // Only the first report ends the test, because by now another request may be the test.
         if (isOver) return;
         isOver = true;
         delete tested.test;

@@ -74,7 +74,7 @@ const downloading = (completed: number, percentage: number) => ({
   parts: [layer(completed)],
 });
 const pullReports = [
-  { message: 'Looking the model up' },
+  { message: 'Looking up the model' },
   downloading(0.2e9, 8),
   downloading(0.24e9, 9),
   downloading(0.1e9, 9),
@@ -342,7 +342,7 @@ t.test('pull in a script tells each tenth and each new message once', async (t) 
   t.equal(run.stdout.text(), '');
   t.equal(
     run.stderr.text(),
-    `Looking the model up
+    `Looking up the model
 Downloading 3e4cb1417446: 0.2 of 2.5 GB (8 %)
 Downloading 3e4cb1417446: 0.3 of 2.5 GB (12 %)
 Downloading 3e4cb1417446: 1.5 of 2.5 GB (60 %)
@@ -493,7 +493,7 @@ t.test('a screen that became narrower is drawn anew', async (t) => {
 const mistakes = [
   {
     range: { start: { line: 1, character: 0 }, end: { line: 1, character: 5 } },
-    message: '"PARMA" is no command.',
+    message: '"PARMA" is not a command.',
     severity: 1,
   },
   {
@@ -532,7 +532,7 @@ t.test('create', async (t) => {
   t.equal(await failed.ended, 1);
   t.equal(
     failed.stderr.text(),
-    `${path}:2:1: "PARMA" is no command.
+    `${path}:2:1: "PARMA" is not a command.
 PARMA temperature␛ 1
 ^~~~~
 ${path}:3:9: warning: It does not end.
@@ -559,10 +559,10 @@ The Modelfile has a mistake.
     answers: wrong,
   });
   t.equal(await stdin.ended, 1);
-  t.match(stdin.stderr.text(), '<stdin>:2:1: "PARMA" is no command.\nPARMA\n^~~~~\n');
+  t.match(stdin.stderr.text(), '<stdin>:2:1: "PARMA" is not a command.\nPARMA\n^~~~~\n');
   const gone = startTerminal({ args: ['create', 'mine', '-f', 'not/there'], input: '', answers: wrong });
   t.equal(await gone.ended, 1);
-  t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is no command\.\nnot\/there:3:9/);
+  t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is not a command\.\nnot\/there:3:9/);
 });
 
 t.test('mistakes in long lines and many of them', async (t) => {
