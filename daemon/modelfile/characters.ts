@@ -1,4 +1,4 @@
-/** Bare values lose what cannot be seen, as with the runner's own reader. */
+/** Removes invisible characters from a bare value, as the runner's own reader does. */
 export function printable(text: string): string {
   return /^[\x20-\x7e\t]*$/.test(text) ? text : text.replace(/[^\S \t]|(?!\t)\p{C}/gu, '').trim();
 }
@@ -11,7 +11,7 @@ export function isLineEnd(code: number): boolean {
   return code === 0x0a || code === 0x0d;
 }
 
-/** What is trimmed from the ends of values. */
+/** Whether a character is trimmed from the ends of values. */
 export function isSpace(code: number): boolean {
   return (
     (code >= 0x09 && code <= 0x0d) ||
@@ -28,7 +28,10 @@ export function isSpace(code: number): boolean {
   );
 }
 
-/** What may stand before a command or a value and is nothing: blanks, and what pasted text has that nobody sees. */
+/**
+ * Whether a character may stand before a command or a value without meaning: blanks, and the invisible characters of
+ * pasted text.
+ */
 export function isGap(code: number): boolean {
   const isInvisible =
     (code >= 0x200b && code <= 0x200f) || code === 0x2060 || code === 0xfeff || code === 0xad;

@@ -1,7 +1,7 @@
 import type { Argument, Command, ParsedModelfile, Problem } from './parser.ts';
 import { commandWords, deprecatedParameters, type ParameterType, parameterWords } from './vocabulary.ts';
 
-/** What is wrong with the sense of a Modelfile, as far as its text alone tells; at most a thousand. */
+/** Finds what is wrong with the meaning of a Modelfile, by its text alone. At most a thousand problems. */
 export function checkModelfile({ commands, isCut }: ParsedModelfile): readonly Problem[] {
   const problems: Problem[] = [...missingFrom(commands, isCut)];
   for (const command of commands) {
@@ -13,7 +13,7 @@ export function checkModelfile({ commands, isCut }: ParsedModelfile): readonly P
 
 const maxProblems = 1_000;
 
-/** The value of a parameter in the type that the runner wants; undefined where it cannot be read as one. */
+/** The value of a parameter in the type that the runner wants; undefined if it does not have that type. */
 export function tryParameterValue(type: ParameterType, text: string): string | number | boolean | undefined {
   switch (type) {
     case 'string':
@@ -46,7 +46,7 @@ function problemsOf({ name, word, args }: Command): readonly Problem[] {
     case 'parameter':
       return second ? parameterProblems(first, second) : [];
     case 'requires':
-      return isVersion(first.text) ? [] : [error(first, 'It needs a version, such as 0.14.0.')];
+      return isVersion(first.text) ? [] : [error(first, 'REQUIRES needs a version, such as 0.14.0.')];
     case 'from':
     case 'adapter':
     case 'draft':
@@ -61,7 +61,7 @@ function problemsOf({ name, word, args }: Command): readonly Problem[] {
 
 function parameterProblems(name: Argument, value: Argument): readonly Problem[] {
   if (deprecatedParameters.has(name.text))
-    return [{ ...spanOf(name), severity: 'warning', message: `${name.text} has no effect any more.` }];
+    return [{ ...spanOf(name), severity: 'warning', message: `${name.text} no longer has any effect.` }];
   const known = parameterWords.get(name.text);
   if (!known) return [error(name, unknownParameter(name.text))];
   if (tryParameterValue(known.type, value.text) !== undefined) return [];
@@ -69,7 +69,7 @@ function parameterProblems(name: Argument, value: Argument): readonly Problem[] 
   return [error(value.text === '' ? name : value, `${name.text} needs ${kinds[known.type]}.`)];
 }
 
-/** Names are case-sensitive, which is the likely mistake. */
+/** Names are case-sensitive, so a wrong case is the likely mistake. */
 function unknownParameter(name: string): string {
   const shown = name.slice(0, 60);
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
@@ -78,7 +78,7 @@ function unknownParameter(name: string): string {
   return `unknown parameter "${shown}".${hint}`;
 }
 
-/** Where only the last of several counts, the others are said to be without effect. */
+/** Where only the last of several commands counts, each earlier one gets a warning. */
 function overruled(commands: readonly Command[]): readonly Problem[] {
   const last = new Map<string, Command>();
   const problems: Problem[] = [];
@@ -90,7 +90,7 @@ function overruled(commands: readonly Command[]): readonly Problem[] {
       problems.push({
         ...spanOf(before),
         severity: 'warning',
-        message: `A later ${key} takes the place of this one.`,
+        message: `A later ${key} replaces this one.`,
       });
     last.set(key, command);
   }

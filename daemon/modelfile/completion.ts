@@ -10,12 +10,12 @@ import { parseModelfile } from './parser.ts';
 import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';
 
 export interface CompletionSources {
-  /** Names the installed models; it is asked only where they fit. */
+  /** Returns the names of the installed models. It is called only where they fit. */
   readonly installed: () => Promise<readonly string[]>;
   readonly format: MarkupKind;
 }
 
-/** What could be typed at a place. */
+/** What the user could type at a position. */
 export async function completionsAt(
   document: TextDocument,
   position: Position,
@@ -31,7 +31,7 @@ export async function completionsAt(
   return [];
 }
 
-/** A value between quotes may span lines, on which nothing is a command. */
+/** A value between quotes may span several lines, and nothing in it is a command. */
 function isInsideOfValue(document: TextDocument, position: Position): boolean {
   const lineStart = document.offsetAt({ line: position.line, character: 0 });
   const { commands, isCut } = parseModelfile(
@@ -46,7 +46,7 @@ function commandItems(format: MarkupKind): readonly CompletionItem[] {
     label: name.toUpperCase(),
     kind: CompletionItemKind.Keyword,
     insertText: `${name.toUpperCase()} `,
-    // What is typed in lower case is found, too.
+    // Lower-case input matches too.
     filterText: name,
     documentation: toMarkup(about, format),
   }));

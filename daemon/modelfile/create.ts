@@ -19,7 +19,8 @@ export interface CreateWatch {
 }
 
 /**
- * Creates a model from a Modelfile: reads and checks it, brings its files to the runner, and has the model made.
+ * Creates a model from a Modelfile: reads and checks it, uploads its files to the runner, and lets the runner create
+ * the model.
  * @throws {RunnerError} `invalid-modelfile` with `diagnostics`, before anything is sent.
  */
 export async function createModel(
@@ -52,7 +53,7 @@ export async function createModel(
       drafts: await uploads.send(drafts, signal),
     }),
   );
-  // Behind the uploads the runner tells what it does, and counts only where it downloads or converts.
+  // After the uploads the runner reports what it does. It counts only while it downloads or converts.
   const progressOf = createDownloadProgress();
   try {
     for await (const lines of client.create(body, signal))
@@ -62,10 +63,10 @@ export async function createModel(
   }
 }
 
-/** The text, and the folder from which its relative paths count. */
+/** The text, and the folder from which its relative paths start. */
 async function readSource({ path, text }: CreateModelParams): Promise<{ text: string; folder?: string }> {
   if ((path === undefined) === (text === undefined))
-    throw new InvalidParamsError('path', 'either "path" or "text" is given, and not both');
+    throw new InvalidParamsError('path', 'give either "path" or "text", not both');
   if (path !== undefined) return { text: await readModelfileText(path), folder: dirname(path) };
   if (text !== undefined && text.length <= maxModelfileBytes) return { text };
   throw new InvalidParamsError('text', `it has more than ${maxModelfileBytes / 1024 / 1024} MB`);
@@ -79,7 +80,7 @@ function refuseMistakes(modelfile: Modelfile, ofSources: readonly Problem[]): vo
   const line = (first?.range.start.line ?? 0) + 1;
   throw new RunnerError(
     'invalid-modelfile',
-    `The Modelfile has a mistake in line ${line}: ${first?.message ?? ''} Correct it and create the model again.`,
+    `The Modelfile has a mistake on line ${line}: ${first?.message ?? ''} Correct it and create the model again.`,
     { details: { diagnostics } },
   );
 }
@@ -88,11 +89,11 @@ function filesOf({ files, adapters, drafts }: ModelSources) {
   return [...files, ...adapters, ...drafts];
 }
 
-/** The runner was asked for the new model, but what it does not know is the one to start from. */
-function unknownBase(error: RunnerError, from = 'The model'): RunnerError {
+/** The request names the new model, but the model that the runner does not know is the one after FROM. */
+function unknownBase(error: RunnerError, from = 'a model'): RunnerError {
   return new RunnerError(
     'model-not-found',
-    `${from}, from which the Modelfile starts, is neither installed nor in the registry. Check the name after FROM.`,
+    `The Modelfile starts from ${from}, which is neither installed nor in the registry. Check the name after FROM.`,
     { details: error.details, cause: error },
   );
 }

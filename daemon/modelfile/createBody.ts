@@ -4,7 +4,7 @@ import { tryParameterValue } from './checks.ts';
 import type { Command } from './parser.ts';
 import { parameterWords } from './vocabulary.ts';
 
-/** Files by their relative names, as `sha256:` and 64 hexadecimal digits. */
+/** The digests of files, by their relative names: `sha256:` and 64 hexadecimal digits. */
 export type Digests = Readonly<Record<string, string>>;
 
 export interface CreateParts {
@@ -16,7 +16,7 @@ export interface CreateParts {
   readonly drafts: Digests;
 }
 
-/** The fields of the request that one value sets; the last of several counts. */
+/** The commands that set one field of the request. The last of several counts. */
 const fields: ReadonlyMap<string, string> = new Map([
   ['template', 'template'],
   ['system', 'system'],
@@ -59,13 +59,13 @@ export function createBody({
   });
 }
 
-/** Values in their types; those of a list parameter are all kept, of the others the last. */
+/** The values in their types. A list parameter keeps all of its values, the others only the last one. */
 function parametersOf(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, unknown>> {
   const parameters = new Map<string, unknown>();
   const lists = new Map<string, unknown[]>();
   for (const [name, text] of pairs) {
     const word = parameterWords.get(name);
-    // Others are told as problems before, or are deprecated and left out.
+    // Unknown names were reported as problems before; deprecated ones are left out.
     if (!word) continue;
     const value = tryParameterValue(word.type, text);
     const list = lists.get(name) ?? [];

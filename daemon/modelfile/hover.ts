@@ -4,16 +4,16 @@ import { toMarkup } from './markup.ts';
 import { type Command, parseModelfile, type Span } from './parser.ts';
 import { commandWords, parameterWords } from './vocabulary.ts';
 
-/** What a command or a parameter under the cursor means. */
+/** Explains the command or the parameter under the cursor. */
 export function hoverAt(document: TextDocument, position: Position, format: MarkupKind): Hover | undefined {
   const offset = document.offsetAt(position);
   const { commands } = parseModelfile(document.getText());
   const command = commands.find((candidate) => isIn(candidate, offset));
-  const told = command && aboutAt(command, offset);
-  if (!told) return undefined;
-  const { start, end } = told.span;
+  const found = command && aboutAt(command, offset);
+  if (!found) return undefined;
+  const { start, end } = found.span;
   return {
-    contents: toMarkup(told.about, format),
+    contents: toMarkup(found.about, format),
     range: { start: document.positionAt(start), end: document.positionAt(end) },
   };
 }

@@ -26,16 +26,18 @@ export interface ModelfileLanguageOptions {
 }
 
 export interface ModelfileLanguage {
-  /** What `initialize` announces of it; from then on it speaks as this editor reads. */
+  /** What `initialize` announces about it. From then on texts have the format that this editor reads. */
   capabilitiesFor(editor: ClientCapabilities): ServerCapabilities;
 }
 
-/** How long the text rests before it is looked at, in ms. */
+/** How long the text must rest before it is checked, in ms. */
 const restFor = 150;
-/** How long completion waits for the runner, in ms: the rest of the list is not held up by a server that is down. */
+/**
+ * How long completion waits for the runner, in ms, so that a runner that is down does not hold up the rest of the list.
+ */
 const namesWithin = 1_000;
 
-/** Diagnostics, hover and completion of Modelfiles by plain LSP, so that any editor has them. */
+/** Diagnostics, hover and completion for Modelfiles over plain LSP, so that every editor has them. */
 export function serveModelfileLanguage(
   connection: Connection,
   options: ModelfileLanguageOptions,
@@ -46,7 +48,7 @@ export function serveModelfileLanguage(
 
   const publish = (document: TextDocument) => {
     diagnose(connection, documents, document).catch((error) => {
-      if (!closed.aborted) log.error(`A Modelfile could not be examined: ${String(error)}`);
+      if (!closed.aborted) log.error(`A Modelfile could not be checked: ${String(error)}`);
     });
   };
   const forget = (uri: string) => {
@@ -67,7 +69,7 @@ export function serveModelfileLanguage(
     publish(document);
   });
   documents.onDidChangeContent(({ document }) => {
-    // The opening is told as a change too.
+    // Opening a document also fires a change, which is harmless.
     if (isModelfile(document)) later(document);
   });
   documents.onDidSave(({ document }) => {
@@ -76,7 +78,7 @@ export function serveModelfileLanguage(
   documents.onDidClose(({ document }) => {
     if (!isModelfile(document)) return;
     forget(document.uri);
-    void tell(connection, { uri: document.uri, diagnostics: [] });
+    void sendDiagnostics(connection, { uri: document.uri, diagnostics: [] });
   });
   closed.addEventListener('abort', () => {
     for (const timer of waiting.values()) clearTimeout(timer);
@@ -107,13 +109,13 @@ export function serveModelfileLanguage(
   };
 }
 
-/** By its language, or by its name where the editor knows no such language. */
+/** Decides by the language, or by the name if the editor does not know the language. */
 function isModelfile({ languageId, uri }: TextDocument): boolean {
   if (languageId.toLowerCase() === 'modelfile') return true;
   return /^(plaintext|text|)$/.test(languageId) && /(^|\/|\.)modelfile(\.[\w-]+)?$/i.test(uri);
 }
 
-/** What is wrong with a document, as long as it is the newest version of an open one. */
+/** Publishes what is wrong with a document, if the document is still open and this is still its newest version. */
 async function diagnose(
   connection: Connection,
   documents: TextDocuments<TextDocument>,
@@ -122,15 +124,15 @@ async function diagnose(
   const { uri, version } = document;
   const diagnostics = isTooLarge(document) ? [tooLarge] : await diagnosticsOf(document);
   if (documents.get(uri)?.version !== version) return;
-  await tell(connection, {
+  await sendDiagnostics(connection, {
     uri,
     version,
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, source: 'runner' })),
   });
 }
 
-/** An editor that is gone needs to be told nothing. */
-async function tell(connection: Connection, params: PublishDiagnosticsParams): Promise<void> {
+/** An editor that is gone needs no diagnostics. */
+async function sendDiagnostics(connection: Connection, params: PublishDiagnosticsParams): Promise<void> {
   try {
     await connection.sendDiagnostics(params);
   } catch (error) {
@@ -150,11 +152,11 @@ function isTooLarge(document: TextDocument): boolean {
 
 const tooLarge = {
   range: { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } },
-  message: `It has more than ${maxModelfileBytes / 1024 / 1024} MB, and is not examined.`,
+  message: `This file has more than ${maxModelfileBytes / 1024 / 1024} MB, so it is not checked.`,
   severity: 2 as const,
 };
 
-/** A document that was never saved has none, and neither has one whose address is no path of this system. */
+/** The folder of a document. Undefined if it was never saved, or if its address is not a path of this system. */
 function folderOf(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? dirname(fileURLToPath(uri)) : undefined;

@@ -1,6 +1,6 @@
 import type { ClientCapabilities, MarkupContent, MarkupKind } from 'vscode-languageserver/node';
 
-/** How an editor shows what is said of a word; plain text where it has not said that it takes more. */
+/** The formats in which an editor shows explanations; plain text unless it announced more. */
 export interface MarkupFormats {
   readonly hover: MarkupKind;
   readonly documentation: MarkupKind;
@@ -8,7 +8,7 @@ export interface MarkupFormats {
 
 export const plainFormats: MarkupFormats = { hover: 'plaintext', documentation: 'plaintext' };
 
-/** Of the formats that the editor announced, the one that it likes best. */
+/** The first format that the editor announced, which is the one that it prefers. */
 export function markupFormats({ textDocument }: ClientCapabilities): MarkupFormats {
   return {
     hover: textDocument?.hover?.contentFormat?.[0] ?? 'plaintext',
@@ -16,7 +16,7 @@ export function markupFormats({ textDocument }: ClientCapabilities): MarkupForma
   };
 }
 
-/** Our own Markdown, which has nothing but words in bold and code. */
+/** Converts our own Markdown, which has only bold words and code. */
 export function toMarkup(markdown: string, kind: MarkupKind): MarkupContent {
   return kind === 'markdown'
     ? { kind, value: markdown }

@@ -3,7 +3,7 @@ import type { ModelfileDiagnostic, ParseModelfileResult } from '../../protocol/m
 import { checkModelfile } from './checks.ts';
 import { type ParsedModelfile, type Problem, parseModelfile, type Span } from './parser.ts';
 
-/** A Modelfile that was read: its commands, and what the text alone tells to be wrong. */
+/** A Modelfile that was read: its commands, and the problems that its text alone shows. */
 export interface Modelfile extends ParsedModelfile {
   readonly document: TextDocument;
 }
@@ -17,7 +17,7 @@ export function readDocument(document: TextDocument): Modelfile {
   return { ...parsed, problems: [...parsed.problems, ...checkModelfile(parsed)], document };
 }
 
-/** As the protocol has it: one entry a command, ranges in LSP's positions. */
+/** The protocol's form: one entry for each command, with ranges in LSP's positions. */
 export function toParseResult(modelfile: Modelfile): ParseModelfileResult {
   const { commands, problems, document } = modelfile;
   return {
@@ -30,7 +30,7 @@ export function toParseResult(modelfile: Modelfile): ParseModelfileResult {
   };
 }
 
-/** In the order of the text. A problem of no place of its own is shown at the first line. */
+/** In the order of the text. A problem without a position is shown on the first line. */
 export function toDiagnostics(
   document: TextDocument,
   problems: readonly Problem[],

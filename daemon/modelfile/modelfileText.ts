@@ -2,13 +2,13 @@ import { isAbsolute } from 'node:path';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import { readRegularBytes } from '../regularFile.ts';
 
-/** A Modelfile is text that somebody wrote; what is larger is something else. */
+/** A Modelfile is text that somebody wrote. A larger file is something else. */
 export const maxModelfileBytes = 16 * 1024 * 1024;
 
 /**
- * The text of the Modelfile at an absolute path: UTF-8, or UTF-16 with a byte-order mark; the mark is left out.
+ * Reads the text of the Modelfile at an absolute path: UTF-8, or UTF-16 with a byte-order mark. The mark is left out.
  * @throws {InvalidParamsError} for a path that is not absolute.
- * @throws {RunnerError} `invalid-request`, when it cannot be read, or is no text.
+ * @throws {RunnerError} `invalid-request`, if it cannot be read or is not text.
  */
 export async function readModelfileText(path: string): Promise<string> {
   if (!isAbsolute(path)) throw new InvalidParamsError('path', 'it is not an absolute path');
@@ -18,7 +18,7 @@ export async function readModelfileText(path: string): Promise<string> {
   } catch (cause) {
     throw new RunnerError(
       'invalid-request',
-      `${path} is no text, so no Modelfile. A GGUF file is named after FROM in one.`,
+      `${path} is not a text file, so it is not a Modelfile. To use a GGUF file, name it after FROM in a Modelfile.`,
       {
         cause,
       },
@@ -27,8 +27,8 @@ export async function readModelfileText(path: string): Promise<string> {
 }
 
 /**
- * By its byte-order mark, else UTF-8.
- * @throws {TypeError} when the bytes are no text.
+ * Decodes by the byte-order mark, otherwise as UTF-8.
+ * @throws {TypeError} if the bytes are not text.
  */
 export function decodeModelfile(bytes: Uint8Array): string {
   const [first, second] = bytes;

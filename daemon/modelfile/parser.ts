@@ -1,14 +1,14 @@
 import { isBlank, isGap, isLineEnd, isSpace, printable } from './characters.ts';
 import { commandWords, messageRoles } from './vocabulary.ts';
 
-/** A stretch of the text, in UTF-16 units from its start. */
+/** A range of the text, in UTF-16 units from its start. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 export interface Argument extends Span {
-  /** Without its quotes. */
+  /** The text without its quotes. */
   readonly text: string;
 }
 
@@ -17,7 +17,7 @@ export interface Command extends Span {
   /** In lower case. */
   readonly name: string;
   readonly word: Span;
-  /** Of `parameter` the name and the value, of `message` the role and the text, of the others the value. */
+  /** For `parameter` the name and the value, for `message` the role and the text, for other commands the value. */
   readonly args: readonly [Argument, ...Argument[]];
 }
 
@@ -28,9 +28,9 @@ export interface Problem extends Span {
 
 export interface ParsedModelfile {
   readonly commands: readonly Command[];
-  /** What is wrong with the form; at most a thousand. */
+  /** What is wrong with the form; at most a thousand problems. */
   readonly problems: readonly Problem[];
-  /** A value was never closed, so that nothing is known of what comes after. */
+  /** True if a value was never closed: then nothing is known about what comes after it. */
   readonly isCut: boolean;
 }
 
@@ -38,9 +38,9 @@ const maxProblems = 1_000;
 const maxCommands = 100_000;
 
 /**
- * Reads a Modelfile by the runner's grammar: commands in any case, `#` comments only as the first of a line, values
- * bare to the end of the line or between `"` or `"""`, which close where they are the last of a line. It goes on after
- * a mistake, never throws, and takes time linear in the text.
+ * Reads a Modelfile by the runner's grammar. Commands are in upper or lower case. A `#` starts a comment only at the
+ * beginning of a line. A bare value goes to the end of its line; other values stand between `"` or `"""`, which close
+ * only at the end of a line. The parser goes on after a mistake, never throws, and takes linear time.
  */
 export function parseModelfile(text: string): ParsedModelfile {
   return new Parser(text).parse();
@@ -50,9 +50,9 @@ class Parser {
   readonly #text: string;
   readonly #commands: Command[] = [];
   readonly #problems: Problem[] = [];
-  /** Where it stands. */
+  /** The current position. */
   #at: number;
-  /** Delimiters of which it is known that no line ends with one any more. */
+  /** Delimiters that are known not to end any of the remaining lines. */
   readonly #neverClosed = new Set<string>();
   #isCut = false;
 
@@ -69,11 +69,11 @@ class Parser {
     return { commands: this.#commands, problems: this.#problems, isCut: this.#isCut };
   }
 
-  /** Nobody writes so many commands; what comes beyond is not looked at. */
+  /** Nobody writes so many commands. The rest is not read. */
   #isTooLong(): boolean {
     if (this.#commands.length < maxCommands) return false;
     this.#isCut = true;
-    this.#tell({ start: this.#at, end: this.#at + 1 }, `A Modelfile has at most ${maxCommands} commands.`);
+    this.#report({ start: this.#at, end: this.#at + 1 }, `A Modelfile has at most ${maxCommands} commands.`);
     return true;
   }
 
@@ -91,14 +91,14 @@ class Parser {
     const end = Math.max(value.end, first?.end ?? 0, word.end);
     const args: [Argument, ...Argument[]] = first ? [first, value] : [value];
     if (name === 'message' && first && !messageRoles.includes(first.text))
-      return this.#tell(
+      return this.#report(
         first,
-        `"${shown(first.text)}" is no role: it is system, user or assistant, in lower case.`,
+        `"${shown(first.text)}" is not a role. The roles are system, user and assistant, in lower case.`,
       );
     this.#commands.push({ name, word, args, start: word.start, end });
   }
 
-  /** The parameter's name or the message's role; undefined where the line ends too early, or it is no name. */
+  /** The parameter's name or the message's role; undefined if the line ends too early, or if it is not a name. */
   #firstWord(name: string, word: Span): [Argument] | undefined {
     const needs = name === 'parameter' ? 'a name and a value' : 'a role and a text';
     if (this.#isAtLineEnd()) return this.#refuse(word, `${name.toUpperCase()} needs ${needs}.`);
@@ -109,12 +109,12 @@ class Parser {
       return this.#refuse({ start: word.start, end: span.end }, what);
     }
     if (name === 'parameter' && /\W/.test(text))
-      return this.#refuse(span, `"${shown(text)}" is no parameter: names have letters, digits and "_".`);
+      return this.#refuse(span, `"${shown(text)}" is not a parameter: names have letters, digits and "_".`);
     this.#skipBlanks();
     return [{ ...span, text }];
   }
 
-  /** The value from here on; undefined where its quotes are never closed. */
+  /** The value that starts here; undefined if its quotes are never closed. */
   #value(): Argument | undefined {
     const start = this.#at;
     if (this.#text[start] === '"') return this.#quoted(this.#text.startsWith('"""', start) ? '"""' : '"');
@@ -123,7 +123,7 @@ class Parser {
     return { start, end, text: printable(this.#text.slice(start, end)) };
   }
 
-  /** Up to the first line end before which the delimiter stands; its content is kept exactly. */
+  /** Reads up to the first line end with the delimiter before it. The content is kept exactly. */
   #quoted(delimiter: '"' | '"""'): Argument | undefined {
     const start = this.#at;
     const end = this.#neverClosed.has(delimiter) ? undefined : this.#closing(start, delimiter);
@@ -149,18 +149,20 @@ class Parser {
     }
   }
 
-  /** Quotes that look as if they closed on the first line, but have more behind them: the next lines are swallowed. */
+  /**
+   * Warns about quotes that seem to close on the first line but have more text after them: they take in the next lines.
+   */
   #warnOfLateEnd({ start, end }: Span, delimiter: string): void {
     const lineEnd = this.#lineEnd(start);
     if (lineEnd >= end) return;
     const close = this.#text.slice(start, lineEnd).indexOf(delimiter, delimiter.length);
     if (close === -1) return;
-    const message = `The value does not end at this ${delimiter}, because more stands behind it; it goes on to a later line.`;
+    const message = `The value does not end at this ${delimiter}, because more text follows it; the value goes on to a later line.`;
     const at = start + close;
-    this.#tell({ start: at, end: at + delimiter.length }, message, 'warning');
+    this.#report({ start: at, end: at + delimiter.length }, message, 'warning');
   }
 
-  /** Closing quotes with more behind them are the likely mistake; then reading goes on after that line. */
+  /** The likely mistake is text after the closing quotes. Then reading goes on after that line. */
   #unclosed(start: number, delimiter: string): void {
     const open = start + delimiter.length;
     const within = delimiter === '"' ? this.#lineEnd(start) : this.#text.length;
@@ -170,16 +172,16 @@ class Parser {
       const lineEnd = this.#lineEnd(after);
       const more = { start: after, end: this.#trimmedEnd(after, lineEnd) };
       this.#at = lineEnd;
-      return this.#tell(
+      return this.#report(
         more,
-        `Closing ${delimiter} must be the last of its line, or the value does not end there.`,
+        `A closing ${delimiter} must stand at the end of its line. Otherwise the value does not end there.`,
       );
     }
     this.#isCut = true;
     this.#at = this.#text.length;
-    this.#tell(
+    this.#report(
       { start, end: open },
-      `The value that begins here is never closed: end a line with ${delimiter}.`,
+      `The value that starts here is never closed: end a line with ${delimiter}.`,
     );
   }
 
@@ -223,20 +225,20 @@ class Parser {
     return this.#text.slice(start, end);
   }
 
-  /** Tells a mistake that spoils the whole line. */
+  /** Reports a mistake that spoils the whole line. */
   #refuse(span: Span, message: string): undefined {
-    this.#tell(span, message);
+    this.#report(span, message);
     this.#at = this.#lineEnd(this.#at);
   }
 
-  #tell(span: Span, message: string, severity: Problem['severity'] = 'error'): void {
+  #report(span: Span, message: string, severity: Problem['severity'] = 'error'): void {
     const { start, end } = span;
     if (this.#problems.length < maxProblems) this.#problems.push({ start, end, severity, message });
   }
 }
 
 function unknownCommand(word: string): string {
-  return `"${shown(word)}" is no command. The commands are ${[...commandWords.keys()].join(', ').toUpperCase()}.`;
+  return `"${shown(word)}" is not a command. The commands are ${[...commandWords.keys()].join(', ').toUpperCase()}.`;
 }
 
 function shown(text: string): string {

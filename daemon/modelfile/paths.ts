@@ -7,19 +7,19 @@ import { looksSecret } from '../secretFiles.ts';
 export interface ModelFile {
   /** Absolute. */
   readonly path: string;
-  /** Below the folder that was named, with `/`; of a single file its own name. */
+  /** The path below the named folder, with `/`; for a single file its own name. */
   readonly name: string;
   readonly bytes: number;
 }
 
-/** What stands at a path of a Modelfile. */
+/** What was found at a path of a Modelfile. */
 export type Found =
   | { readonly kind: 'files'; readonly files: readonly ModelFile[] }
   | { readonly kind: 'none' }
-  /** Something is there that cannot be used; a sentence says why. */
+  /** Something is there, but it cannot be used; `problem` says why. */
   | { readonly kind: 'unusable'; readonly problem: string };
 
-/** Weights in the order in which they are preferred: the first kind that is there is taken, all of it. */
+/** Kinds of weights in order of preference. All files of the first kind that exists are used. */
 const weightPatterns: readonly RegExp[] = [
   /^model.*\.safetensors$/,
   /^consolidated.*\.safetensors$/,
@@ -28,12 +28,12 @@ const weightPatterns: readonly RegExp[] = [
   /^.*\.gguf$/,
   /^.*\.bin$/,
 ];
-/** A folder has no more files than this, or it is not a model's. */
+/** A folder with more files is not the folder of a model. */
 const maxFiles = 10_000;
 
 /**
- * The absolute path that a value means: absolute, of the home folder, or relative to the Modelfile's folder. Without a
- * folder only the first two; undefined where it can mean none.
+ * The absolute path that a value means: an absolute path, a path in the home folder, or one relative to the Modelfile's
+ * folder. Without a folder, relative paths are undefined.
  */
 export function expandPath(value: string, folder: string | undefined): string | undefined {
   if (value === '' || value.includes('\0')) return undefined;
@@ -43,14 +43,14 @@ export function expandPath(value: string, folder: string | undefined): string | 
   return folder === undefined ? undefined : resolve(folder, value);
 }
 
-/** Whether a value is written as a path and can be no model's name. */
+/** Whether a value is written as a path and cannot be a model's name. */
 export function looksLikePath(value: string): boolean {
   return isAbsolute(value) || /^(\.\.?([/\\]|$)|~([/\\]|$))|\\|\.(gguf|safetensors|bin|pth)$/i.test(value);
 }
 
 /**
- * The file, or the files of a folder, from which a model is made. A path inside of the Modelfile's folder that leads out
- * of it by a link is refused: whoever reads `FROM ./model.gguf` takes it for a file of that folder.
+ * Finds the file, or the files of a folder, from which a model is made. A path inside of the Modelfile's folder must
+ * not lead out of it by a link: a reader of `FROM ./model.gguf` expects a file of that folder.
  */
 export async function findModelFiles(path: string, folder?: string): Promise<Found> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
@@ -69,7 +69,7 @@ export async function findModelFiles(path: string, folder?: string): Promise<Fou
     if (found.size === 0) return { kind: 'unusable', problem: `${path} is empty.` };
     return { kind: 'files', files: [{ path: real, name: basename(path), bytes: found.size }] };
   } catch (error) {
-    // Something is there, such as a folder with a link that leads nowhere: it is never taken for a model's name.
+    // Something is there, such as a folder with a broken link, so the value is not a model's name.
     return unreadable(path, error);
   }
 }
@@ -108,7 +108,7 @@ async function filesOfFolder(folder: string): Promise<Found> {
   return { kind: 'files', files };
 }
 
-/** The names in a folder and one level below it; where they are too many, not all of them. */
+/** The names in a folder and one level below it. If there are too many, only some of them. */
 async function namesIn(root: string): Promise<readonly string[]> {
   const entries = await readdir(root, { withFileTypes: true });
   if (entries.length > maxFiles) return entries.map(({ name }) => name);

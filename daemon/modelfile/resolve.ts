@@ -3,20 +3,20 @@ import { tryModelName } from '../models/name.ts';
 import type { Argument, Command, Problem } from './parser.ts';
 import { expandPath, findModelFiles, looksLikePath, type ModelFile } from './paths.ts';
 
-/** The commands that name files, with what they found: where the model comes from. */
+/** What the model is made from: what the commands that name models and files refer to. */
 export interface ModelSources {
-  /** A model's name, where the last FROM that is no path names one. */
+  /** The name of a model, from the last FROM that names a model. */
   readonly from?: string;
   readonly files: readonly ModelFile[];
   readonly adapters: readonly ModelFile[];
   readonly drafts: readonly ModelFile[];
-  /** What is not there, or cannot be used. */
+  /** What is missing or cannot be used. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * Looks for what FROM, ADAPTER and DRAFT name: files count from `folder`, and a file or folder that is there wins over
- * a model of that name, as with the runner's own client. Nothing is read but names and sizes.
+ * Finds what FROM, ADAPTER and DRAFT name. Relative paths start from `folder`. An existing file or folder takes
+ * precedence over a model of the same name, as in the runner's own client. Only names and sizes are read.
  */
 export async function resolveSources(
   commands: readonly Command[],
@@ -50,7 +50,7 @@ export async function resolveSources(
   return withoutUndefined({ from, files, adapters, drafts, problems });
 }
 
-/** No model is made of more; each one costs a look at the disk. */
+/** No model is made from more, and each one costs a disk access. */
 const maxSources = 64;
 
 type Meant =
@@ -70,13 +70,13 @@ async function resolveValue(command: string, value: Argument, folder: string | u
   if (path !== undefined) return problemAt(value, `There is no file or folder ${path}.`);
   return problemAt(
     value,
-    'A relative path counts from the folder of a Modelfile: save it first, or write an absolute path.',
+    'A relative path starts from the folder of the Modelfile: save the Modelfile first, or write an absolute path.',
   );
 }
 
 function noName(text: string): string {
   const hint = / #/.test(text) ? ' A comment needs a line of its own.' : '';
-  return `"${text.slice(0, 60)}" is neither a model's name nor a file that is there.${hint}`;
+  return `"${text.slice(0, 60)}" is neither a model's name nor an existing file.${hint}`;
 }
 
 function problemAt(at: Argument, message: string): Meant & { readonly kind: 'problem' } {

@@ -14,11 +14,11 @@ import { maxModelfileBytes } from './modelfileText.ts';
 export interface ModelfileParts {
   readonly servers: Servers;
   readonly works: Works;
-  /** A model was created. */
+  /** Called when a model was created. */
   readonly onDidChange: (client: RunnerClient) => void;
 }
 
-/** The requests about Modelfiles. */
+/** Answers the requests about Modelfiles. */
 export function serveModelfile(endpoint: Endpoint, { servers, works, onDidChange }: ModelfileParts): void {
   const megabytes = maxModelfileBytes / 1024 / 1024;
   const text = z.string().check(z.maxLength(maxModelfileBytes, `it has more than ${megabytes} MB`));

@@ -9,15 +9,15 @@ import type { RunnerClient } from '../runner/client.ts';
 import type { Digests } from './createBody.ts';
 import type { ModelFile } from './paths.ts';
 
-/** What is read from a disk at once: large enough to be fast, small enough to leave the event loop free. */
+/** How much one read from the disk takes: enough to be fast, and little enough to keep the event loop free. */
 const pieceSize = 512 * 1024;
 
 /**
- * Brings files to the runner: each is read once for its digest, and once more, as a stream, where the runner does not
- * have it yet. Memory does not grow with the size of a file.
+ * Uploads files to the runner. Each file is read once for its digest, and once more, as a stream, if the runner does
+ * not have it yet. Memory use does not grow with the size of a file.
  */
 export interface Uploads {
-  /** The digests by name. Reports go on over all calls. */
+  /** Returns the digests by name. The progress covers all calls together. */
   send(files: readonly ModelFile[], signal: AbortSignal): Promise<Digests>;
 }
 
@@ -41,7 +41,7 @@ export function createUploads(client: RunnerClient, files: readonly ModelFile[],
 
 type Count = (bytes: number) => void;
 
-/** Nothing beyond the size that it had: what grows without an end would be read without one. */
+/** A file must not exceed the size that it had: one that grows without end would be read without end. */
 async function digestOf({ path, bytes }: ModelFile, count: Count, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   try {
@@ -84,7 +84,7 @@ async function upload(
   const source = opened.createReadStream({ highWaterMark: pieceSize });
   const stream = counted(source, sent);
   let problem: Error | undefined;
-  // Whoever reads it is told by its end; nobody may be reading any more.
+  // A reader notices the error by the end of the stream. This listener is for the case that nobody reads it any more.
   stream.on('error', () => undefined);
   source.on('error', (error) => {
     problem = error;
@@ -103,7 +103,7 @@ async function upload(
   }
 }
 
-/** The stream, counted as its bytes are taken. */
+/** The stream, which counts its bytes as they are read. */
 function counted(source: Readable, count: Count): Readable {
   const counter = new Transform({
     readableHighWaterMark: pieceSize,
@@ -116,7 +116,7 @@ function counted(source: Readable, count: Count): Readable {
   return source.pipe(counter);
 }
 
-/** All files count twice: they are read for their digests, and sent. */
+/** Each file counts twice: it is read for its digest, and then sent. */
 class UploadProgress {
   readonly #report: Report;
   readonly #total: number;
@@ -150,7 +150,7 @@ function unreadable(path: string, cause: unknown): RunnerError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new RunnerError(
     'invalid-request',
-    `${path} cannot be read: ${reason}. Check that it is there and readable.`,
+    `${path} cannot be read: ${reason}. Check that the file exists and is readable.`,
     {
       cause,
     },
@@ -160,7 +160,7 @@ function unreadable(path: string, cause: unknown): RunnerError {
 function changed(path: string, cause: RunnerError): RunnerError {
   return new RunnerError(
     'invalid-request',
-    `${path} changed while it was sent. Create the model again once it is at rest.`,
+    `${path} changed while it was being sent. Create the model again when nothing writes to the file any more.`,
     {
       cause,
     },

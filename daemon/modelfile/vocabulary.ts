@@ -1,9 +1,9 @@
 /** A command of a Modelfile, and what it takes. */
 export interface CommandWord {
   readonly takes: 'value' | 'parameter' | 'message';
-  /** Where it is repeated: only the last counts, or all do. */
+  /** Whether only the last of several counts, or all do. */
   readonly repeated: 'last' | 'all';
-  /** For hover and completion: Markdown. */
+  /** Markdown, for hover and completion. */
   readonly about: string;
 }
 
@@ -79,7 +79,7 @@ export const commandWords: ReadonlyMap<string, CommandWord> = new Map<string, Co
     {
       takes: 'value',
       repeated: 'last',
-      about: 'The oldest version of the runner that can run it, such as `0.14.0`.',
+      about: 'The oldest version of the runner that can run the model, such as `0.14.0`.',
     },
   ],
 ]);
@@ -90,7 +90,7 @@ export type ParameterType = 'int' | 'float' | 'bool' | 'string';
 
 export interface ParameterWord {
   readonly type: ParameterType;
-  /** True where the parameter may be repeated and all values count. */
+  /** True if the parameter may be repeated and all values count. */
   readonly isList?: true;
   /** Markdown, with the runner's own default. */
   readonly about: string;
@@ -107,9 +107,12 @@ export const parameterWords: ReadonlyMap<string, ParameterWord> = new Map<string
   ],
   [
     'temperature',
-    { type: 'float', about: 'How freely it chooses: 0 takes the most likely token each time. Default 0.8.' },
+    {
+      type: 'float',
+      about: 'How freely the model chooses: 0 takes the most likely token each time. Default 0.8.',
+    },
   ],
-  ['top_k', { type: 'int', about: 'Only so many of the most likely tokens are considered. Default 40.' }],
+  ['top_k', { type: 'int', about: 'How many of the most likely tokens are considered. Default 40.' }],
   [
     'top_p',
     {
@@ -129,10 +132,16 @@ export const parameterWords: ReadonlyMap<string, ParameterWord> = new Map<string
     'stop',
     { type: 'string', isList: true, about: 'A text at which the answer ends. Repeat the line for several.' },
   ],
-  ['num_predict', { type: 'int', about: 'The most tokens of an answer; -1 is without limit. Default -1.' }],
+  [
+    'num_predict',
+    { type: 'int', about: 'The most tokens that an answer may have; -1 means no limit. Default -1.' },
+  ],
   ['seed', { type: 'int', about: 'A number that makes answers repeatable; -1 is random. Default -1.' }],
   ['repeat_penalty', { type: 'float', about: 'How much repetition is discouraged; 1 is off. Default 1.' }],
-  ['repeat_last_n', { type: 'int', about: 'How far back repetition is looked for, in tokens. Default 64.' }],
+  [
+    'repeat_last_n',
+    { type: 'int', about: 'How far back the runner looks for repetition, in tokens. Default 64.' },
+  ],
   ['presence_penalty', { type: 'float', about: 'Discourages tokens that have occurred at all. Default 0.' }],
   [
     'frequency_penalty',
@@ -140,17 +149,23 @@ export const parameterWords: ReadonlyMap<string, ParameterWord> = new Map<string
   ],
   [
     'num_keep',
-    { type: 'int', about: 'Tokens of the beginning that stay when the window slides. Default 4.' },
+    { type: 'int', about: 'How many tokens of the beginning stay when the window slides. Default 4.' },
   ],
-  ['num_batch', { type: 'int', about: 'Tokens of the prompt that are read at once. Default 512.' }],
-  ['num_gpu', { type: 'int', about: 'Layers that go to the GPU; -1 lets the runner choose. Default -1.' }],
-  ['main_gpu', { type: 'int', about: 'The GPU that takes what is not split.' }],
-  ['num_thread', { type: 'int', about: 'Threads of the processor; 0 lets the runner choose. Default 0.' }],
-  ['draft_num_predict', { type: 'int', about: 'Tokens that a draft model predicts at once.' }],
+  ['num_batch', { type: 'int', about: 'How many tokens of the prompt are read at once. Default 512.' }],
+  [
+    'num_gpu',
+    { type: 'int', about: 'How many layers go to the GPU; -1 lets the runner choose. Default -1.' },
+  ],
+  ['main_gpu', { type: 'int', about: 'The GPU that takes everything that is not split.' }],
+  [
+    'num_thread',
+    { type: 'int', about: 'How many processor threads to use; 0 lets the runner choose. Default 0.' },
+  ],
+  ['draft_num_predict', { type: 'int', about: 'How many tokens a draft model predicts at once.' }],
   ['use_mmap', { type: 'bool', about: 'Whether the weights are mapped into memory.' }],
 ]);
 
-/** Parameters that runners once knew, and pass over. */
+/** Parameters that runners once knew and now ignore. */
 export const deprecatedParameters: ReadonlySet<string> = new Set([
   'penalize_newline',
   'low_vram',

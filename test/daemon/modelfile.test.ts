@@ -210,20 +210,20 @@ t.test('what is wrong has its place', async (t) => {
     {
       name: 'digits in a command',
       text: 'FROM a\nF00 x',
-      want: [`2:1-2:4 error "F00" is no command. The commands are ${commands}.`],
+      want: [`2:1-2:4 error "F00" is not a command. The commands are ${commands}.`],
     },
     {
       name: 'true lines in CRLF files',
       text: 'FROM a\r\nBAD x\r\n  WORSE y\r\n',
       want: [
-        `2:1-2:4 error "BAD" is no command. The commands are ${commands}.`,
-        `3:3-3:8 error "WORSE" is no command. The commands are ${commands}.`,
+        `2:1-2:4 error "BAD" is not a command. The commands are ${commands}.`,
+        `3:3-3:8 error "WORSE" is not a command. The commands are ${commands}.`,
       ],
     },
     {
       name: 'a role in upper case',
       text: 'FROM a\nMESSAGE User hi',
-      want: ['2:9-2:13 error "User" is no role: it is system, user or assistant, in lower case.'],
+      want: ['2:9-2:13 error "User" is not a role. The roles are system, user and assistant, in lower case.'],
     },
     { name: 'a command without a value', text: 'FROM\nFROM a', want: ['1:1-1:5 error FROM needs a value.'] },
     { name: 'FROM with nothing', text: 'FROM \n', want: ['1:1-1:5 error FROM needs a model or a path.'] },
@@ -259,40 +259,42 @@ t.test('what is wrong has its place', async (t) => {
     {
       name: 'a version',
       text: 'FROM a\nREQUIRES new',
-      want: ['2:10-2:13 error It needs a version, such as 0.14.0.'],
+      want: ['2:10-2:13 error REQUIRES needs a version, such as 0.14.0.'],
     },
     {
       name: 'quotes that are never closed',
       text: 'FROM a\nSYSTEM """one\ntwo\nPARAMETER top_k 3',
-      want: ['2:8-2:11 error The value that begins here is never closed: end a line with """.'],
+      want: ['2:8-2:11 error The value that starts here is never closed: end a line with """.'],
     },
     {
       name: 'more behind closing quotes',
       text: 'FROM a\nSYSTEM """x""" y  \nBAD x',
       want: [
-        '2:15-2:17 error Closing """ must be the last of its line, or the value does not end there.',
-        `3:1-3:4 error "BAD" is no command. The commands are ${commands}.`,
+        '2:15-2:17 error A closing """ must stand at the end of its line. Otherwise the value does not end there.',
+        `3:1-3:4 error "BAD" is not a command. The commands are ${commands}.`,
       ],
     },
     {
       name: 'a value that swallows lines',
       text: 'FROM a\nSYSTEM "x" y\nPARAMETER stop "z"',
       want: [
-        '2:10-2:11 warning The value does not end at this ", because more stands behind it; it goes on to a later line.',
+        '2:10-2:11 warning The value does not end at this ", because more text follows it; the value goes on to a later line.',
       ],
     },
     {
       name: 'positions are in UTF-16 units',
       text: 'FROM a\nSYSTEM """𝄞\n𝄞""" 𝄞',
-      want: ['3:6-3:9 error Closing """ must be the last of its line, or the value does not end there.'],
+      want: [
+        '3:6-3:9 error A closing """ must stand at the end of its line. Otherwise the value does not end there.',
+      ],
     },
     {
       name: 'what has no effect',
       text: 'FROM a\nSYSTEM a\nPARAMETER mirostat 1\nSYSTEM b\nPARAMETER top_k 1\nPARAMETER top_k 2\nPARAMETER stop a\nPARAMETER stop b',
       want: [
-        '2:1-2:9 warning A later SYSTEM takes the place of this one.',
-        '3:11-3:19 warning mirostat has no effect any more.',
-        '5:1-5:18 warning A later top_k takes the place of this one.',
+        '2:1-2:9 warning A later SYSTEM replaces this one.',
+        '3:11-3:19 warning mirostat no longer has any effect.',
+        '5:1-5:18 warning A later top_k replaces this one.',
       ],
     },
   ];
@@ -634,7 +636,7 @@ t.test('mistakes are told before anything is sent', async (t) => {
   t.match(error, { code: -33010, data: { kind: 'invalid-modelfile', retryable: false } });
   t.match(
     error.message,
-    /^The Modelfile has a mistake in line 1: There is no file or folder .*none\.gguf\. Correct it/,
+    /^The Modelfile has a mistake on line 1: There is no file or folder .*none\.gguf\. Correct it/,
   );
   t.strictSame(
     error.data.diagnostics.map(({ range, severity }) => [range.start.line, range.start.character, severity]),
@@ -651,12 +653,12 @@ t.test('mistakes are told before anything is sent', async (t) => {
     [{ path: pathToFileURL(path).href }, -32602, /"path".*absolute/],
     [{ path: join(folder, 'nowhere') }, -33011, /cannot be read/],
     [{ path: folder }, -33011, /cannot be read: (it is not a regular file|EISDIR)/],
-    [{ path: write('binary.gguf', Buffer.from([0x47, 0, 0xff])) }, -33011, /is no text/],
-    [{ text: 'FROM ./relative.gguf' }, -33010, /save it first, or write an absolute path/],
-    [{ text: 'FROM a b' }, -33010, /neither a model's name nor a file/],
+    [{ path: write('binary.gguf', Buffer.from([0x47, 0, 0xff])) }, -33011, /is not a text file/],
+    [{ text: 'FROM ./relative.gguf' }, -33010, /save the Modelfile first, or write an absolute path/],
+    [{ text: 'FROM a b' }, -33010, /neither a model's name nor an existing file/],
     [{ text: 'FROM a # b' }, -33010, /A comment needs a line of its own/],
     [{ text: '' }, -33010, /no FROM line/],
-    [{ text: 'FROM ./a.gguf\n'.repeat(5_000) }, -33010, /mistake in line 1/],
+    [{ text: 'FROM ./a.gguf\n'.repeat(5_000) }, -33010, /mistake on line 1/],
     [{ text: 'FROM plain', model: 'a b' }, -33011, /not a model name/],
     [{ text: `FROM ${write('.env.gguf', 'x')}` }, -33010, /looks like a secret/],
     [{ text: `FROM plain\nSYSTEM """${'x'.repeat(17 * 1024 * 1024)}"""` }, -32602, /"text".*16 MB/],
@@ -676,7 +678,7 @@ t.test('what the runner refuses, and a cancel', async (t) => {
   const { runner, daemon } = await setUp(t);
   await t.rejects(
     daemon.request(createModelRequest, { model: 'x', text: 'FROM nothing:1b' }),
-    failsWith({ code: -33004, message: /nothing:1b, from which the Modelfile starts/ }),
+    failsWith({ code: -33004, message: /starts from nothing:1b, which/ }),
   );
   runner
     .on('/api/create')
@@ -707,7 +709,7 @@ t.test('what the runner refuses, and a cancel', async (t) => {
   runner.on(`/api/blobs/${digest}`).failWith(400, { error: 'digest mismatch, expected "a", got "b"' });
   await t.rejects(
     daemon.request(createModelRequest, { model: 'x', text: `FROM ${path}` }),
-    failsWith({ message: /changed while it was sent/ }),
+    failsWith({ message: /changed while it was being sent/ }),
   );
 });
 

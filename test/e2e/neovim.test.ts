@@ -74,6 +74,6 @@ t.test(
       rest.map(({ lnum }: Diagnostic) => lnum),
       [1],
     );
-    t.match(JSON.stringify(hover), /How freely it chooses/);
+    t.match(JSON.stringify(hover), /How freely the model chooses/);
   },
 );

@@ -37,7 +37,7 @@ t.test('Modelfiles have their mistakes and their hover', { skip }, async (t) => 
     return vim.lsp.buf_request_sync(0, 'textDocument/hover', {
       textDocument = { uri = vim.uri_from_bufnr(0) }, position = { line = 1, character = 12 },
     }, 4000)`);
-  t.match(JSON.stringify(hover), /How freely it chooses/);
+  t.match(JSON.stringify(hover), /How freely the model chooses/);
   t.equal(await neovim.until('return vim.lsp.get_clients()[1].name'), 'runnerd');
   t.equal(await neovim.until("return require('runner').status()"), 'Runner: online');
 });

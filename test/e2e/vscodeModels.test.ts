@@ -260,7 +260,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     const mistakes = await editor.until(mistakesOf, { argument: path, fits: (found) => found.length > 0 });
     t.strictSame(mistakes, ['1:22-26 temperature needs a number.']);
     const hover = await editor.evaluate(hoverAt, path);
-    t.match(hover, /How freely it chooses/);
+    t.match(hover, /How freely the model chooses/);
     await editor.evaluate(async ({ vscode, argument }) => {
       const uri = vscode.Uri.file(argument);
       const edit = new vscode.WorkspaceEdit();
