@@ -4,18 +4,18 @@ import { type Place, typedSince } from './suggestions.ts';
 export interface Acceptances {
   /** The identifier of a new suggestion. Its acceptance leaves the cursor at `end`. */
   offer(end: Place): string;
-  /** Counts each suggestion once, and ignores what never was one. */
+  /** Counts each suggestion once, and ignores unknown identifiers. */
   accept(id: string): void;
   /**
-   * Whether the cursor stands where the suggestion ended that was accepted last or shown last. Editors ask for the next
-   * one before they report the acceptance, and some never report it.
+   * Whether the cursor stands at the end of the suggestion that was accepted last or shown last. Editors ask for the
+   * next suggestion before they report the acceptance, and some never report it.
    */
   isEnd(place: Place): boolean;
   readonly offered: number;
   readonly accepted: number;
 }
 
-/** How many suggestions wait for their acceptance. */
+/** How many suggestions may wait for their acceptance. */
 const maxOpen = 100;
 
 export function createAcceptances(): Acceptances {

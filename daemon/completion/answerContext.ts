@@ -2,7 +2,7 @@ import type { Place } from './suggestions.ts';
 import type { Surroundings } from './surroundings.ts';
 import { commentMarks, isClosersOrBlank } from './syntax.ts';
 
-/** What an answer is read against. Line ends are `\n`, whatever the document has. */
+/** The context in which an answer is read. Line ends are `\n`, whatever the document uses. */
 export interface AnswerContext {
   readonly languageId: string;
   readonly isMultiline: boolean;
@@ -15,12 +15,12 @@ export interface AnswerContext {
   readonly lineSuffix: string;
   /** The first line after the cursor's that is not blank, without blanks at its end. */
   readonly suffixLine: string;
-  /** Of the model's family. */
+  /** The stops of the model's family. */
   readonly stops: readonly string[];
 }
 
 /**
- * A line of comment is completed alone. Where it was just accepted, the code that it is about follows, and ends at the
+ * A comment line is completed alone. If it was just accepted, the code that it describes follows. That code ends at the
  * first blank line, because nothing else shows where its block ends.
  */
 export function answerContextOf(
@@ -33,7 +33,7 @@ export function answerContextOf(
   const following = suffix.split('\n').slice(1);
   return {
     languageId,
-    // Code that follows on the line would stand behind the last of several lines.
+    // Code that follows on the line would end up after the last of several lines.
     isMultiline: isClosersOrBlank(lineSuffix) && (isAfterAcceptance || !isComment),
     endsAtBlank: isComment,
     suffix,

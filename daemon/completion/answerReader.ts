@@ -37,19 +37,19 @@ export async function readAnswer(
   }
 }
 
-/** Characters of an answer. A runner may ignore the limit that it was given. */
+/** The most characters of an answer. A runner may ignore the limit in the request. */
 const maxCharacters = 16_000;
 
-/** Reads an answer while it comes, and knows when there is enough. Its work is linear in the length of the answer. */
+/** Reads an answer as it arrives, and knows when there is enough. Its work is linear in the length of the answer. */
 export class AnswerReader {
   readonly #context: AnswerContext;
   readonly #judge: (line: string) => Verdict;
-  /** Complete lines that are kept. */
+  /** The complete lines that are kept. */
   readonly #lines: string[] = [];
-  /** The line under way, in pieces. */
+  /** The current line, in pieces. */
   #pieces: string[] = [];
   #length = 0;
-  /** The end of the line under way. A token may be cut between two pieces. */
+  /** The end of the current line. A token may be split between two pieces. */
   #tail = '';
   #room = maxCharacters;
   #isOver = false;
@@ -77,13 +77,13 @@ export class AnswerReader {
     if (this.#room === 0) this.cut();
   }
 
-  /** The answer ended in the middle, at the runner's limit or at ours. */
+  /** Marks that the answer ended in the middle, at the runner's limit or at ours. */
   cut(): void {
     this.#isCut = true;
     this.#isOver = true;
   }
 
-  /** What is kept. A last line that was cut is left out, unless it is the only one. */
+  /** The text that is kept. A last line that was cut is left out, unless it is the only one. */
   text(): string {
     const rest = this.#takeLine();
     return [...this.#lines, this.#isWanted(rest) ? rest : ''].join('\n');
@@ -108,7 +108,7 @@ export class AnswerReader {
     this.#pieces.push(piece);
     this.#length += piece.length;
     this.#tail = end.slice(-longestToken);
-    // The filters take out a token that the answer begins with.
+    // The filters remove a token at the very start of the answer.
     if (token === -1 || start + token === 0) return;
     this.#pieces = [this.#pieces.join('').slice(0, start + token)];
     this.#isOver = true;

@@ -12,11 +12,11 @@ import { less } from './surroundings.ts';
 import { completionRequestBody, type Way, waysToAsk } from './ways.ts';
 
 export interface AskingDependencies {
-  /** The runner that completions are asked of. */
+  /** The runner that answers completions. */
   readonly client: () => RunnerClient;
   readonly settings: () => AskingSettings;
   readonly knowledge: ModelKnowledge;
-  /** Makes sure that these capabilities are known, as far as the runner tells them. */
+  /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
   readonly learn: (
     client: RunnerClient,
     model: string,
@@ -32,8 +32,8 @@ export interface AskingSettings {
 }
 
 /**
- * Asks the runner what could stand at a place. `receive` gets the answer while it comes. Returns what is worth showing;
- * `""` is nothing. Throws a `RunnerError` where the runner failed, and the reason of the signal where that was aborted.
+ * Asks the runner for a suggestion at a place. `receive` gets the answer as it arrives. Returns what is worth showing;
+ * `""` means nothing. Throws a `RunnerError` if the runner failed, and the reason of the signal if that was aborted.
  */
 export type AskRunner = (
   place: Place,
@@ -43,7 +43,7 @@ export type AskRunner = (
 
 /**
  * Makes the runner evaluate the prompt of a place before anybody asks there. Returns whether that was worth it.
- * `isGuess`: it is unknown where the cursor stands.
+ * `isGuess` means that the position of the cursor is not known.
  */
 export type WarmRunner = (
   warming: { readonly place: Place; readonly isGuess: boolean },
@@ -55,11 +55,11 @@ export interface Asking {
   readonly warm: WarmRunner;
 }
 
-/** A shorter prompt is evaluated in no time, in characters. */
+/** A prompt shorter than this is not warmed, in characters: it is evaluated in no time. */
 const minWarmed = 500;
 
 /**
- * Asks in the best way that the model knows. Where the model refuses to insert, the next way is tried. Where its window
+ * Asks in the best way that the model supports. If the model refuses to insert, the next way is tried. If its window
  * has no room for the whole prompt, less is sent. Both are remembered.
  */
 export function createAsking(dependencies: AskingDependencies): Asking {
@@ -68,13 +68,13 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   /** Identifiers of the models whose window is too small for a whole prompt. */
   const small = new Set<string>();
 
-  /** The texts of a prompt, as far as the model has room for them. */
+  /** The texts of a prompt, as much as the model has room for. */
   const textsAt = async (place: Place, { isSmall, isWarming }: TextOptions) => ({
     around: isSmall ? less(place.around) : place.around,
     before: isSmall ? '' : await neighbours.textFor(place, isWarming),
   });
 
-  /** Returns undefined where the model refuses this way. */
+  /** Returns undefined if the model refuses this way. */
   const tryWay = async (way: Way, { client, place, ...question }: Question): Promise<string | undefined> => {
     const { model } = place;
     const isSmall = small.has(modelId(client.server, model));
@@ -144,7 +144,10 @@ interface Question {
   readonly receive: (text: string) => void;
 }
 
-/** The models that answered. A server that does not list their capabilities is not asked for them at every key. */
+/**
+ * The models that have answered. A server that does not list their capabilities is not asked for them at every
+ * keystroke.
+ */
 interface AnsweringModels {
   learn(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
   answered(client: RunnerClient, model: string): void;
@@ -168,11 +171,11 @@ function isTooLong(error: unknown): boolean {
   return error instanceof RunnerError && error.kind === 'context-exceeded';
 }
 
-/** Every document that somebody types in would go to another host. */
+/** Every document in which somebody types would be sent to another host. */
 function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
   return new RunnerError(
     'not-supported',
-    `${model} runs elsewhere, and your files stay here. Choose a model on your own runner for inline completion.`,
+    `${model} runs on another host, so your files are not sent to it. Choose a model on your own runner for inline completion.`,
     { details: { capability: 'insert', server: server.name, model } },
   );
 }
@@ -180,7 +183,7 @@ function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
 function cannotFill({ server }: RunnerClient, model: string): RunnerError {
   return new RunnerError(
     'not-supported',
-    `${model} cannot fill in the middle; choose a model with insert for inline completion.`,
+    `${model} cannot fill in the middle. Choose a model with insert for inline completion.`,
     { details: { capability: 'insert', server: server.name, model } },
   );
 }

@@ -1,10 +1,10 @@
 import type { AnswerContext } from './answerContext.ts';
 import { isClosersOrBlank } from './syntax.ts';
 
-/** Whether a line of an answer is kept, is the last one, or is left out with all after it. */
+/** Whether a line of an answer is kept, is kept as the last one, or is dropped together with everything after it. */
 export type Verdict = 'keep' | 'last' | 'stop';
 
-/** Columns of a tab in a file that mixes tabs and blanks. */
+/** The width of a tab in a file that mixes tabs and blanks, in columns. */
 const tabWidth = 4;
 /** The longest run of lines whose repetition ends an answer. */
 const longestRun = 3;
@@ -14,7 +14,7 @@ const closer = /^\s*([)\]}]|(end|fi|done|esac)\b)/;
 const nextBranch =
   /^[)\]}\s]*(else|elif|elsif|except|finally|catch|case|default|when|rescue|ensure|then|while|until)\b/;
 
-/** Judges the lines of an answer one after the other. The answer ends where the block ends that the cursor is in. */
+/** Judges the lines of an answer one after another. The answer ends where the cursor's block ends. */
 export function createBlockJudge(context: AnswerContext): (line: string) => Verdict {
   const { linePrefix, suffixLine, endsAtBlank } = context;
   const seen: string[] = [];
@@ -40,26 +40,26 @@ export function createBlockJudge(context: AnswerContext): (line: string) => Verd
 }
 
 interface Block {
-  /** The indentation that its lines have at least, in columns. */
+  /** The least indentation of its lines, in columns. */
   readonly base: number;
-  /** It begins at the end of the cursor's line. */
+  /** Whether the block begins at the end of the cursor's line. */
   readonly isOpened: boolean;
 }
 
-/** `line` is the cursor's, with what the answer adds. It may be the answer that indents it. */
+/** `line` is the cursor's line with what the answer adds. The indentation may come from the answer. */
 function blockOf(linePrefix: string, line: string): Block {
   const isIndentedByAnswer = linePrefix.trim() === '' && line !== '';
   return { base: indentationOf(isIndentedByAnswer ? line : linePrefix), isOpened: opener.test(line) };
 }
 
-/** For a line behind the block that the cursor's line opened. */
+/** The verdict for a line after the block that the cursor's line opened. */
 function verdictAfterBlock(line: string): Verdict {
   if (nextBranch.test(line)) return 'keep';
   if (!closer.test(line)) return 'stop';
   return opener.test(line) ? 'keep' : 'last';
 }
 
-/** Whether the newest lines repeat the lines before them. Closers do so in any code. */
+/** Whether the newest lines repeat the lines before them. Closers do not count, because they repeat in any code. */
 function repeats(lines: readonly string[]): boolean {
   for (let run = 1; run <= longestRun; run += 1) {
     const newest = lines.slice(-run);

@@ -16,36 +16,36 @@ import { createSuggestions, type Place, type Recalled, recallAt, type Suggestion
 import { surroundingsAt, surroundingsBehind, withInserted } from './surroundings.ts';
 
 export interface CompletionDependencies extends Pick<OpenDocuments, 'document' | 'onDidClose'> {
-  /** The model of the settings, as they are now. */
+  /** The model in the current settings. */
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
   readonly pacing: Pacing;
   readonly ask: AskRunner;
-  /** Whether nobody else waits for the runner. */
+  /** Whether nobody else is waiting for the runner. */
   readonly isIdle: () => boolean;
   readonly acceptances: Pick<Acceptances, 'offer' | 'isEnd'>;
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Outcome =
-  /** `isAnswer`: it was not known before. */
+  /** `isAnswer`: it comes from the runner and was not known before. */
   | { readonly kind: 'item'; readonly item: InlineCompletionItem; readonly isAnswer: boolean }
-  /** The runner answered, and nothing of it is worth showing. */
+  /** The runner answered, but nothing of its answer is worth showing. */
   | { readonly kind: 'nothing' }
-  /** The runner was not asked, and why. */
+  /** The runner was not asked; `reason` says why. */
   | { readonly kind: 'dropped'; readonly reason: string };
 
 /**
- * Throws a `RunnerError` where the runner failed, `Superseded` where a newer request or another setting ended it, and
- * the reason of the signal where that was aborted.
+ * Throws a `RunnerError` if the runner failed, `Superseded` if a newer request or a changed setting ended it, and the
+ * reason of the signal if that was aborted.
  */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 
 export interface Completion {
   readonly complete: Complete;
-  /** Somebody else wants the runner: what nobody waits for ends. */
+  /** Somebody else wants the runner. Ends all work that nobody waits for. */
   giveWay(): void;
-  /** Ends what is under way, such as after a change of the settings. */
+  /** Ends all running work, for example after a change of the settings. */
   stop(): void;
 }
 
@@ -53,12 +53,12 @@ export interface Completion {
  * One completion from the request to the item.
  *
  * A request names a cursor, and the text around it becomes a place (`surroundings.ts`). The place must be worth a
- * request, and its document may be sent (`sendable.ts`). What was suggested before and fits the place is shown at once
- * (`suggestions.ts`). Else the place waits for an answer under way that fits it (`flights.ts`), and else for one of its
- * own, once the keys rest (`pacing.ts`). `asking.ts` adds text of other files (`neighbours.ts`), asks in the ways that
- * the model knows (`ways.ts`), and reads until there is enough (`answerReader.ts`, `block.ts`). The filters leave what is
- * worth suggesting (`filters/`), and the flight returns that as its suggestion, which becomes the item here. While the
- * item is shown, what would follow its acceptance is asked for.
+ * request, and it must be allowed to send its document (`sendable.ts`). An earlier suggestion that fits the place is
+ * shown at once (`suggestions.ts`). Otherwise the place waits for a running answer that fits it (`flights.ts`), or for
+ * an answer of its own, once the user pauses (`pacing.ts`). `asking.ts` adds text from other files (`neighbours.ts`),
+ * asks in the ways that the model supports (`ways.ts`), and reads until there is enough (`answerReader.ts`,
+ * `block.ts`). The filters keep what is worth suggesting (`filters/`). The flight returns that as its suggestion, which
+ * becomes the item here. While the item is shown, the runner is already asked for what would follow its acceptance.
  */
 export function createCompletion(dependencies: CompletionDependencies): Completion {
   const { ask, isIdle, acceptances, pacing } = dependencies;
@@ -76,7 +76,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     suggestions.forget(uri);
   });
 
-  /** Why what was found before a wait no longer holds. */
+  /** The reason why what was found before a wait is no longer valid. */
   const whyStale = ({ place: { uri, model }, version }: Asked): string | undefined => {
     if (dependencies.document(uri)?.version !== version) return 'the document has changed';
     return dependencies.model() === model ? undefined : 'the settings have changed';
@@ -93,7 +93,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     return { kind: 'item', item, isAnswer };
   };
 
-  /** For a request that waited, now that its answer is here. */
+  /** The outcome for a request that waited, now that its answer has arrived. */
   const landed = (asked: Asked, suggestion: Suggestion | undefined): Outcome => {
     const stale = whyStale(asked);
     if (stale !== undefined) return dropped(stale);
@@ -101,14 +101,14 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     return found ? offer(asked, found, true) : { kind: 'nothing' };
   };
 
-  /** What is selected in a list may change at each key, although the document does not. */
+  /** The selection in a list may change at each keystroke, although the document does not. */
   const rest = ({ place: { uri, model }, base }: Asked, signal: AbortSignal) =>
     pacing.rest({ uri, model, isSinceKey: base.text === '' }, signal);
 
   const answer = async (asked: Asked, signal: AbortSignal): Promise<Outcome> => {
     const { place, isInvoked } = asked;
     const known = suggestions.recall(place);
-    // Before anything is waited for, so that what no longer fits closes its socket now.
+    // This comes before any wait, so that an answer that no longer fits closes its socket now.
     const underWay = flights.arrive(place, known?.suggestion);
     const unasked = dropReason(place.around, isInvoked) ?? (await whyNotNow(asked));
     if (unasked !== undefined) return dropped(unasked);
@@ -137,15 +137,15 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
 interface Asked {
   readonly place: Place;
   readonly version: number;
-  /** The user asked by hand, and does not want to wait. */
+  /** The user asked explicitly, and does not want to wait. */
   readonly isInvoked: boolean;
   readonly base: Base;
 }
 
-/** The text before the suggestion, and what of the document it replaces; both are empty where no list is open. */
+/** The text before the suggestion, and the part of the document that it replaces. Both are empty if no list is open. */
 type Base = SelectedCompletionInfo;
 
-/** Where it is asked for, in the document as it is now. */
+/** The place of a request, in the current state of the document. */
 function placeOf(
   { model: modelOf, document: documentAt, acceptances }: CompletionDependencies,
   { textDocument: { uri }, position, context }: InlineCompletionParams,
@@ -154,12 +154,12 @@ function placeOf(
   if (model === undefined) return dropped('no completion model is set');
   const document = documentAt(uri);
   if (!document) return dropped('the document is not open');
-  if (isTooLarge(document.getText())) return dropped('the document is above 10 MB');
+  if (isTooLarge(document.getText())) return dropped('the document is larger than 10 MB');
   const selected = context?.selectedCompletionInfo;
   const around = selected
     ? surroundingsBehind(selected, document, position)
     : surroundingsAt(document, position);
-  if (!around) return dropped('the item that is selected in the list goes elsewhere');
+  if (!around) return dropped('the item that is selected in the list would be inserted elsewhere');
   const here = { uri, model, around };
   const place = { ...here, isAfterAcceptance: acceptances.isEnd(here) };
   const base = selected ?? { range: { start: around.position, end: around.position }, text: '' };
@@ -173,7 +173,7 @@ function dropped(reason: string): Extract<Outcome, { kind: 'dropped' }> {
   return { kind: 'dropped', reason };
 }
 
-/** The item for a text that replaces so many characters after its base. */
+/** The item for a text that replaces `replaced` characters after its base. */
 export function itemOf(
   text: string,
   { base: { range, text: selected }, replaced }: { readonly base: Base; readonly replaced: number },

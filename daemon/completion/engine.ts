@@ -10,15 +10,15 @@ import { createLatency, createPacing, type Wait } from './pacing.ts';
 import { createSendable } from './sendable.ts';
 import { createWarming, isLoadedAs } from './warming.ts';
 
-/** Inline completion in the documents of one editor: its parts, put together. */
+/** Inline completion in the documents of one editor. This puts its parts together. */
 export interface CompletionEngine {
-  /** What the editor has open. Somebody must make them listen to it. */
+  /** The documents that the editor has open. The creator must make them listen to the editor. */
   readonly documents: TextDocuments<TextDocument>;
   readonly complete: Complete;
   readonly acceptances: Acceptances;
-  /** Somebody else wants the runner: what nobody waits for ends. */
+  /** Somebody else wants the runner. Ends all work that nobody waits for. */
   giveWay(): void;
-  /** Ends what is under way, such as after a change of the settings. */
+  /** Ends all running work, for example after a change of the settings. */
   stop(): void;
 }
 

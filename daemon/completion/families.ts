@@ -5,15 +5,15 @@ export interface FillInTheMiddle {
   /** The whole prompt, for a request without the model's own template. */
   readonly prompt: (prefix: string, suffix: string) => string;
   /**
-   * The same with the suffix before the prefix, for families that learnt it. Each key then changes only the end of the
-   * prompt, and a runner evaluates little more than that end.
+   * The same with the suffix before the prefix, for families that learnt it. Each keystroke then changes only the end
+   * of the prompt, and a runner evaluates little more than that end.
    */
   readonly suffixFirst?: (prefix: string, suffix: string) => string;
-  /** What the model writes when it is done, or goes on with something else. */
+  /** What the model writes when it is done or goes on with something else. */
   readonly stops: readonly string[];
 }
 
-/** The tokens in the three places of prefix, suffix, middle. */
+/** The tokens before the prefix, the suffix and the middle. */
 function tokens(prefix: string, suffix: string, middle: string, ...others: string[]): FillInTheMiddle {
   return {
     prompt: (before, after) => `${prefix}${before}${suffix}${after}${middle}`,
@@ -31,9 +31,9 @@ const starcoder = tokens(
 );
 
 /**
- * As Continue writes them (`AutocompleteTemplate.ts`). CodeQwen and Granite Code use StarCoder's tokens. The papers of
- * Code Llama, StarCoder and CodeGemma and the template of Codestral describe the order with the suffix first. The first
- * family whose pattern fits the model part of a name counts.
+ * The forms that Continue uses (`AutocompleteTemplate.ts`). CodeQwen and Granite Code use StarCoder's tokens. The
+ * papers of Code Llama, StarCoder and CodeGemma and the template of Codestral describe the order with the suffix first.
+ * The first family whose pattern matches the model part of a name applies.
  */
 const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle }[] = [
   {
@@ -110,26 +110,26 @@ const families: readonly { readonly name: RegExp; readonly fill: FillInTheMiddle
   },
 ];
 
-/** Of a model whose family is in the table, whoever publishes it. */
+/** How to fill in the middle with a model of a family in the table, whoever published the model. */
 export function fillInTheMiddleOf(model: string): FillInTheMiddle | undefined {
   const name = (tryModelName(model)?.model ?? model).toLowerCase();
   return families.find((family) => family.name.test(name))?.fill;
 }
 
-/** Tokens of many families, which stand in no code. */
+/** Tokens of many families, which do not occur in code. */
 const specialToken =
   /<\|[\w▁-]{1,40}\|>|<｜[^｜\n]{1,40}｜>|<fim_(?:prefix|suffix|middle|pad)>|<(?:EOT|end_of_turn|start_of_turn)>/;
 
 /** No token is longer, in UTF-16 units. */
 export const longestToken = 64;
 
-/** Where the first special token begins, of the model's family or of another one, or -1. */
+/** The index of the first special token, of the model's family or of another one; -1 if there is none. */
 export function findSpecialToken(text: string, stops: readonly string[]): number {
   const places = [text.search(specialToken), ...stops.map((stop) => text.indexOf(stop))];
   return places.reduce((first, at) => (at !== -1 && (first === -1 || at < first) ? at : first), -1);
 }
 
-/** Without the special tokens at the beginning. */
+/** Removes the special tokens at the beginning. */
 export function withoutLeadingTokens(text: string): string {
   let at = 0;
   for (;;) {

@@ -1,11 +1,11 @@
 import { type LinkedSignal, linkedSignal, orAborted } from '../abort.ts';
 import { type Place, type Suggestion, typedBetween } from './suggestions.ts';
 
-/** Of several requests for one key only the newest goes on. */
+/** Of several requests for one key, only the newest goes on. */
 export interface Newest {
   /**
-   * Ends the older work for the key, and begins this one. The promise rejects at once when newer work begins or the
-   * caller gives up.
+   * Ends older work for the key and starts this work. The promise rejects at once when newer work starts or the caller
+   * gives up.
    */
   run<T>(key: string, caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
@@ -29,26 +29,26 @@ export function createNewest(): Newest {
   };
 }
 
-/** Why work was ended before it was over. It is no failure. */
+/** The reason why work was ended early. It is not a failure. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
-  constructor(why = 'A newer request for the same document took its place.') {
+  constructor(why = 'A newer request for the same document replaced it.') {
     super(why);
   }
 }
 
-/** An answer that is under way. It outlives its request while the user types what it says. */
+/** A running answer. It outlives its request as long as the user types what it says. */
 export interface Flight {
-  /** It is the answer for this very place. */
+  /** Whether it is the answer for exactly this place. */
   startsAt(place: Place): boolean;
   /**
-   * Waits for its suggestion, which is undefined where nothing of the answer is worth showing. A flight that nobody
+   * Waits for its suggestion, which is undefined if nothing of the answer is worth showing. A flight that nobody
    * follows any longer is aborted.
    */
   follow(signal: AbortSignal): Promise<Suggestion | undefined>;
 }
 
-/** Asks for what could stand at a place. `receive` gets the answer while it comes. */
+/** Asks for a suggestion at a place. `receive` gets the answer as it arrives. */
 export type Fly = (
   place: Place,
   signal: AbortSignal,
@@ -56,20 +56,20 @@ export type Fly = (
 ) => Promise<Suggestion | undefined>;
 
 /**
- * The answers under way: at most one for each document, and at most one ahead. That one is for the place where the
- * acceptance of the suggestion that is shown would leave the cursor.
+ * The running answers: at most one for each document, and at most one ahead. The one ahead is for the place where the
+ * cursor would be if the user accepted the shown suggestion.
  */
 export interface Flights {
   /**
-   * The user is at this place, and sees this suggestion, if any. Returns the answer that the place can wait for. Those
-   * that fit neither close their sockets.
+   * The user is at this place and sees this suggestion, if any. Returns the running answer that the place can wait for.
+   * Answers that fit neither the place nor the suggestion close their sockets.
    */
   arrive(place: Place, shown: Suggestion | undefined): Flight | undefined;
   begin(place: Place): Flight;
   beginAhead(shown: Suggestion, next: Place): void;
-  /** Ends the answer ahead, unless the suggestion was accepted and somebody waits for what follows. */
+  /** Ends the answer ahead, unless the suggestion was accepted and somebody waits for what follows it. */
   giveWay(): void;
-  /** Ends what is under way, for one document or for all. */
+  /** Ends the running answers, for one document or for all. */
   abort(why: string, uri?: string): void;
 }
 
@@ -122,7 +122,10 @@ export function createFlights(fly: Fly): Flights {
 
 interface ControlledFlight extends Flight {
   readonly uri: string;
-  /** What was typed since is what it says so far. As long as it says nothing, a newer request begins its own. */
+  /**
+   * Whether the text typed since then is what the answer says so far. While the answer is empty, nothing fits, so a
+   * newer request starts its own.
+   */
   fits(place: Place): boolean;
   isFollowed(): boolean;
   /** Closes the runner's socket. */
@@ -130,12 +133,12 @@ interface ControlledFlight extends Flight {
 }
 
 /**
- * How long a flight goes on that nobody follows, in ms: an editor cancels the older request before it sends the newer
+ * How long a flight goes on without a follower, in ms. An editor cancels the older request before it sends the newer
  * one.
  */
 const grace = 20;
 
-/** `onEnd` is called when it is over, however it ended. */
+/** `onEnd` is called when the flight is over, however it ended. */
 function createFlight(start: Place, fly: Fly, onEnd: () => void): ControlledFlight {
   const controller = new AbortController();
   let received = '';
@@ -150,7 +153,7 @@ function createFlight(start: Place, fly: Fly, onEnd: () => void): ControlledFlig
     }
   };
   const landed = land();
-  // Nobody may be following when it fails.
+  // When it fails, it may have no follower.
   landed.catch(() => undefined);
   const abort = (reason: Superseded) => controller.abort(reason);
   return {
@@ -174,7 +177,7 @@ function createFlight(start: Place, fly: Fly, onEnd: () => void): ControlledFlig
   };
 }
 
-/** As far as both go. */
+/** Compares only the length that both have. */
 function isSaid(typed: string | undefined, said: string): boolean {
   if (typed === undefined) return false;
   const wanted = typed.replaceAll('\r\n', '\n');

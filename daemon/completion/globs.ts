@@ -2,14 +2,14 @@
 export type Excludes = (path: string) => boolean;
 
 /**
- * Globs as editors write them: `*` and `?` within a name, `**` across folders, `[a-z]` and `[!a-z]`, `{one,other}`. They
- * match at every depth, a folder excludes everything below it, and upper and lower case are the same. A glob that can
- * be read in two ways excludes what either of them does.
+ * Globs as editors write them: `*` and `?` within a name, `**` across folders, `[a-z]` and `[!a-z]`, `{one,other}`.
+ * They match at every depth, a folder excludes everything below it, and case does not matter. A glob that can be read
+ * in two ways excludes what either reading excludes.
  *
  * Libraries turn a glob into a regular expression, which backtracks: `*a*a*a*a*a*ab` and a name of 100 letters keep
- * picomatch 4 busy for more than a second, and each further `*a` multiplies that. Here each part of a glob visits each
- * place in a path at most twice. The settings bound the length of globs (`daemon/config/options.ts`), and `sendable.ts`
- * that of paths.
+ * picomatch 4 busy for more than a second, and each further `*a` multiplies that time. Here each part of a glob visits
+ * each place in a path at most twice. The settings bound the length of globs (`daemon/config/options.ts`), and
+ * `sendable.ts` bounds the length of paths.
  */
 export function createExcludes(globs: readonly string[]): Excludes {
   const parts = globs.map((glob) => glob.trim()).flatMap((glob) => (glob === '' ? [] : [compileGlob(glob)]));
@@ -20,12 +20,12 @@ export function createExcludes(globs: readonly string[]): Excludes {
   };
 }
 
-/** Whether a place in a path stands at a slash, or beside the path. */
+/** Whether a place in a path is at a slash, or at an end of the path. */
 function isBoundary(path: readonly string[], at: number): boolean {
   return (path[at] ?? '/') === '/';
 }
 
-/** For each place in a path, also behind its end, 1 where a part of a glob may begin or end, else 0. */
+/** For each place in a path, including the one after its end: 1 if a part of a glob may begin or end there, else 0. */
 type Places = Uint8Array;
 
 /** A part of a glob: from the places where it may begin to those where it may end. */
@@ -58,13 +58,13 @@ export function compileGlob(glob: string): Part {
     at += 1;
     return folders;
   };
-  /** A bracket that comes first is a member. */
+  /** A bracket at the start is a member of the set. */
   const set = (): Part => {
     const start = at + 1;
     at = characters.indexOf(']', start + 1);
     return one(memberOf(characters.slice(start, at).join('')));
   };
-  /** Ends at its brace, or at the end of the glob where that is missing. */
+  /** Ends at its brace, or at the end of the glob if the brace is missing. */
   const choice = (): Part => {
     const parts: Part[] = [];
     do {
@@ -101,20 +101,20 @@ function any(isWanted: Test): Part {
 const anything = any(() => true);
 const slash = one((character) => character === '/');
 
-/** Any folders with the slash after them, or none. */
+/** Any folders, each with the slash after it, or none. */
 const folders: Part = (from, path) => union([from, slash(anything(from, path), path)]);
 
 function union(all: readonly Places[]): Places {
   return all.reduce((some, more) => some.map((is, at) => is | (more[at] ?? 0)));
 }
 
-/** What stands between the brackets of a set: characters and ranges, which a `!` or `^` before them turns round. */
+/** The content of a set: characters and ranges. A `!` or `^` before them negates the set. */
 function memberOf(inside: string): Test {
   const isNegated = /^[!^]/.test(inside);
   const ranges = [...inside.slice(isNegated ? 1 : 0).matchAll(/(.)-(.)|(.)/gsu)].map(
     ([, from, to, single = '']) => ({ from: from ?? single, to: to ?? single }),
   );
-  // Of a range that runs backwards both ends are members.
+  // Both ends of a backward range are members.
   const isMember: Test = (character) =>
     ranges.some(({ from, to }) => [from, to].includes(character) || (from <= character && character <= to));
   return (character) => isInName(character) && isMember(character) !== isNegated;
@@ -124,7 +124,7 @@ function plain(text: string): string {
   return text.replaceAll('\\', '/').toLowerCase();
 }
 
-/** A glob may begin with `./` too. */
+/** A glob may also begin with `./`. */
 function withoutOuterSlashes(glob: string): string {
   const rest = glob.replace(/^(?:\.?\/)+/, '');
   let end = rest.length;

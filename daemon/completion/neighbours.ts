@@ -7,8 +7,8 @@ import { commentMarks } from './syntax.ts';
 /** The text of other open files. A model needs it to know what they declare. */
 export interface Neighbours {
   /**
-   * The text for the top of a prompt, as comments in the language of the place; `""` is none. `isWarming`: nobody asks
-   * at the place yet, so the text that was chosen for another file stays as it is.
+   * The text for the top of a prompt, as comments in the language of the place; `""` means none. `isWarming` means that
+   * nobody asks at the place yet, so the text that was chosen for another file stays.
    */
   textFor(place: Place, isWarming: boolean): Promise<string>;
 }
@@ -16,28 +16,28 @@ export interface Neighbours {
 export interface NeighboursOptions {
   readonly documents: Pick<OpenDocuments, 'document' | 'onDidClose' | 'recent'>;
   readonly whyNotSendable: WhyNotSendable;
-  /** The globs of the configuration, as they are now. */
+  /** The globs in the current configuration. */
   readonly exclude: () => readonly string[];
 }
 
-/** How many files are quoted, and how many characters of each: about 700 tokens in all. */
+/** How many files are quoted, and how many characters of each: about 700 tokens in total. */
 const maxFiles = 3;
 const maxOfFile = 700;
-/** How many lines a quote begins before the last cursor in its file. */
+/** A quote begins this many lines before the last cursor in its file. */
 const linesBefore = 6;
-/** Of how many files the last cursor is remembered. */
+/** For how many files the last cursor is remembered. */
 const maxCursors = 200;
 
 /**
- * The files that were opened or changed last, the newest nearest to the cursor. They are chosen when the user begins in
- * another file, and stay as they are until one of them is closed: a runner has evaluated them, and would evaluate them
- * again after every change.
+ * Quotes the files that were opened or changed last, the newest nearest to the cursor. They are chosen when the user
+ * starts in another file, and stay the same until one of them is closed. The runner has evaluated them, and would have
+ * to evaluate them again after every change.
  */
 export function createNeighbours({ documents, whyNotSendable, exclude }: NeighboursOptions): Neighbours {
-  /** By address, the line of the last cursor. */
+  /** The line of the last cursor, by address. */
   const lines = new Map<string, number>();
   let current: Chosen | undefined;
-  /** For a file that was warmed. */
+  /** The choice for a file that was warmed. */
   let ahead: Chosen | undefined;
   documents.onDidClose((uri) => {
     lines.delete(uri);
@@ -68,7 +68,7 @@ export function createNeighbours({ documents, whyNotSendable, exclude }: Neighbo
     return quotes.length === 0 ? '' : `${commented(quotes.join('\n\n'), mark)}\n\n`;
   };
 
-  /** The first of these that was chosen for this place, else a new one. */
+  /** The first of these that was chosen for this place, otherwise a new one. */
   const chosenFor = (place: Place, ...known: readonly (Chosen | undefined)[]): Chosen => {
     const { uri } = place;
     const { languageId } = place.around;
@@ -96,7 +96,7 @@ export function createNeighbours({ documents, whyNotSendable, exclude }: Neighbo
   };
 }
 
-/** What was chosen, and the conditions under which it holds. */
+/** What was chosen, and the conditions under which it is valid. */
 interface Chosen {
   readonly uri: string;
   readonly languageId: string;
@@ -111,7 +111,7 @@ function commented(text: string, mark: string): string {
   return lines.join('\n');
 }
 
-/** From the beginning of a line, as many whole lines as there is room for. */
+/** As many whole lines as there is room for, from the beginning of a line. */
 function wholeLines(source: TextSource, from: number): string {
   const start = source.offsetAt({ line: from, character: 0 });
   const range = { start: source.positionAt(start), end: source.positionAt(start + maxOfFile) };

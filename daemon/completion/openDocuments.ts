@@ -3,30 +3,30 @@ import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-langua
 import type { TextPosition } from '../../protocol/completion.ts';
 import { positionAfter, type TextSource } from './surroundings.ts';
 
-/** A document as it is now. The editor's changes are made in place. */
+/** A document in its current state. The editor's changes are applied in place. */
 export interface OpenDocument extends TextSource {
   readonly version: number;
   getText(range?: Parameters<TextSource['getText']>[0]): string;
 }
 
-/** What the editor has open, and where and when the user typed in it. */
+/** The documents that the editor has open, and where and when the user typed in them. */
 export interface OpenDocuments {
-  /** Somebody must make them listen to the editor. */
+  /** The creator must make them listen to the editor. */
   readonly documents: TextDocuments<TextDocument>;
   readonly document: (uri: string) => OpenDocument | undefined;
-  /** Calls with each document that is closed. A renamed one is closed and opened again. */
+  /** Calls `close` for each document that is closed. A renamed document is closed and opened again. */
   readonly onDidClose: (close: (uri: string) => void) => void;
-  /** Behind the text that was inserted last, or where text was taken out; undefined where that is unknown. */
+  /** The end of the text that was inserted last, or the place where text was removed; undefined if not known. */
   readonly lastEdit: (uri: string) => TextPosition | undefined;
-  /** Milliseconds since the document last changed; infinite where that is unknown. */
+  /** Milliseconds since the document last changed; infinite if not known. */
   readonly restedFor: (uri: string) => number;
-  /** Milliseconds between the newest keys in the document. */
+  /** Milliseconds between the latest keystrokes in the document. */
   readonly gaps: (uri: string) => readonly number[];
   /** Addresses of the open documents, the one that changed last first. */
   readonly recent: () => readonly string[];
 }
 
-/** How many gaps show how somebody types. */
+/** How many gaps are kept to show how the user types. */
 const maxGaps = 12;
 
 interface Changes {
@@ -37,7 +37,7 @@ interface Changes {
 /** `now` in ms. */
 export function createOpenDocuments(now: () => number): OpenDocuments {
   const edits = new Map<string, TextPosition | undefined>();
-  /** The document that changed last stands last. */
+  /** The document that changed last comes last. */
   const changes = new Map<string, Changes>();
   const documents = new TextDocuments({
     create: TextDocument.create,
@@ -66,7 +66,7 @@ export function createOpenDocuments(now: () => number): OpenDocuments {
   };
 }
 
-/** Of a change. An editor that sends the whole text does not say where it changed. */
+/** The end of a change. An editor that sends the whole text does not say where it changed. */
 function endOf(change: TextDocumentContentChangeEvent | undefined): TextPosition | undefined {
   return change && 'range' in change ? positionAfter(change.range.start, change.text) : undefined;
 }
@@ -76,11 +76,11 @@ function gapsSince({ last, gaps }: Changes, now: number): readonly number[] {
   return isTyping(gap) ? [...gaps, gap].slice(-maxGaps) : gaps;
 }
 
-/** In ms: a shorter gap is a change that the editor makes, a longer one is a pause. */
+/** In ms. A shorter gap is a change by the editor itself, a longer one is a pause. */
 const minGap = 20;
 const maxGap = 1_000;
 
-/** Whether so many ms between two changes of a document are a gap between two keys. */
+/** Whether this time between two changes of a document, in ms, is a gap between two keystrokes. */
 export function isTyping(gap: number): boolean {
   return gap >= minGap && gap <= maxGap;
 }

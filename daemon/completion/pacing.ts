@@ -1,19 +1,19 @@
 import type { AskRunner } from './asking.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 
-/** Waits for so many ms, and rejects at once when the signal is aborted. */
+/** Waits for this time in ms, and rejects at once when the signal is aborted. */
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-/** Waits until the user stops typing: a request that comes too early costs the time of a whole answer. */
+/** Waits until the user stops typing, because a request that comes too early costs the time of a whole answer. */
 export interface Pacing {
-  /** Waits for what is left of the rest. A newer request or a cancellation ends it at once. */
+  /** Waits for the remaining part of the rest. A newer request or a cancellation ends it at once. */
   rest(resting: Resting, signal: AbortSignal): Promise<void>;
 }
 
 export interface Resting {
   readonly uri: string;
   readonly model: string;
-  /** The time since the last key counts, because the editor may have waited itself. */
+  /** True: the time since the last keystroke counts, because the editor itself may have waited. */
   readonly isSinceKey: boolean;
 }
 
@@ -36,26 +36,26 @@ export function createPacing({ documents, latency, wait }: PacingDependencies): 
 
 /** What the length of a rest depends on. */
 export interface Pace {
-  /** Between the newest keys of a document, in ms. Pauses are not among them. */
+  /** The gaps between the latest keystrokes in a document, in ms, without pauses. */
   readonly gaps: readonly number[];
-  /** From a request to the first line of the model's answer, in ms; undefined where none was seen. */
+  /** The time from a request to the first line of the model's answer, in ms; undefined if none was measured. */
   readonly latency?: number | undefined;
 }
 
-/** How long the keys rest while it is unknown how the user types, in ms. */
+/** The rest while it is not known how the user types, in ms. */
 const usualRest = 150;
 /** In ms. */
 const minRest = 75;
 const maxRest = 400;
-/** How many gaps make a habit. */
+/** How many gaps are needed to know how the user types. */
 const minGaps = 4;
-/** More latency makes no rest longer, in ms. */
+/** More latency than this makes no rest longer, in ms. */
 const maxLatency = 1_000;
 
 /**
- * How long the keys rest before the runner is asked, in ms: a third more than three of four gaps, so that a key seldom
- * comes after the request. A tenth of the model's latency is added. The user hardly feels that, and a request that comes
- * too early costs all of the latency.
+ * How long the user must pause before the runner is asked, in ms. It is a third longer than the upper quartile of the
+ * gaps, so that a keystroke seldom follows the request. A tenth of the model's latency is added: the user hardly
+ * notices that, but a request that comes too early costs the whole latency.
  */
 export function restFor({ gaps, latency = 0 }: Pace): number {
   const usual = gaps.length < minGaps ? usualRest : upperQuartile(gaps) * (4 / 3);
@@ -68,11 +68,11 @@ function upperQuartile(gaps: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) * 0.75)] ?? usualRest;
 }
 
-/** How long models took lately to the first line of an answer. */
+/** How long models recently took until the first line of an answer. */
 export interface Latency {
-  /** In ms, the median of the newest answers, so that an answer for which the model was loaded counts little. */
+  /** The median of the latest answers, in ms, so that an answer for which the model had to be loaded counts little. */
   of(model: string): number | undefined;
-  /** The same way to ask, observed. An answer that is aborted or fails does not count. */
+  /** Wraps `ask` to measure it. An answer that is aborted or fails does not count. */
   observe(ask: AskRunner): AskRunner;
 }
 

@@ -4,15 +4,15 @@ import type { Log } from '../log.ts';
 import { documentSelector } from './sendable.ts';
 
 export interface RegistrationOptions {
-  /** Whether a completion model is set, as it is now. */
+  /** Whether a completion model is currently set. */
   readonly isWanted: () => boolean;
   readonly log: Log;
   readonly closed: AbortSignal;
 }
 
-/** In editors that take a registration, inline completion is registered only while there is a model for it. */
+/** If an editor supports dynamic registration, inline completion is registered only while there is a model for it. */
 export interface Registration {
-  /** Registers or unregisters, as the settings say now. */
+  /** Registers or unregisters, as the current settings say. */
   update(): void;
   /** Takes what the editor can do, and returns what `initialize` announces to it. */
   capabilitiesFor(editor: ClientCapabilities): ServerCapabilities;
@@ -33,13 +33,13 @@ export function createRegistration(connection: Connection, options: Registration
       await connection.sendRequest('client/registerCapability', { registrations });
       isRegistered = true;
     } else {
-      // LSP spells it so.
+      // LSP has this spelling.
       await connection.sendRequest('client/unregisterCapability', { unregisterations: [{ id, method }] });
       isRegistered = false;
     }
   };
 
-  /** Sends one request after the other, until what is registered is what is wanted. */
+  /** Sends one request after another until the registration is what the settings want. */
   const settle = async () => {
     isSettling = true;
     try {

@@ -6,19 +6,19 @@ import { createExcludes, type Excludes } from './globs.ts';
 import type { Surroundings } from './surroundings.ts';
 import { isClosersOrBlank, isInsideWord } from './syntax.ts';
 
-/** The user's own work: files, what is not saved yet, and the cells of notebooks. */
+/** The user's own work: files, unsaved documents, and the cells of notebooks. */
 const schemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
 
-/** These documents are asked about, in editors that take a registration. */
+/** The documents for which editors with dynamic registration ask for completion. */
 export const documentSelector: readonly { readonly scheme: string }[] = schemes.map((scheme) => ({ scheme }));
 
-/** Why a document must not be sent to a runner, or undefined where it may. */
+/** The reason why a document must not be sent to a runner; undefined if it may be sent. */
 export type WhyNotSendable = (uri: string) => Promise<string | undefined>;
 
-/** In characters. No system opens files with a longer path, and it bounds the work of the globs. */
+/** In characters. No system opens files with a longer path. The limit also bounds the work of the globs. */
 const maxPath = 4_096;
 
-/** `exclude` are the globs of the configuration, as they are now. */
+/** `exclude` returns the globs in the current configuration. */
 export function createSendable(exclude: () => readonly string[]): WhyNotSendable {
   let compiled: { readonly globs: readonly string[]; readonly excludes: Excludes } | undefined;
   const excludes = (path: string) => {
@@ -30,7 +30,7 @@ export function createSendable(exclude: () => readonly string[]): WhyNotSendable
     const path = tryPath(uri);
     if (path === undefined) return 'it is not a file of the user';
     if (path.length > maxPath) return 'its path is too long';
-    // A link leads to a file with another name. What is not on the disk has only its own.
+    // A link leads to a file with another name. A document that is not on the disk has only its own name.
     const paths = isAbsolute(path) ? [path, await realpath(path).catch(() => path)] : [path];
     if (looksSecret(...paths)) return 'it looks like a secret';
     if (paths.some(excludes)) return 'the settings exclude it';
@@ -45,12 +45,12 @@ function tryPath(uri: string): string | undefined {
   try {
     if (rest.startsWith('//')) return fileURLToPath(`file:${rest}`);
   } catch {
-    // It is no path of this system, but its names count all the same.
+    // It is not a path of this system, but its names count all the same.
   }
   return decoded(rest.replace(/^\/\/[^/]*/, ''));
 }
 
-/** A part of an address without its escapes, or as it is where these are broken. */
+/** A part of an address without its escapes, or unchanged if the escapes are broken. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -59,18 +59,20 @@ export function decoded(part: string): string {
   }
 }
 
-/** Bytes of a document. Hardly anybody writes a larger one by hand. */
+/** The most bytes of a document. Hardly anybody writes a larger one by hand. */
 const maxBytes = 10 * 1024 * 1024;
 
-/** Counts bytes only where the number of characters leaves a doubt. */
+/** Counts bytes only if the number of characters leaves a doubt. */
 export function isTooLarge(text: string): boolean {
   return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
 }
 
-/** How much code may follow on the line before a suggestion that nobody asked for is in the way, in characters. */
+/**
+ * If more code than this follows on the line, a suggestion that nobody asked for would be in the way, in characters.
+ */
 const maxFollowing = 8;
 
-/** Why a place is not worth a request, or undefined where it is. */
+/** The reason why a place is not worth a request; undefined if it is. */
 export function dropReason(
   { prefix, suffix, lineSuffix }: Surroundings,
   isInvoked: boolean,
@@ -82,7 +84,7 @@ export function dropReason(
   return undefined;
 }
 
-/** Within a surrogate pair, or before a mark or a joiner that belongs to what stands before it. */
+/** Within a surrogate pair, or before a mark or a joiner that belongs to the character before it. */
 function isInsideCharacter(prefix: string, suffix: string): boolean {
   return (
     (/[\uD800-\uDBFF]$/.test(prefix.slice(-1)) && /^[\uDC00-\uDFFF]/.test(suffix)) ||
@@ -91,7 +93,7 @@ function isInsideCharacter(prefix: string, suffix: string): boolean {
   );
 }
 
-/** Without blanks and closers. */
+/** The number of characters that are neither blanks nor closers. */
 function codeLength(line: string): number {
   return [...line].filter((character) => !isClosersOrBlank(character)).length;
 }

@@ -17,7 +17,7 @@ export interface CompletionParts {
   readonly complete: Complete;
   readonly acceptances: Acceptances;
   readonly status: StatusMonitor;
-  /** Another value once they changed. */
+  /** The current settings; a change returns another value. */
   readonly settings: () => unknown;
   readonly log: Log;
 }
@@ -26,8 +26,8 @@ export interface CompletionParts {
 export const completionCommands: readonly string[] = [completionAcceptedCommand];
 
 /**
- * Editors ask for inline completion at every key, so a request never fails. It answers null, and the log and the status
- * say why. Returns the command that reports an acceptance.
+ * Answers requests for inline completion. Editors send one at every keystroke, so a request never fails: the answer is
+ * null, and the log and the status say why. Returns the command that reports an acceptance.
  */
 export function serveCompletion(endpoint: Endpoint, parts: CompletionParts): Commands {
   const { complete, acceptances, log } = parts;
@@ -57,11 +57,11 @@ function listOf(item: InlineCompletionList['items'][number]): InlineCompletionLi
   return { items: [item] };
 }
 
-/** Reports in the log and the status what came of a request. It never quotes the document or the answer. */
+/** Reports the outcome of a request in the log and the status. It never quotes the document or the answer. */
 function createReporter({ status, settings, log }: CompletionParts) {
   /**
-   * The kinds of failure that were reported aloud, until something works or the settings change: a runner may fail at
-   * every key, and in other words each time.
+   * The kinds of failure that were reported to the user, until something works or the settings change. A runner may
+   * fail at every keystroke, and with other words each time.
    */
   const reported = new Set<string>();
   let reportedUnder = settings();
@@ -77,7 +77,7 @@ function createReporter({ status, settings, log }: CompletionParts) {
     dropped,
     ended(outcome: Outcome) {
       if (outcome.kind === 'dropped') return dropped(`${outcome.reason}.`);
-      // A suggestion that was known already does not show that the runner works.
+      // A suggestion that was already known does not show that the runner works.
       if (outcome.kind === 'nothing' || outcome.isAnswer) {
         reported.clear();
         status.advise(undefined);
@@ -92,7 +92,7 @@ function createReporter({ status, settings, log }: CompletionParts) {
       report(`No completion: ${message}`);
       if (!isRunners) return;
       status.failed(error);
-      // The status finds out and says by itself that nothing answers at the address.
+      // The status itself finds and reports that nothing answers at the address.
       if (isNew && error.kind !== 'server-unreachable') status.advise(message);
     },
   };

@@ -1,33 +1,33 @@
 import type { Surroundings } from './surroundings.ts';
 
-/** Where completion is asked for: a cursor in a document, and the model. */
+/** The place of a completion: a cursor in a document, and the model. */
 export interface Place {
   readonly uri: string;
   readonly model: string;
   readonly around: Surroundings;
-  /** The cursor stands where a suggestion was just accepted: more lines are welcome. */
+  /** The cursor stands at the end of a suggestion that was just accepted, so more lines are welcome. */
   readonly isAfterAcceptance?: boolean;
 }
 
 /** What was suggested at a place. */
 export interface Suggestion {
   readonly place: Place;
-  /** With the line ends of the document; never `""`. */
+  /** The text with the line ends of the document; never `""`. */
   readonly text: string;
 }
 
 export interface Recalled {
-  /** What of the suggestion has not been typed yet; never `""`. */
+  /** The part of the suggestion that has not been typed yet; never `""`. */
   readonly text: string;
   readonly suggestion: Suggestion;
 }
 
-/** The newest suggestions. Who types what was suggested sees the rest of it without a request. */
+/** The latest suggestions. A user who types a suggestion sees the rest of it without another request. */
 export interface Suggestions {
   remember(suggestion: Suggestion): void;
-  /** From the newest suggestion that fits the place. */
+  /** Recalls from the latest suggestion that fits the place. */
   recall(place: Place): Recalled | undefined;
-  /** Of a document that was closed. */
+  /** Forgets the suggestions of a document that was closed. */
   forget(uri: string): void;
 }
 
@@ -35,7 +35,7 @@ export interface Suggestions {
 const maxSuggestions = 100;
 
 export function createSuggestions(): Suggestions {
-  /** The newest last. */
+  /** The latest comes last. */
   let known: Suggestion[] = [];
   return {
     remember(suggestion) {
@@ -55,7 +55,7 @@ export function createSuggestions(): Suggestions {
   };
 }
 
-/** What is left of a suggestion at a place; undefined where something else was typed, all of it, or text was erased. */
+/** The rest of a suggestion at a place; undefined if the user typed something else, typed all of it, or erased text. */
 export function recallAt(place: Place, suggestion: Suggestion): Recalled | undefined {
   const { text } = suggestion;
   const typed = typedBetween(suggestion.place, place);
@@ -63,7 +63,7 @@ export function recallAt(place: Place, suggestion: Suggestion): Recalled | undef
   return { text: text.slice(typed.length), suggestion };
 }
 
-/** What was typed between two places; undefined where anything else changed. */
+/** What was typed between two places; undefined if anything else changed. */
 export function typedBetween(before: Place, now: Place): string | undefined {
   return before.uri === now.uri && before.model === now.model
     ? typedSince(before.around, now.around)
@@ -71,8 +71,8 @@ export function typedBetween(before: Place, now: Place): string | undefined {
 }
 
 /**
- * What was typed at the cursor since: `""` at the same place, undefined where anything else changed. Closers that an
- * editor adds after the cursor do not count, because the user did not type them.
+ * What was typed at the cursor since then: `""` at the same place, undefined if anything else changed. Closers that an
+ * editor adds after the cursor do not count as a change, because the user did not type them.
  */
 export function typedSince(before: Surroundings, now: Surroundings): string | undefined {
   const length = now.offset - before.offset;
@@ -81,12 +81,15 @@ export function typedSince(before: Surroundings, now: Surroundings): string | un
   return endsAlike(before.prefix, now.prefix.slice(0, cut)) ? now.prefix.slice(cut) : undefined;
 }
 
-/** A budget moves on with the cursor, so both may begin elsewhere. What both hold must be the same. */
+/**
+ * A budget moves with the cursor, so the two texts may begin at different places. The part that both hold must be
+ * equal.
+ */
 function endsAlike(one: string, other: string): boolean {
   return one.length < other.length ? other.endsWith(one) : one.endsWith(other);
 }
 
-/** Both may end elsewhere. */
+/** The two texts may end at different places. */
 function beginsAlike(one: string, other: string): boolean {
   return one.length < other.length ? other.startsWith(one) : one.startsWith(other);
 }

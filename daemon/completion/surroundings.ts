@@ -1,6 +1,6 @@
 import type { SelectedCompletionInfo, TextPosition } from '../../protocol/completion.ts';
 
-/** What is read of a document. All offsets count UTF-16 units. `TextDocument` is one. */
+/** The part of a document's interface that is used. All offsets count UTF-16 units. `TextDocument` has it. */
 export interface TextSource {
   readonly languageId: string;
   offsetAt(position: TextPosition): number;
@@ -8,16 +8,16 @@ export interface TextSource {
   getText(range: { readonly start: TextPosition; readonly end: TextPosition }): string;
 }
 
-/** The text around a cursor as it was at one moment, with the line ends of the document. */
+/** The text around a cursor at one moment, with the line ends of the document. */
 export interface Surroundings {
-  /** Where the cursor is, within the document. */
+  /** The position of the cursor in the document. */
   readonly position: TextPosition;
   /** The same in UTF-16 units from the beginning. */
   readonly offset: number;
   readonly languageId: string;
-  /** Before the cursor, from the beginning of a line where one is near enough. */
+  /** The text before the cursor, from the beginning of a line if one is near enough. */
   readonly prefix: string;
-  /** After the cursor, to the end of a line where one is near enough. */
+  /** The text after the cursor, to the end of a line if one is near enough. */
   readonly suffix: string;
   /** The part of the cursor's line before the cursor. */
   readonly linePrefix: string;
@@ -29,7 +29,7 @@ export interface Surroundings {
 export const prefixBudget = 6_000;
 export const suffixBudget = 1_200;
 
-/** Reads no more of the document than the budgets, however long it is, and keeps nothing else of it in memory. */
+/** Reads no more of the document than the budgets allow, however long it is, and keeps nothing else of it in memory. */
 export function surroundingsAt(document: TextSource, asked: TextPosition): Surroundings {
   const offset = document.offsetAt(asked);
   const position = document.positionAt(offset);
@@ -49,8 +49,8 @@ export function surroundingsAt(document: TextSource, asked: TextPosition): Surro
 }
 
 /**
- * The text around the cursor as if the item that is selected in the editor's list were inserted already, with the cursor
- * behind it; undefined where the item would not be inserted around the cursor.
+ * The text around the cursor as if the item that is selected in the editor's list were already inserted, with the
+ * cursor after it. Undefined if the item would not be inserted around the cursor.
  */
 export function surroundingsBehind(
   { range, text }: SelectedCompletionInfo,
@@ -63,7 +63,7 @@ export function surroundingsBehind(
   return withInserted(surroundingsAt(document, range.start), text, end - start);
 }
 
-/** The same with a text inserted that replaces so many characters after the cursor. */
+/** The surroundings after a text is inserted that replaces `replaced` characters after the cursor. */
 export function withInserted(around: Surroundings, text: string, replaced: number): Surroundings {
   return {
     position: positionAfter(around.position, text),
@@ -73,7 +73,7 @@ export function withInserted(around: Surroundings, text: string, replaced: numbe
   };
 }
 
-/** A third of it, for a model whose window has no room for all. */
+/** A third of the text, for a model whose window has no room for all of it. */
 export function less(around: Surroundings): Surroundings {
   return {
     ...around,
@@ -84,7 +84,7 @@ export function less(around: Surroundings): Surroundings {
   };
 }
 
-/** Where the cursor is once a text has been inserted. */
+/** The position of the cursor after a text was inserted. */
 export function positionAfter({ line, character }: TextPosition, text: string): TextPosition {
   const lines = text.split(/\r\n|\r|\n/);
   const last = lines.at(-1)?.length ?? 0;
@@ -109,8 +109,8 @@ function copyOf(text: string): string {
 }
 
 /**
- * Without the part of a line that it begins with, unless little else would be left. A very long line is cut inside, but
- * not inside of a surrogate pair. The end at the cursor stays as it is.
+ * Removes the partial line at the beginning, unless little else would be left. A very long line is cut inside, but not
+ * inside a surrogate pair. The end at the cursor stays unchanged.
  */
 function fromLineStart(text: string): string {
   const lineStart = text.indexOf('\n') + 1;
@@ -119,7 +119,7 @@ function fromLineStart(text: string): string {
     : text.replace(/^[\uDC00-\uDFFF]/, '');
 }
 
-/** Without the part of a line that it ends with, under the same conditions. */
+/** Removes the partial line at the end, under the same conditions. */
 function toLineEnd(text: string): string {
   const lineEnd = text.lastIndexOf('\n') + 1;
   return lineEnd >= text.length / 2 ? text.slice(0, lineEnd) : text.replace(/[\uD800-\uDBFF]$/, '');

@@ -1,4 +1,4 @@
-/** Brackets, quotes and marks that end what was begun before them, and blanks: no code of their own. */
+/** Brackets, quotes and marks that end something, and blanks: they are not code of their own. */
 const closersOrBlank = /^[)\]}>"'`;,:\s]*$/;
 
 export function isClosersOrBlank(text: string): boolean {
@@ -15,9 +15,9 @@ const openerOf: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{
 const openers = new Set(Object.values(openerOf));
 
 /**
- * Where the text closes brackets and quotes that were opened before it: the offsets of their closers. Brackets within
- * quotes do not count. A quote ends with its line, unless it is a backtick.
- * @param quote The quote in which the text begins, `''` for none.
+ * The offsets of the closers of brackets and quotes that were opened before the text. Brackets within quotes do not
+ * count. A quote ends with its line, unless it is a backtick.
+ * @param quote The quote that is open where the text begins, `''` for none.
  */
 export function strayClosers(text: string, quote: string): readonly number[] {
   const stray: number[] = [];
@@ -62,7 +62,7 @@ function opensQuote(text: string, at: number): boolean {
   return !/[\p{L}\p{N}]$/u.test(before) || /(^|[^\p{L}\p{N}_])[bfru]{1,2}$/iu.test(before);
 }
 
-/** How lines of comment begin, by language. */
+/** The marks at the start of a comment line, by language. */
 const marksByLanguage: readonly { readonly languages: RegExp; readonly marks: readonly string[] }[] = [
   {
     languages:
@@ -78,7 +78,7 @@ const marksByLanguage: readonly { readonly languages: RegExp; readonly marks: re
   { languages: /^(markdown|plaintext|text|html|xml|json|css)$/, marks: [] },
 ];
 
-/** The marks with which a line of comment may begin: none in some languages, `//` in those that are not listed. */
+/** The marks with which a comment line may begin: none in some languages, `//` in those that are not listed. */
 export function commentMarks(languageId: string): readonly string[] {
   const known = marksByLanguage.find(({ languages }) => languages.test(languageId.toLowerCase()));
   return known?.marks ?? ['//'];

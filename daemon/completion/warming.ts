@@ -10,23 +10,24 @@ import { isTooLarge, type WhyNotSendable } from './sendable.ts';
 import { prefixBudget, type Surroundings, surroundingsAt } from './surroundings.ts';
 
 /**
- * In a pause the runner evaluates the text of a document in which nobody has asked yet, so that the first suggestion
- * there comes sooner. One document at a time, each once, and only while nobody else wants the runner.
+ * In a pause the runner evaluates the text of a document for which nobody has asked for a suggestion yet, so that the
+ * first one comes sooner. It does this for one document at a time, once for each, and only while nobody else wants the
+ * runner.
  */
 export interface Warming {
-  /** The user is in this document, at this position if it is known. What is under way ends, and a pause begins. */
+  /** The user is in this document, at this position if it is known. Ends running work and starts a pause. */
   arrive(uri: string, position?: TextPosition): void;
   /** The document is closed. */
   leave(uri: string): void;
   /** Somebody else wants the runner. */
   stop(): void;
-  /** The same way to ask, observed. Its document need not be warmed any more, and nothing is warmed while it asks. */
+  /** Wraps `ask` to observe it. Its document need not be warmed any more, and nothing is warmed while it runs. */
   observe(ask: AskRunner): AskRunner;
 }
 
 export interface WarmingDependencies {
   readonly document: (uri: string) => OpenDocument | undefined;
-  /** The model of the settings, as they are now. */
+  /** The model in the current settings. */
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
   /** Whether nobody waits for the runner. Completions do not count. */
@@ -38,12 +39,12 @@ export interface WarmingDependencies {
   readonly log: Log;
 }
 
-/** How long nothing happens before a document is warmed, in ms, so that a glance at a document costs nothing. */
+/** How long nothing must happen before a document is warmed, in ms, so that a glance at a document costs nothing. */
 const quiet = 1_000;
 
 export function createWarming(dependencies: WarmingDependencies): Warming {
   const { isIdle, isLoaded, whyNotSendable, wait, log } = dependencies;
-  /** By address of an open document, the model that has evaluated it. */
+  /** The model that has evaluated an open document, by the document's address. */
   const readers = new Map<string, string>();
   let asking = 0;
   let here: { readonly uri: string; readonly controller: AbortController } | undefined;
@@ -57,14 +58,14 @@ export function createWarming(dependencies: WarmingDependencies): Warming {
       await wait(quiet, signal);
       if (asking > 0 || !(await mayWarm(uri, model, signal))) return;
       const document = dependencies.document(uri);
-      // Somebody may have asked meanwhile.
+      // Somebody may have asked in the meantime.
       if (signal.aborted || asking > 0 || !isIdle() || !document || isTooLarge(document.getText())) return;
       const around = position ? surroundingsAt(document, position) : surroundingsAnywhere(document);
       const isWarm = await dependencies.warm({ place: { uri, model, around }, isGuess: !position }, signal);
       if (isWarm) readers.set(uri, model);
     } catch (error) {
       if (signal.aborted) return;
-      // The runner would refuse the same again.
+      // The runner would refuse the same request again.
       if (error instanceof RunnerError && !error.data.retryable) readers.set(uri, model);
       log.debug(`Nothing was warmed: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -103,8 +104,8 @@ interface Arrival {
 }
 
 /**
- * For a cursor that may be anywhere: as much of the beginning as a prompt holds, because the prompt for any place within
- * it begins with a part of it. The prompts of other files quote the beginning of the document.
+ * The surroundings for a cursor that may be anywhere: as much of the beginning as a prompt holds, because the prompt
+ * for any place within it begins with a part of it. The prompts of other files quote the beginning of the document.
  */
 function surroundingsAnywhere(document: OpenDocument): Surroundings {
   const around = surroundingsAt(document, document.positionAt(prefixBudget));

@@ -5,24 +5,25 @@ import { keepAliveToWire } from '../runner/keepAlive.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** One way to ask a model for what stands between two texts. */
+/** One way to ask a model for the text between two texts. */
 export interface Way {
   readonly name: 'suffix' | 'raw';
-  /** The prompt begins with the text after the cursor. */
+  /** Whether the prompt begins with the text after the cursor. */
   readonly isSuffixFirst: boolean;
   readonly prompt: (prefix: string, suffix: string) => { prompt: string; suffix?: string; raw?: true };
-  /** Of the model's family. A request without stops leaves those of the model's own Modelfile in force. */
+  /** The stops of the model's family. If a request has none, those of the model's own Modelfile apply. */
   readonly stops: readonly string[];
 }
 
 /**
- * The ways to ask a model, the best first; none where it cannot fill in the middle. The family's tokens with the suffix
- * first cost least at each key. The model's own template knows best. The tokens with the prefix first are what is left.
+ * The ways to ask a model, the best first; none if it cannot fill in the middle. The family's tokens with the suffix
+ * first cost least at each keystroke. The model's own template is the most exact. The tokens with the prefix first are
+ * the last resort.
  */
 export function waysToAsk(model: string, insert: Capability['value']): readonly Way[] {
   const fill = fillInTheMiddleOf(model);
   const suffix: Way = { name: 'suffix', isSuffixFirst: false, prompt: withSuffix, stops: fill?.stops ?? [] };
-  // A server that does not list capabilities refuses by itself, and that is remembered.
+  // A server that does not list capabilities refuses the request, and that is remembered.
   if (!fill) return insert === false ? [] : [suffix];
   const raw = (build: FillInTheMiddle['prompt']): Way => ({
     name: 'raw',
@@ -37,7 +38,7 @@ export function waysToAsk(model: string, insert: Capability['value']): readonly 
   ];
 }
 
-/** Without a suffix a runner would take the prompt for a question, so at the end of a file a line end stands for it. */
+/** Without a suffix a runner would treat the prompt as a question, so at the end of a file the suffix is a line end. */
 function withSuffix(prompt: string, suffix: string) {
   return { prompt, suffix: suffix === '' ? '\n' : suffix };
 }
@@ -46,17 +47,20 @@ export interface BodyOptions {
   readonly model: string;
   /** With `nothing` the runner only evaluates the prompt. */
   readonly wanted: keyof typeof limits;
-  /** The text of other files as a comment; `""` is none. */
+  /** The text of other files as a comment; `""` means none. */
   readonly before: string;
-  /** Of the configuration: seconds or a duration. */
+  /** From the configuration: seconds or a duration. */
   readonly keepAlive?: string | number;
-  /** Of the configuration, in tokens. A window of another size than the chat's would load the model again. */
+  /**
+   * From the configuration, in tokens. A window of another size than the chat's would make the runner load the model
+   * again.
+   */
   readonly contextLength?: number;
 }
 
-/** In tokens. To a runner 0 is no limit. */
+/** In tokens. For a runner 0 means no limit. */
 const limits = { nothing: 1, line: 32, block: 128 } as const;
-/** Low, because the likeliest continuation is wanted. */
+/** Low, because the most likely continuation is wanted. */
 const temperature = 0.1;
 
 /** The body of `/api/generate`. With `truncate: false` the runner refuses a prompt that it would cut silently. */

@@ -1045,7 +1045,7 @@ function flightsAlone() {
 
 const placeAt = (marked: string, uri = 'file:///a', model = 'm') => ({ uri, model, around: around(marked) });
 const suggestionAt = (marked: string, text: string) => ({ place: placeAt(marked), text });
-const newer = 'A newer request for the same document took its place.';
+const newer = 'A newer request for the same document replaced it.';
 
 t.test('an answer goes on while the user types what it says', async (t) => {
   const start = 'a =│\n';

@@ -409,7 +409,10 @@ t.test('a model that runs elsewhere is sent nothing', async (t) => {
   t.equal(await ask(daemon, uri, 30), null);
   await settled();
   t.strictSame(runner.bodies('/api/generate'), []);
-  t.match(daemon.logs.map(({ message }) => message).join('\n'), /runs elsewhere, and your files stay here/);
+  t.match(
+    daemon.logs.map(({ message }) => message).join('\n'),
+    /runs on another host, so your files are not sent to it/,
+  );
 });
 
 t.test('a file that is warmed leaves the beginning of other prompts as it is', async (t) => {

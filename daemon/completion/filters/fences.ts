@@ -1,6 +1,6 @@
 import type { Filter } from './filter.ts';
 
-/** Without the code fence that a chat model puts around its answer. In Markdown a fence is text. */
+/** Removes the code fence that a chat model puts around its answer. In Markdown a fence is text. */
 export const withoutFences: Filter = (text, { languageId }) => {
   if (languageId === 'markdown') return text;
   const [fence] = /^\s*```[^\n`]*(\n|$)/.exec(text) ?? [];

@@ -11,7 +11,7 @@ import { withoutSpecialTokens } from './tokens.ts';
 import { withoutTrailingBlank } from './trailingBlank.ts';
 import { unlessUseless } from './useless.ts';
 
-/** In this order: first they take out what is no code, then what the document says already. */
+/** The order matters: the first ones remove what is not code, the later ones what the document already has. */
 export const filters: readonly Filter[] = [
   withoutSpecialTokens,
   withoutThinking,
@@ -25,7 +25,7 @@ export const filters: readonly Filter[] = [
   unlessUseless,
 ];
 
-/** What of an answer is worth suggesting, with the document's line ends; `""` where nothing is. */
+/** The part of an answer that is worth suggesting, with the document's line ends; `""` if there is none. */
 export function suggestionOf(answer: string, around: Surroundings, context: AnswerContext): string {
   const text = filters.reduce((rest, filter) => (rest === '' ? '' : filter(rest, context)), answer);
   return withLineEndsOf(around, text);

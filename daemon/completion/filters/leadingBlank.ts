@@ -1,5 +1,5 @@
 import type { Filter } from './filter.ts';
 
-/** Without blanks at the beginning, where the cursor already stands after a blank. */
+/** Removes blanks at the beginning if the cursor already stands after a blank. */
 export const withoutDoubledBlank: Filter = (text, { linePrefix }) =>
   /[ \t]$/.test(linePrefix) ? text.replace(/^[ \t]+/, '') : text;

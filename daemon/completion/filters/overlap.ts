@@ -1,4 +1,7 @@
-/** The length of the longest end of one sequence that is the beginning of the other, in linear time (Knuth, Morris, Pratt). */
+/**
+ * The length of the longest end of one sequence that is also the beginning of the other, in linear time (Knuth, Morris,
+ * Pratt).
+ */
 export function overlapLength<T>(ending: ArrayLike<T>, beginning: ArrayLike<T>): number {
   const borders = bordersOf(beginning);
   let length = 0;
@@ -10,7 +13,7 @@ export function overlapLength<T>(ending: ArrayLike<T>, beginning: ArrayLike<T>):
   return length;
 }
 
-/** For each beginning, the length of its longest proper end that it also begins with. */
+/** For each beginning of the sequence, the length of its longest proper end that is also its beginning. */
 function bordersOf<T>(sequence: ArrayLike<T>): readonly number[] {
   const borders: number[] = [0];
   let length = 0;

@@ -2,7 +2,7 @@ import type { AnswerContext } from '../answerContext.ts';
 import { isClosersOrBlank, openQuote, strayClosers } from '../syntax.ts';
 import type { Filter } from './filter.ts';
 
-/** Without an end that repeats the closers on the rest of the cursor's line. */
+/** Removes an end that repeats the closers on the rest of the cursor's line. */
 export const withoutRepeatedClosers: Filter = (text, context) => {
   const closing = closingAgain(text, context);
   if (!closing) return text;
@@ -10,7 +10,7 @@ export const withoutRepeatedClosers: Filter = (text, context) => {
   return rest.startsWith(text.slice(closing.at).trim()) ? text.slice(0, closing.at) : text;
 };
 
-/** How many characters after the cursor the text replaces: closers that it repeats before it goes on. */
+/** How many characters after the cursor the text replaces: the closers that it repeats before it goes on. */
 export function replacedLength(text: string, context: AnswerContext): number {
   return closingAgain(text, context)?.replaces ?? 0;
 }
@@ -30,7 +30,7 @@ function closingAgain(
   return undefined;
 }
 
-/** On one line. Nobody writes more by hand. */
+/** The most closers on one line. Nobody writes more by hand. */
 const maxClosers = 32;
 
 /** The closing brackets and quotes before anything else. */

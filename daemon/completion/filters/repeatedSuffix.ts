@@ -2,7 +2,7 @@ import { isClosersOrBlank, isInsideWord } from '../syntax.ts';
 import type { Filter } from './filter.ts';
 import { overlapLength } from './overlap.ts';
 
-/** Without an end that repeats what follows on the cursor's line. Another filter looks after closers alone. */
+/** Removes an end that repeats what follows on the cursor's line. Another filter deals with closers. */
 export const withoutRepeatedRest: Filter = (text, { lineSuffix }) => {
   const rest = lineSuffix.trimEnd();
   const start = text.length - overlapLength(text, rest);
@@ -10,7 +10,7 @@ export const withoutRepeatedRest: Filter = (text, { lineSuffix }) => {
   return isClosersOrBlank(repeated) || isInsideWord(kept, repeated) ? text : kept;
 };
 
-/** Without last lines that repeat the lines after the cursor's. */
+/** Removes last lines that repeat the lines after the cursor's line. */
 export const withoutRepeatedLines: Filter = (text, { suffix }) => {
   const lines = text.split('\n');
   const isText = (line: string) => line !== '';

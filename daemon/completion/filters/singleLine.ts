@@ -1,5 +1,5 @@
 import type { Filter } from './filter.ts';
 
-/** The first line, where one line is wanted. */
+/** Keeps only the first line if one line is wanted. */
 export const cutToSingleLine: Filter = (text, { isMultiline }) =>
   isMultiline ? text : (text.split('\n', 1)[0] ?? '');

@@ -1,7 +1,7 @@
 import { findSpecialToken, withoutLeadingTokens } from '../families.ts';
 import type { Filter } from './filter.ts';
 
-/** Without special tokens at the beginning, and up to the next one. */
+/** Removes special tokens at the beginning, and everything from the next special token on. */
 export const withoutSpecialTokens: Filter = (text, { stops }) => {
   const rest = withoutLeadingTokens(text);
   const token = findSpecialToken(rest, stops);

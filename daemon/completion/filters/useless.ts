@@ -1,8 +1,8 @@
 import type { Filter } from './filter.ts';
 
 /**
- * Nothing, where the answer is blank, or where the document goes on with it anyway. Nothing also where it holds half a
- * character: the document may have the other half.
+ * Drops an answer that is blank, or with which the document goes on anyway. It also drops an answer with half a
+ * character, because the document may have the other half.
  */
 export const unlessUseless: Filter = (text, { suffix, lineSuffix }) => {
   const said = text.trim();
