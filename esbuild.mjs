@@ -56,7 +56,7 @@ await build({
   entryPoints: { runnerd: 'daemon/main.ts', terminal: 'client/terminal/main.ts' },
   outdir: 'dist',
   banner: { js: '#!/usr/bin/env node' },
-  plugins: ['server', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
+  plugins: ['handshake', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
     loadedLater(module, './runnerd'),
   ),
 });
@@ -65,6 +65,7 @@ await build({
 await build({
   ...programs,
   entryPoints: {
+    handshake: 'daemon/handshake.ts',
     server: 'daemon/server.ts',
     acpServer: 'daemon/acp/acpServer.ts',
     acpConnection: 'daemon/acp/acpConnection.ts',
@@ -74,8 +75,8 @@ await build({
     toolHost: 'daemon/tools/toolHost.ts',
   },
   outdir: 'dist/runnerd',
-  // Only `runnerd --acp` needs the SDK of the Agent Client Protocol, and no start needs the HTTP client or MCP.
-  plugins: ['acpConnection', 'httpAgent', 'toolHost'].map((module) => loadedLater(module)),
+  // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start needs the HTTP client or MCP.
+  plugins: ['server', 'acpConnection', 'httpAgent', 'toolHost'].map((module) => loadedLater(module)),
   // The validator that the client of MCP brings would be a quarter of the bundle, and nothing asks it.
   alias: { '@modelcontextprotocol/client/_shims': './daemon/tools/clientShims.ts' },
 });

@@ -1,8 +1,8 @@
-import { parseAddress } from '../protocol/address.ts';
 import { type Chat, createChat } from './chat/chat.ts';
 import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration } from './config/configuration.ts';
+import { readHost } from './config/host.ts';
 import { redactMessage } from './config/outgoing.ts';
 import { createSecretReading, type SecretSources } from './config/secretReading.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
@@ -143,14 +143,4 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     },
     start: () => reading.start(servers.client().server.url),
   };
-}
-
-/** A wrong address in the environment is told and left out; it must not keep the daemon from starting. */
-function readHost(host: string | undefined): { readonly host?: string; readonly problem?: string } {
-  try {
-    return host === undefined || host.trim() === '' ? {} : { host: parseAddress(host) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { problem: `OLLAMA_HOST is left out: ${reason}. It counts as not set.` };
-  }
 }

@@ -5,15 +5,15 @@ const maxWaiting = 1024 * 1024;
 
 /** Standard error, through which everything in the process writes: without secrets, and a write never fails. */
 export class ErrorOutput extends Writable {
-  readonly #target: Writable;
+  readonly #openTarget: () => Writable;
+  #opened: Writable | undefined;
   #redact = (text: string) => text;
   #leftOut = 0;
 
-  constructor(target: Writable) {
+  /** The target is opened when something is first written. */
+  constructor(target: () => Writable) {
     super({ decodeStrings: false });
-    this.#target = target;
-    // The reader may be gone before the daemon ends.
-    target.on('error', () => undefined);
+    this.#openTarget = target;
   }
 
   /** From now on this removes the secrets. */
@@ -23,12 +23,19 @@ export class ErrorOutput extends Writable {
 
   override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
     try {
-      if (this.#target.writableLength > maxWaiting) this.#leftOut++;
-      else this.#target.write(this.#takeLeftOut() + this.#redact(String(chunk)));
+      const target = this.#target();
+      if (target.writableLength > maxWaiting) this.#leftOut++;
+      else target.write(this.#takeLeftOut() + this.#redact(String(chunk)));
     } catch {
       // There is nowhere left to report it.
     }
     done();
+  }
+
+  #target(): Writable {
+    // The reader may be gone before the daemon ends.
+    this.#opened ??= this.#openTarget().on('error', () => undefined);
+    return this.#opened;
   }
 
   #takeLeftOut(): string {

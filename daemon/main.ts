@@ -5,7 +5,7 @@ import { withoutUndefined } from '../protocol/withoutUndefined.ts';
 import { useCompileCache } from './compileCache.ts';
 import { userConfigPath } from './config/userConfigPath.ts';
 import { ErrorOutput } from './errorOutput.ts';
-import type { DaemonOptions } from './server.ts';
+import type { DaemonOptions } from './handshake.ts';
 import { sessionsFolder } from './sessions/sessionsFolder.ts';
 import { chatModelFile } from './stateFolder.ts';
 
@@ -26,9 +26,8 @@ const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
   runnerd --version | --help
 `;
 
-const errorOutput = new ErrorOutput(process.stderr);
-// Standard output belongs to the protocol: what a library prints goes to standard error.
-globalThis.console = new Console(errorOutput);
+const errorOutput = new ErrorOutput(() => process.stderr);
+useErrorConsole();
 
 void main();
 
@@ -47,6 +46,18 @@ async function main(): Promise<void> {
   if (flags.practice) return servePractice();
   process.stderr.write(`runnerd: say how to speak: --stdio or --acp. "runnerd --help" tells the rest.\n`);
   process.exit(2);
+}
+
+/** Standard output belongs to the protocol: what a library prints goes to standard error. Most starts print nothing. */
+function useErrorConsole(): void {
+  let made: Console | undefined;
+  Object.defineProperty(globalThis, 'console', {
+    configurable: true,
+    get() {
+      made ??= new Console(errorOutput);
+      return made;
+    },
+  });
 }
 
 interface Flags {
@@ -102,19 +113,19 @@ function print(text: string): void {
 }
 
 async function serveStdio(flags: Flags): Promise<void> {
-  const { startDaemon } = await import('./server.ts');
+  const { startDaemon } = await import('./handshake.ts');
   const options = await optionsOf(flags);
   const wait = (milliseconds: number, signal: AbortSignal) => waitFor(milliseconds, undefined, { signal });
-  liveWith(await startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
+  await liveWith(startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
 }
 
 async function serveAcp(flags: Flags): Promise<void> {
   const { startAcp } = await import('./acp/acpServer.ts');
   const writeLog = (line: string) => void errorOutput.write(line);
   const { model } = flags;
-  const daemon = await startAcp(withoutUndefined({ ...(await optionsOf(flags)), model, writeLog }));
-  const leave = liveWith(daemon);
-  daemon.signal.addEventListener('abort', leave, { once: true });
+  const starting = startAcp(withoutUndefined({ ...(await optionsOf(flags)), model, writeLog }));
+  const leave = await liveWith(starting);
+  (await starting).signal.addEventListener('abort', leave, { once: true });
 }
 
 type CommonOptions = Omit<DaemonOptions, 'platform' | 'env' | 'wait'>;
@@ -148,17 +159,17 @@ interface LivingDaemon {
   close(): Promise<void>;
 }
 
-/** The process lives as long as its editor does. Returns how to leave before. */
-function liveWith(daemon: LivingDaemon): () => void {
-  errorOutput.redactWith(daemon.redact);
+/** The process lives as long as its editor does, also while the daemon starts. Returns how to leave before. */
+async function liveWith(starting: Promise<LivingDaemon>): Promise<() => void> {
   const leave = () => {
     // Sockets that stay open must not keep a daemon that has no editor. A child that will not end has a second.
-    void daemon.close().finally(() => process.exit(0));
+    void starting.then((daemon) => daemon.close()).finally(() => process.exit(0));
     setTimeout(() => process.exit(0), 1_500).unref();
   };
   process.stdin.on('end', leave);
   process.stdin.on('close', leave);
   process.stdout.on('error', leave);
+  errorOutput.redactWith((await starting).redact);
   // Signals have no listener: so they end the process also while it is busy, and its children end as their input does.
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type Connection, TextDocumentSyncKind } from 'vscode-languageserver/node';
+import type { Connection } from 'vscode-languageserver/node';
 import type { LogLevel } from '../protocol/initialize.ts';
 import { type LogParams, logNotification } from '../protocol/log.ts';
 import type { NotificationMessage } from '../protocol/messageTypes.ts';
@@ -17,9 +17,8 @@ import { createToolCallId } from './chat/toolUtilities.ts';
 import { createCompletionEngine } from './completion/engine.ts';
 import type { Wait } from './completion/pacing.ts';
 import { createRegistration } from './completion/registration.ts';
-import { completionCommands, serveCompletion } from './completion/serveCompletion.ts';
+import { serveCompletion } from './completion/serveCompletion.ts';
 import { createSettingsReader } from './config/settingsReader.ts';
-import { openUserFile, type UserFileOptions } from './config/userFile.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 import { lazily } from './lazily.ts';
 import { serveLogs } from './logs/serveLogs.ts';
@@ -28,20 +27,19 @@ import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createLifecycle } from './models/lifecycle.ts';
 import { serverParamsSchema } from './models/params.ts';
 import { createPulls } from './models/pulls.ts';
-import { modelCommands, serveModels } from './models/serveModels.ts';
+import { serveModels } from './models/serveModels.ts';
 import { serveCommands } from './rpc/commands.ts';
 import { createEndpoint, type Endpoint } from './rpc/endpoint.ts';
 import { createFrameConnection } from './rpc/frameConnection.ts';
 import { createLogOutbox } from './rpc/logOutbox.ts';
 import { createSession, type Session, serveConfiguration, serveSession } from './rpc/session.ts';
-import { createTrace } from './rpc/trace.ts';
+import { createTrace, type RequestId } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
 import { serveSessions } from './sessions/serveSessions.ts';
 import { createQuestions, serveTools } from './tools/serveTools.ts';
 import { createTools } from './tools/tools.ts';
 
-export interface DaemonOptions extends Omit<CoreOptions, 'user'> {
-  readonly userFile: UserFileOptions;
+export interface ServerOptions extends CoreOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
@@ -50,6 +48,8 @@ export interface DaemonOptions extends Omit<CoreOptions, 'user'> {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
   readonly wait: Wait;
+  /** The id of the editor's `initialize`, where that has its answer already. */
+  readonly answered?: RequestId;
 }
 
 export interface Daemon {
@@ -59,12 +59,11 @@ export interface Daemon {
 }
 
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+export function startServer(options: ServerOptions): Daemon {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
-  const user = await openUserFile(options.userFile);
-  const core = createCore({ ...options, user }, closed.signal);
+  const core = createCore(options, closed.signal);
   const ground = connect(options, core, closed);
   const features = createFeatures(ground);
   const served = serve(ground, features);
@@ -83,7 +82,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /** What every feature stands on. */
 interface Ground {
-  readonly options: DaemonOptions;
+  readonly options: ServerOptions;
   readonly core: Core;
   readonly session: Session;
   readonly connection: Connection;
@@ -95,15 +94,15 @@ interface Ground {
   readonly closed: AbortSignal;
 }
 
-function connect(options: DaemonOptions, core: Core, closing: AbortController): Ground {
+function connect(options: ServerOptions, core: Core, closing: AbortController): Ground {
   const { secrets, log, status } = core;
-  const { input, output, traceFile, now } = options;
+  const { input, output, traceFile, now, answered } = options;
   const { signal: closed } = closing;
   const onLost = () => closing.abort();
   const session = createSession();
   const trace = traceFile === undefined ? () => undefined : createTrace(traceFile, secrets.redact, now);
   const { redaction } = secrets;
-  const connection = createFrameConnection({ input, output, session, redaction, trace, onLost });
+  const connection = createFrameConnection({ input, output, session, redaction, trace, answered, onLost });
   const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
   const publish: Ground['publish'] = (message, params) => {
     endpoint.notify(message, params).catch(onLost);
@@ -118,7 +117,7 @@ type Features = ReturnType<typeof createFeatures>;
 function createFeatures({ options, core, connection, sendLog, closed }: Ground) {
   const { configuration, log, headersFor, models, noteModels, secrets, readUserConfig } = core;
   const { platform, env, now, wait, version } = options;
-  const userFolder = dirname(options.userFile.path);
+  const userFolder = dirname(options.user.path);
   const settings = () => configuration.current;
   const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
   return {
@@ -152,7 +151,7 @@ type Served = ReturnType<typeof serve>;
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
   const { configuration, servers, status, models, chatModels, noteModels, sessions, log, problems } = core;
-  const { completion, registration, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
+  const { completion, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
 
@@ -172,12 +171,6 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     onShutdown: async () => {
       await Promise.all([logs.close(), tools.close(), sessions.close()]);
     },
-    capabilities: (editor) => ({
-      textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
-      executeCommandProvider: { commands: [...modelCommands, ...completionCommands], workDoneProgress: true },
-      ...modelfileLanguage.capabilitiesFor(editor),
-      ...registration.capabilitiesFor(editor),
-    }),
   });
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.client(server), signal),
@@ -203,7 +196,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;
   const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
-  return { ...begun, onDidChangeSettings: served.onDidChange, followLogs, questions };
+  return { ...begun, modelfileLanguage, onDidChangeSettings: served.onDidChange, followLogs, questions };
 }
 
 /** What follows from what. */
@@ -221,6 +214,8 @@ function subscribe({ core, session, publish, sendLog }: Ground, parts: Features 
 
   parts.onDidInitialize(({ editor, root, options: { refusedTools = [] } }) => {
     core.toolRefusals.restore(refusedTools);
+    parts.registration.start(editor);
+    parts.modelfileLanguage.start(editor);
     parts.works.start(editor.window?.workDoneProgress === true);
     parts.tools.start(root);
     parts.questions.start(editor.experimental?.runner);

@@ -46,7 +46,12 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
   {
     name: 'nobody imports the composition root but main',
     room: /^(?!daemon\/main\.ts)/,
-    never: /^daemon\/(server|acp\/acpServer)\.ts$/,
+    never: /^daemon\/(handshake|acp\/acpServer)\.ts$/,
+  },
+  {
+    name: 'nobody imports the server but the handshake, which loads it',
+    room: /^(?!daemon\/handshake\.ts)/,
+    never: /^daemon\/server\.ts$/,
   },
   {
     name: 'the agent of the Agent Client Protocol is an adapter, and the core knows nothing of it',

@@ -1,6 +1,7 @@
-import type { ClientCapabilities, Connection, ServerCapabilities } from 'vscode-languageserver/node';
+import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
 import { inlineCompletionRequest } from '../../protocol/completion.ts';
 import type { Log } from '../log.ts';
+import { takesRegistration } from '../rpc/greeting.ts';
 import { documentSelector } from './sendable.ts';
 
 export interface RegistrationOptions {
@@ -14,8 +15,8 @@ export interface RegistrationOptions {
 export interface Registration {
   /** Registers or unregisters, as the current settings say. */
   update(): void;
-  /** Takes what the editor can do, and returns what `initialize` announces to it. */
-  capabilitiesFor(editor: ClientCapabilities): ServerCapabilities;
+  /** It is known now what the editor can do. */
+  start(editor: ClientCapabilities): void;
 }
 
 const id = 'runnerd-inline-completion';
@@ -55,9 +56,8 @@ export function createRegistration(connection: Connection, options: Registration
     update() {
       if (isDynamic && !isSettling) void settle();
     },
-    capabilitiesFor({ textDocument }) {
-      isDynamic = textDocument?.inlineCompletion?.dynamicRegistration === true;
-      return isDynamic ? {} : { inlineCompletionProvider: true };
+    start(editor) {
+      isDynamic = takesRegistration(editor);
     },
   };
 }

@@ -22,9 +22,6 @@ export interface CompletionParts {
   readonly log: Log;
 }
 
-/** What `initialize` announces. */
-export const completionCommands: readonly string[] = [completionAcceptedCommand];
-
 /**
  * Answers requests for inline completion. Editors send one at every keystroke, so a request never fails: the answer is
  * null, and the log and the status say why. Returns the command that reports an acceptance.

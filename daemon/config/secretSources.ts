@@ -26,7 +26,8 @@ export interface SecretLineSink {
 /** Reads lines from the descriptor until it ends. Settles with the first line, or after a moment without one. */
 export function readSecretsDescriptor(fd: number, { set, onProblem }: SecretLineSink): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, firstLineWait).unref();
+    // What has come by then is read first, also where the process was busy all the while.
+    setTimeout(() => setImmediate(resolve), firstLineWait).unref();
     const stream = openDescriptor(fd);
     stream.on('error', (error) => onProblem(`The secrets descriptor ${fd} cannot be read: ${error.message}`));
     createInterface({ input: stream }).on('line', (line) => {

@@ -5,7 +5,6 @@ import {
   type Connection,
   ConnectionError,
   type PublishDiagnosticsParams,
-  type ServerCapabilities,
   type TextDocuments,
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
@@ -26,8 +25,8 @@ export interface ModelfileLanguageOptions {
 }
 
 export interface ModelfileLanguage {
-  /** What `initialize` announces about it. From then on texts have the format that this editor reads. */
-  capabilitiesFor(editor: ClientCapabilities): ServerCapabilities;
+  /** From now on texts have the format that this editor reads. */
+  start(editor: ClientCapabilities): void;
 }
 
 /** How long the text must rest before it is checked, in ms. */
@@ -102,9 +101,8 @@ export function serveModelfileLanguage(
     return [...(await completionsAt(document, position, sources))];
   });
   return {
-    capabilitiesFor(editor) {
+    start(editor) {
       formats = markupFormats(editor);
-      return { hoverProvider: true, completionProvider: { triggerCharacters: [' '] } };
     },
   };
 }

@@ -100,6 +100,3 @@ export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
     commandOf(lifecycleCommands.delete, deleteParamsSchema, remove),
   ];
 }
-
-/** What `initialize` announces. */
-export const modelCommands: readonly string[] = Object.values(lifecycleCommands);

@@ -7,7 +7,7 @@ import { createGate } from './gate.ts';
 import type { FrameProblem } from './incoming.ts';
 import { toOutgoing } from './outgoing.ts';
 import type { Session } from './session.ts';
-import { type Trace, TracedWriter } from './trace.ts';
+import { type RequestId, type Trace, TracedWriter } from './trace.ts';
 
 export interface FrameConnectionOptions {
   readonly input: Readable;
@@ -16,14 +16,17 @@ export interface FrameConnectionOptions {
   /** Removes secrets from everything that goes out. */
   readonly redaction: Redaction;
   readonly trace: Trace;
+  /** The `initialize` that has its answer already. */
+  readonly answered: RequestId | undefined;
   /** The editor is gone. */
   readonly onLost: () => void;
 }
 
 /** JSON-RPC in LSP frames, behind the gate of the session. It does not listen yet. */
 export function createFrameConnection(options: FrameConnectionOptions): Connection {
-  const { input, output, session, redaction, trace, onLost } = options;
-  const writer = new TracedWriter(output, (message) => toOutgoing(message, redaction), trace);
+  const { input, output, session, redaction, trace, answered, onLost } = options;
+  const edge = (message: Message) => toOutgoing(message, redaction);
+  const writer = new TracedWriter(output, { edge, trace, answered });
   // JSON-RPC answers what it cannot read with an error. If the id cannot be read either, it is null.
   const answer = (message: Message) => void writer.write(message).catch(onLost);
   const refuse = ({ id, ...error }: FrameProblem) =>

@@ -1,14 +1,11 @@
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc';
+import { contentLengthOf, headerEnd, maxHeaderBytes } from './frameHeader.ts';
 import { type FrameProblem, parseIncoming } from './incoming.ts';
 import type { Trace } from './trace.ts';
 
-/** A longer block of bytes is not a header. */
-const maxHeaderBytes = 8 * 1024;
 /** A larger message is refused. Images fit, and a runaway client cannot fill the memory. */
 const maxMessageBytes = 256 * 1024 * 1024;
-
-const headerEnd = Buffer.from('\r\n\r\n');
 
 /**
  * Reads LSP frames (`Content-Length: N`, a blank line, N bytes of JSON) and survives anything else. A broken header or
@@ -124,31 +121,3 @@ export class FrameReader extends AbstractMessageReader {
 }
 
 const noLength = 'A message has no "Content-Length" header. Send frames of the Language Server Protocol.';
-
-/**
- * The last header of that name counts. The text before it on its line may be left over from a broken frame, but must
- * not be another header.
- */
-function contentLengthOf(headers: string): number | undefined {
-  const lengths = headers.split(/[\r\n]+/).map(lengthInLine);
-  return lengths.findLast((length) => length !== undefined);
-}
-
-function lengthInLine(line: string): number | undefined {
-  const start = line.toLowerCase().lastIndexOf(lengthHeader);
-  if (
-    start === -1 ||
-    isHeaderName(line.charAt(start - 1)) ||
-    /^[\w!#$%&'*+.^`|~-]+:/.test(line.slice(0, start))
-  )
-    return undefined;
-  const digits = line.slice(start + lengthHeader.length).trim();
-  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
-}
-
-const lengthHeader = 'content-length:';
-
-/** Whether this character can belong to a header's name. If so, what follows it is the end of another name. */
-function isHeaderName(character: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]$/.test(character);
-}

@@ -5,11 +5,9 @@ import {
   type InitializeParams,
   type InitializeResult,
   ResponseError,
-  type ServerCapabilities,
 } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { type InitializationOptions, trustDidChange } from '../../protocol/initialize.ts';
-import { protocolVersion, type RunnerCapabilities } from '../../protocol/version.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
 import type { SettingsReader } from '../config/settingsReader.ts';
 import { createEmitter, type Event } from '../event.ts';
@@ -18,6 +16,7 @@ import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import { exact } from '../validate.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
+import { greetingTo } from './greeting.ts';
 import { workspaceRoot } from './workspaceRoot.ts';
 
 /** The state of the connection: before `initialize`, ready, or after `shutdown`. */
@@ -62,8 +61,6 @@ export interface SessionParts {
   readonly version: string;
   /** Problems from before the editor could be told; they are logged once it is ready. */
   readonly problems: readonly string[];
-  /** What is announced to this editor in addition to our own protocol. */
-  readonly capabilities: (editor: ClientCapabilities) => ServerCapabilities;
   /** Ends everything that would outlive the process. */
   readonly onShutdown: () => Promise<void>;
   /** Asks the editor for its settings, where it answers that. */
@@ -113,11 +110,7 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
     session.start();
     initialized.fire({ editor: params.capabilities, root: workspaceRoot(params), options });
     const { isHostNamed } = configuration.current;
-    const runner: RunnerCapabilities = { protocolVersion, isHostNamed };
-    return {
-      capabilities: { ...parts.capabilities(params.capabilities), experimental: { runner } },
-      serverInfo: { name: 'runnerd', version: parts.version },
-    };
+    return greetingTo(params.capabilities, { version: parts.version, isHostNamed });
   });
   connection.onInitialized(async () => {
     for (const problem of parts.problems) log.warn(problem);

@@ -23,21 +23,42 @@ export function createTrace(path: string, redact: (text: string) => string, now:
 /** Changes a message before it is written and traced. */
 export type Edge = (message: Message) => Message;
 
+export interface TracedWriterOptions {
+  readonly edge: Edge;
+  readonly trace: Trace;
+  /** The id of a request whose answer is in the output already. */
+  readonly answered?: RequestId | undefined;
+}
+
+export type RequestId = string | number;
+
 /** A writer that passes everything through the edge, and traces what it writes. */
 export class TracedWriter extends StreamMessageWriter {
   readonly #edge: Edge;
   readonly #trace: Trace;
+  #answered: RequestId | undefined;
 
-  constructor(output: Writable, edge: Edge, trace: Trace) {
+  constructor(output: Writable, { edge, trace, answered }: TracedWriterOptions) {
     super(output);
     this.#edge = edge;
     this.#trace = trace;
+    this.#answered = answered;
   }
 
   override async write(message: Message): Promise<void> {
     const outgoing = this.#edge(message);
     this.#trace('out', outgoing);
-    await super.write(outgoing);
+    if (this.#isWritten(outgoing)) this.#answered = undefined;
+    else await super.write(outgoing);
+  }
+
+  #isWritten(message: Message): boolean {
+    return (
+      this.#answered !== undefined &&
+      'id' in message &&
+      message.id === this.#answered &&
+      !('method' in message)
+    );
   }
 }
 

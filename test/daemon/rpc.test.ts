@@ -15,15 +15,18 @@ import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.
 import { initializationSchema } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import { emptyUserConfig, parseUserConfig } from '../../daemon/config/userConfig.ts';
+import { openUserFile } from '../../daemon/config/userFile.ts';
 import { ErrorOutput } from '../../daemon/errorOutput.ts';
 import { createEmitter } from '../../daemon/event.ts';
+import { startDaemon } from '../../daemon/handshake.ts';
 import { createLog } from '../../daemon/log.ts';
 import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
+import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { createWorks, type Report } from '../../daemon/rpc/work.ts';
-import { startDaemon } from '../../daemon/server.ts';
+import { type Daemon, type ServerOptions, startServer } from '../../daemon/server.ts';
 import { exact, type Schema, validate } from '../../daemon/validate.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
@@ -225,10 +228,10 @@ t.test('a reader cannot be stopped by what it reads', async (t) => {
 t.test('before initialize and after shutdown every request is refused', async (t) => {
   const toDaemon = new PassThrough();
   const toClient = new PassThrough();
-  const daemon = await startDaemon({
+  const daemon = startServer({
     ...{ input: toDaemon, output: toClient, version: '0', platform: process.platform, env: {} },
     ...{
-      userFile: { path: '/nonexistent', clientHasSettings: true },
+      user: await openUserFile({ path: '/nonexistent', clientHasSettings: true }),
       readSecrets: async () => undefined,
       now: Date.now,
       random: Math.random,
@@ -272,6 +275,93 @@ t.test('before initialize and after shutdown every request is refused', async (t
   await client.sendRequest('shutdown');
   for (const method of [...asked, 'initialize'])
     await t.rejects(client.sendRequest(method, late), { code: -32600 }, `${method} after`);
+});
+
+t.test('initialize is answered once, before the server is loaded, as the server would', async (t) => {
+  const hello = (id: string | number, initializationOptions: unknown, capabilities: unknown = {}) =>
+    frame(
+      JSON.stringify({
+        ...{ jsonrpc: '2.0', id, method: 'initialize' },
+        params: { processId: null, rootUri: null, capabilities, initializationOptions },
+      }),
+    );
+  const early = frame('{"jsonrpc":"2.0","id":5,"method":"runner/status","params":{}}');
+  const dynamic = { textDocument: { inlineCompletion: { dynamicRegistration: true } } };
+  for (const { name, bytes, isAnswered } of [
+    { name: 'no options', bytes: hello(1, undefined), isAnswered: true },
+    { name: 'options', bytes: hello('a', { host: '127.0.0.1:9', keepAlive: null }), isAnswered: true },
+    { name: 'an editor that registers', bytes: hello(0, {}, dynamic), isAnswered: true },
+    { name: 'twice under one id', bytes: hello(1, {}) + hello(1, {}), isAnswered: true },
+    {
+      name: 'wrong options, and then others',
+      bytes: hello(1, { host: 5 }) + hello(2, {}),
+      isAnswered: false,
+    },
+    { name: 'another request first', bytes: early + hello(1, {}), isAnswered: false },
+    { name: 'no frame first', bytes: `x\r\n\r\n${hello(1, {})}`, isAnswered: false },
+    { name: 'what an editor can do is unknown', bytes: hello(1, {}, null), isAnswered: false },
+    { name: 'large', bytes: hello(1, { completionModel: 'x'.repeat(1024 * 1024) }), isAnswered: false },
+  ]) {
+    const file = { path: '/nonexistent', clientHasSettings: true };
+    const user = await openUserFile(file);
+    const whole = await answersTo(bytes, async (options) => startServer({ ...options, user }));
+    const parted = await answersTo(bytes, (options) => startDaemon({ ...options, userFile: file }));
+    t.strictSame(parted.answers, whole.answers, name);
+    t.equal(parted.isFirstAlone, isAnswered, name);
+  }
+});
+
+/** What a daemon answers to these bytes, and whether it had answered before it went on to read. */
+async function answersTo(
+  bytes: string,
+  start: (options: Omit<ServerOptions, 'user'>) => Promise<Daemon>,
+): Promise<{ answers: readonly unknown[]; isFirstAlone: boolean }> {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const answers: unknown[] = [];
+  const ended = new Promise<void>((resolve) =>
+    new FrameReader(output, () => undefined).listen((message) => {
+      if ('id' in message && message.id === 'last') resolve();
+      else answers.push(message);
+    }),
+  );
+  const starting = start({
+    ...{ input, output, version: '0', platform: process.platform, env: {} },
+    ...{ readSecrets: async () => undefined, now: Date.now, random: Math.random },
+    wait: async () => undefined,
+  });
+  for (let at = 0; at < bytes.length; at += 10_007) input.write(bytes.slice(at, at + 10_007));
+  const daemon = await starting;
+  const isFirstAlone = answers.length === 1;
+  input.write(frame('{"jsonrpc":"2.0","id":"last","method":"runner/no/such"}'));
+  await ended;
+  await daemon.close();
+  return { answers, isFirstAlone };
+}
+
+t.test('looking at the first message takes nothing out of the stream, however it is cut', async (t) => {
+  const text = frame(note(1)) + frame(note(2));
+  for (const bytes of [
+    text,
+    text.slice(0, 20),
+    'Content-Length: 5\r\n\r\n{',
+    `${'x'.repeat(9_000)}${text}`,
+    '',
+  ])
+    for (const size of [1, 2, 7, 64, 10_000]) {
+      const input = new PassThrough();
+      const peeking = peekMessage(input);
+      for (let at = 0; at < bytes.length; at += size) {
+        input.write(bytes.slice(at, at + size));
+        if (at % 5 === 0) await new Promise(setImmediate);
+      }
+      const isWhole = bytes === text;
+      if (!isWhole) input.end();
+      t.strictSame(await peeking, isWhole ? JSON.parse(note(1)) : undefined);
+      if (isWhole) input.end();
+      let read = '';
+      if (!input.readableEnded) for await (const chunk of input) read += String(chunk);
+      if (isWhole || bytes.length > 9_000) t.equal(read, bytes);
+    }
 });
 
 t.test('a message beyond the limit is refused without being kept', async (t) => {
@@ -345,7 +435,7 @@ t.test('a client that does not read its log is sent no more of it', async (t) =>
 
 t.test('standard error that nobody reads does not grow', async (t) => {
   const target = new PassThrough();
-  const output = new ErrorOutput(target);
+  const output = new ErrorOutput(() => target);
   const line = `${'x'.repeat(999)}\n`;
   for (let n = 0; n < 5_000; n++) output.write(line);
   const kept = target.writableLength + target.readableLength;

@@ -3,7 +3,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { userConfigPath } from '../../daemon/config/userConfigPath.ts';
-import { startDaemon } from '../../daemon/server.ts';
+import { startDaemon } from '../../daemon/handshake.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
@@ -39,7 +39,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
   const { now = Date.now, wait = waitTruly } = pair;
   const toDaemon = inPieces();
   const toClient = inPieces();
-  const daemon = await startDaemon({
+  const starting = startDaemon({
     input: toDaemon,
     output: toClient,
     version: '0.0.0-test',
@@ -65,6 +65,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     },
     initializationOptions: options,
   });
+  const daemon = await starting;
   await client.connection.sendNotification('initialized', {});
   return {
     ...client,

@@ -1,0 +1,60 @@
+import type { Writable } from 'node:stream';
+import type { InitializeParams, RequestMessage } from 'vscode-languageserver/node';
+import { withoutUndefined } from '../protocol/withoutUndefined.ts';
+import { createConfiguration } from './config/configuration.ts';
+import { withoutUnset } from './config/eachSetting.ts';
+import { readHost } from './config/host.ts';
+import { initializationSchema } from './config/settings.ts';
+import type { UserConfig } from './config/userConfig.ts';
+import { openUserFile, type UserFileOptions } from './config/userFile.ts';
+import { peekMessage } from './rpc/firstMessage.ts';
+import { greetingTo } from './rpc/greeting.ts';
+import type { Daemon, ServerOptions } from './server.ts';
+import { validate } from './validate.ts';
+
+export interface DaemonOptions extends Omit<ServerOptions, 'user' | 'answered'> {
+  readonly userFile: UserFileOptions;
+}
+
+/**
+ * Answers `initialize`, and then loads the daemon, which takes longer. The daemon sees that request too, and all that it
+ * learns by it; only its answer is not written again. What the handshake cannot answer is left to the daemon whole.
+ */
+export async function startDaemon({ userFile, ...options }: DaemonOptions): Promise<Daemon> {
+  const { input, output } = options;
+  const [user, first] = await Promise.all([openUserFile(userFile), peekMessage(input)]);
+  const request = first && 'method' in first && 'id' in first ? (first as RequestMessage) : undefined;
+  const result = request && tryAnswer(request, options, user.atStart);
+  if (result) await writeAnswer(output, { jsonrpc: '2.0', id: request.id, result });
+  const { startServer } = await import('./server.ts');
+  return startServer(
+    withoutUndefined<ServerOptions>({ ...options, user, answered: result && (request.id ?? undefined) }),
+  );
+}
+
+/** Undefined where something is wrong with it. */
+function tryAnswer(
+  { method, params }: RequestMessage,
+  { host, version }: Pick<ServerOptions, 'host' | 'version'>,
+  { settings }: UserConfig,
+) {
+  const { capabilities, initializationOptions } = (params ?? {}) as Partial<InitializeParams>;
+  if (method !== 'initialize' || typeof capabilities !== 'object' || capabilities === null) return undefined;
+  try {
+    const configuration = createConfiguration(readHost(host).host, settings);
+    configuration.start(
+      validate(initializationSchema, withoutUnset(initializationOptions), 'initializationOptions'),
+    );
+    return greetingTo(capabilities, { version, isHostNamed: configuration.current.isHostNamed });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Settles when it is written, for loading keeps the process from everything else. */
+async function writeAnswer(output: Writable, answer: object): Promise<void> {
+  const body = Buffer.from(JSON.stringify(answer));
+  await new Promise<void>((resolve) => {
+    output.write(`Content-Length: ${body.length}\r\n\r\n${body}`, () => resolve());
+  });
+}

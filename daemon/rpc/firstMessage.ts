@@ -1,0 +1,67 @@
+import type { Readable } from 'node:stream';
+import type { Message } from 'vscode-jsonrpc';
+import { contentLengthOf, headerEnd, maxHeaderBytes } from './frameHeader.ts';
+import { parseIncoming } from './incoming.ts';
+
+/** A first message that is larger, in bytes, is not looked at. */
+const maxBytes = 1024 * 1024;
+
+/**
+ * The first message of a stream of LSP frames, which stays in the stream for whoever reads it next. Undefined where the
+ * stream begins otherwise, or ends before.
+ */
+export async function peekMessage(input: Readable): Promise<Message | undefined> {
+  const taken: Taken = { chunks: [], size: 0 };
+  try {
+    const body = await takeBody(input, taken);
+    const incoming = body && parseIncoming(body.toString('utf8'));
+    return incoming?.kind === 'message' ? incoming.message : undefined;
+  } finally {
+    if (taken.size > 0 && !input.readableEnded) input.unshift(Buffer.concat(taken.chunks));
+  }
+}
+
+/** What was taken out of the stream. */
+interface Taken {
+  readonly chunks: Buffer[];
+  size: number;
+}
+
+async function takeBody(input: Readable, taken: Taken): Promise<Buffer | undefined> {
+  let end = -1;
+  while (end === -1) {
+    if (taken.size > maxHeaderBytes || !(await takeMore(input, taken))) return undefined;
+    end = Buffer.concat(taken.chunks).indexOf(headerEnd);
+  }
+  const length = contentLengthOf(Buffer.concat(taken.chunks).toString('latin1', 0, end));
+  if (length === undefined || length > maxBytes) return undefined;
+  const start = end + headerEnd.length;
+  while (taken.size < start + length) if (!(await takeMore(input, taken))) return undefined;
+  return Buffer.concat(taken.chunks).subarray(start, start + length);
+}
+
+/** False at the end. */
+async function takeMore(input: Readable, taken: Taken): Promise<boolean> {
+  for (;;) {
+    const chunk: Buffer | null = input.read();
+    if (chunk) {
+      taken.chunks.push(chunk);
+      taken.size += chunk.length;
+      return true;
+    }
+    if (input.readableEnded || input.destroyed) return false;
+    await somethingOf(input);
+  }
+}
+
+const changes = ['readable', 'end', 'close', 'error'] as const;
+
+function somethingOf(input: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const change of changes) input.off(change, done);
+      resolve();
+    };
+    for (const change of changes) input.on(change, done);
+  });
+}

@@ -1,0 +1,43 @@
+import type {
+  ClientCapabilities,
+  InitializeResult,
+  ServerCapabilities,
+  TextDocumentSyncKind,
+} from 'vscode-languageserver/node';
+import { completionAcceptedCommand, lifecycleCommands } from '../../protocol/completion.ts';
+import { protocolVersion, type RunnerCapabilities } from '../../protocol/version.ts';
+
+export interface Greeter {
+  readonly version: string;
+  /** Somebody named the address of the runner. */
+  readonly isHostNamed: boolean;
+}
+
+/** The answer to `initialize`. It loads nothing: it is there before the rest of the daemon. */
+export function greetingTo(editor: ClientCapabilities, { version, isHostNamed }: Greeter): InitializeResult {
+  const runner: RunnerCapabilities = { protocolVersion, isHostNamed };
+  return {
+    capabilities: { ...capabilitiesFor(editor), experimental: { runner } },
+    serverInfo: { name: 'runnerd', version },
+  };
+}
+
+function capabilitiesFor(editor: ClientCapabilities): ServerCapabilities {
+  return {
+    textDocumentSync: { openClose: true, change: incremental, save: true },
+    executeCommandProvider: {
+      commands: [...Object.values(lifecycleCommands), completionAcceptedCommand],
+      workDoneProgress: true,
+    },
+    hoverProvider: true,
+    completionProvider: { triggerCharacters: [' '] },
+    ...(takesRegistration(editor) ? {} : { inlineCompletionProvider: true }),
+  };
+}
+
+/** Inline completion is then announced only while there is a model for it. */
+export function takesRegistration({ textDocument }: ClientCapabilities): boolean {
+  return textDocument?.inlineCompletion?.dynamicRegistration === true;
+}
+
+const incremental = 2 satisfies typeof TextDocumentSyncKind.Incremental;
