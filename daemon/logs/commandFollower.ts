@@ -6,8 +6,8 @@ import { type LogChild, startLogChild } from './logChild.ts';
 import type { CommandSource } from './logCommands.ts';
 
 /**
- * Follows a command whose first line comes in time; else its child is ended.
- * @throws {NoSourceError} where none comes, or one that says that there is nothing.
+ * Follows a command if its first line comes in time; otherwise ends its child.
+ * @throws {NoSourceError} if no line comes, or if the first one says that there is no log.
  */
 export async function followCommand(source: CommandSource, options: FollowOptions): Promise<Follower> {
   const output = new CommandOutput(source);
@@ -24,7 +24,10 @@ export async function followCommand(source: CommandSource, options: FollowOption
   return { source: source.command.join(' '), ended: untilEnd(output, child, options.signal) };
 }
 
-/** Decided by what comes first: a line, the child's end, the time limit or the abort. */
+/**
+ * The problem, decided by what comes first: a line, the child's end, the time limit or the abort. Undefined if there is
+ * none.
+ */
 async function problemOf(
   output: CommandOutput,
   child: LogChild,

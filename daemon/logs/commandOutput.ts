@@ -2,15 +2,15 @@ import { LineSplitter, type SplitLine } from './lineSplitter.ts';
 import type { CommandSource } from './logCommands.ts';
 import { plainText } from './plainText.ts';
 
-/** What of a command's own words is quoted in a reason. */
+/** How much of a command's own words a reason quotes, in characters. */
 const maxRemark = 200;
 
 /**
- * The lines of a command's streams, held until it is known whether they are a log. Each stream has a splitter of its
- * own: their halves of lines must not meet.
+ * The lines of a command's streams, held back until it is known whether they are a log. Each stream has its own
+ * splitter, so that partial lines of two streams are never joined.
  */
 export class CommandOutput {
-  /** Settles with the first line: with a clause where it says that there is no log, else with nothing. */
+  /** Settles with the first line: with a clause if the line says that there is no log, otherwise with undefined. */
   readonly first: Promise<string | undefined>;
   readonly #source: CommandSource;
   readonly #splitters = {
@@ -29,7 +29,7 @@ export class CommandOutput {
     });
   }
 
-  /** What the command said beside its log, as the rest of a clause; empty where it said nothing. */
+  /** What the command said besides its log, as the rest of a clause; empty if it said nothing. */
   get remark(): string {
     return this.#remark === '' ? '' : `: ${this.#remark}`;
   }
@@ -38,13 +38,13 @@ export class CommandOutput {
     this.#splitters[stream].write(piece);
   }
 
-  /** Gives out what was held, and from now on each line as it comes. */
+  /** Passes on the held lines, and from now on each line as it comes. */
   open(onLine: (line: SplitLine) => void): void {
     this.#onLine = onLine;
     for (const line of this.#held.splice(0)) onLine(line);
   }
 
-  /** Gives out last lines that have no end. */
+  /** Passes on last lines that have no line end. */
   end(): void {
     this.#splitters.stdout.end();
     this.#splitters.stderr.end();

@@ -4,9 +4,9 @@ import { LineSplitter } from './lineSplitter.ts';
 import { OpenedLog, readFileState } from './openedLog.ts';
 
 /**
- * Follows a file by its name, without a process: its last lines, then what is written, also after it was rotated,
- * truncated, replaced or away for a while.
- * @throws {NoSourceError} where it cannot be read now.
+ * Follows a file by its name, without a process. It reads the last lines, then what is written, even after the file was
+ * rotated, truncated, replaced or missing for a while.
+ * @throws {NoSourceError} if the file cannot be read now.
  */
 export async function followFile(path: string, options: FollowOptions): Promise<Follower> {
   const file = new FollowedFile(path, options);
@@ -43,14 +43,14 @@ class FollowedFile {
     const { signal, pollEvery } = this.#options;
     while (!signal.aborted) {
       await this.#tryPoll();
-      // It rejects at the abort, which ends the loop.
+      // This rejects at the abort, which also ends the loop.
       await pause(pollEvery, undefined, { signal }).catch(() => undefined);
     }
     await this.#close();
     return 'was stopped';
   }
 
-  /** Trouble is told once, until it is over; what was open is read on meanwhile. */
+  /** Reports trouble once, until it is over. Meanwhile the open file is still read. */
   async #tryPoll(): Promise<void> {
     try {
       await this.#poll();
@@ -58,7 +58,7 @@ class FollowedFile {
     } catch (error) {
       if (!this.#isTroubled && !this.#options.signal.aborted)
         this.#options.lines.warn(
-          `The log ${this.#path} ${reasonOf(error)}. It is tried again, and goes on as soon as it can be read.`,
+          `The log ${this.#path} ${reasonOf(error)}. It continues as soon as it can be read again.`,
         );
       this.#isTroubled = true;
     }
@@ -71,7 +71,7 @@ class FollowedFile {
     await this.#readOn();
   }
 
-  /** The new file is opened first: where that fails, the old one stays. */
+  /** The new file is opened first. If that fails, the old one stays open. */
   async #goToNewFile(): Promise<void> {
     const next = await OpenedLog.open(this.#path, this.#options.platform);
     try {
@@ -103,7 +103,7 @@ class FollowedFile {
   }
 }
 
-/** Undefined while nothing has the name: a rotation takes the old file away before there is a new one. */
+/** Undefined while no file has the name: a rotation removes the old file before it creates the new one. */
 async function tryFileState(path: string, platform: NodeJS.Platform) {
   try {
     return await readFileState(path, platform);
@@ -116,6 +116,6 @@ async function tryFileState(path: string, platform: NodeJS.Platform) {
 function reasonOf(error: unknown): string {
   if (error instanceof NoSourceError) return error.message;
   const code = systemCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'is not there';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   return code === 'EACCES' || code === 'EPERM' ? 'may not be read by this user' : `cannot be read (${code})`;
 }

@@ -12,7 +12,7 @@ export interface FollowFirstOptions extends FollowOptions {
 
 /**
  * Follows the first source that has lines.
- * @throws {RunnerError} `not-supported`, which names what was looked for and why it was not there.
+ * @throws {RunnerError} `not-supported`, which names every source that was tried and why it failed.
  */
 export async function followFirst(
   sources: readonly LogSource[],

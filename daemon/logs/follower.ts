@@ -1,10 +1,10 @@
 import type { LogLines } from './logLines.ts';
 
-/** One source that is being followed, until its signal is aborted or it ends by itself. */
+/** One source that is followed until its signal is aborted or it ends by itself. */
 export interface Follower {
   /** The path or the command line. */
   readonly source: string;
-  /** Settles once nothing of it is left, no handle and no child, with how it ended; never rejects. */
+  /** Settles when all of its handles and children are gone, with a clause that says how it ended. Never rejects. */
   readonly ended: Promise<string>;
 }
 
@@ -12,20 +12,23 @@ export interface FollowOptions {
   readonly lines: LogLines;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** How often a file is looked at, in ms. */
+  /** How often a file is checked, in ms. */
   readonly pollEvery: number;
-  /** How long a command has for its first line, in ms. */
+  /** How long a command may take until its first line, in ms. */
   readonly firstLineWithin: number;
-  /** Ends it; after the abort nothing is told. */
+  /** Ends the follower. After the abort it passes on no lines. */
   readonly signal: AbortSignal;
 }
 
-/** Why a source cannot be followed, as a clause such as `is not there`. The next one is tried; it never crosses the wire. */
+/**
+ * The reason why a source cannot be followed, as a clause such as `does not exist`. The next source is tried; this
+ * error never crosses the wire.
+ */
 export class NoSourceError extends Error {
   override readonly name = 'NoSourceError';
 }
 
-/** The code of a system error such as `ENOENT`, else what it says. */
+/** The code of a system error, such as `ENOENT`, or else its message. */
 export function systemCode(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.message : String(error);

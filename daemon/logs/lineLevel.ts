@@ -8,13 +8,13 @@ const levels: Readonly<Record<string, LogLevel>> = {
   ERROR: 'error',
 };
 
-/** The level that a runner wrote into a line of its own, such as `level=DEBUG`; undefined for any other line. */
+/** The level that a runner wrote into one of its lines, such as `level=DEBUG`; undefined for any other line. */
 export function ownLevel(line: string): LogLevel | undefined {
   const word = /(?:^|\s)level=(TRACE|DEBUG|INFO|WARN|ERROR)/.exec(line)?.[1];
   return word === undefined ? undefined : levels[word];
 }
 
-/** How grave a line is: as it says itself, by the status of an answered request, else `info`. */
+/** The severity of a line: its own level, else by the status of an answered request, else `info`. */
 export function levelOfLine(line: string): LogLevel {
   const own = ownLevel(line);
   if (own) return own;

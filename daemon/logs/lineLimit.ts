@@ -1,10 +1,10 @@
-/** Lines a second that are told for long, and those that may come at once. */
+/** The lines a second that may pass over a long time, and the lines that may pass at once. */
 export const linesPerSecond = 200;
 export const burstLines = 400;
 
 /**
- * A token bucket. Once it is empty it stays shut until a second's worth of lines has room, so that what was left out
- * is told in one line and not in one for every few.
+ * A token bucket. Once it is empty it stays closed until there is room for the lines of a second. So one line reports
+ * everything that was left out, and not one line for every few.
  */
 export class LineLimit {
   readonly #now: () => number;
@@ -22,7 +22,7 @@ export class LineLimit {
     return this.#leftOut;
   }
 
-  /** Whether a line may be told; else it is counted. */
+  /** Whether a line may pass. If not, it is counted. */
   take(): boolean {
     this.#refill();
     if (this.#leftOut > 0 || this.#room < 1) {
@@ -33,7 +33,7 @@ export class LineLimit {
     return true;
   }
 
-  /** How many were left out, once there is room again; the count then begins anew. 0 until then. */
+  /** The number of lines left out, once there is room again; this resets the count. 0 until then. */
   reopen(): number {
     this.#refill();
     return this.#room >= linesPerSecond ? this.takeLeftOut() : 0;

@@ -1,18 +1,18 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** What is kept of a line, in characters (UTF-16 units). */
+/** How much of a line is kept, in characters (UTF-16 units). */
 export const maxLineLength = 8192;
 
-/** A line without its end; `text` is its beginning where it is longer than is kept. */
+/** A line without its line end. If the line is longer than what is kept, `text` is only its beginning. */
 export interface SplitLine {
   readonly text: string;
-  /** Characters of the whole line. */
+  /** The length of the whole line, in characters. */
   readonly length: number;
 }
 
 /**
- * Cuts bytes into lines at LF or CRLF, however they are split, in linear time. Characters that are cut between pieces
- * are put together, and of a line no more than {@link maxLineLength} characters are ever held.
+ * Cuts bytes into lines at LF or CRLF, however the pieces are split, in linear time. Characters that are split between
+ * pieces are joined. At most {@link maxLineLength} characters of a line are ever held.
  */
 export class LineSplitter {
   readonly #onLine: (line: SplitLine) => void;
@@ -29,7 +29,7 @@ export class LineSplitter {
     this.#take(this.#decoder.write(piece));
   }
 
-  /** Gives out what is left as a last line; what is written later begins a new one. */
+  /** Passes on the rest as a last line. What is written later begins a new line. */
   end(): void {
     this.#take(this.#decoder.end());
     this.#decoder = new StringDecoder('utf8');
@@ -63,7 +63,7 @@ export class LineSplitter {
   }
 }
 
-/** The cut may go through a surrogate pair, whose half is no character. */
+/** The cut may split a surrogate pair, and half of a pair is not a character. */
 function withoutHalfCharacter(text: string): string {
   return text.length === maxLineLength && /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }

@@ -3,17 +3,17 @@ import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { systemCode } from './follower.ts';
 
-/** A program and its arguments, which no shell ever reads. */
+/** A program and its arguments. No shell interprets them. */
 export type Command = readonly [string, ...string[]];
 
-/** How long a child has to end by itself, in ms. */
+/** How long a child may take to end by itself, in ms. */
 const killAfter = 1000;
 
 /** A child whose output is read. */
 export interface LogChild {
-  /** How it ended, as a clause, once all its output was read; never rejects. */
+  /** Settles when all of its output is read, with a clause that says how it ended. Never rejects. */
   readonly ended: Promise<string>;
-  /** Ends it. Nothing comes from it any more, and when this settles it is gone. */
+  /** Ends the child. It has no more output, and it is gone when this settles. */
   end(): Promise<void>;
 }
 
@@ -31,9 +31,9 @@ export function startLogChild(command: Command, options: LogChildOptions): LogCh
 }
 
 /**
- * Runs `"$@"`, and ends it when the standard input ends: nothing that becomes of the daemon, `SIGKILL` included, can
- * keep that open. What does not heed the signal is killed. The shell has a group of its own, so that a signal from the
- * terminal reaches the daemon alone.
+ * Runs `"$@"`, and ends it when the standard input ends. The standard input ends whatever happens to the daemon,
+ * `SIGKILL` included. A command that ignores the first signal is killed. The shell has a process group of its own, so
+ * that a signal from the terminal reaches only the daemon.
  */
 const supervisor = `
 command -v "$1" >/dev/null || exit 127
@@ -55,8 +55,8 @@ exit "$code"
 `;
 
 /**
- * On Windows the system ends the children with their parent. The folder is that of this program: Windows looks for a
- * command there first, and a workspace may hold a `docker.exe` of its own.
+ * On Windows the system ends children with their parent. The working folder is that of this program: Windows looks for
+ * a command there first, and a workspace may hold its own `docker.exe`.
  */
 function spawnReader([program, ...args]: Command, env: NodeJS.ProcessEnv): ChildProcess {
   const options = { env, cwd: dirname(process.execPath) };
@@ -72,7 +72,7 @@ function followChild(child: ChildProcess, { onOutput }: LogChildOptions): LogChi
     child[name]?.on('data', (piece: Buffer) => {
       if (!isSilent) onOutput(name, piece);
     });
-    // Whatever breaks a pipe ends the output too, and that is told.
+    // A broken pipe also ends the output, and that is reported.
     child[name]?.on('error', () => undefined);
   }
   child.stdin?.on('error', () => undefined);
@@ -81,14 +81,14 @@ function followChild(child: ChildProcess, { onOutput }: LogChildOptions): LogChi
   const end = async () => {
     isSilent = true;
     await killChild(child, exited);
-    // A process of its own may hold the pipes open.
+    // A process that the child has started may hold the pipes open.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
   return { ended, end };
 }
 
-/** An error before there is a process is its end; one after it, such as a signal that was refused, is not. */
+/** An error before the process exists is its end. A later error, such as a refused signal, is not. */
 function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<string> {
   return new Promise((resolve) => {
     child.once(event, (code: number | null, signal: string | null) => resolve(endingOf(code, signal)));
@@ -98,7 +98,7 @@ function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<string> {
   });
 }
 
-/** A shell says 127 where there is no such program, and 128 more than the number of the signal that ended one. */
+/** A shell ends with 127 if there is no such program, and with 128 plus the signal's number if a signal ended it. */
 function endingOf(code: number | null, signal: string | null): string {
   if (code === 127 && process.platform !== 'win32') return notInstalled;
   const [name] = Object.entries(constants.signals).find(([, number]) => number + 128 === code) ?? [];

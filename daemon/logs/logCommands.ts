@@ -1,17 +1,19 @@
 import type { Command } from './logChild.ts';
 
-/** A command that prints a log and goes on with it. */
+/** A command that prints a log and follows it. */
 export interface CommandSource {
   readonly command: Command;
-  /** Which of its streams are the log; what it says to standard error else is a remark. */
+  /** Which of its streams are the log. With `stdout`, its standard error is a remark. */
   readonly streams: 'stdout' | 'both';
-  /** A first line that says that there is no log. */
+  /** Matches a first line that says that there is no log. */
   readonly refusal: RegExp;
-  /** Lines of the command itself, such as `-- Journal begins at … --`, which do not tell that there is a log. */
+  /**
+   * Matches lines of the command itself, such as `-- Journal begins at … --`, which do not show that there is a log.
+   */
   readonly heading?: RegExp;
 }
 
-/** It goes on without a word where there is no such unit, and where this user may not read it. */
+/** It waits silently if there is no such unit, or if this user may not read it. */
 export const journalCommand: CommandSource = {
   command: ['journalctl', '--unit=ollama', '--no-pager', '--follow', '--lines=100', '--output=cat'],
   streams: 'stdout',
@@ -27,7 +29,7 @@ export function dockerLogsCommand(container: string): CommandSource {
   };
 }
 
-/** One line a running container: its name, image and ports, between tabs. */
+/** Prints one line for each running container: its name, image and ports, separated by tabs. */
 export const dockerListCommand: Command = [
   'docker',
   'ps',

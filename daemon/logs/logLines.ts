@@ -5,15 +5,15 @@ import type { SplitLine } from './lineSplitter.ts';
 import { plainText } from './plainText.ts';
 import { hidePrivateText } from './privateText.ts';
 
-/** How long after lines were left out it is looked whether there is room to say so, in ms. */
+/** After lines were left out, how often to check whether there is room to say so, in ms. */
 const reopenEvery = 1000;
 
-/** From split lines to what is told: plain, private text hidden, classified, and not too many. */
+/** Turns split lines into log lines: plain text, private text hidden, with a level, and not too many. */
 export interface LogLines {
   take(line: SplitLine): void;
-  /** What the daemon itself has to say about the log; no limit holds it back. */
+  /** Logs what the daemon itself says about the log. No limit applies to it. */
   warn(message: string): void;
-  /** Says what was left out; after it nothing is told. */
+  /** Logs how many lines were left out. Nothing is logged afterwards. */
   end(): void;
 }
 
@@ -28,20 +28,20 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
 
-  const tell = (level: LogLevel, message: string) => {
+  const write = (level: LogLevel, message: string) => {
     if (ended) return;
     try {
       onLine(level, message);
     } catch {
-      // It would end the process from within a stream's event. Whoever takes the lines knows why it failed.
+      // The error would end the process, because a stream's event calls this. The receiver knows why it failed.
     }
   };
-  const tellLeftOut = (count: number) => {
-    if (count > 0) tell('warn', `… ${counted(count, 'line')} left out`);
+  const writeLeftOut = (count: number) => {
+    if (count > 0) write('warn', `… ${counted(count, 'line')} left out`);
   };
   const lookAgain = () => {
     timer = undefined;
-    tellLeftOut(limit.reopen());
+    writeLeftOut(limit.reopen());
     if (limit.leftOut > 0) timer = setTimeout(lookAgain, reopenEvery);
   };
 
@@ -49,20 +49,20 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
     take(line) {
       const text = plainText(line.text);
       if (ended || text.trim() === '') return;
-      tellLeftOut(limit.reopen());
-      if (limit.take()) tell(levelOfLine(text), hidePrivateText(text) + remainder(line));
+      writeLeftOut(limit.reopen());
+      if (limit.take()) write(levelOfLine(text), hidePrivateText(text) + remainder(line));
       else timer ??= setTimeout(lookAgain, reopenEvery);
     },
-    warn: (message) => tell('warn', message),
+    warn: (message) => write('warn', message),
     end() {
       clearTimeout(timer);
-      tellLeftOut(limit.takeLeftOut());
+      writeLeftOut(limit.takeLeftOut());
       ended = true;
     },
   };
 }
 
-/** Said behind a line that was cut. */
+/** The note after a line that was cut. */
 function remainder({ text, length }: SplitLine): string {
   return length > text.length ? `… (${counted(length, 'character')})` : '';
 }

@@ -3,18 +3,18 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { NoSourceError } from './follower.ts';
 import { tailBytes, tailStart } from './tailStart.ts';
 
-/** Bytes that are read at once. */
+/** How many bytes one read takes. */
 const pieceBytes = 64 * 1024;
 
 export interface FileState {
-  /** The same as long as the name stands for the same file. */
+  /** Equal as long as the name refers to the same file. */
   readonly identity: string;
   readonly size: number;
 }
 
 /**
- * What stands under the name now.
- * @throws {NoSourceError} where it is no file; a pipe would hold whoever opens it.
+ * The file that has the name now.
+ * @throws {NoSourceError} if it is not a file: opening a pipe would block.
  */
 export async function readFileState(path: string, platform: NodeJS.Platform): Promise<FileState> {
   const found = await stat(path, { bigint: true });
@@ -22,18 +22,21 @@ export async function readFileState(path: string, platform: NodeJS.Platform): Pr
   return { identity: identityOf(found, platform), size: Number(found.size) };
 }
 
-/** Windows may use an inode's number again; elsewhere a birth time is not kept by every file system. */
+/**
+ * Windows may reuse the number of an inode, so the birth time counts there. On other systems not every file system has
+ * a birth time.
+ */
 function identityOf({ dev, ino, birthtimeMs }: BigIntStats, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `${dev}:${ino}:${birthtimeMs}` : `${dev}:${ino}`;
 }
 
-/** A log that is open: it stays the same file when its name goes to another one. */
+/** An open log. It stays the same file when another file takes its name. */
 export class OpenedLog {
   readonly identity: string;
   readonly #handle: FileHandle;
   readonly #piece = Buffer.alloc(pieceBytes);
   #offset = 0;
-  /** Whether what comes is the rest of a line whose beginning was not read. */
+  /** Whether the next bytes are the rest of a line whose beginning was not read. */
   #isInsideLine = false;
 
   private constructor(handle: FileHandle, identity: string) {
@@ -44,12 +47,12 @@ export class OpenedLog {
   static async open(path: string, platform: NodeJS.Platform): Promise<OpenedLog> {
     await readFileState(path, platform);
     const handle = await open(path, 'r');
-    // Of the handle: the name may have gone to another file meanwhile.
+    // Asks the handle, because another file may have the name by now.
     const opened = await handle.stat({ bigint: true });
     return new OpenedLog(handle, identityOf(opened, platform));
   }
 
-  /** Bytes that were read, or passed over. */
+  /** The number of bytes read or skipped. */
   get offset(): number {
     return this.#offset;
   }
@@ -59,10 +62,10 @@ export class OpenedLog {
     this.#isInsideLine = false;
   }
 
-  /** Passes over all but the last lines. */
+  /** Skips all but the last lines. */
   async seekTail(): Promise<void> {
     const { size } = await this.#handle.stat();
-    // One byte more shows whether a line ends just before.
+    // One extra byte shows whether a line ends just before.
     const from = Math.max(0, size - tailBytes - 1);
     const bytes = await this.#read(Buffer.alloc(size - from), from);
     const start = tailStart(bytes, { isWhole: from === 0 });
@@ -70,7 +73,7 @@ export class OpenedLog {
     this.#offset = from + (start ?? bytes.length);
   }
 
-  /** What was written since, in pieces; each is good until the next one is asked for. */
+  /** What was written since then, in pieces. Each piece is valid until the next one is requested. */
   async *pieces(): AsyncGenerator<Buffer> {
     for (;;) {
       const piece = await this.#read(this.#piece, this.#offset);

@@ -1,6 +1,9 @@
 import { ownLevel } from './lineLevel.ts';
 
-/** Attributes that hold what a user or a model said, in the lines of `OLLAMA_DEBUG`; the later ones as its parsers name them. */
+/**
+ * Attributes that hold what a user or a model said, in the lines of `OLLAMA_DEBUG`. The later ones are names in its
+ * parsers.
+ */
 const privateNames = [
   ...[
     'prompt',
@@ -20,11 +23,14 @@ const privateNames = [
 ];
 const hidden = '***';
 
-/** An attribute of slog's text: `key=bare` or `key="quoted with \" escapes"`, which may lack its end where the line was cut. */
+/**
+ * An attribute in slog's text format: `key=bare` or `key="quoted with \" escapes"`. The end is missing if the line was
+ * cut.
+ */
 const attribute = /(?<![\w.-])([\w.-]+)=("(?:[^"\\]|\\.)*\\?"?|\S*)/g;
 
 const debugRules = rulesFor(privateNames);
-/** The engine's own lines and JSON, whose names are few, because much else in them has a colon. */
+/** The rules for the engine's own lines and JSON. The names are few, because much else in them has a colon. */
 const freeRules = rulesFor([
   ...[
     'prompt',
@@ -39,15 +45,15 @@ const freeRules = rulesFor([
     'output',
   ],
 ]);
-/** A token that the engine tells while it debugs. */
+/** A token that the engine logs in debug mode. */
 const token = /((?:next|sampled) token:).*$/i;
-/** What holds in every line. */
+/** The rules for every line. */
 const commonRules = rulesFor(['prompt']);
 
-/** The line without prompts and answers: the values of private attributes become `***`. */
+/** Hides prompts and answers in a line: the values of private attributes become `***`. */
 export function hidePrivateText(line: string): string {
   const level = ownLevel(line);
-  // Free text and JSON have no end of a value that could be trusted: everything after the name may belong to it.
+  // In free text and JSON the end of a value cannot be trusted: everything after the name may belong to it.
   if (level === undefined)
     return line.replace(freeRules.inValue, `$1${hidden}`).replace(token, `$1${hidden}`);
   const { names, inValue } = level === 'debug' ? debugRules : commonRules;
@@ -59,7 +65,7 @@ export function hidePrivateText(line: string): string {
 
 interface PrivacyRules {
   readonly names: ReadonlySet<string>;
-  /** Finds such a name within a value, which may be a sentence, Go or JSON; all that follows is hidden with it. */
+  /** Finds such a name within a value, which may be a sentence, Go or JSON. Everything after the name is hidden. */
   readonly inValue: RegExp;
 }
 
@@ -70,7 +76,7 @@ function rulesFor(names: readonly string[]): PrivacyRules {
   };
 }
 
-/** Groups stand before the name, as in `req.prompt`. */
+/** The name comes after its groups, as in `req.prompt`. */
 function nameOf(key: string): string {
   return key
     .slice(key.lastIndexOf('.') + 1)

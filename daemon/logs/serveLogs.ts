@@ -12,15 +12,18 @@ export interface LogsParts {
   readonly logs: Lazy<ServerLogs>;
   readonly servers: Servers;
   readonly log: Log;
-  /** Whether the settings want the log of the default server, as they are now. */
+  /** Whether the current settings want the log of the default server. */
   readonly isWanted: () => boolean;
 }
 
-/** The requests for a runner's log. Returns what to call when the settings are known, and when they change. */
+/**
+ * Answers the requests for a runner's log. The caller calls the result when the settings are known, and when they
+ * change.
+ */
 export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: LogsParts): () => void {
   const start = async (server: Server) => (await logs.get()).start(server);
   const stop = async (server: Server) => (await logs.get()).stop(server);
-  /** How many wait for a start, by the server's address. */
+  /** How many requests wait for a start, by the server's address. */
   const waiting = new Map<string, number>();
   endpoint.onRequest(startLogsRequest, serverParamsSchema, async (params, signal) => {
     const { server } = servers.client(params.server);
@@ -29,7 +32,7 @@ export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: 
     try {
       return await orAborted(start(server), signal);
     } catch (error) {
-      // Nobody waits for it any more: what has not begun need not.
+      // Nobody waits for it any more, so it need not start.
       if (signal.aborted && waiting.get(server.url) === 1) stop(server).catch(() => undefined);
       throw error;
     } finally {
@@ -40,14 +43,14 @@ export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: 
     stop(servers.client(server).server),
   );
 
-  /** The server whose log the settings asked for. */
+  /** The server whose log is followed because of the settings. */
   let followed: Server | undefined;
   return () => {
     const wanted = isWanted() ? servers.client().server : undefined;
     if (wanted?.url === followed?.url) return;
     if (followed) stop(followed).catch(() => undefined);
     followed = wanted;
-    // Nobody asked just now, so that a log that is not found is a line of our own.
+    // No request asked for it, so a log that cannot be found is only a log line.
     if (wanted) start(wanted).catch((error: Error) => log.info(error.message));
   };
 }

@@ -8,17 +8,19 @@ import { createLogLines, type LogLines } from './logLines.ts';
 import { logSources } from './sources.ts';
 import { isThisHost, readThisHost } from './thisHost.ts';
 
-/** The logs of runners on this machine; a runner has no route for them. */
+/**
+ * The logs of runners on this machine. They are read from files and commands, because a runner has no route for them.
+ */
 export interface ServerLogs {
   /**
-   * Begins, or goes on when it is being followed already: there is one follower for each server url. Settles with the
-   * path or the command line, or with `none` when it was stopped before it had begun.
-   * @throws {RunnerError} `not-supported` where the runner is elsewhere, or has no log that can be found.
+   * Starts to follow the log of a server, unless it is followed already. There is one follower for each server url.
+   * Settles with the path or the command line, or with `none` if it was stopped before it had started.
+   * @throws {RunnerError} `not-supported` if the runner is on another host, or if no log of it can be found.
    */
   start(server: Server): Promise<LogsSource>;
-  /** Ends it; `none` where nothing was followed. */
+  /** Stops following it. Settles with `none` if nothing was followed. */
   stop(server: Server): Promise<LogsSource>;
-  /** Ends all, with their children. */
+  /** Ends all followers, with their children. */
   close(): Promise<void>;
 }
 
@@ -27,21 +29,21 @@ export interface LogsSource {
 }
 
 export interface ServerLogsOptions {
-  /** One line without prompts and answers, of bounded length; the caller takes secrets out. */
+  /** Called with one line, without prompts and answers and of bounded length. The receiver removes secrets. */
   readonly onLine: (level: LogLevel, message: string) => void;
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
   /** In ms. */
   readonly now: () => number;
-  /** How often a file is looked at, in ms; default 250. */
+  /** How often a file is checked, in ms; default 250. */
   readonly pollEvery?: number;
-  /** How long a command has for its first line, in ms; default 1500. */
+  /** How long a command may take until its first line, in ms; default 1500. */
   readonly firstLineWithin?: number;
 }
 
 const none: LogsSource = { source: 'none' };
 
-/** A log that is followed, from its start until nothing of it is left. */
+/** A log that is followed, from its start until all of it is gone. */
 interface Following {
   readonly controller: AbortController;
   readonly source: Promise<LogsSource>;
@@ -51,7 +53,7 @@ interface Following {
 
 export function createServerLogs(options: ServerLogsOptions): ServerLogs {
   const byUrl = new Map<string, Following>();
-  /** Also those that are being stopped. */
+  /** All of them, including those that are being stopped. */
   const living = new Set<Following>();
   let isClosed = false;
 
@@ -64,7 +66,7 @@ export function createServerLogs(options: ServerLogsOptions): ServerLogs {
       if (byUrl.get(server.url) === following) byUrl.delete(server.url);
     });
     const following: Following = { controller, source: sourceOf(follower, controller.signal), ended };
-    // Whoever began it is told; when it was stopped meanwhile, nobody needs to be.
+    // The caller of `start` gets the error. If the log was stopped meanwhile, nobody needs it.
     following.source.catch(() => undefined);
     living.add(following);
     byUrl.set(server.url, following);
@@ -110,7 +112,7 @@ async function openLog({ name, url }: Server, options: FollowOptions): Promise<F
   return followFirst(sources, { ...options, server: { name, url } });
 }
 
-/** An abort during the start is no failure: nothing is followed. */
+/** An abort during the start is not a failure: nothing is followed then. */
 async function sourceOf(follower: Promise<Follower>, signal: AbortSignal): Promise<LogsSource> {
   try {
     const { source } = await follower;
@@ -126,9 +128,9 @@ async function untilEnded(follower: Promise<Follower>, lines: LogLines, signal: 
     const { source, ended } = await follower;
     const how = await ended;
     if (!signal.aborted)
-      lines.warn(`The log "${source}" ${how}. Start the log again to go on, once the runner is there.`);
+      lines.warn(`The log "${source}" ${how}. Start the log again when the runner is running.`);
   } catch {
-    // Why it did not begin is told to whoever asked for it.
+    // The caller of `start` learns why it did not start.
   } finally {
     lines.end();
   }

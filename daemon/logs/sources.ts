@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path';
 
-/** Where a runner's log may be. Each is tried in its turn; the first that has lines is followed. */
+/** The places where a runner's log may be. They are tried in order; the first one with lines is followed. */
 export type LogSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'journal' }
@@ -9,11 +9,11 @@ export type LogSource =
 export interface SourcesOptions {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
-  /** Where the environment names no home. */
+  /** Used if the environment names no home. */
   readonly homedir: string;
 }
 
-/** The places of each platform's usual installs; a container may run on any of them. */
+/** The places of each platform's usual installations. A container may run on any platform. */
 export function logSources({ platform, env, homedir }: SourcesOptions): readonly LogSource[] {
   const home = env['HOME'] || homedir;
   const docker: LogSource = { kind: 'docker' };
@@ -31,7 +31,7 @@ function file(path: string): LogSource {
   return { kind: 'file', path };
 }
 
-/** What to do where no source was found, as one sentence. */
+/** A sentence that says what to do if no source was found. */
 export function adviceFor(platform: NodeJS.Platform): string {
   switch (platform) {
     case 'darwin':

@@ -7,13 +7,13 @@ export interface ThisHost {
   readonly hostname: string;
 }
 
-/** Asked anew each time: addresses come and go with networks. */
+/** This is read each time, because addresses come and go with networks. */
 export function readThisHost(): ThisHost {
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   return { addresses: addresses.map(({ address }) => address), hostname: hostname() };
 }
 
-/** Whether the runner at this address is a process of this machine, so that its log can be read here. */
+/** Whether the runner at this address runs on this machine, so that its log can be read here. */
 export function isThisHost(url: string, host: ThisHost): boolean {
   if (!URL.canParse(url)) return false;
   if (isLoopback(url)) return true;
@@ -23,7 +23,7 @@ export function isThisHost(url: string, host: ThisHost): boolean {
   );
 }
 
-/** As `URL` writes it; a zone such as `%eth0` names an interface of this machine and is cut. */
+/** The address in the form of `URL`. A zone such as `%eth0` names an interface of this machine and is removed. */
 function addressToHost(address: string): string | undefined {
   const bare = address.replace(/%.*$/, '');
   const url = `http://${bare.includes(':') ? `[${bare}]` : bare}`;
