@@ -1,21 +1,28 @@
 import type { Handler } from 'htmlparser2';
 import type { ListedParts } from './listedModel.ts';
 
-/** Of one passage, such as a description; the rest is dropped. */
+/** The most characters of one passage, such as a description. The rest is dropped. */
 const maxText = 16_384;
 const maxMarks = 100;
 const maxCards = 20_000;
-/** A page nests some dozens deep; the parser looks through all open elements at a closing tag, so it must not be many. */
+/**
+ * A page nests a few dozen levels deep. At a closing tag the parser searches all open elements, so there must not be
+ * many.
+ */
 const maxDepth = 1_000;
 
-/** Their text is no text of the page. `noscript` is not among them: nothing here runs scripts. */
+/**
+ * The text in these elements is not text of the page. `noscript` is not among them, because nothing here runs scripts.
+ */
 const silentTags: ReadonlySet<string> = new Set(
   'script style title textarea xmp iframe noembed noframes plaintext template'.split(' '),
 );
 
 const markLists = { 'x-test-capability': 'capabilities', 'x-test-size': 'sizes' } as const;
 
-/** An open link to a model and what was read in it. `depth` counts the open elements, the element itself included. */
+/**
+ * An open link to a model, and what was read inside of it. `depth` counts the open elements, including the link itself.
+ */
 interface Card {
   readonly depth: number;
   readonly name: string;
@@ -34,22 +41,23 @@ interface Mark extends Passage {
 }
 
 export interface CardReader {
-  /** For the parser. */
+  /** Callbacks for the parser. */
   readonly handler: Pick<Handler, 'onopentag' | 'onclosetag' | 'ontext'>;
-  /** True once no more is read: the page is deeper or has more links than any catalog. */
+  /** True when reading has stopped because the page is deeper, or has more links, than any catalog. */
   readonly isFull: boolean;
-  /** One for each link to a model, as they stand. */
+  /** One entry for each link to a model, in the order of the page. */
   end(): readonly ListedParts[];
 }
 
 /**
- * Reads the cards of a page: a link to a model, whose first paragraph is the description, and in which the attributes
- * `x-test-capability` and `x-test-size` mark the elements with these. `nameOf` is the model that an address leads to.
+ * Reads the cards of a page. A card is a link to a model. Its first paragraph is the description, and the attributes
+ * `x-test-capability` and `x-test-size` mark the elements with capabilities and sizes. `nameOf` returns the model that
+ * an address leads to.
  */
 export function createCardReader(nameOf: (href: string) => string | undefined): CardReader {
   const cards: ListedParts[] = [];
   let depth = 0;
-  /** The depth of an open element whose text and tags do not count. */
+  /** The depth of an open element whose text and tags are ignored, or 0. */
   let silent = 0;
   let isFull = false;
   let card: Card | undefined;

@@ -8,15 +8,16 @@ import { cloudModelOf, matching, toEntries } from './catalogEntry.ts';
 import { notAnAddress } from './catalogFailure.ts';
 import { createCatalogStore, type Listing, type ListingKey } from './catalogStore.ts';
 
-/** A listing younger than this many ms is not asked for again. */
+/** A listing younger than this is not requested again, in ms. */
 const freshFor = 60 * 60 * 1_000;
-/** Milliseconds for a whole exchange with a catalog. */
+/** How long a whole exchange with a catalog may take, in ms. */
 const defaultDeadline = 15_000;
 
 /**
- * The two public catalogs: the library, which is a web page, and the cloud models, which are JSON. A request is one
- * of two fixed addresses and nothing else; queries and installed models stay here. A catalog that cannot be had is
- * answered by the last known listing, `stale` and however old. Failures are `RunnerError`s; an abort is thrown as it is.
+ * The two public catalogs: the library, which is a web page, and the cloud models, which are JSON. A request goes to
+ * one of two fixed addresses and contains nothing else: queries and installed models stay here. If a catalog cannot be
+ * fetched, the answer is the last known listing, marked `stale`, however old it is. Failures are `RunnerError`s; an
+ * abort is thrown unchanged.
  */
 export interface Catalog {
   library(query: CatalogQuery, signal: AbortSignal): Promise<CatalogResult>;
@@ -27,25 +28,25 @@ export interface Catalog {
 export interface CatalogQuery {
   /** Words that must all occur in an entry's name, description or capabilities. */
   readonly query?: string;
-  /** True asks the catalog even when a fresh listing is known. */
+  /** True asks the catalog even if a fresh listing is known. */
   readonly refresh?: boolean;
   /** Names of the installed models, for `installed`. */
   readonly installed: readonly string[];
 }
 
 export interface CatalogOptions {
-  /** As they are now. `catalogUrl` is a base address, maybe with a path prefix. */
+  /** The current settings. `catalogUrl` is a base address, perhaps with a path prefix. */
   readonly settings: () => {
     readonly catalogUrl: string;
     readonly cacheDir?: string;
     readonly timeouts: RunnerTimeouts;
   };
-  /** Authorization and further headers for an address, and for no other. */
+  /** Authorization and other headers for this address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly log: Log;
-  /** Milliseconds for a whole exchange; default 15,000. */
+  /** How long a whole exchange may take, in ms; default 15,000. */
   readonly deadline?: number;
 }
 
@@ -101,7 +102,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
   };
 }
 
-/** Without a trailing slash, and without what is no part of a base address: a password in it must not be shown. */
+/** The base address without a trailing slash, and without all other parts: a password in it must not be shown. */
 function baseOf(catalogUrl: string): string {
   if (!URL.canParse(catalogUrl)) throw notAnAddress();
   const { origin, pathname, protocol } = new URL(catalogUrl);

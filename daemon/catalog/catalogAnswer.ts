@@ -4,23 +4,23 @@ import { noModels, notAList } from './catalogFailure.ts';
 import { readLibraryPage } from './libraryPage.ts';
 import { cleanModels, type ListedModel, type ListedParts } from './listedModel.ts';
 
-/** What of a list is looked at; some of it may not be models. */
+/** How many items of a list are read; some of them may not be models. */
 const maxItems = 20_000;
 
-/** Reads an answer of the catalog at `base`. @throws {RunnerError} `bad-response`, when it lists no models. */
+/** Reads an answer of the catalog at `base`. @throws {RunnerError} `bad-response`, if it lists no models. */
 export type ReadAnswer = (
   answer: TextAnswer,
   base: string,
   signal: AbortSignal,
 ) => Promise<readonly ListedModel[]>;
 
-/** The cloud's answer is JSON, and a page that a proxy sends in its place is never taken for it. */
+/** The cloud's answer is JSON. A web page that a proxy sends instead is never accepted. */
 export const readCloudAnswer: ReadAnswer = async ({ contentType, text }, base) => {
   if (isPageType(contentType)) throw notAList(base);
   return modelsOfJson(tryJson(text), base);
 };
 
-/** The library's answer is a page; a mirror may have it as JSON. */
+/** The library's answer is a web page, but a mirror may serve JSON. */
 export const readLibraryAnswer: ReadAnswer = async ({ contentType, text }, base, signal) => {
   if (isPageType(contentType)) return modelsOfPage(text, base, signal);
   const value = tryJson(text);
@@ -33,7 +33,7 @@ function isPageType(contentType: string): boolean {
   return contentType.toLowerCase().includes('text/html');
 }
 
-/** Such a type is what a server says that knows nothing of its file. */
+/** A server sends such a type if it knows nothing about the file. */
 function saysNothing(contentType: string): boolean {
   return ['', 'text/plain'].includes(contentType.split(';')[0]?.trim().toLowerCase() ?? '');
 }
@@ -55,7 +55,7 @@ function modelsOfJson(value: unknown, base: string): readonly ListedModel[] {
 
 const listSchema = z.union([z.array(z.unknown()), z.object({ models: z.nullable(z.array(z.unknown())) })]);
 
-/** Whatever is missing or of a wrong type is left out. */
+/** A missing value or one of a wrong type is left out. */
 const lenient = <T extends z.core.SomeType>(schema: T) => z.catch(z.optional(schema), undefined);
 
 const itemSchema = z.object({
@@ -86,7 +86,7 @@ function stringsOf(items: readonly unknown[] | undefined): string[] | undefined 
   return items?.filter((item) => typeof item === 'string').slice(0, 1_000);
 }
 
-/** Undefined where it is not JSON. A byte order mark in front is no part of it. */
+/** Undefined if it is not JSON. A byte-order mark at the start is ignored. */
 function tryJson(text: string): unknown {
   try {
     return JSON.parse(text.trim());

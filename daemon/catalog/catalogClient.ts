@@ -12,10 +12,10 @@ import { failureOfCatalog, tooSlow } from './catalogFailure.ts';
 import type { ListingKey } from './catalogStore.ts';
 import type { ListedModel } from './listedModel.ts';
 
-/** The library's page is some hundred KB. */
+/** The library's page has a few hundred KB. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-/** All that is ever asked of a catalog, with nothing of the user's in it. */
+/** The only requests that a catalog ever gets. They contain nothing about the user. */
 const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: string; read: ReadAnswer }>> = {
   library: { path: '/library', accept: 'text/html, application/json;q=0.9', read: readLibraryAnswer },
   cloud: { path: '/api/tags', accept: 'application/json', read: readCloudAnswer },
@@ -24,21 +24,21 @@ const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: stri
 export interface CatalogClientOptions {
   readonly timeouts: () => RunnerTimeouts;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
-  /** Milliseconds for a whole exchange. */
+  /** How long a whole exchange may take, in ms. */
   readonly deadline: number;
 }
 
-/** Asks a catalog for what it lists. Failures are `RunnerError`s; an abort is thrown as it is. */
+/** Fetches what a catalog lists. Failures are `RunnerError`s; an abort is thrown unchanged. */
 export interface CatalogClient {
   fetch(key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]>;
-  /** Waits for what is under way, whose signals are the callers' to abort. */
+  /** Waits for running requests. Their callers abort them. */
   close(): Promise<void>;
 }
 
 export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogClientOptions): CatalogClient {
   const running = new Set<Promise<unknown>>();
 
-  /** A catalog is asked once an hour at most, so a connection is closed with its exchange. */
+  /** A catalog is asked at most once an hour, so each exchange closes its connection. */
   const open = ({ kind, base }: ListingKey): Transport => {
     const { accept } = requests[kind];
     const headers = async (url: string) => ({ accept, ...(await headersFor(url)) });

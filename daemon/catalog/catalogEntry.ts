@@ -6,13 +6,16 @@ import type { ListedModel } from './listedModel.ts';
 export interface EntryOptions {
   /** The catalog's base address without a trailing slash. */
   readonly base: string;
-  /** What to pull to have the model that is listed by this name. */
+  /** The name to pull for the model that is listed under this name. */
   readonly pullName: (name: string) => string;
   /** Names of the installed models. */
   readonly installed: readonly string[];
 }
 
-/** Entries for a client. What is installed is looked up at each call; it changes more often than a catalog. */
+/**
+ * The entries for a client. Which models are installed is looked up at each call, because that changes more often than
+ * a catalog.
+ */
 export function toEntries(
   models: readonly ListedModel[],
   { base, pullName, installed }: EntryOptions,
@@ -28,8 +31,8 @@ export function toEntries(
 }
 
 /**
- * The models in whose name, description or capabilities every word of the query occurs. Always done here: what a user
- * looks for is never sent to a catalog.
+ * The models whose name, description or capabilities contain every word of the query. The search always happens here:
+ * what a user looks for is never sent to a catalog.
  */
 export function matching(models: readonly ListedModel[], query: string): readonly ListedModel[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);

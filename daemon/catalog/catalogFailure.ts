@@ -2,8 +2,8 @@ import type { ErrorKind } from '../../protocol/errors.ts';
 import { RunnerError } from '../errors.ts';
 
 /**
- * What a failed request to the catalog at `base` means for the user. The transport speaks of runners, so its sentence
- * stays behind as the cause; its kind holds, except where it tells of a model or a prompt, which no catalog is asked for.
+ * What a failed request to the catalog at `base` means for the user. The transport's sentence is about runners, so it
+ * becomes the cause. Its kind stays, unless it is about a model or a prompt, which no catalog request has.
  */
 export function failureOfCatalog(cause: RunnerError, base: string): RunnerError {
   const { status = 0 } = cause;
@@ -12,17 +12,17 @@ export function failureOfCatalog(cause: RunnerError, base: string): RunnerError 
   return new RunnerError(kind, sentence(kind, base, status), { cause, status: cause.status });
 }
 
-/** The whole exchange took longer than a list is worth. */
+/** The whole exchange took too long. */
 export function tooSlow(base: string): RunnerError {
   return new RunnerError('timeout', sentence('timeout', base, 0));
 }
 
-/** An answer that is not in a form that a list of models has. */
+/** The answer does not have the form of a list of models. */
 export function notAList(base: string): RunnerError {
   return new RunnerError('bad-response', sentence('bad-response', base, 200));
 }
 
-/** A page without one link to a model: a sign-in page of a network, or a library that was built anew. */
+/** A page without a link to a model: the sign-in page of a network, or a library with a new design. */
 export function noModels(base: string): RunnerError {
   return new RunnerError(
     'bad-response',
@@ -31,11 +31,11 @@ export function noModels(base: string): RunnerError {
   );
 }
 
-/** The setting is not repeated: a password may be in it. */
+/** The message does not quote the setting, because it may contain a password. */
 export function notAnAddress(): RunnerError {
   return new RunnerError(
     'server-unreachable',
-    'runner.catalogUrl is not an address. Set it to one such as https://ollama.com; installed models work without it.',
+    'runner.catalogUrl is not an address. Set it to an address such as https://ollama.com; installed models work without it.',
   );
 }
 
@@ -60,7 +60,7 @@ function sentence(kind: ErrorKind, base: string, status: number): string {
     case 'busy':
       return `${catalog} is busy. Ask again in a moment.`;
     case 'bad-response':
-      return `${catalog} did not answer with a list of models. Check runner.catalogUrl, and whether a proxy stands in between.`;
+      return `${catalog} did not answer with a list of models. Check runner.catalogUrl, and whether there is a proxy in between.`;
     case 'runner-failed':
       return `${catalog} failed${withStatus(status)}. Ask again later; installed models work without it.`;
     default:

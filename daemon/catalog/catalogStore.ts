@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { cleanModels, type ListedModel, maxModels } from './listedModel.ts';
 
 const maxFileBytes = 8 * 1024 * 1024;
-/** The last time that a `Date` can say, in ms. */
+/** The latest time that a `Date` can represent, in ms. */
 const maxTime = 8.64e15;
 
 /** What a catalog listed, and when. */
@@ -16,14 +16,14 @@ export interface Listing {
   readonly models: readonly ListedModel[];
 }
 
-/** Whose listing it is. */
+/** Identifies the catalog of a listing. */
 export interface ListingKey {
   readonly kind: 'library' | 'cloud';
   /** The catalog's base address without a trailing slash. */
   readonly base: string;
 }
 
-/** The last known listings: in memory, and in a folder where there is one. No failure of the folder is an error. */
+/** The last known listings: in memory, and in a folder if there is one. Failures of the folder are never errors. */
 export interface CatalogStore {
   read(key: ListingKey, folder: string | undefined): Promise<Listing | undefined>;
   write(key: ListingKey, listing: Listing, folder: string | undefined): Promise<void>;
@@ -55,13 +55,13 @@ function idOf({ kind, base }: ListingKey): string {
   return `${kind} ${base}`;
 }
 
-/** The address is in the name only as a hash: it may have signs that a file's name may not. */
+/** The name holds the address only as a hash, because an address may have characters that a file name must not have. */
 function fileOf({ kind, base }: ListingKey, folder: string): string {
   const hash = createHash('sha256').update(base).digest('hex').slice(0, 16);
   return join(folder, `catalog-${kind}-${hash}.json`);
 }
 
-/** Anybody may have written the file, so it is held to what a catalog may say. */
+/** Anybody may have written the file, so it must pass the same checks as a catalog's answer. */
 const fileSchema = z.object({
   base: z.string(),
   fetchedAt: z.number().check(z.gte(0), z.lte(maxTime)),
@@ -83,7 +83,7 @@ async function readListing(file: string, { base }: ListingKey): Promise<Listing 
   return { fetchedAt: parsed.data.fetchedAt, models: cleanModels(parsed.data.models) };
 }
 
-/** Undefined where there is none, or it is no JSON: it is as good as absent, and the next answer replaces it. */
+/** Undefined if there is no file or it is not JSON. The next answer replaces it. */
 async function tryReadJson(file: string): Promise<unknown> {
   try {
     const found = await stat(file);
@@ -94,7 +94,7 @@ async function tryReadJson(file: string): Promise<unknown> {
   }
 }
 
-/** Another daemon reads the old file or the new one, never a part. */
+/** Another daemon reads either the old file or the new one, never a part of one. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const part = `${file}.${randomUUID()}.tmp`;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

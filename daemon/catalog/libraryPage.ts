@@ -3,14 +3,14 @@ import { parseModelName } from '../models/name.ts';
 import { createCardReader } from './cardReader.ts';
 import { cleanModels, type ListedModel } from './listedModel.ts';
 
-/** Characters between two looks at everything else that the daemon does: some milliseconds. */
+/** How many characters are read before other work gets its turn: a few milliseconds. */
 const pieceLength = 64 * 1024;
-/** Ends what a page leaves open in its last tag or entity, which the parser else gives out by where the cuts were. */
+/** Closes what a page leaves open in its last tag or entity. Otherwise the parser's output would depend on the cuts. */
 const afterPage = '<!---->';
 
 /**
- * The models that the library's page at `url` links to. Whatever the page is, it is read in linear time and without
- * an error: the page is a stranger's text, and there is no other list of the library.
+ * The models that the library's page at `url` links to. Any page is read in linear time and without an error: it is a
+ * stranger's text, and there is no other list of the library.
  */
 export async function readLibraryPage(
   page: string,
@@ -22,7 +22,7 @@ export async function readLibraryPage(
   return readPieces(pieces, url, signal);
 }
 
-/** The same for a page in pieces; where they were cut makes no difference. */
+/** The same for a page in pieces. The places of the cuts make no difference. */
 export async function readPieces(
   pieces: Iterable<string>,
   url: string,
@@ -42,7 +42,7 @@ export async function readPieces(
   return cleanModels(cards.end());
 }
 
-/** The model that a link of the page at `url` is about: its path ends in `/library/NAME`, on the page's own host. */
+/** The model that a link on the page at `url` leads to. Its path ends in `/library/NAME`, on the page's own host. */
 function modelOfLink(href: string, url: URL): string | undefined {
   if (!URL.canParse(href, url.href)) return undefined;
   const { host, protocol, pathname } = new URL(href, url);

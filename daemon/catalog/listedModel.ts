@@ -1,26 +1,26 @@
 import { parseModelName } from '../models/name.ts';
 
-/** Far more than any catalog has. */
+/** Far more models than any catalog has. */
 export const maxModels = 5_000;
 
 const maxDescription = 500;
 const maxMarks = 20;
 const maxMark = 32;
-/** The longest name of the grammar is not longer. */
+/** The grammar allows no longer name. */
 const maxName = 700;
-/** Nothing of ours is longer before it is cleaned; what is behind is not looked at. */
+/** Texts are cut to this length before they are cleaned. No useful text is longer. */
 const maxRaw = 16_384;
 
 /** A model as a catalog lists it, cleaned: a catalog may say anything. */
 export interface ListedModel {
-  /** By the grammar of names, without a scheme. */
+  /** A name that follows the grammar, without a scheme. */
   readonly name: string;
   readonly description?: string;
   readonly capabilities?: readonly string[];
   readonly sizes?: readonly string[];
 }
 
-/** The same as it was said. */
+/** The same before it is cleaned. */
 export interface ListedParts {
   readonly name: string;
   readonly description?: string | undefined;
@@ -29,8 +29,8 @@ export interface ListedParts {
 }
 
 /**
- * The models, each once and at most 5,000, where the catalog named them first. What the first mention of a model does
- * not say is taken from later ones. Names outside of the grammar are left out.
+ * The models, each once and at most 5,000, in the order in which the catalog first named them. What the first mention
+ * of a model leaves out is taken from later ones. Names that do not follow the grammar are left out.
  */
 export function cleanModels(parts: Iterable<ListedParts>): readonly ListedModel[] {
   const models = new Map<string, ListedModel>();
@@ -43,7 +43,7 @@ export function cleanModels(parts: Iterable<ListedParts>): readonly ListedModel[
   return [...models.values()];
 }
 
-/** A name with a scheme would send a download to an address of the catalog's choice, so there is none. */
+/** A name with a scheme is refused, because it would direct a download to an address of the catalog's choice. */
 function isCatalogName(name: string): boolean {
   if (name.length > maxName || name.includes('://')) return false;
   try {
@@ -66,13 +66,16 @@ function cleanModel({ name, description, capabilities, sizes }: ListedParts): Li
   };
 }
 
-/** A mark that is too long is no word of a catalog, and half of it would be another word. */
+/** A mark that is too long is not a word of a catalog, and a part of it would be another word. */
 function cleanMarks(marks: readonly string[] = []): string[] {
   const clean = marks.map(cleanText).filter((mark) => mark !== '' && mark.length <= maxMark);
   return [...new Set(clean)].slice(0, maxMarks);
 }
 
-/** One line. Marks of writing direction go with the control characters: they turn the text around them. */
+/**
+ * Makes one line of a text. Control characters are removed, and so are marks of the writing direction, because they
+ * reverse the text around them.
+ */
 function cleanText(text: string): string {
   return text
     .slice(0, maxRaw)
@@ -82,7 +85,7 @@ function cleanText(text: string): string {
     .trim();
 }
 
-/** Never half of a surrogate pair. */
+/** Cuts a text, but never in the middle of a surrogate pair. */
 function cut(text: string, length: number): string {
   return text
     .slice(0, length)

@@ -10,14 +10,14 @@ import type { Catalog, CatalogQuery } from './catalog.ts';
 export interface CatalogParts {
   readonly catalog: Lazy<Catalog>;
   readonly servers: Servers;
-  /** The names of the installed models, none where the server does not answer. */
+  /** The names of the installed models; empty if the server does not answer. */
   readonly installed: (client: RunnerClient, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/** How long the installed models are waited for, in ms: a runner that hangs does not hide the catalog. */
+/** How long to wait for the installed models, in ms, so that a runner that hangs does not hide the catalog. */
 const installedWithin = 2_000;
 
-/** The requests for the public catalogs. */
+/** Answers the requests for the public catalogs. */
 export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogParts): void {
   const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
     const client = servers.client(server);
