@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { InvalidParamsError } from '../errors.ts';
 import type { FolderEntry } from './folderEntries.ts';
 
-/** The last conversation of a page. */
+/** Identifies the last conversation of a page. */
 export type Place = Pick<FolderEntry, 'id' | 'updatedAt'>;
 
 const schema = z.tuple([z.int(), z.string().check(z.maxLength(32))]);
@@ -11,10 +11,10 @@ export function placeToCursor({ updatedAt, id }: Place): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
 }
 
-/** @throws {InvalidParamsError} for what is no cursor of ours. */
+/** @throws {InvalidParamsError} for a text that is not a cursor of ours. */
 export function parseCursor(cursor: string): Place {
   const parsed = schema.safeParse(tryJson(Buffer.from(cursor, 'base64url').toString('utf8')));
-  if (!parsed.success) throw new InvalidParamsError('cursor', 'it is none that a list has given');
+  if (!parsed.success) throw new InvalidParamsError('cursor', 'it is not a cursor that a list returned');
   const [updatedAt, id] = parsed.data;
   return { updatedAt, id };
 }

@@ -1,6 +1,6 @@
 import { RunnerError } from '../errors.ts';
 
-/** What the system says of a file, in a sentence. */
+/** Turns an error of the file system into a sentence. */
 export async function orDiskProblem<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -8,7 +8,7 @@ export async function orDiskProblem<T>(work: Promise<T>): Promise<T> {
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     throw new RunnerError(
       'not-supported',
-      `Conversations cannot be kept in the state folder (${String(error.code)}). Make it writable and free some room, or set keepSessions to false.`,
+      `Conversations cannot be kept in the state folder (${String(error.code)}). Make it writable and free some space, or set keepSessions to false.`,
       { cause: error },
     );
   }

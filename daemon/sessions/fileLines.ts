@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** No line of a conversation is longer, in bytes. */
+/** The length of the longest line of a conversation, in bytes. */
 export const maxLine = 16 * 1024 * 1024;
 
 const chunkSize = 256 * 1024;
@@ -8,15 +8,15 @@ const lineFeed = 0x0a;
 
 export interface FileLine {
   readonly text: string;
-  /** Where it ends in the file, with its line feed. */
+  /** The offset in the file at which the line ends, after its line feed. */
   readonly end: number;
-  /** It has its line feed. */
+  /** Whether the line has its line feed. */
   readonly isEnded: boolean;
 }
 
 /**
- * The lines of a file as they are read, piece by piece, so that the process does other things meanwhile; up to the
- * first that is too long.
+ * Reads the lines of a file piece by piece, so that the process can do other things in between. It stops at the first
+ * line that is too long.
  */
 export async function* readLines(file: FileHandle, signal?: AbortSignal): AsyncGenerator<FileLine> {
   const buffer = Buffer.allocUnsafe(chunkSize);
@@ -35,7 +35,7 @@ export async function* readLines(file: FileHandle, signal?: AbortSignal): AsyncG
       [parts, held] = [[], 0];
       yield { text, end: position + start, isEnded: true };
     }
-    // The buffer is filled anew.
+    // The rest is copied, because the buffer is reused.
     parts.push(Buffer.from(buffer.subarray(start, bytesRead)));
     held += bytesRead - start;
     if (held > maxLine) return;

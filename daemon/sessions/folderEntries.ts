@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { maxFile } from './sessionFile.ts';
 import { isSessionId } from './sessionId.ts';
 
-/** A file that is a conversation by its name and kind. */
+/** A file whose name and kind are those of a conversation. */
 export interface FolderEntry {
   readonly id: string;
   readonly path: string;
@@ -13,12 +13,14 @@ export interface FolderEntry {
   readonly updatedAt: number;
 }
 
-/** So many files are asked about at once. */
+/** How many files are examined at the same time. */
 const atOnce = 64;
 
 export const fileEnding = '.jsonl';
 
-/** What is in the folder, newest first; other names, links, pipes and what is too large are passed over. */
+/**
+ * The conversations in the folder, newest first. Other names, links, pipes and files that are too large are skipped.
+ */
 export async function readFolder(folder: string): Promise<readonly FolderEntry[]> {
   const ids = await idsIn(folder);
   const entries: FolderEntry[] = [];

@@ -13,8 +13,8 @@ export interface KeptChatParts {
 }
 
 /**
- * The same chat; where it names a conversation, what the turn adds is appended to it once the turn ends. A disk that
- * takes nothing costs no answer: a notice says that it is not kept.
+ * Wraps a chat. If a request names a conversation, what the turn adds is appended to it when the turn ends. If the disk
+ * fails, the answer is not lost: a notice says that the turn was not kept.
  */
 export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
   return async (client, { session: id, ...params }, send, signal) => {
@@ -34,7 +34,7 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
     };
     return store.during(signal, async (until) => {
       const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
-        // A client that has gone takes no more of the answer, and the error is about that.
+        // If the client is gone, the error is about that, and does not hold the answer so far.
         const known = partOf(error);
         const part = known.length > 0 ? known : messagesOf(came);
         if (part.length > 0)
@@ -56,12 +56,12 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
   };
 }
 
-/** All that the turn has added after the prompt. */
+/** The messages that the turn has added after the prompt. */
 function addedBy({ message, messages }: ChatResult): readonly Message[] {
   return messages ?? [message];
 }
 
-/** What had come before the error. The chat itself puts it there, as messages. */
+/** What had arrived before the error. The chat itself adds it to the error, as messages. */
 function partOf(error: unknown): readonly Message[] {
   if (!(error instanceof RunnerError)) return [];
   const { messages, partial } = error.details;
@@ -81,5 +81,5 @@ function messagesOf({ text, thinking }: Came): readonly Message[] {
 function sentenceOf(error: unknown): string {
   return error instanceof RunnerError
     ? `This turn was not kept. ${error.message}`
-    : 'This turn was not kept: the conversation was deleted meanwhile.';
+    : 'This turn was not kept, because the conversation was deleted in the meantime.';
 }

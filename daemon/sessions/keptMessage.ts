@@ -1,12 +1,12 @@
 import type { Message } from '../../protocol/chat.ts';
 import { maxLine } from './fileLines.ts';
 
-/** An image that is larger is not kept, in bytes. */
+/** A larger image is not kept, in bytes. */
 const maxImage = 1024 * 1024;
-/** What is kept of the words of a message that is too long for a line, in characters. */
+/** How much text is kept of a message that is too long for a line, in characters. */
 const keptOfLong = 1024 * 1024;
 
-/** The message as it is kept: a note stands in the place of a large image, and of what no line has room for. */
+/** The form of a message that is kept. A note replaces a large image, and everything that a line has no room for. */
 export function toKept(message: Message): Message {
   const kept = withoutLargeImages(message);
   return JSON.stringify(kept).length * 3 <= maxLine ||
@@ -15,7 +15,7 @@ export function toKept(message: Message): Message {
     : shortened(kept);
 }
 
-/** For what a line has beside its message. */
+/** The room for everything in a line besides its message, in bytes. */
 const room = 16 * 1024;
 
 function withoutLargeImages({ images, ...message }: Message): Message {
@@ -29,7 +29,7 @@ function withoutLargeImages({ images, ...message }: Message): Message {
   return { ...withNotes(message, notes), ...(small.length === 0 ? {} : { images: small }) };
 }
 
-/** Without attachments, images and thinking, and with calls that have lost their arguments where these are long. */
+/** A message without attachments, images and thinking. Calls with long arguments lose them. */
 function shortened({ content, attachments, images, thinking: _, toolCalls, ...message }: Message): Message {
   const notes = [
     ...(content.length > keptOfLong ? ['[The rest of this message was too long to be kept.]'] : []),
@@ -47,9 +47,9 @@ function shortened({ content, attachments, images, thinking: _, toolCalls, ...me
   };
 }
 
-/** Of one call, in characters. */
+/** The most characters of a call's arguments. */
 const keptArguments = 16 * 1024;
-/** Of one message that is too long. */
+/** The most calls of a message that is too long. */
 const maxCalls = 128;
 
 function withNotes(message: Message, notes: readonly string[]): Message {
@@ -58,7 +58,7 @@ function withNotes(message: Message, notes: readonly string[]): Message {
     : { ...message, content: [message.content, ...notes].join('\n\n').trimStart() };
 }
 
-/** Of what base64 stands for. */
+/** The number of bytes that the base64 text encodes. */
 function bytesOf(image: string): number {
   return Math.floor((image.length * 3) / 4) - (image.endsWith('==') ? 2 : image.endsWith('=') ? 1 : 0);
 }

@@ -3,14 +3,14 @@ import { type Lazy, lazily } from '../lazily.ts';
 import { type SessionSettings, stricter } from './sessionSettings.ts';
 import type { Sessions, SessionsOptions } from './sessions.ts';
 
-/** The conversations that are kept, loaded when somebody first asks for one. */
+/** The kept conversations. The store is loaded when one is first needed. */
 export interface KeptSessions extends Lazy<Sessions> {
-  /** One was created, changed or deleted. */
+  /** A conversation was created, changed or deleted. */
   readonly onDidChange: Event<void>;
 }
 
 export interface KeptSessionsOptions extends Omit<SessionsOptions, 'onDidChange'> {
-  /** What the user's own file says beside the settings. */
+  /** What the user's own file says in addition to the settings. */
   readonly userSettings: () => Promise<Partial<SessionSettings>>;
 }
 

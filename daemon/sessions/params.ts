@@ -13,7 +13,7 @@ const title = z.string().check(
   z.refine((text) => text.trim() !== '', 'it is empty'),
   z.maxLength(200, 'it is longer than 200 characters'),
 );
-/** Linux's longest path. */
+/** The length of Linux's longest path. */
 const folder = z.string().check(z.refine(isAbsolute, 'it is not an absolute path'), z.maxLength(4096));
 const id = z.string();
 

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-/** A process that is told apart from every other, also from a later one with the same number. */
+/** Identifies a process, so that even a later process with the same number is another one. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it began: Linux's ticks since the boot, else 0. */
+  /** When it started: ticks since the boot on Linux, otherwise 0. */
   readonly start: string;
-  /** Of the boot of this machine, where the system says it. */
+  /** Identifies the boot of this machine, if the system has such an id. */
   readonly boot: string;
-  /** The machine, and the part of it whose processes this one sees. */
+  /** Identifies the machine, and the process namespace on it. */
   readonly place: string;
 }
 
-/** `elsewhere` is a process that cannot be asked for from here. */
+/** `elsewhere` is a process that cannot be checked from here. */
 export type Liveness = 'alive' | 'gone' | 'perhaps' | 'elsewhere';
 
 export async function identityOf(pid: number): Promise<ProcessIdentity> {
@@ -27,16 +27,16 @@ export async function identityOf(pid: number): Promise<ProcessIdentity> {
   };
 }
 
-/** Whether a process still lives, as far as this one can know. */
+/** Whether a process is still alive, as far as this process can know. */
 export async function livenessOf(other: ProcessIdentity, own: ProcessIdentity): Promise<Liveness> {
   if (other.place !== own.place) return 'elsewhere';
   if (other.boot !== own.boot) return 'gone';
-  // Where the system says when a process began, its number cannot be mistaken for a later one's.
+  // If the system reports when a process started, a later process with the same number cannot be mistaken for it.
   if (own.start !== '0') return (await startOf(other.pid)) === other.start ? 'alive' : 'gone';
   return isThere(other.pid) ? 'perhaps' : 'gone';
 }
 
-/** As a part of the name of a file. */
+/** The identity as a part of a file name. */
 export function identityToName({ pid, start, boot, place }: ProcessIdentity): string {
   return [pid, start, boot, place].join('-');
 }
@@ -47,10 +47,13 @@ export function tryIdentity(name: string): ProcessIdentity | undefined {
   return pid === '' ? undefined : { pid: Number(pid), start, boot, place };
 }
 
-/** Undefined where there is no such process, or it has ended and only waits for its parent (proc_pid_stat(5), 3 and 22). */
+/**
+ * Undefined if there is no such process, or if it has ended and only waits for its parent (proc_pid_stat(5), fields 3
+ * and 22).
+ */
 async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field is the program's name, with whatever that has.
+  // The second field is the program's name, which may contain anything.
   const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return stat === '' || state === 'Z' || state === 'X' ? undefined : rest[18];
 }

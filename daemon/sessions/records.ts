@@ -14,7 +14,9 @@ export interface SessionHeader {
   readonly cwd?: string;
 }
 
-/** What is known of all before it; the last line of every whole file, so that a list need not read the rest. */
+/**
+ * A summary of everything before it. It is the last line of every whole file, so that a list need not read the rest.
+ */
 export interface SessionState {
   readonly type: 'state';
   readonly title: string;
@@ -55,14 +57,14 @@ const messageSchema = z.object({
 
 const schemas = { session: headerSchema, state: stateSchema, message: messageSchema };
 
-/** A line as it is written, with its end. */
+/** The line that is written for a record, with its line end. */
 export function recordToLine(record: SessionRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
 /**
- * What a line says: `unknown` is a line of a later version or by another hand, `undefined` one that was cut or is no
- * JSON.
+ * Reads a line. `unknown` means that the line is from a later version or another author; `undefined` means that it was
+ * cut or is not JSON.
  */
 export function tryRecord(line: string): SessionRecord | 'unknown' | undefined {
   const value = isNestedTooDeep(line) ? undefined : tryJson(line);

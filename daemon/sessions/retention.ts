@@ -1,8 +1,8 @@
 import type { FolderEntry } from './folderEntries.ts';
 
-/** Of all conversations together, in bytes. */
+/** The most bytes of all conversations together. */
 const maxFolder = 200 * 1024 * 1024;
-/** More of them are not kept, whatever their size. */
+/** The most conversations that are kept, whatever their size. */
 const maxCount = 10_000;
 const day = 24 * 60 * 60 * 1000;
 
@@ -12,7 +12,9 @@ export interface RetentionLimits {
   readonly now: number;
 }
 
-/** Which conversations stay, and which are too old or have no room; `entries` are newest first. */
+/**
+ * Divides conversations into those that stay and those that are too old or have no room. `entries` are newest first.
+ */
 export function divideByAge(
   entries: readonly FolderEntry[],
   { days, now }: RetentionLimits,

@@ -4,7 +4,7 @@ import type { SessionMessage } from '../../protocol/sessions.ts';
 import { readLines } from './fileLines.ts';
 import { tryRecord } from './records.ts';
 
-/** Of a long line, so much is looked through before the process does other things, in characters. */
+/** How much of a long line is searched before the process does other things, in characters. */
 const slice = 512 * 1024;
 
 /** The words of a query, in lower case, each once. */
@@ -12,7 +12,7 @@ export function wordsOf(query: string): readonly string[] {
   return [...new Set(query.toLowerCase().split(/\s+/))].filter((word) => word !== '');
 }
 
-/** Whether the title and what was said have all of these words; the file is read no further than is needed. */
+/** Whether the title and the messages together contain all of these words. The file is read no further than needed. */
 export async function hasWords(
   file: FileHandle,
   { title, words }: { readonly title: string; readonly words: readonly string[] },
@@ -32,7 +32,7 @@ export async function hasWords(
   return false;
 }
 
-/** Cheaper than to read the line: whether one of the words stands in it, as JSON has it. */
+/** Whether a line contains one of the words in its JSON form, which is cheaper than parsing the line. */
 async function mayHave(line: string, words: ReadonlySet<string>): Promise<boolean> {
   const written = [...words].map((word) => JSON.stringify(word).slice(1, -1));
   const overlap = Math.max(...written.map(({ length }) => length));

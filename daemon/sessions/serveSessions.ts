@@ -16,7 +16,7 @@ import {
 } from './params.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The requests about conversations that are kept. */
+/** Answers the requests about kept conversations. */
 export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>, 'get'>): void {
   endpoint.onRequest(createSessionRequest, createSessionSchema, async (params) => {
     const store = await sessions.get();

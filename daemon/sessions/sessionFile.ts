@@ -5,24 +5,24 @@ import { readLines } from './fileLines.ts';
 import { type SessionHeader, type SessionState, tryRecord } from './records.ts';
 import { titleOf } from './title.ts';
 
-/** No file of a conversation is larger, in bytes. */
+/** The size of the largest file of a conversation, in bytes. */
 export const maxFile = 64 * 1024 * 1024;
 
-/** The first and the last line of a file fit into so many bytes. */
+/** The first and the last line of a file each fit into this number of bytes. */
 const maxEdge = 16 * 1024;
 
 export interface FileSummary {
   readonly header: SessionHeader;
   readonly state: SessionState;
-  /** Up to here the file is whole, in bytes. */
+  /** The file is whole up to this offset, in bytes. */
   readonly end: number;
   /** In ms. */
   readonly updatedAt: number;
 }
 
 /**
- * Has a file open that is a regular one and not too large, never by a link, and never waiting for a pipe; undefined
- * where there is no such file.
+ * Opens a regular file that is not too large, and closes it after use. It follows no link and never waits for a pipe.
+ * Undefined if there is no such file.
  */
 export async function withSessionFile<T>(
   path: string,
@@ -45,14 +45,17 @@ const flags = {
   append: constants.O_RDWR | constants.O_APPEND | careful,
 };
 
-/** ELOOP and EMLINK are links, ENXIO is a pipe, EISDIR a folder. */
+/** ELOOP and EMLINK mean a link, ENXIO a pipe, EISDIR a folder. */
 function orNothingThere(error: NodeJS.ErrnoException): undefined {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO', 'EISDIR'].includes(error.code ?? ''))
     return undefined;
   throw error;
 }
 
-/** Who it is and how far it is, by its first and its last line; a file that was cut is read as far as it is whole. */
+/**
+ * The header and the state of a conversation, from the first and the last line of its file. A file that was cut is read
+ * as far as it is whole.
+ */
 export async function readSummary(file: FileHandle, id: string): Promise<FileSummary | undefined> {
   const { size, mtimeMs } = await file.stat();
   const head = await readAt(file, 0, Math.min(maxEdge, size));
@@ -68,7 +71,7 @@ export async function readSummary(file: FileHandle, id: string): Promise<FileSum
   return { header, state, end, updatedAt };
 }
 
-/** Reads all of it as far as it is whole, message by message. */
+/** Reads a file message by message, as far as it is whole. */
 export async function readSession(
   file: FileHandle,
   take: (message: SessionMessage) => void,
@@ -91,7 +94,7 @@ export async function readSession(
   return { state, end };
 }
 
-/** What is known once these messages are there too. */
+/** The state after these messages are added. */
 export function stateAfter(state: SessionState, messages: readonly SessionMessage[]): SessionState {
   const { title, turns, model, answered = [] } = state;
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');

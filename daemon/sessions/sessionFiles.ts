@@ -21,14 +21,15 @@ import { unknownSession } from './unknownSession.ts';
 
 export interface SessionFilesOptions {
   readonly folder: string;
-  /** Takes secrets out of what is written. */
+  /** Removes secrets from what is written. */
   readonly redact: <T extends object>(value: T) => T;
   readonly now: () => number;
 }
 
 /**
- * The folder of conversations: a file of JSON lines each. An id that has no file is an `InvalidParamsError`, and what the
- * disk refuses a `RunnerError` with a sentence. Writers of one file come one after another; their caller sees to that.
+ * The folder of conversations. Each one is a file of JSON lines. An id without a file is an `InvalidParamsError`, and a
+ * failure of the disk is a `RunnerError` with a sentence. The caller must make sure that only one writer uses a file at
+ * a time.
  */
 export class SessionFiles {
   readonly #options: SessionFilesOptions;
@@ -69,7 +70,7 @@ export class SessionFiles {
     }
   }
 
-  /** Adds lines behind what is whole of the file, all of them or none. */
+  /** Adds lines after the whole part of the file: either all of them or none. */
   async extend(id: string, linesFor: (state: SessionState) => string): Promise<Session> {
     await this.#with(id, 'append', async (file) => {
       const summary = await readSummary(file, id);
@@ -98,7 +99,10 @@ export class SessionFiles {
     await orDiskProblem(unlink(this.#pathOf(id)));
   }
 
-  /** Removes what is too old or has no room, but what somebody has open. Returns what stays, newest first. */
+  /**
+   * Deletes conversations that are too old or have no room, except those that are open. Returns those that stay, newest
+   * first.
+   */
   async prune(days: number, isOpen: (id: string) => Promise<boolean>): Promise<readonly FolderEntry[]> {
     const entries = await orDiskProblem(readFolder(this.#options.folder));
     const { kept, expired } = divideByAge(entries, { days, now: this.#options.now() });
@@ -108,7 +112,7 @@ export class SessionFiles {
   }
 
   async #deleteExpired(id: string): Promise<void> {
-    // What only has the name of one is not ours to delete.
+    // A file that only has the name of a conversation is not ours to delete.
     await this.find(id);
     await this.delete(id);
   }
@@ -123,13 +127,13 @@ export class SessionFiles {
     return found;
   }
 
-  /** Only for what is an id. */
+  /** The path of a conversation. Throws unless the text is an id. */
   #pathOf(id: string): string {
     if (!isSessionId(id)) throw unknownSession();
     return join(this.#options.folder, `${id}${fileEnding}`);
   }
 
-  /** Later than every moment before: files are listed by it. */
+  /** A time later than all previous ones, because files are listed by it. */
   #tick(): Date {
     this.#newest = Math.max(this.#newest + 1, this.#options.now());
     return new Date(this.#newest);
@@ -146,6 +150,6 @@ export class SessionFiles {
 function tooLarge(): RunnerError {
   return new RunnerError(
     'not-supported',
-    'The conversation is as large as one may be (64 MB). Begin a new one to have more of it kept.',
+    'The conversation has reached the largest size (64 MB). Start a new one.',
   );
 }

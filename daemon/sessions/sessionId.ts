@@ -1,14 +1,17 @@
 const pattern = /^\d{8}-[a-z0-9]{8}$/;
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** The day and eight random characters, such as `20261122-k3f9x2ab`: a name of a file on every system, and easily typed. */
+/**
+ * The day and eight random characters, such as `20261122-k3f9x2ab`. It is a valid file name on every system, and easy
+ * to type.
+ */
 export function createSessionId(now: number, random: () => number): string {
   const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
   const rest = Array.from({ length: 8 }, () => letters[Math.floor(random() * letters.length)]);
   return `${day}-${rest.join('')}`;
 }
 
-/** Whether this can be the name of a conversation; asked before it becomes a part of a path. */
+/** Whether a text can be the id of a conversation. This is checked before it becomes part of a path. */
 export function isSessionId(text: string): boolean {
   return pattern.test(text);
 }

@@ -5,10 +5,13 @@ import { hasWords, wordsOf } from './search.ts';
 import { readSummary, summaryToSession, withSessionFile } from './sessionFile.ts';
 
 const defaultLimit = 50;
-/** One list reads no more of what was said than this, in bytes; what is older is on the next page. */
+/** The most bytes of messages that one list reads. Older conversations are on the next page. */
 const maxRead = 256 * 1024 * 1024;
 
-/** A page of what is kept; `entries` are newest first. Files are read one by one, and no further than the page needs. */
+/**
+ * A page of the kept conversations. `entries` are newest first. Files are read one by one, and no further than the page
+ * needs.
+ */
 export async function listPage(
   entries: readonly FolderEntry[],
   { query = '', cwd, limit = defaultLimit, cursor }: ListSessionsParams,
@@ -23,7 +26,7 @@ export async function listPage(
   for (const entry of rest) {
     signal.throwIfAborted();
     const session = await tryMatch(entry, wanted, signal);
-    // Whether there is a next page is known once there is something on it.
+    // There is a next page only if something would be on it.
     if (last && (session ? sessions.length === limit : read > maxRead))
       return { sessions, nextCursor: placeToCursor(last) };
     if (wanted.words.length > 0) read += entry.size;
@@ -38,7 +41,7 @@ interface Wanted {
   readonly cwd?: string;
 }
 
-/** Undefined for what is not wanted, is no conversation, or has gone. */
+/** Undefined if the file does not match, is not a conversation, or is gone. */
 async function tryMatch(
   entry: FolderEntry,
   { words, cwd }: Wanted,

@@ -9,31 +9,37 @@ import {
   tryIdentity,
 } from './processIdentity.ts';
 
-/** The mark of a process that is asked for by its number alone, or not at all, is renewed so often, in ms. */
+/**
+ * How often a mark is renewed, in ms. Renewal matters for a process that others can check only by its number, or not at
+ * all.
+ */
 const renewal = 20_000;
-/** A mark that was not renewed for so long is that of a process that has gone, in ms. */
+/** If a mark was not renewed for this long, its process counts as gone, in ms. */
 const staleAfter = 60_000;
-/** Two that came at the same moment both step back, and try again. */
+/** If two processes mark at the same moment, both step back and try again. */
 const tries = 4;
 
-/** Which conversations this process alone may write to. */
+/** The conversations that only this process may write to. */
 export interface SessionLocks {
-  /** The number of the process that has it open, or undefined where it is ours now; asking again is cheap and sure. */
+  /**
+   * Returns the number of the process that has it open, or undefined if it is ours now. Asking again is cheap and safe.
+   */
   take(id: string): Promise<number | undefined>;
   /** Whether this process has it open. */
   has(id: string): boolean;
-  /** Whether any process has it open, this one too. */
+  /** Whether any process has it open, including this one. */
   isOpen(id: string): Promise<boolean>;
   release(id: string): Promise<void>;
-  /** Removes the marks of processes that have gone. */
+  /** Removes the marks of processes that are gone. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Each process marks what it has open with a file that has the process itself in its name, and looks for marks of
- * others only then: whoever comes second sees the first. A mark is worth what its process is, so that a crash leaves
- * nothing behind that counts, and anybody may remove what a process has left: no later one has the same name.
+ * A process marks an open conversation with a file whose name identifies the process. It looks for marks of others only
+ * afterwards, so of two processes the second one sees the first. A mark is valid only while its process lives, so a
+ * crash leaves no valid mark behind. Anybody may remove the marks of a dead process, because no later process has the
+ * same name.
  */
 export function createSessionLocks(folder: string): SessionLocks {
   const held = new Set<string>();
@@ -54,7 +60,7 @@ export function createSessionLocks(folder: string): SessionLocks {
     held.delete(id);
     await unlink(await pathOf(id)).catch(() => undefined);
   };
-  /** Whether it was not there before: one that is there is ours, and whoever comes meanwhile steps back. */
+  /** Creates our mark. Returns false if it already existed: then the conversation is ours, and others step back. */
   const mark = async (id: string) => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = await open(await pathOf(id), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -96,7 +102,10 @@ export function createSessionLocks(folder: string): SessionLocks {
   };
 }
 
-/** The number of another process that lives and has it open; the marks of those that have gone are removed. An empty id is any. */
+/**
+ * The number of another living process that has it open. Removes the marks of processes that are gone. An empty id
+ * matches every conversation.
+ */
 async function findOther(folder: string, id: string, own: ProcessIdentity): Promise<number | undefined> {
   let found: number | undefined;
   for (const name of await readdir(folder).catch(() => [])) {

@@ -22,60 +22,60 @@ import { isWorthKeeping, type KeptTurn, turnToLines } from './turnRecords.ts';
 import { unknownSession } from './unknownSession.ts';
 
 export interface SessionsOptions {
-  /** Absent where there is none: nothing is kept then. */
+  /** Absent if there is no folder: then nothing is kept. */
   readonly folder?: string;
   readonly settings: () => SessionSettings;
-  /** Takes secrets out of what is written. */
+  /** Removes secrets from what is written. */
   readonly redact: <T extends object>(value: T) => T;
-  /** Settles once all secrets are known that there were at the start. */
+  /** Settles when all secrets that existed at the start are known. */
   readonly secretsAreRead: () => Promise<unknown>;
   readonly onDidChange: () => void;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** The conversations that are kept; an id that is unknown is an `InvalidParamsError` with the path `id`. */
+/** The kept conversations. An unknown id is an `InvalidParamsError` with the path `id`. */
 export interface Sessions {
-  /** False: nothing is written, and nothing is listed. */
+  /** False if nothing is written and nothing is listed. */
   readonly isKeeping: boolean;
-  /** One that is written at once. */
+  /** Creates a conversation and writes it at once. */
   create(params: CreateSessionParams): Promise<Session>;
-  /** One that is written with its first turn. */
+  /** Creates a conversation that is written with its first turn. */
   begin(params: CreateSessionParams): Session;
   list(params: ListSessionsParams, signal: AbortSignal): Promise<ListSessionsResult>;
   read(id: string): Promise<ReadSessionResult>;
-  /** What a list says of it. */
+  /** What a list says about it. */
   find(id: string): Promise<Session>;
   update(id: string, title: string): Promise<Session>;
   delete(id: string): Promise<void>;
-  /** This process alone may go on with it from now on; throws `busy` where another does. */
+  /** From now on only this process may continue it. Throws `busy` if another process has it open. */
   open(id: string): Promise<void>;
-  /** Others may go on with it. */
+  /** From now on others may continue it. */
   release(id: string): Promise<void>;
-  /** What a turn has added; nothing where nothing came. */
+  /** Adds what a turn has added. Does nothing if there was no answer. */
   append(id: string, turn: KeptTurn): Promise<Session | undefined>;
-  /** Runs work that is aborted, and waited for, when the daemon ends. */
+  /** Runs work. When the daemon ends, the work is aborted, and the daemon waits for it. */
   during<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How long the turns that are under way may take to end, in ms. */
+/** How long running turns may take to end, in ms. */
 const closingLimit = 1_000;
-/** So many conversations may be begun without a turn. */
+/** The most conversations that may exist without a turn. */
 const maxBegun = 1000;
 
 export function createSessions(options: SessionsOptions): Sessions {
   return new SessionStore(options);
 }
 
-/** Who may write which file, and when. */
+/** Decides who may write which file, and when. */
 class SessionStore implements Sessions {
   readonly #options: SessionsOptions;
   readonly #files: SessionFiles;
   readonly #locks: ReturnType<typeof createSessionLocks>;
-  /** Begun, and not written yet. */
+  /** Conversations that are not written yet. */
   readonly #begun = new Map<string, Session>();
-  /** The writing that is under way, by conversation. */
+  /** The running writes, by conversation. */
   readonly #writing = new Map<string, Promise<unknown>>();
   readonly #working = new Set<Promise<unknown>>();
   readonly #ending = new AbortController();
@@ -189,7 +189,7 @@ class SessionStore implements Sessions {
 
   async close(): Promise<void> {
     this.#ending.abort();
-    // A client that does not read keeps its turn from ending.
+    // A client that does not read would keep its turn from ending.
     await Promise.race([
       Promise.allSettled([...this.#working]),
       waitFor(closingLimit, undefined, { ref: false }),
@@ -198,13 +198,13 @@ class SessionStore implements Sessions {
     await this.#locks.close();
   }
 
-  /** Where nothing is kept, nothing is known. */
+  /** The files. If nothing is kept, no conversation is known. */
   get #kept(): SessionFiles {
     if (!this.isKeeping) throw unknownSession();
     return this.#files;
   }
 
-  /** With a lock that stays where it was there before. */
+  /** Does work while the lock is held. The lock stays if it was held before. */
   async #withLock<T>(id: string, work: () => Promise<T>): Promise<T> {
     const wasOpen = this.#locks.has(id);
     await this.open(id);
@@ -215,7 +215,7 @@ class SessionStore implements Sessions {
     }
   }
 
-  /** One after the other for each conversation. */
+  /** Runs the work on each conversation one after another. */
   async #inOrder<T>(id: string, work: () => Promise<T>): Promise<T> {
     const before = this.#writing.get(id) ?? Promise.resolve();
     const after = before.then(work, work);
@@ -255,6 +255,6 @@ class SessionStore implements Sessions {
 function openElsewhere(pid: number): RunnerError {
   return new RunnerError(
     'busy',
-    `This conversation is open in another program (process ${pid}). Close it there, or begin a new one.`,
+    `This conversation is open in another program (process ${pid}). Close it there, or start a new one.`,
   );
 }

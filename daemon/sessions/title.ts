@@ -1,9 +1,9 @@
 import type { Message } from '../../protocol/chat.ts';
 
-/** Of a title that nobody has set, in UTF-16 units. */
+/** The most UTF-16 units of a title that nobody has set. */
 const maxDerived = 60;
 
-/** The first line with words of the first prompt that has any; no character of it is cut in half. */
+/** The first line of the first prompt that has any words. No character is cut in half. */
 export function titleOf(messages: readonly Message[]): string | undefined {
   for (const { role, content } of messages) {
     const line = role === 'user' ? oneLine(content.trimStart().split(/[\r\n]/, 1)[0] ?? '') : '';
@@ -12,7 +12,7 @@ export function titleOf(messages: readonly Message[]): string | undefined {
   return undefined;
 }
 
-/** Without what would break a line or drive a terminal. */
+/** Removes what would break the line or control a terminal. */
 export function oneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }

@@ -8,14 +8,14 @@ import { stateAfter } from './sessionFile.ts';
 /** What a turn adds to its conversation. */
 export interface KeptTurn {
   readonly model: string;
-  /** All that was sent, with the history. */
+  /** All messages that were sent, with the history. */
   readonly request: readonly Message[];
-  /** All that came, in its order. */
+  /** All messages of the answer, in order. */
   readonly answer: readonly Message[];
   readonly partial?: 'cancelled' | 'failed';
 }
 
-/** The lines of a turn; `redact` takes secrets out of a message. */
+/** The lines of a turn. `redact` removes secrets from a message. */
 export function turnToLines(
   turn: KeptTurn,
   { state, at, redact }: { state: SessionState; at: string; redact: <T extends object>(value: T) => T },
@@ -35,16 +35,16 @@ export function turnToLines(
   return [...lines, stateToLine(stateAfter(state, messages))].join('');
 }
 
-/** What else a state says goes without saying where it is too long for the end of a file. */
+/** The line of a state. If `answered` is too long for the end of a file, it is left out. */
 export function stateToLine(state: SessionState): string {
   const { answered, ...short } = state;
   return recordToLine((answered?.join('').length ?? 0) > maxAnswered ? short : state);
 }
 
-/** In characters. */
+/** The most characters of all ids in `answered`. */
 const maxAnswered = 4096;
 
-/** Whether there is anything to keep of a turn. */
+/** Whether a turn has anything to keep. */
 export function isWorthKeeping({ answer }: KeptTurn): boolean {
   return answer.some(saysSomething);
 }
@@ -53,7 +53,9 @@ function saysSomething({ role, content, thinking, toolCalls }: Message): boolean
   return role !== 'assistant' || content !== '' || Boolean(thinking) || Boolean(toolCalls?.length);
 }
 
-/** Of all that was sent, what is not kept yet: in a new conversation everything, else what came after the last answer. */
+/**
+ * The sent messages that are not kept yet: in a new conversation all of them, otherwise those after the last answer.
+ */
 function addedBy(request: readonly Message[], { turns, answered = [] }: SessionState): readonly Message[] {
   if (turns === 0) return request;
   const known = new Set(answered);

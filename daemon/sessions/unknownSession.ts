@@ -1,11 +1,11 @@
 import { InvalidParamsError } from '../errors.ts';
 
-/** No conversation has this id; `path` is the parameter in which it stands. */
+/** The error for an unknown id. `path` is the parameter that holds the id. */
 export function unknownSession(path = 'id'): InvalidParamsError {
   return new InvalidParamsError(path, 'there is no such conversation; it may have been deleted');
 }
 
-/** Settles as the work does; an id that is unknown is told as this parameter. */
+/** Settles as the work does. The error for an unknown id names this parameter. */
 export async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
