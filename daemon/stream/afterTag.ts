@@ -1,7 +1,7 @@
 import { isBlank, newline, skipBlanks } from './characters.ts';
 import type { Mode, Scan } from './scan.ts';
 
-/** Eats the white space after a tag, however it is cut. */
+/** Drops the white space after a tag, however it is cut. */
 export class Blanks implements Mode {
   readonly #scan: Scan;
 
@@ -23,15 +23,15 @@ export class Blanks implements Mode {
   }
 
   finish(): void {
-    // What came was eaten; nothing is withheld.
+    // All white space was dropped, and nothing is withheld.
   }
 }
 
 /**
- * After a block in the middle of an answer. The rest of its line goes with it if that is blank, so that the lines
- * around it stay as they are, their indentation and the blank lines between them included; but where blanks before the
- * block were shown already, its line end stays, or the next line would be indented by them. What follows thinking on
- * its line begins that line; after a context block all of the line stays.
+ * The state after a block in the middle of an answer. If the rest of the block's line is blank, it is dropped with the
+ * block, so that the lines around it keep their indentation and the blank lines between them. But if blanks before the
+ * block were already shown, the line end stays: otherwise they would indent the next line. Text after thinking on the
+ * same line begins that line. After a context block the whole line stays.
  */
 export class LineRest implements Mode {
   readonly #scan: Scan;

@@ -2,10 +2,10 @@ import { less, slash } from './characters.ts';
 import { endsName } from './openings.ts';
 import { TagEnd } from './tagEnd.ts';
 
-/** Which tag the characters that were read may be: undecided after the `<` alone. */
+/** Which tag the characters so far may be. After the `<` alone it is undecided. */
 type Candidate = 'none' | 'either' | 'open' | 'close';
 
-/** Finds the end of an element whose open tag has been read; elements of the same name inside nest. */
+/** Finds the end of an element whose open tag has been read. Elements of the same name may nest inside it. */
 export class BlockReader {
   readonly #name: string;
   #depth = 1;
@@ -18,7 +18,7 @@ export class BlockReader {
     this.#name = name;
   }
 
-  /** The index after the element's close tag, or -1 when all was read and it has not come. */
+  /** The index after the element's close tag, or -1 if the tag has not come in this text. */
   read(text: string, from: number): number {
     let at = from;
     while (at >= 0 && at < text.length && this.#depth > 0) {

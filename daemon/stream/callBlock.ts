@@ -27,24 +27,24 @@ import {
   takeWord,
 } from './source.ts';
 
-/** How a block of calls begins, and what has to follow it. */
+/** How a block of calls begins, and what must follow. */
 export interface BlockStart {
-  /** A tag was opened, or a mark was read that needs no close tag. */
+  /** True if a tag was opened, or a mark was read that needs no close tag. */
   readonly wrapped: boolean;
   /** The form whose open tag began the block. */
   readonly form?: ElementForm;
   /**
-   * What makes it certain that the calls were meant: `tag`, how they began; `alone`, that nothing else is in the reply;
-   * `close`, a close tag after them.
+   * What makes it certain that the calls were meant. `tag`: the tag that begins them. `alone`: nothing else is in the
+   * reply. `close`: a close tag after them.
    */
   readonly proof: 'tag' | 'alone' | 'close';
-  /** A word begins it, after which only an object, a list or a fence is a call. */
+  /** The block begins with a word, after which only an object, a list or a fence is a call. */
   readonly isWord?: true;
-  /** No text stands before the block on its line. */
+  /** True if there is no text before the block on its line. */
   readonly beginsLine: boolean;
 }
 
-/** Calls, and where the text of the block ends: what was read beyond it belongs to what follows. */
+/** Calls, and where the text of the block ends. Characters that were read beyond it belong to what follows. */
 export interface Block {
   readonly calls: readonly WrittenCall[];
   readonly end: number;
@@ -52,13 +52,13 @@ export interface Block {
 
 const comma = 44;
 const semicolon = 59;
-/** What a fence around calls may be called. */
+/** The languages that a fence around calls may name. */
 const fenceNames = /^(?:json|jsonc|xml|python|py|text|plaintext|tool_?calls?|tool_?code|function_?calls?)?$/i;
-/** In these fences a call without a tag is meant as one. */
+/** In fences with these languages a call without a tag is meant as a call. */
 const callFences = /^tool_?(?:calls?|code)$/i;
 const longestFence = 40;
 
-/** Reads calls and what stands around and between them, in any form, up to the end of the tag that holds them. */
+/** Reads calls in any form, and the marks around and between them, up to the end of the tag that holds them. */
 export function* readBlock(source: Source, context: CallContext, start: BlockStart): Reading<Block> {
   const block = new BlockReader(source, context, start);
   const { form } = start;
@@ -72,12 +72,12 @@ class BlockReader {
   readonly #context: CallContext;
   readonly #start: BlockStart;
   readonly #calls: WrittenCall[] = [];
-  /** Tags that are open. */
+  /** The number of open tags. */
   #depth: number;
-  /** Where the text ends that surely belongs to the calls. */
+  /** The end of the text that certainly belongs to the calls. */
   #end = 0;
   #fence = 0;
-  /** A tag was opened after the last call. */
+  /** Whether a tag was opened after the last call. */
   #isOpened = false;
   #isFenced = false;
   #isClosed = false;
@@ -122,7 +122,7 @@ class BlockReader {
     else yield* this.#readFirst();
   }
 
-  /** The calls are read: whether they were meant, and where they end. */
+  /** Decides, after all calls are read, whether they were meant and where they end. */
   *finish(): Reading<Block> {
     if (this.#calls.length === 0) throw new Refusal(this.#source.code === over ? 'cut' : 'mention');
     if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new Refusal('mention');
@@ -134,7 +134,7 @@ class BlockReader {
     return { calls: this.#calls, end: this.#end };
   }
 
-  /** An untagged call is one only if nothing else is in the reply; so is whatever stands in a fence. */
+  /** An untagged call, or a call in a fence, counts only if nothing else is in the reply. */
   get #mustBeAlone(): boolean {
     if (this.#start.proof !== 'alone') return false;
     return this.#isFenced || (!this.#isClosed && !this.#context.isTagged);
@@ -150,7 +150,9 @@ class BlockReader {
     yield* this.readCall(() => this.#readList(text.slice(1)));
   }
 
-  /** A list of objects or of Python calls, of whose first name `begun` was read as a mark that was none. */
+  /**
+   * A list of objects or of Python calls. `begun` is the start of the first name, which was read as a possible mark.
+   */
   *#readList(begun: string): Reading<WrittenCall[]> {
     const code = begun === '' ? yield* skipBlanks(this.#source) : yield* peek(this.#source);
     if (begun === '' && code === openBrace) return yield* readRestOfList(this.#source, this.#context);
@@ -172,7 +174,7 @@ class BlockReader {
       case 'end':
         if (this.#calls.length === 0) return this.#stop(mark.offset);
         this.#end = this.#source.offset;
-        // A tool's call stands for itself where nothing was opened around it.
+        // If no tag was opened around a call, the call is complete by itself.
         if (form !== undefined && this.#depth === 0) this.isOver = true;
         return;
       case 'call':
@@ -189,11 +191,11 @@ class BlockReader {
     this.#end = this.#source.offset;
     this.#isClosed = true;
     this.#depth--;
-    // In a fence the reply goes on up to its end.
+    // In a fence the block goes on to the end of the fence.
     if (this.#depth <= 0 && this.#fence === 0) this.isOver = true;
   }
 
-  /** An open tag that nothing follows was meant as a close tag. */
+  /** An open tag with nothing after it was meant as a close tag. */
   #takeEnd(): void {
     if (this.#isOpened && this.#calls.length > 0) this.#end = this.#source.offset;
     this.isOver = true;
@@ -204,7 +206,7 @@ class BlockReader {
     this.#end = this.#source.offset;
   }
 
-  /** What stands here is no part of the calls. */
+  /** The text here is not part of the calls. */
   #stop(at?: number): void {
     if (this.#calls.length === 0) throw new Refusal('mention', at);
     if (this.#mustBeAlone) throw new Refusal('mention');
@@ -216,7 +218,7 @@ class BlockReader {
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 
-  /** A name after calls is another call, or the text that follows them. */
+  /** A name after calls is either another call or the text that follows them. */
   *#readLater(): Reading<void> {
     if (this.#start.form !== undefined && this.#depth === 0) return this.#stop();
     const before = this.#end;
@@ -251,7 +253,7 @@ class BlockReader {
     this.#fence = ticks;
   }
 
-  /** The end of a fence that nothing has opened, at the end of the reply. */
+  /** A closing fence that nothing has opened, at the end of the reply. */
   *#takeStrayFence(ticks: number): Reading<void> {
     const { offset } = this.#source;
     if (ticks < 3 || (yield* skipBlanks(this.#source)) !== over) return this.#stop();
@@ -259,13 +261,13 @@ class BlockReader {
     this.isOver = true;
   }
 
-  /** A mere name is a call where no argument is needed. */
+  /** A bare name is a call if the tool requires no argument. */
   #isMeant({ name }: WrittenCall): boolean {
     const tool = this.#context.tools.find(name);
     return tool !== undefined && missingArguments({}, tool.inputSchema).length === 0;
   }
 
-  /** A mere name in its tag is a mention where it stands in a sentence. */
+  /** A bare name in its tag is a mention if it is part of a sentence. */
   *#expectLineEnd(): Reading<void> {
     if (!this.#start.beginsLine) throw new Refusal('mention');
     if (this.#end < this.#source.offset) return;

@@ -3,13 +3,13 @@ import type { ToolCall } from './events.ts';
 import type { WrittenCall } from './forms/call.ts';
 import type { OfferedTools } from './offeredTools.ts';
 
-/** Calls as they are told, and what the tools require that they left out. */
+/** The calls to report, and the required arguments that they left out. */
 export interface JudgedCalls {
   readonly calls: readonly ToolCall[];
   readonly missing: readonly string[];
 }
 
-/** Gives the tools their own names, and bare words the types of the tools' schemas. */
+/** Replaces each name by the tool's own name, and gives bare words the types in the tool's schema. */
 export function judgeCalls(written: readonly WrittenCall[], tools: OfferedTools): JudgedCalls {
   const calls: ToolCall[] = [];
   const missing: string[] = [];

@@ -9,13 +9,13 @@ export type CallToken =
   | { readonly kind: 'parameter'; readonly form: ElementForm; readonly close: string }
   | { readonly kind: 'close' | 'callClose' | 'parameterClose' | 'separator' | 'end' }
   | { readonly kind: 'arguments' | 'callId' }
-  /** An element that is named like a parameter. */
+  /** An element with the name of a parameter. */
   | { readonly kind: 'element' };
 
-/** The marks of one table are the same for all replies. */
+/** A table of marks is the same for all replies, so it is kept. */
 const known = new WeakMap<StreamProfile['callTags'], Marks<CallToken>>();
 
-/** All marks that may stand among the calls of a model. */
+/** All marks that may occur among the calls of a model. */
 export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
   const marks = known.get(profile.callTags) ?? createCallMarks(profile);
   known.set(profile.callTags, marks);
@@ -29,7 +29,7 @@ function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<Cal
   };
   for (const end of ends) add(end, { kind: 'end' });
   for (const tag of callTags) {
-    // A prefix is read for itself.
+    // A prefix is read separately.
     if (/^[<[]/.test(tag.open)) add(tag.open, { kind: 'open', tag });
     add(tag.close, { kind: 'close' });
   }

@@ -4,12 +4,12 @@ import type { CallStart } from './callStart.ts';
 import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
 
-/** Withholds what may be tool calls until that is decided; what turns out to be none is given back, as text. */
+/** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
   readonly #scan: Scan;
   #start: CallStart | undefined;
   #reader: CallReader | undefined;
-  /** What came after the opening in earlier pieces. */
+  /** The text after the opening, from earlier pieces. */
   #held = new LongText();
 
   constructor(scan: Scan) {

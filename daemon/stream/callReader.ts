@@ -5,7 +5,9 @@ import type { Marks } from './marks.ts';
 import type { OfferedTools } from './offeredTools.ts';
 import { type Reading, Refusal, type RefusalReason, Source } from './source.ts';
 
-/** What a block turned out to be; `end` is the offset after what belongs to it, or after what was read of a mention. */
+/**
+ * The outcome of reading a block. `end` is the offset after the block, or after the part of a mention that was read.
+ */
 export type BlockResult =
   | { readonly kind: 'calls'; readonly block: Block; readonly end: number }
   | {
@@ -46,12 +48,12 @@ export class CallReader {
     return this.#context.begun;
   }
 
-  /** A tag or a mark was read that says that a call was meant. */
+  /** Whether a tag or a mark was read which shows that a call was meant. */
   get isTagged(): boolean {
     return this.#context.isTagged;
   }
 
-  /** Reads the rest of a piece; a result may come before all of it was read. */
+  /** Reads the rest of a piece. A result may come before the end of the piece. */
   read(text: string, from: number): BlockResult | undefined {
     this.#source.feed(text, from);
     return this.#resume();

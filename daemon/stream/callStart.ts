@@ -1,16 +1,16 @@
 import type { BlockStart } from './callBlock.ts';
 
-/** What may be calls, and what came before them. */
+/** The start of what may be calls, and what came before it. */
 export interface CallStart {
-  /** Blanks that were withheld before it. */
+  /** The blanks that were withheld before it. */
   readonly lead: string;
-  /** The tag or mark that it began with. */
+  /** The tag or mark with which it began. */
   readonly opening: string;
   readonly close: string;
   readonly start: BlockStart;
 }
 
-/** A reply that may be nothing but calls. */
+/** The start of a reply that may consist only of calls. */
 export function bareCall(lead: string): CallStart {
   return { lead, opening: '', close: '', start: { wrapped: false, proof: 'alone', beginsLine: true } };
 }

@@ -4,7 +4,7 @@ import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
 
-/** The tags of the harmony format, in which a reply is a sequence of messages, each with a header and a channel. */
+/** The tags of the harmony format. In it, a reply is a sequence of messages, each with a header and a channel. */
 const tags = [
   '<|start|>',
   '<|channel|>',
@@ -14,27 +14,27 @@ const tags = [
   '<|call|>',
   '<|return|>',
 ];
-/** A longer header is none. */
+/** Longer text is not a header. */
 const longestHeader = 256;
 
 type Body = 'thinking' | 'text' | { readonly tool: string };
 
 /**
- * A reply in channels: `analysis` is thinking, a message to a tool that was offered is a call, everything else is the
- * answer. Headers and tags are markup; a tag that only looks like one is text. A reply that begins like this stays
- * like this.
+ * A reply in channels. `analysis` is thinking, a message to an offered tool is a call, and everything else is the
+ * answer. Headers and tags are markup; text that only looks like a tag is text. A reply that begins in channels stays
+ * in channels.
  */
 export class Channels implements Mode {
   readonly #scan: Scan;
-  /** What may be a tag. */
+  /** The text that may be a tag. */
   #tag = '';
-  /** A header as it came, or undefined outside of one. */
+  /** The current header as it came; undefined outside of a header. */
   #header: string | undefined;
   #body: Body | undefined;
-  /** The whole message of a call, and where its arguments begin. */
+  /** The whole message of a call, and the offset at which its arguments begin. */
   #source = new LongText();
   #argumentsStart = 0;
-  /** The header of the message was shown, so that its end is too. */
+  /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
   constructor(scan: Scan) {
@@ -72,7 +72,7 @@ export class Channels implements Mode {
       this.#tag = '<';
       return from + 1;
     }
-    // A header is read by the character, so that where it becomes too long does not depend on how it was cut.
+    // A header is read character by character, so that the cuts do not change where it becomes too long.
     const found = this.#header === undefined ? text.indexOf('<', from) : from + 1;
     const end = found < 0 ? text.length : found;
     this.#put(text.slice(from, end));
@@ -116,7 +116,10 @@ export class Channels implements Mode {
     } else this.#scan.sink.markup(header);
   }
 
-  /** What a header leads to; one that holds words, or calls a tool that nobody offered, is text like what follows it. */
+  /**
+   * What follows a header. A header with other words, or for a tool that was not offered, is text, and so is its
+   * message.
+   */
   #bodyOf(header: string): Body | undefined {
     const recipient = recipientOf(header);
     const tool = recipient === undefined ? undefined : this.#scan.tools.find(recipient)?.name;
@@ -131,7 +134,7 @@ export class Channels implements Mode {
     return undefined;
   }
 
-  /** A header that ends without a message was none. */
+  /** A header that ends without a message was not a header. */
   #showHeader(tag: string): void {
     const header = this.#header ?? '';
     this.#header = undefined;
@@ -145,7 +148,7 @@ export class Channels implements Mode {
     this.#scan.sink.add({ type: 'warning', code: 'unknown-tool', message });
   }
 
-  /** Text where it stands: in a header, in a message, or between two. */
+  /** Adds text to the current header or message, or puts it between two messages. */
   #put(text: string): void {
     if (text === '') return;
     if (this.#header !== undefined) this.#header += text;
@@ -160,7 +163,7 @@ export class Channels implements Mode {
     if (this.#scan.tools.offered) this.#scan.thoughts.read(text);
   }
 
-  /** White space between messages means nothing; a message without a header is the answer. */
+  /** White space between messages has no meaning. Text without a header is the answer. */
   #putBetween(text: string): void {
     let at = 0;
     while (at < text.length && isBlank(text.charCodeAt(at))) at++;
@@ -205,7 +208,7 @@ export class Channels implements Mode {
   }
 }
 
-/** A role, a recipient, a channel and the type of the content, and no other words. */
+/** A role, a recipient, a channel and a content type, and no other words. */
 const headerPattern =
   /^\s*(?:<\|start\|>\s*(?:assistant|user|system|developer|tool|functions\.[\w.:-]+)?\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
 
@@ -213,7 +216,7 @@ function recipientOf(header: string): string | undefined {
   return /\bto=([^\s<]+)/.exec(header)?.[1];
 }
 
-/** A message may go to those who take part. */
+/** A message may be addressed to a participant. */
 function isRole(name: string): boolean {
   return /^(?:user|assistant|all|self)$/.test(name);
 }

@@ -12,7 +12,7 @@ export const openBrace = 123;
 export const closeBrace = 125;
 export const tilde = 126;
 
-/** White space as Unicode and the runner's own parsers have it, no-break and ideographic spaces included. */
+/** White space as in Unicode and in the runner's own parsers, including no-break and ideographic spaces. */
 export function isBlank(code: number): boolean {
   if (code <= 32) return code === 32 || (code >= 9 && code <= 13);
   if (code < 0x85) return false;

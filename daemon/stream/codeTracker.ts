@@ -1,8 +1,8 @@
 import { backslash, greater, isBlank, newline, tick, tilde } from './characters.ts';
 
 /**
- * How far the beginning of a line has been read: its blanks, the digits of a list marker, the marker, the blanks
- * after it (where a line begins anew), or beyond all these.
+ * How much of a line's beginning has been read: its blanks, the digits of a list marker, the marker, the blanks after
+ * it (where a new line of content begins), or more than that.
  */
 const inIndent = 0;
 const inDigits = 1;
@@ -11,13 +11,13 @@ const inItem = 3;
 const inBody = 4;
 
 /**
- * Knows, character by character, whether Markdown text is inside code: a fence of ticks or tildes (indented by
- * at most three columns, counted from the text of the list item that it is in; closed by at least as many of the
- * same mark) or an inline run (closed by a run of the same length). An inline run that nobody closes ends at the
- * blank line that ends its paragraph, so one stray tick never hides the rest of a stream.
+ * Knows, character by character, whether Markdown text is inside code. A fence consists of ticks or tildes, is indented
+ * by at most three columns from the text of its list item, and is closed by at least as many of the same mark. An
+ * inline run is closed by a run of the same length. An unclosed inline run ends at the blank line that ends its
+ * paragraph, so a stray tick never hides the rest of a stream.
  */
 export class CodeTracker {
-  /** While this is false only line breaks, ticks and backslashes change anything. */
+  /** While this is false, only line breaks, ticks and backslashes change the state. */
   busy = true;
   #phase = inIndent;
   #column = 0;
@@ -27,7 +27,7 @@ export class CodeTracker {
   #run = 0;
   #runBeganLine = false;
   #escaped = false;
-  /** Length of the inline run that is open, of the open fence, and of a fence whose first line is not over. */
+  /** The lengths of the open inline run, of the open fence, and of a fence whose first line has not ended. */
   #inline = 0;
   #fence = 0;
   #opening = 0;
@@ -40,12 +40,12 @@ export class CodeTracker {
     return this.#fence > 0 || this.#opening > 0 || this.#inline > 0;
   }
 
-  /** Whether a block could begin here: four or more columns would make it indented code. */
+  /** Whether a block could begin here. With four or more columns it would be indented code. */
   get beginsLine(): boolean {
     return this.#phase === inIndent && this.#column <= 3;
   }
 
-  /** Whether this line is code because of its indentation, counted from the text of its list item. */
+  /** Whether this line is indented code. The indentation counts from the text of its list item. */
   get isCodeLine(): boolean {
     return this.#phase === inIndent ? this.#column >= this.#margin + 4 : this.#isCodeLine;
   }
@@ -55,7 +55,7 @@ export class CodeTracker {
     return this.#isQuote;
   }
 
-  /** Whether nothing but blanks has come of this line, and some have. */
+  /** Whether this line has only blanks so far, and at least one. */
   get isIndented(): boolean {
     return this.#phase === inIndent && this.#column > 0;
   }
@@ -90,13 +90,13 @@ export class CodeTracker {
     this.#column += code === 9 ? 4 : 1;
   }
 
-  /** At the first visible character of a line. */
+  /** Called at the first visible character of a line. */
   #beginVisible(code: number): void {
     this.#isCodeLine = this.#column >= this.#margin + 4;
     this.#isQuote = code === greater;
   }
 
-  /** At a visible character near the beginning of a line. */
+  /** The phase after a visible character near the beginning of a line. */
   #nextPhase(code: number): number {
     const isDigit = code >= 48 && code <= 57;
     if (this.#phase === inDigits && !isDigit) return code === 46 || code === 41 ? afterMarker : inBody;
@@ -107,7 +107,7 @@ export class CodeTracker {
     return code === 45 || code === 42 || code === 43 ? afterMarker : inBody;
   }
 
-  /** A line that is indented less than the text of its list item ends the item. */
+  /** A line with less indentation than the text of its list item ends the item. */
   #beginText(): void {
     if (this.#fence > 0) return;
     this.#margin = this.#phase === inItem ? this.#column : Math.min(this.#margin, this.#column);
@@ -148,7 +148,7 @@ export class CodeTracker {
     }
   }
 
-  /** Ticks after the ticks that began the line: both were inline runs, not a fence. */
+  /** The line began with ticks, and more ticks follow: both are inline runs, not a fence. */
   #refuseFence(length: number): void {
     if (this.#mark !== tick || this.#fenceMark !== tick) return;
     this.#toggleInline(this.#opening);

@@ -2,7 +2,7 @@ import { tryParseValue } from './forms/values.ts';
 
 type Parser = (text: string) => unknown;
 
-/** What a word must be to count as a value of a schema's type; undefined when it is none. */
+/** Reads a word as a value of a schema's type; undefined if it is not one. */
 const parsers: Record<string, Parser> = {
   integer: (text) => (/^[-+]?\d+$/.test(text) ? Number(text) : undefined),
   number: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
@@ -12,12 +12,12 @@ const parsers: Record<string, Parser> = {
   object: (text) => (isRecord(tryParseValue(text)) ? tryParseValue(text) : undefined),
 };
 
-/** Wider types last: `"5"` for integer or string is a number. */
+/** Wider types come last: with integer or string, `"5"` is a number. */
 const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
 
 /**
- * Gives the arguments that are bare words (values of elements) the types of the tool's schema. A word that is no value
- * of its type stays text: the tool says better than we can what is wrong with it.
+ * Gives arguments that are bare words (values of elements) the types in the tool's schema. A word that is not a value
+ * of its type stays text: the tool itself can best say what is wrong with it.
  */
 export function coerceArguments(
   given: Readonly<Record<string, unknown>>,
@@ -36,7 +36,7 @@ export function coerceArguments(
   );
 }
 
-/** The names that a schema requires and a call does not have. */
+/** The names of arguments that a schema requires and a call lacks. */
 export function missingArguments(given: Record<string, unknown>, inputSchema: unknown): string[] {
   const required = isRecord(inputSchema) ? inputSchema['required'] : undefined;
   if (!Array.isArray(required)) return [];

@@ -3,7 +3,7 @@ import { LongText } from './longText.ts';
 import { MarkReader } from './markReader.ts';
 import { endedBy, type Mode, type OpenBlock, type Scan } from './scan.ts';
 
-/** Withholds an echoed context block until it closes; one that never closes is given back whole, as text. */
+/** Withholds an echoed context block until it closes. A block that never closes is given back whole, as text. */
 export class ContextBlock implements Mode {
   readonly #scan: Scan;
   #name = '';
@@ -41,7 +41,7 @@ export class ContextBlock implements Mode {
       code: 'unclosed-context',
       message: `${endedBy(reason)} inside ${this.#name.startsWith('<') || this.#name.startsWith('[') ? this.#name : `<${this.#name}>`}, which never closed; it is shown as text.`,
     });
-    // Nothing follows, so it need not be known whether it would be in code.
+    // Nothing follows, so the code tracker need not see it.
     this.#scan.sink.text(this.#lead + this.#held.toString());
     this.#held = new LongText();
   }

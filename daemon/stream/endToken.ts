@@ -1,7 +1,7 @@
 import { isBlank } from './characters.ts';
 import type { Mode, Scan } from './scan.ts';
 
-/** Withholds a token that ends a turn: where nothing but blanks follows it, it is none of the answer. */
+/** Withholds a token that ends a turn. If only blanks follow it, it is not part of the answer. */
 export class EndToken implements Mode {
   readonly #scan: Scan;
   #held = '';

@@ -2,13 +2,13 @@ import type { StreamEvent } from './events.ts';
 
 type RunningKind = 'text' | 'thinking' | 'markup';
 
-/** Collects the events of one push; neighbours of one kind become one event. */
+/** Collects the events of one push. Neighbouring events of one kind become one event. */
 export class EventSink {
   #events: StreamEvent[] = [];
   /** The event that may still grow. */
   #kind: RunningKind = 'text';
   #running = '';
-  /** The last character of the text that was given, as its code. */
+  /** The code of the last character of text. */
   last = 0;
 
   text(text: string): void {

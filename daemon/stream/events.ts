@@ -1,6 +1,6 @@
 /**
- * What a stream parser says about a reply. The `text` fields of all events, joined in order, are the input:
- * nothing is ever dropped. Only `text` events are the answer; the rest is told apart from it.
+ * What a stream parser reports about a reply. The `text` fields of all events, joined in order, are the input: nothing
+ * is ever dropped. Only `text` events are the answer; the other events are separated from it.
  */
 export type StreamEvent =
   | TextEvent
@@ -10,19 +10,19 @@ export type StreamEvent =
   | MarkupEvent
   | WarningEvent;
 
-/** A piece of the answer, to be shown at once. */
+/** A piece of the answer, which can be shown at once. */
 export interface TextEvent {
   readonly type: 'text';
   readonly text: string;
 }
 
-/** A piece of what the model thought, without the tags around it. */
+/** A piece of the model's thinking, without the tags around it. */
 export interface ThinkingEvent {
   readonly type: 'thinking';
   readonly text: string;
 }
 
-/** A whole context block that the model echoed, as it came; it is not part of the answer. */
+/** A whole context block that the model echoed, unchanged. It is not part of the answer. */
 export interface ContextEvent {
   readonly type: 'context';
   readonly name: string;
@@ -30,14 +30,17 @@ export interface ContextEvent {
 }
 
 /**
- * A tool call that the model wrote as text. `text` is the source that it was taken from; where one source
- * holds several calls, the first call's event has all of it and the others have none.
+ * A tool call that the model wrote as text. `text` is its source. If one source holds several calls, the event of the
+ * first call has all of it and the others have none.
  */
 export interface ToolCallEvent {
   readonly type: 'toolCall';
   readonly call: ToolCall;
   readonly text: string;
-  /** It stands in what the model thought, which was told before: it counts where the runner told no other call. */
+  /**
+   * The call is part of the model's thinking, which was reported before. It counts if the runner reported no other
+   * call.
+   */
   readonly fromThinking?: true;
 }
 
@@ -47,13 +50,13 @@ export interface ToolCall {
   readonly arguments: Record<string, unknown>;
 }
 
-/** Tags, and the white space that goes with them: never shown. */
+/** Tags and the white space that belongs to them. They are never shown. */
 export interface MarkupEvent {
   readonly type: 'markup';
   readonly text: string;
 }
 
-/** Something that the reader of a log would like to know; it takes nothing from the stream. */
+/** Something that matters to a reader of the log. It takes nothing from the stream. */
 export interface WarningEvent {
   readonly type: 'warning';
   readonly code: WarningCode;
@@ -69,5 +72,5 @@ export type WarningCode =
   | 'missing-argument'
   | 'stray-thinking-close';
 
-/** Why a stream ended, in the words of the runner or our own. */
+/** Why a stream ended, in the runner's words or our own. */
 export type StreamEnd = 'stop' | 'length' | 'cancelled' | 'error' | (string & {});

@@ -1,20 +1,20 @@
-/** A tag around tool calls. What stands inside may be in any form. */
+/** A tag around tool calls. Its content may be in any form. */
 export interface CallTag {
   readonly open: string;
-  /** Empty where nothing closes it. */
+  /** Empty if nothing closes it. */
   readonly close: string;
-  /** It means something only where a line begins, because it is made of words. */
+  /** The tag counts only at the beginning of a line, because it consists of words. */
   readonly lineStart?: true;
 }
 
-/** Calls and their arguments as elements, whose values are verbatim text. */
+/** Calls and arguments written as elements, with values as verbatim text. */
 export interface ElementForm {
   readonly call: string;
   readonly callClose: string;
   readonly parameters: readonly ParameterForm[];
-  /** What ends the tag that has the name of a tool or a parameter. */
+  /** The end of the tag with the name of a tool or a parameter. */
   readonly tagEnd: string;
-  /** What stands between the name of a parameter and its value. */
+  /** The text between the name of a parameter and its value. */
   readonly valueOpen?: string;
 }
 
@@ -23,28 +23,31 @@ interface ParameterForm {
   readonly close: string;
 }
 
-/** Literal marks around thinking; `label` is a word on the first line that names the channel. */
+/** Literal marks around thinking. `label` is a word on the first line that names the channel. */
 export interface ThinkingMarks {
   readonly open: string;
   readonly close: string;
   readonly label?: string;
 }
 
-/** Marks around the answer: they go where they open it. */
+/** Marks around the answer. They are removed if they begin the answer. */
 export interface AnswerMarks {
   readonly open: string;
   readonly close: string;
 }
 
-/** What the models of a family write beside what all write; `models` limits marks that other models mean as text. */
+/**
+ * What the models of a family write in addition to what all models write. `models` restricts a row whose marks are
+ * ordinary text for other models.
+ */
 export interface Family {
   readonly family: string;
-  /** Where it is written down: the runner's or an engine's own parser, or the model's template. */
+  /** Where the form is documented: a parser of the runner or of an engine, or the model's template. */
   readonly source: string;
   readonly models?: RegExp;
   readonly calls?: readonly CallTag[];
   readonly elements?: readonly ElementForm[];
-  /** Element names that mean thinking; letters of either case match. */
+  /** Names of elements that mean thinking, in upper or lower case. */
   readonly thinkingTags?: readonly string[];
   readonly thinking?: readonly ThinkingMarks[];
   readonly answer?: readonly AnswerMarks[];
@@ -55,8 +58,8 @@ export interface Family {
 }
 
 /**
- * One row for each family. Nobody can tell a family by the name of a model for sure, so that every model is read by
- * all rows but those with `models`.
+ * One row for each family. The name of a model does not reliably show its family. So all rows apply to every model,
+ * except rows with `models`.
  */
 export const families: readonly Family[] = [
   {
@@ -287,10 +290,10 @@ export const families: readonly Family[] = [
   },
 ];
 
-/** Between the name of a tool and its arguments. */
+/** Marks between the name of a tool and its arguments. */
 export const separators = ['<｜tool▁sep｜>', '<｜tool_sep｜>', '<tool_sep>', '<|tool_call_argument_begin|>'];
 
-/** Arguments as pairs after the name of a tool: glm, and hunyuan after a separator. */
+/** Arguments as pairs after the name of a tool, as in glm, and in hunyuan after a separator. */
 export const pairForm: ElementForm = {
   call: '',
   callClose: '',
@@ -299,7 +302,7 @@ export const pairForm: ElementForm = {
   valueOpen: '<arg_value>',
 };
 
-/** Before each tag that minimax-m3 means as one. */
+/** minimax-m3 writes this before each real tag. */
 export const tagPrefix = ']<]minimax[>[';
 
 function invokeForm(namespace: string): ElementForm {

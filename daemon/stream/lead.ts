@@ -3,9 +3,9 @@ import { openBrace, openBracket, skipBlanks, tick } from './characters.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /**
- * Where nothing of the answer has come yet, or right after a tool call. Blanks are withheld until it is known
- * whether they go with a tag or are text. Only from here may thinking open in every profile, and only from
- * before the answer may a reply be a bare tool call.
+ * The state before the answer, or right after a tool call. Blanks are withheld until it is known whether they belong to
+ * a tag or are text. Here thinking may open in every profile. A reply can be a bare tool call only if it begins here,
+ * before the answer.
  */
 export class Lead implements Mode {
   readonly #scan: Scan;
@@ -30,7 +30,7 @@ export class Lead implements Mode {
     return at;
   }
 
-  /** White space after the last call goes with it; a reply of nothing but white space is text. */
+  /** White space after the last call belongs to the call. A reply of only white space is text. */
   finish(): void {
     if (this.#afterCall) this.#scan.sink.markup(this.#blanks);
     else this.#scan.giveBack(this.#blanks);
@@ -56,7 +56,7 @@ export class Lead implements Mode {
     }
   }
 
-  /** Braces and fences may begin a reply that is nothing but calls, and so may the name of a tool. */
+  /** A reply that consists only of calls may begin with a brace, a bracket, a fence or the name of a tool. */
   #mayBeCall(code: number, character: string): boolean {
     const { tools, profile } = this.#scan;
     if (!tools.offered || !profile.bareCalls) return false;
@@ -64,7 +64,7 @@ export class Lead implements Mode {
   }
 }
 
-/** So many columns make a line code. */
+/** A line with this indentation, in columns, is code. */
 const codeIndent = 4;
 
 function indentation(blanks: string): number {

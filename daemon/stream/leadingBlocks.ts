@@ -3,16 +3,16 @@ import { isBlank, less, skipBlanks } from './characters.ts';
 import { endsName } from './openings.ts';
 import { TagEnd } from './tagEnd.ts';
 
-/** A whole block that stood before the user's words. */
+/** A whole block before the user's words. */
 export interface LeadingBlock {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Takes whole blocks of the named elements from the very start of a text, as long as nothing but blocks and blanks
- * comes and no name comes twice; the rest is the user's own. An editor puts one block of a name before the words, so
- * that a second one was typed, pasted or quoted. Attribute values may hold `>`, elements of the same name nest, and a
+ * Takes whole blocks of the named elements from the very start of a text, as long as only blocks and blanks come and no
+ * name is repeated. The rest is the user's own text. An editor puts at most one block of each name before the words, so
+ * a second one was typed, pasted or quoted. Attribute values may contain `>`, elements of the same name nest, and a
  * block that never closes is text. Linear in the length of the text.
  */
 export function takeLeadingBlocks(
@@ -42,7 +42,7 @@ function tryReadBlock(text: string, at: number, names: ReadonlySet<string>): Lea
   return end < 0 ? undefined : { name, text: text.slice(at, end) };
 }
 
-/** No element name is longer; a `<` before a wall of text is not read to its end. */
+/** No element name is longer. This bounds how far a `<` before a long text is read. */
 const longestName = 128;
 
 function nameAt(text: string, at: number): string | undefined {

@@ -2,8 +2,8 @@ import { createStreamParser } from './parser.ts';
 import { defaultProfile } from './profile.ts';
 
 /**
- * What a whole text says after the thinking that it begins with, in whatever form a stream may have it. The line in
- * which that begins keeps its blanks; all that follows is left as it is. Thinking that never ends leaves nothing.
+ * A whole text without the thinking at its beginning, in any form that a stream may have. The first remaining line
+ * keeps its indentation, and everything after it is unchanged. If the thinking never ends, nothing is left.
  */
 export function afterLeadingThinking(text: string): string {
   const parser = createStreamParser({ profile: { ...defaultProfile, callTags: [], resultTags: [] } });

@@ -1,7 +1,9 @@
-/** Pieces are put together whenever this many characters wait: a string of a million tiny pieces is dear to keep. */
+/**
+ * Pieces are joined whenever this many characters wait, because a string of a million tiny pieces takes much memory.
+ */
 const pageLength = 4096;
 
-/** A text that grows by pieces, which may be tiny and many, and takes little more memory than its characters. */
+/** A text that grows by pieces, even by many tiny ones, and takes little more memory than its characters. */
 export class LongText {
   #pages: string[] = [];
   #page = '';
@@ -20,7 +22,7 @@ export class LongText {
     this.#page += piece;
     this.#length += piece.length;
     if (this.#page.length < pageLength) return;
-    // Reading one character makes the engine join the pieces and let go of them.
+    // Reading one character makes the engine join the pieces and free them.
     this.#page.charCodeAt(0);
     this.#pages.push(this.#page);
     this.#page = '';

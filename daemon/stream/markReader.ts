@@ -1,4 +1,4 @@
-/** Finds the end of a block that a mark closes; the first one does. */
+/** Finds the end of a block that is closed by the first close mark. */
 export class MarkReader {
   readonly #close: string;
   #matched = '';
@@ -7,11 +7,11 @@ export class MarkReader {
     this.#close = close;
   }
 
-  /** The index after the mark, or -1 when all was read and it has not come. */
+  /** The index after the mark, or -1 if the mark has not come in this text. */
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const longer = this.#matched + text.charAt(at);
-      // The first character of a mark comes in no other place of it.
+      // The first character of a mark does not occur again in the mark.
       if (this.#close.startsWith(longer)) this.#matched = longer;
       else this.#matched = this.#close.startsWith(text.charAt(at)) ? text.charAt(at) : '';
       if (this.#matched.length === this.#close.length) return at + 1;

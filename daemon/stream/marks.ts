@@ -1,6 +1,6 @@
 import type { Reading, Source } from './source.ts';
 
-/** Literals that mean something, found a character at a time; none is the beginning of another. */
+/** Literals with a meaning, which are found character by character. None of them is the beginning of another. */
 export class Marks<Token> {
   readonly #prefixes = new Map<string, Token | undefined>();
 
@@ -14,7 +14,7 @@ export class Marks<Token> {
     }
   }
 
-  /** Whether a literal is this, or goes on after it. */
+  /** Whether a literal equals this text or begins with it. */
   fits(text: string): boolean {
     return this.#prefixes.has(text);
   }
@@ -24,13 +24,15 @@ export class Marks<Token> {
   }
 }
 
-/** What stands at a place: a mark, or the characters that turned out to be none. */
+/** What was read at a place: a mark, or characters that are not a mark. */
 export interface Read<Token> {
   readonly token: Token | undefined;
   readonly text: string;
 }
 
-/** Reads the mark that may begin here, of which `begun` was read; of what is none, a character is read at least. */
+/**
+ * Reads the mark that may begin here; `begun` was already read. If there is no mark, at least one character is read.
+ */
 export function* readMark<Token>(source: Source, marks: Marks<Token>, begun = ''): Reading<Read<Token>> {
   let text = begun;
   for (;;) {

@@ -1,14 +1,14 @@
-/** What the parser needs of a tool that the request carried. */
+/** What the parser needs to know about a tool in the request. */
 export interface ToolShape {
   readonly name: string;
   readonly inputSchema?: unknown;
 }
 
-/** The tools of one request, found by what a model makes of their names. */
+/** The tools of one request, which can be found by the names that models make of theirs. */
 export class OfferedTools {
   readonly offered: boolean;
   readonly #byName = new Map<string, ToolShape>();
-  /** Undefined marks a spelling that two tools share: it means neither. */
+  /** Undefined marks a spelling that two tools share. It refers to neither of them. */
   readonly #bySpelling = new Map<string, ToolShape | undefined>();
   readonly #byFoldedSpelling = new Map<string, ToolShape | undefined>();
 
@@ -24,8 +24,8 @@ export class OfferedTools {
   }
 
   /**
-   * The tool that a model means. Templates rename tools (`functions.read_file`, `get_weather` for
-   * `get weather`), so a name that is no tool's may still be exactly one tool's in another spelling.
+   * The tool that a model means. Templates rename tools (`functions.read_file`, `get_weather` for `get weather`), so an
+   * unknown name may still be exactly one tool's name in another spelling.
    */
   find(name: string): ToolShape | undefined {
     const bare = name.trim().replace(/^(["'`])(.*)\1$/s, '$2');
@@ -35,7 +35,7 @@ export class OfferedTools {
     return this.#bySpelling.get(spelling) ?? this.#byFoldedSpelling.get(spelling.toLowerCase());
   }
 
-  /** Whether a name that is still being written can become a tool's. */
+  /** Whether an incomplete name can still become a tool's name. */
   mayBecome(word: string): boolean {
     if (word.length > 256) return false;
     const spelling = spellingOf(word).toLowerCase();

@@ -2,7 +2,7 @@ import { backslash, greater, isBlank, less, newline, openBrace, slash, tick } fr
 import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './families.ts';
 import type { StreamProfile } from './profile.ts';
 
-/** The beginning of a tag that means something: all of it, or its name where attributes may follow. */
+/** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
 export type Opening =
   | { readonly kind: 'thinking' | 'thinkingClose'; readonly literal: string; readonly name: string }
   | { readonly kind: 'context'; readonly literal: string; readonly name: string; readonly close?: string }
@@ -12,12 +12,12 @@ export type Opening =
   | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel'; readonly literal: string }
   | CallOpening;
 
-/** What calls begin with: a tag around them, or the tag of the first one. */
+/** The beginning of calls: a tag around them, or the tag of the first one. */
 export type CallOpening =
   | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }
   | { readonly kind: 'element'; readonly literal: string; readonly form: ElementForm };
 
-/** What the characters at one place are: an opening, the beginning of one, or neither. */
+/** What the characters at a place are: an opening, the beginning of one, or neither. */
 export type Match = Opening | 'more' | 'none';
 
 export interface OpeningNames {
@@ -26,39 +26,39 @@ export interface OpeningNames {
   readonly withCalls: boolean;
 }
 
-/** What may begin at a character: nothing (0), an opening anywhere, or one where a line begins. */
+/** What may begin at a character: nothing (0), an opening anywhere, or an opening at the beginning of a line. */
 export const anywhere = 1;
 const lineStart = 2;
 
-/** The openings of one stream, found by their first character, and those with a `<` by the one after it. */
+/** The openings of one stream, found by their first character; those with a `<` by the character after it. */
 export class Openings {
-  /** No opening, with the character that ends its name, is longer. */
+  /** The length of the longest opening, with the character that ends its name. */
   readonly longest: number;
-  /** What may begin, by character code, for those below 128 but the `<`. */
+  /** What may begin at a character, by its code, for codes below 128 except the `<`. */
   readonly begins = new Uint8Array(128);
-  /** The characters of prose that mean something to somebody (1), up to the tick. */
+  /** The characters of prose that have a meaning to some part of the parser (1), up to the tick. */
   readonly stops = new Uint8Array(128);
   readonly #bySecond = new ByCharacter();
   readonly #byFirst = new ByCharacter();
-  /** By the two characters after the `<`. */
+  /** The pairs of characters that may follow the `<`. */
   readonly #thirds = new Set<number>();
 
   constructor(names: OpeningNames) {
     const all = openingsOf(names);
     this.longest = Math.max(0, ...all.map((opening) => opening.literal.length)) + 1;
     for (const opening of all) this.#add(opening);
-    // A call whose open tag is lost begins a line with its brace.
+    // A call without its open tag begins a line with its brace.
     if (names.withCalls) this.begins[openBrace] = lineStart;
     for (const code of [less, newline, tick, backslash]) this.stops[code] = 1;
     for (const [code, begins] of this.begins.entries()) if (begins === anywhere) this.stops[code] = 1;
   }
 
-  /** Whether any opening goes on with this character after its `<`. */
+  /** Whether any opening has this character after its `<`. */
   mayFollow(code: number): boolean {
     return this.#bySecond.get(code) !== undefined;
   }
 
-  /** Reads the opening that may begin at `at`. Context blocks and words count only where a line begins. */
+  /** Reads the opening that may begin at `at`. Context blocks and words count only at the beginning of a line. */
   match(text: string, at: number, beginsLine: boolean): Match {
     const first = text.charCodeAt(at);
     if (first === less && at + 1 >= text.length) return 'more';
@@ -92,7 +92,7 @@ export class Openings {
 
   #addThird(opening: Opening): void {
     const { literal } = opening;
-    // A name of one character is ended by whatever comes.
+    // After a name of one character, the third character is the one that ends the name.
     const ends = literal.length === 2 ? [...'> /\t\n\r'].map((end) => literal + end) : [literal];
     for (const one of ends) {
       this.#thirds.add(pairOf(one, 1));
@@ -107,7 +107,7 @@ export class Openings {
   }
 }
 
-/** Openings by the code of a character. Codes beyond ASCII are few, and would make an array slow. */
+/** Openings by the code of a character. The few codes beyond ASCII would make an array slow. */
 class ByCharacter {
   readonly #ascii: (Opening[] | undefined)[] = Array.from({ length: 128 });
   readonly #others = new Map<number, Opening[]>();
@@ -181,7 +181,7 @@ const channelOpenings: readonly Opening[] = [
   { kind: 'channel', literal: '<|message|>' },
 ];
 
-/** Names come from requests: one that could not be an element would match what is not a tag. */
+/** Names come from requests. A name that cannot be an element would match text that is not a tag. */
 function isElementName(name: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.:-]{0,127}$/u.test(name);
 }

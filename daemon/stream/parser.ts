@@ -20,25 +20,25 @@ import { Thinking } from './thinking.ts';
 import { Thoughts } from './thoughts.ts';
 
 /**
- * Reads one reply while it comes, in pieces of any size. The events are the same for every way to cut the input,
- * nothing of it is lost, at most one tag is withheld (but for a context block or a tool call, until it ends), and the
- * work is linear. It never throws.
+ * Reads one reply as it arrives, in pieces of any size. The events are the same however the input is cut, and nothing
+ * of it is lost. At most one tag is withheld, except for a context block or a tool call, which is withheld until it
+ * ends. The work is linear. It never throws.
  */
 export interface StreamParser {
   push(chunk: string): StreamEvent[];
-  /** A piece of thinking that the runner has told apart itself; calls that end it are told when all is over. */
+  /** A piece of thinking that the runner itself has separated. Calls at its end are reported when the reply is over. */
   pushThinking(chunk: string): StreamEvent[];
-  /** The reply is over: gives back what was withheld, and says what was left open. Nothing may be pushed after it. */
+  /** Ends the reply: gives back what was withheld, and reports what was left open. Nothing may be pushed afterwards. */
   finish(reason?: StreamEnd): StreamEvent[];
-  /** Characters looked at so far, for tests of linearity. */
+  /** The number of characters visited so far, for tests of linearity. */
   readonly steps: number;
 }
 
 export interface StreamParserOptions {
   readonly profile?: StreamProfile;
-  /** The tools that the request carried; only they are recovered from text. */
+  /** The tools in the request. Only calls of these are recovered from text. */
   readonly tools?: readonly ToolShape[];
-  /** Element names whose whole blocks are context that the model echoes. */
+  /** Names of elements whose whole blocks are context that the model echoes. */
   readonly contextTags?: readonly string[];
 }
 
@@ -81,7 +81,7 @@ class Parser implements StreamParser, Scan {
     if (profile.prefilled) this.toThinking({ names: profile.thinkingTags.map((name) => name.toLowerCase()) });
   }
 
-  /** Made when the first calls come: most replies have none. */
+  /** Created with the first calls, because most replies have none. */
   get callMarks(): Marks<CallToken> {
     this.#callMarks ??= callMarksOf(this.profile);
     return this.#callMarks;
@@ -102,7 +102,9 @@ class Parser implements StreamParser, Scan {
     return [{ type: 'thinking', text: chunk }];
   }
 
-  /** What one mode gives back at the end may leave another open: the last one has nothing left to give. */
+  /**
+   * What one mode gives back at the end may open another mode. So this repeats until the last mode has nothing left.
+   */
   finish(reason: StreamEnd = 'stop'): StreamEvent[] {
     let mode: Mode;
     do {
@@ -114,7 +116,7 @@ class Parser implements StreamParser, Scan {
     return this.sink.take();
   }
 
-  /** Calls that ended the thoughts count where nothing else was said. */
+  /** Calls at the end of the thinking count if the model said nothing else. */
   #recover(): void {
     if (this.shown || this.called) return;
     for (const call of this.thoughts.finish())
@@ -163,7 +165,7 @@ class Parser implements StreamParser, Scan {
     this.#mode = this.#blanks;
   }
 
-  /** Before the answer all white space after a block goes with it, so that thinking may still open. */
+  /** Before the answer, all white space after a block is dropped with it, so that thinking may still open. */
   toLineRest(after: 'thinking' | 'context'): void {
     if (!this.shown) return this.toBlanks();
     this.#lineRest.begin(after);
@@ -191,7 +193,7 @@ class Parser implements StreamParser, Scan {
   }
 }
 
-/** In thoughts only calls in their tags count, and nothing else is told apart. */
+/** In thinking only calls in their tags count, and nothing else is separated. */
 function thoughtProfile(profile: StreamProfile): StreamProfile {
   return {
     ...profile,

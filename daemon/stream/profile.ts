@@ -8,48 +8,48 @@ import {
 } from './families.ts';
 
 /**
- * What one model writes into its text: which marks mean thinking, where thinking may open, and what stands around
- * its answer and its tool calls. All of it comes from the table of families.
+ * What one model writes into its text: which marks mean thinking, where thinking may open, and the marks around its
+ * answer and its tool calls. All of it comes from the table of families.
  */
 export interface StreamProfile {
   readonly name: string;
-  /** Element names that mean thinking; letters of either case match. */
+  /** Names of elements that mean thinking, in upper or lower case. */
   readonly thinkingTags: readonly string[];
   /** Other marks around thinking. */
   readonly thinkingMarks: readonly ThinkingMarks[];
   /**
-   * Where thinking may open: `beforeText`, while nothing of the answer has been shown; `lineStart`, at the beginning of
-   * any line outside code as well.
+   * Where thinking may open. `beforeText`: while nothing of the answer has been shown. `lineStart`: also at the
+   * beginning of any line outside code.
    */
   readonly thinkingOpens: 'beforeText' | 'lineStart';
   /**
-   * Where thinking may open after a block was completed: `never`; `beforeText`, while nothing of the answer has
-   * been shown; `lineStart`, at the beginning of any line outside code.
+   * Where thinking may open again after a completed block. `never`. `beforeText`: while nothing of the answer has been
+   * shown. `lineStart`: at the beginning of any line outside code.
    */
   readonly thinkingReopens: 'never' | 'beforeText' | 'lineStart';
-  /** The template has opened thinking already: the stream starts in it and only the close tag comes. */
+  /** The template has already opened thinking: the stream starts inside it, and only the close tag comes. */
   readonly prefilled: boolean;
-  /** A reply may come in the channels of the harmony format. */
+  /** Whether a reply may come in the channels of the harmony format. */
   readonly channels: boolean;
   readonly callTags: readonly CallTag[];
   readonly elements: readonly ElementForm[];
-  /** A reply may be nothing but calls, with no tag around them. */
+  /** Whether a reply may consist only of calls without a tag around them. */
   readonly bareCalls: boolean;
   readonly answerMarks: readonly AnswerMarks[];
-  /** Elements that hold a tool's result: never shown when the model echoes one, like a context block. */
+  /** Elements that hold a tool's result. If the model echoes one, it is not shown, like a context block. */
   readonly resultTags: readonly string[];
   readonly resultMarks: readonly AnswerMarks[];
-  /** Special tokens that end a turn: not shown after a call or at the end of the answer. */
+  /** Special tokens that end a turn. They are not shown after a call or at the end of the answer. */
   readonly ends: readonly string[];
 }
 
-/** Serves every model whose name says nothing of its family. */
+/** The profile for every model whose name does not show its family. */
 export const defaultProfile: StreamProfile = profileOf('default', '');
 
-/** For templates that end with an open thinking tag, so that the reply begins inside it. */
+/** The profile for templates that end with an open thinking tag, so that the reply begins inside it. */
 export const prefilledProfile: StreamProfile = { ...defaultProfile, name: 'prefilled', prefilled: true };
 
-/** For families that think again between parts of the answer. */
+/** The profile for families that think again between parts of the answer. */
 export const interleavedProfile: StreamProfile = {
   ...defaultProfile,
   name: 'interleaved',
@@ -60,9 +60,9 @@ const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
 const limited = families.filter(({ models }) => models !== undefined);
 
 /**
- * The profile for a model's name, and whether the model is known to think: what begins a line of its answer with a
- * thinking tag is then thinking, wherever it stands. A prefilled start shows in a template, not in a name: the caller
- * picks that.
+ * The profile for a model, by its name and by whether it is known to think. If it is, a thinking tag at the beginning
+ * of any line of its answer opens thinking. Only a template shows that thinking is prefilled, so the caller must choose
+ * that profile itself.
  */
 export function profileForModel(name: string, thinks: boolean): StreamProfile {
   const own = limited.some(({ models }) => models?.test(name)) ? profileOf('family', name) : defaultProfile;

@@ -5,7 +5,7 @@ import type { Mode, Scan } from './scan.ts';
 const atLineStart = { beginsLine: true };
 const inLine = { beginsLine: false };
 
-/** The answer itself: all of it streams at once, up to a `<` outside code that may begin a tag. */
+/** The answer itself. All of it streams at once, up to a `<` outside code that may begin a tag. */
 export class Prose implements Mode {
   readonly #scan: Scan;
 
@@ -13,7 +13,9 @@ export class Prose implements Mode {
     this.#scan = scan;
   }
 
-  /** Whether a chunk is text and changes nothing, so that it needs no more reading. Most chunks of an answer are. */
+  /**
+   * Whether a chunk is text that changes no state, so that it need not be read further. Most chunks of an answer are.
+   */
   isPlain(chunk: string): boolean {
     const scan = this.#scan;
     if (scan.code.busy) return false;
@@ -52,10 +54,10 @@ export class Prose implements Mode {
   }
 
   finish(): void {
-    // Nothing is ever withheld here.
+    // This mode never withholds anything.
   }
 
-  /** A brace begins no tag: a call may begin a line with it whose open tag is lost. */
+  /** A brace does not begin a tag, but a call without its open tag may begin a line with it. */
   #leave(character: number): void {
     const { beginsLine } = this.#scan.code;
     if (character !== openBrace) return this.#scan.toTag('', beginsLine ? atLineStart : inLine);

@@ -9,17 +9,17 @@ import type { StreamProfile } from './profile.ts';
 import type { Thoughts } from './thoughts.ts';
 
 /**
- * One state of the parser. A mode reads every character once, and what it withholds it keeps itself; so the
- * result cannot depend on how the input was cut.
+ * One state of the parser. A mode reads every character once, and keeps what it withholds itself. So the result cannot
+ * depend on how the input was cut.
  */
 export interface Mode {
-  /** Reads `text` from `from` on, and returns the index of the first character that is left to the next mode. */
+  /** Reads `text` from `from` on, and returns the index of the first character that it leaves to the next mode. */
   read(text: string, from: number): number;
-  /** The stream is over: gives back all that is withheld, and says what was left open. */
+  /** Ends the stream: gives back everything that is withheld, and reports what was left open. */
   finish(reason: string): void;
 }
 
-/** What the modes of one stream share, and the ways from one to the next. */
+/** What the modes of one stream share, and the transitions between them. */
 export interface Scan {
   readonly sink: EventSink;
   readonly code: CodeTracker;
@@ -27,72 +27,74 @@ export interface Scan {
   readonly profile: StreamProfile;
   readonly tools: OfferedTools;
   readonly callMarks: Marks<CallToken>;
-  /** The mark that closes the answer, where one has opened it. */
+  /** The mark that closes the answer, if a mark has opened it. */
   answerClose: string;
-  /** Something of the answer was shown. */
+  /** Whether a part of the answer was shown. */
   shown: boolean;
-  /** A call was told. */
+  /** Whether a call was reported. */
   called: boolean;
-  /** What the model thinks is looked through for calls. */
+  /** Searches the model's thinking for calls. */
   readonly thoughts: Thoughts;
-  /** A thinking block was completed. */
+  /** Whether a thinking block was completed. */
   thought: boolean;
-  /** Thinking tags that were opened in prose and are prose, so that their close tags are prose too. */
+  /** The number of thinking tags in prose that are only mentions, so that their close tags are prose too. */
   mentions: number;
-  /** Characters looked at, for the tests that hold the work to be linear. */
+  /** The number of characters visited, for the tests that the work is linear. */
   steps: number;
 
-  /** The withheld `text` is plain text after all. */
+  /** Reports withheld `text` as plain text after all. */
   giveBack(text: string): void;
-  /** `text` was read too far: it is read again, from the mode that is now. */
+  /** Reads `text` again in the current mode, because an earlier mode read too far. */
   replay(text: string): void;
   toProse(): void;
-  /** Before the answer, or (`afterCall`) right after a tool call: blanks are withheld until what follows is known. */
+  /**
+   * Before the answer, or right after a tool call (`afterCall`). Blanks are withheld until it is known what follows.
+   */
   toLead(afterCall: boolean): void;
-  /** At a character that may begin a tag; `lead` is the blanks that are withheld before it. */
+  /** At a character that may begin a tag. `lead` holds the blanks that are withheld before it. */
   toTag(lead: string, place: TagPlace): void;
-  /** Inside of thinking, which one of these closes. */
+  /** Inside thinking, which one of these closes. */
   toThinking(end: ThinkingEnd): void;
-  /** After a tag: its white space goes with it. */
+  /** After a tag. The white space after it is dropped. */
   toBlanks(): void;
-  /** After such a block: if nothing else is on its line, the line goes with it. */
+  /** After such a block. If nothing else is on its line, the line is dropped with it. */
   toLineRest(after: 'thinking' | 'context'): void;
   toBlock(block: OpenBlock): void;
-  /** At what may be tool calls. */
+  /** At text that may be tool calls. */
   toCall(start: CallStart): void;
-  /** At a token that ends a turn, if nothing follows it. */
+  /** At a token that ends a turn if nothing follows it. */
   toEnd(token: string): void;
-  /** The reply is in channels; `header` is how it began. */
+  /** The reply is in channels. `header` is its beginning. */
   toChannels(header: string): void;
 }
 
 /** Where a tag stands. */
 export interface TagPlace {
   readonly beginsLine: boolean;
-  /** Right after a tool call. */
+  /** True right after a tool call. */
   readonly afterCall?: boolean;
-  /** What is no tag may be a reply that is nothing but calls. */
+  /** If it is not a tag, it may be a reply that consists only of calls. */
   readonly mayBeCall?: boolean;
 }
 
-/** What closes thinking: an element of one of these names, or a mark. */
+/** What closes thinking: an element with one of these names, or a mark. */
 export interface ThinkingEnd {
   readonly names: readonly string[];
   readonly mark?: string;
-  /** A word that may stand on the first line, and is no thought. */
+  /** A word that may be on the first line and is not part of the thinking. */
   readonly label?: string;
 }
 
 /** A context block whose open tag was read. */
 export interface OpenBlock {
   readonly name: string;
-  /** What closes it, where it is no element. */
+  /** The mark that closes it, if it is not an element. */
   readonly close?: string;
   readonly lead: string;
   readonly source: string;
 }
 
-/** How a warning tells the reader why a stream ended. */
+/** The words in a warning for why a stream ended. */
 export function endedBy(reason: string): string {
   return reason === 'stop' ? 'The reply ended' : `The reply ended (${reason})`;
 }

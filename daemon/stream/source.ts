@@ -1,27 +1,31 @@
 import { isBlank } from './characters.ts';
 
 /**
- * How the forms of calls are read: as if the whole reply were there, with a `yield` wherever it is not yet. So a form
- * is one function that both finds the end of a call and takes it apart, and cannot depend on how the reply was cut.
+ * How a form of a call is read: as if the whole reply were there, with a `yield` wherever the next character has not
+ * come yet. So a form is one function that both finds the end of a call and parses it, and its result cannot depend on
+ * how the reply was cut.
  */
 export type Reading<Value> = Generator<undefined, Value, undefined>;
 
-/** What `code` is when the reply is over. */
+/** The value of `code` when the reply is over. */
 export const over = -1;
 
-/** A value that passes by the close tag of its call may go on for so many characters; then it is no value. */
+/** A value that contains the close tag of its call may go on for this many characters. After that it is not a value. */
 const longestDoubt = 4096;
 
-/** No call has more objects, lists, entries and parameters, and no block more calls: each takes memory beyond its text. */
+/**
+ * The most objects, lists, entries and parameters of a call, and the most calls of a block. Each takes memory beyond
+ * its text.
+ */
 const mostParts = 50_000;
 
-/** Why what is read is no call. `mention`: nothing like a call was begun. */
+/** Why the text is not a call. `mention`: it did not even begin like a call. */
 export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
 
-/** Thrown by readers, and never beyond the one who drives them. */
+/** Readers throw this, and the code that drives them always catches it. */
 export class Refusal {
   readonly reason: RefusalReason;
-  /** Where what is no call begins, if it is not where the source stands. */
+  /** The offset at which the text that is not a call begins, if that is not the current offset. */
   readonly at: number | undefined;
 
   constructor(reason: RefusalReason, at?: number) {
@@ -30,28 +34,28 @@ export class Refusal {
   }
 }
 
-/** The characters of a call, as far as they came. Each is read once, but for the few after a doubt. */
+/** The characters of a call that have come so far. Each is read once, except for the few after a doubt. */
 export class Source {
-  /** Where the next character is in the piece, and where what may be read of the piece ends. */
+  /** The index of the next character in the piece. */
   at = 0;
-  /** Nothing comes after the piece. */
+  /** Whether the piece is the last one. */
   ended = false;
   readonly #close: string;
   #text = '';
   #end = 0;
-  /** Characters before the piece, less where reading it began. */
+  /** The number of characters before the piece, minus the index at which reading of the piece began. */
   #base = 0;
   #doubtEnd = Number.POSITIVE_INFINITY;
-  /** Since here no value has ended. */
+  /** The offset since which no value has ended. */
   #settled = 0;
-  /** The last characters of the pieces before, which may begin a close tag. */
+  /** The last characters of earlier pieces, which may begin a close tag. */
   #tail = '';
-  /** Where the first close tag after `#settled` ends, or how far there is none. */
+  /** The end of the first close tag after `#settled`; undefined if there is none up to `#searched`. */
   #closeEnd: number | undefined;
   #searched = 0;
   #parts = 0;
 
-  /** `close` is the tag that ends the whole: a value that holds it is in doubt. */
+  /** `close` is the tag that ends the whole block. A value that contains it is in doubt. */
   constructor(close: string) {
     this.#close = close;
   }
@@ -65,12 +69,12 @@ export class Source {
     return this.at >= this.#end && !(this.ended && this.at >= this.#text.length);
   }
 
-  /** Whether a value went on for too long after it had passed by a close tag. */
+  /** Whether a value went on for too long after a close tag. */
   get isLost(): boolean {
     return this.offset >= this.#doubtEnd;
   }
 
-  /** The next character, or `over`. To be asked only while the source is not dry. */
+  /** The next character, or `over`. Callers must check first that the source is not dry. */
   get code(): number {
     return this.at < this.#end ? this.#text.charCodeAt(this.at) : over;
   }
@@ -79,7 +83,7 @@ export class Source {
     return this.at < this.#end ? this.#text.charAt(this.at) : '';
   }
 
-  /** One object, list, entry, parameter or call more. */
+  /** Counts one more object, list, entry, parameter or call. */
   countPart(): void {
     this.#parts++;
     if (this.#parts > mostParts) throw new Refusal('malformed');
@@ -94,13 +98,13 @@ export class Source {
     this.#limit();
   }
 
-  /** From here on too much may not follow before a value ends. */
+  /** From here on a value must end soon. */
   doubt(): void {
     this.#doubtEnd = Math.min(this.#doubtEnd, this.offset + longestDoubt);
     this.#limit();
   }
 
-  /** A value has ended as it should: what looked like the end of the call was part of it. */
+  /** A value has ended properly, so what looked like the end of the call was part of the value. */
   settle(): void {
     this.#settled = this.offset;
     this.#doubtEnd = Number.POSITIVE_INFINITY;
@@ -111,7 +115,7 @@ export class Source {
     this.#limit();
   }
 
-  /** The characters up to the first for which `isStop` holds, as far as they have come. */
+  /** Takes the characters up to the first for which `isStop` is true, as far as they have come. */
   takeUntil(isStop: (code: number) => boolean): string {
     const from = this.at;
     let at = from;
@@ -127,7 +131,7 @@ export class Source {
     this.#end = Math.max(this.at, Math.min(this.#text.length, doubtEnd - this.#base));
   }
 
-  /** Looks for the close tag from where nobody has looked yet; a tag may begin in the piece before. */
+  /** Looks for the close tag in the part that was not searched yet. The tag may begin in the previous piece. */
   #findClose(): void {
     if (this.#close === '' || this.#closeEnd !== undefined) return;
     const from = Math.max(this.#settled, this.#searched, this.#base - this.#tail.length);
@@ -139,7 +143,7 @@ export class Source {
   }
 }
 
-/** Skips white space, and gives the character after it. */
+/** Skips white space and returns the character after it. */
 export function* skipBlanks(source: Source): Reading<number> {
   for (;;) {
     while (source.isDry) yield;
@@ -149,7 +153,7 @@ export function* skipBlanks(source: Source): Reading<number> {
   }
 }
 
-/** Takes white space, and gives it. */
+/** Takes white space and returns it. */
 export function* takeBlanks(source: Source): Reading<string> {
   let blanks = '';
   for (;;) {
@@ -165,7 +169,7 @@ export function* peek(source: Source): Reading<number> {
   return source.code;
 }
 
-/** Takes characters up to one for which `isStop` holds; it refuses what is longer than `longest`. */
+/** Takes characters up to the first for which `isStop` is true. Refuses more than `longest` characters. */
 export function* takeWord(
   source: Source,
   isStop: (code: number) => boolean,

@@ -1,4 +1,4 @@
-/** The stream parsing library: what other rooms use of it. */
+/** The part of the stream parsing library that other rooms use. */
 export type { StreamEvent, ToolCallEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export { afterLeadingThinking } from './leadingThinking.ts';

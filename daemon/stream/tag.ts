@@ -5,10 +5,10 @@ import type { CallOpening, Opening } from './openings.ts';
 import type { Mode, Scan, TagPlace } from './scan.ts';
 import { TagEnd } from './tagEnd.ts';
 
-/** `</think` and its blanks may be this long before it is prose. */
+/** `</think` with its blanks may have this length. Longer text is prose. */
 const longestClose = 64;
 
-/** Withholds what may be a tag until that is decided; at most one tag of a stream waits here. */
+/** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class Tag implements Mode {
   readonly #scan: Scan;
   #lead = '';
@@ -69,7 +69,7 @@ export class Tag implements Mode {
     return next;
   }
 
-  /** What a whole opening leads to; of an element the attributes have to come. */
+  /** Acts on a whole opening. For an element it first waits for the attributes. */
   #take(opening: Opening): void {
     switch (opening.kind) {
       case 'call':
@@ -100,7 +100,7 @@ export class Tag implements Mode {
     }
   }
 
-  /** Prose that opens a tag closes it too. */
+  /** A thinking tag in prose is a mention, and prose closes it too. */
   #takeMention(): void {
     this.#scan.mentions++;
     this.#refuseAll();
@@ -129,7 +129,7 @@ export class Tag implements Mode {
     });
   }
 
-  /** Marks around the answer go where nothing of it came before them. */
+  /** Marks around the answer are removed if nothing of the answer came before them. */
   #takeAnswer(close: string): void {
     if (this.#scan.shown || this.#afterCall) return this.#refuseAll();
     this.#scan.answerClose = close;
@@ -144,7 +144,7 @@ export class Tag implements Mode {
     this.#scan.toProse();
   }
 
-  /** A close tag too many, or the end of a turn, right after a call. */
+  /** An extra close tag, or the end of a turn, right after a call. */
   #takeAfterCall(): void {
     this.#scan.sink.markup(this.#lead + this.#held);
     this.#scan.toLead(true);
@@ -153,7 +153,7 @@ export class Tag implements Mode {
   #takeEnd(): void {
     if (this.#afterCall) return this.#takeAfterCall();
     const { lead, last } = { lead: this.#lead, last: this.#scan.sink.last };
-    // After a blank in its line it is a word of a sentence.
+    // After a blank within a line, the token is part of a sentence.
     if (this.#scan.shown && !this.#beginsLine && isBlank(last)) return this.#refuseAll();
     this.#scan.toEnd(lead + this.#held);
   }
@@ -183,7 +183,10 @@ export class Tag implements Mode {
     this.#refuse(0);
   }
 
-  /** Before the answer; in a line of it, or after a completed block, only where the profile has it. */
+  /**
+   * Whether thinking may open here: always before the answer; within the answer or after a completed block only if the
+   * profile allows it.
+   */
   #mayThink(): boolean {
     const { profile, shown, thought } = this.#scan;
     if (profile.thinkingOpens === 'lineStart' && this.#beginsLine) return true;
@@ -212,7 +215,7 @@ export class Tag implements Mode {
       sink.add({ type: 'context', name: opening.name, text: this.#held });
       return this.#scan.toLineRest('context');
     }
-    // In mid-answer the lines around the block stay apart.
+    // In the middle of an answer the lines around the block stay separate.
     if (this.#scan.shown) this.#scan.giveBack(this.#lead);
     else sink.markup(this.#lead);
     sink.markup(this.#held);
@@ -221,9 +224,9 @@ export class Tag implements Mode {
   }
 
   /**
-   * A close tag that nothing opened. The template may have opened thinking unseen; what came before has been
-   * shown and stays text, but the tag itself is dropped where it begins or ends a line. Anywhere else, or when
-   * prose has opened such a tag, it is a mention and stays.
+   * Reads a close tag that nothing has opened. The template may have opened thinking invisibly. The text before the tag
+   * was already shown and stays, but the tag itself is dropped if it begins or ends a line. Anywhere else, or if prose
+   * has opened such a tag, it is a mention and stays.
    */
   #readClose(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
@@ -266,7 +269,7 @@ export class Tag implements Mode {
     return this.#refuse(next);
   }
 
-  /** What is no opening: another may begin in it, or a reply that is nothing but calls. */
+  /** The text is not an opening, but another opening may begin in it, or a reply that consists only of calls. */
   #refuseName(next: number): number {
     const held = this.#held;
     if (this.#mayBeCall && held !== '' && !held.startsWith('<')) {

@@ -1,18 +1,18 @@
 import { doubleQuote, greater, less, singleQuote, slash } from './characters.ts';
 
-/** A longer tag is not a tag. Paths in attributes fit; an unclosed quote does not withhold a whole answer. */
+/** Longer text is not a tag. Paths in attributes fit, and an unclosed quote does not withhold a whole answer. */
 const longestTag = 4096;
 
-/** Reads the attributes of a tag, whose quoted values may hold `>` and `<`, up to the `>` that ends it. */
+/** Reads the attributes of a tag up to the `>` that ends it. Quoted values may contain `>` and `<`. */
 export class TagEnd {
-  /** Set when the characters turned out not to be a tag. */
+  /** True if the characters turned out not to be a tag. */
   failed = false;
   selfClosing = false;
   #quote = 0;
   #last = 0;
   #length = 0;
 
-  /** The index after the tag, or that of the character which refutes it (`failed`), or -1 for more. */
+  /** The index after the tag, or the index of the character that refutes it (`failed`), or -1 if more is needed. */
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);

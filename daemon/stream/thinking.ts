@@ -11,18 +11,18 @@ import {
 } from './characters.ts';
 import { endedBy, type Mode, type Scan, type ThinkingEnd } from './scan.ts';
 
-/** A close tag with more blanks than this fits is thinking. */
+/** The longest close tag. With more blanks the text is thinking. */
 const longestClose = 64;
 
 /**
- * Thinking streams at once, up to its close tag. A mention of the opening tag does not nest, or it would swallow
- * the answer; for the same reason a code fence inside hides nothing. Only a close tag between single ticks, as
- * prose quotes it, is a mention.
+ * Thinking streams at once, up to its close tag. A mention of the opening tag does not nest, because it would then
+ * swallow the answer. For the same reason a code fence inside hides nothing. Only a close tag between single ticks, as
+ * in a quotation, is a mention.
  */
 export class Thinking implements Mode {
   readonly #scan: Scan;
   #end: ThinkingEnd = { names: [] };
-  /** The character that a close tag begins with. */
+  /** The first character of a close tag. */
   #first = '<';
   #held = '';
   #atStart = true;
@@ -40,7 +40,7 @@ export class Thinking implements Mode {
     this.#afterTick = false;
   }
 
-  /** Whether a chunk is thinking and changes nothing, so that it needs no more reading. */
+  /** Whether a chunk is thinking that changes no state, so that it need not be read further. */
   isPlain(chunk: string): boolean {
     if (this.#held !== '' || this.#atStart || this.#scan.thoughts.isReading) return false;
     const first = this.#first.charCodeAt(0);
@@ -87,7 +87,7 @@ export class Thinking implements Mode {
     this.#scan.steps += thoughts.steps - before;
   }
 
-  /** Blanks go with the tag, and so does the name of a channel on a line of its own. */
+  /** Drops the blanks after the tag, and the name of a channel on a line of its own. */
   #readStart(text: string, from: number): number {
     if (this.#held !== '') return this.#readLabel(text, from);
     const at = skipBlanks(text, from);
@@ -122,7 +122,7 @@ export class Thinking implements Mode {
     return from;
   }
 
-  /** The held text has at most a tag's length, so that reading it again is cheap. */
+  /** The held text is at most as long as a tag, so reading it again is cheap. */
   #readTag(text: string, from: number): number {
     let at = from;
     while (at < text.length) {
@@ -141,7 +141,7 @@ export class Thinking implements Mode {
     return at;
   }
 
-  /** Whether a close tag may begin with this character, which does not go on with the one that is held. */
+  /** Whether a new close tag may begin with this character, which does not continue the held one. */
   #beginsAnew(character: string): boolean {
     return character === this.#first && this.#end.mark?.startsWith(this.#held + character) !== true;
   }
@@ -150,7 +150,7 @@ export class Thinking implements Mode {
     return this.#end.mark === undefined ? code === greater : this.#held.length === this.#end.mark.length;
   }
 
-  /** A whole close tag after a tick: one more tick makes it a mention. */
+  /** Decides about a whole close tag after a tick. Another tick makes it a mention. */
   #decide(code: number, at: number): number {
     if (code === tick) return this.#refuse(at);
     this.#close();
@@ -172,7 +172,7 @@ export class Thinking implements Mode {
   }
 }
 
-/** The length of the close tag that `text` is, 0 when it may become one, -1 when it cannot. */
+/** The length of `text` if it is a close tag, 0 if it may become one, -1 if it cannot. */
 function closeLength(text: string, { names, mark }: ThinkingEnd): number {
   if (mark !== undefined) return text === mark ? text.length : mark.startsWith(text) ? 0 : -1;
   if (text.length === 1) return 0;

@@ -3,19 +3,19 @@ import { LongText } from './longText.ts';
 const opening = '> <details><summary>Thinking</summary>\n>\n> ';
 const closing = '\n>\n> </details>\n\n';
 
-/** Turns the alternation of thinking and text into one Markdown text; each call returns what is to be appended now. */
+/** Turns alternating thinking and text into one Markdown text. Each call returns what to append now. */
 export interface ThinkingQuote {
   thinking(text: string): string;
   text(text: string): string;
   finish(): string;
 }
 
-/** Each run of thinking becomes one collapsible block quote before the text that follows it. */
+/** Each run of thinking becomes one collapsible block quote before the text after it. */
 export function createThinkingQuote(): ThinkingQuote {
   let isOpen = false;
-  /** Line breaks at the end of what has come: they are written once more follows them. */
+  /** The line breaks at the end so far. They are written when more follows. */
   let breaks = new LongText();
-  /** What was written last ends a line. */
+  /** Whether the last written text ends a line. */
   let atLineStart = true;
 
   const close = () => {
@@ -53,16 +53,14 @@ export function createThinkingQuote(): ThinkingQuote {
   };
 }
 
-/** How long a text is without the line breaks at its end. */
+/** The length of a text without the line breaks at its end. */
 function visibleLength(text: string): number {
   let end = text.length;
   while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--;
   return end;
 }
 
-/**
- * Takes exactly such quotes out of replayed text, and nothing else: what a user or a model quotes by hand stays.
- */
+/** Removes exactly such quotes from replayed text. What a user or a model quotes by hand stays. */
 export function stripThinkingQuotes(text: string): string {
   if (!text.includes(opening)) return text;
   const kept: string[] = [];
@@ -82,8 +80,8 @@ export function stripThinkingQuotes(text: string): string {
 }
 
 /**
- * Where a quote ends, all of whose lines are quoted. Where it is not closed, `end` is how far its lines go: a quote
- * that opens among them is not closed either, so that nothing has to be read twice.
+ * Finds the end of a quote; all of its lines must be quoted. If the quote is not closed, `end` is the end of its quoted
+ * lines. A quote that opens among them is not closed either, so nothing is read twice.
  */
 function readQuote(text: string, start: number): { readonly end: number; readonly isClosed: boolean } {
   let at = start + opening.length;

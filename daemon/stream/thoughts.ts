@@ -1,6 +1,6 @@
 import type { StreamEvent, ToolCall } from './events.ts';
 
-/** Reads a reply while it comes; what the parser of the thoughts is to this file, which makes none itself. */
+/** The part of a stream parser that this file needs. The parser itself is passed in. */
 interface ThoughtParser {
   push(chunk: string): readonly StreamEvent[];
   finish(): readonly StreamEvent[];
@@ -8,8 +8,8 @@ interface ThoughtParser {
 }
 
 /**
- * Looks for calls in what a model thinks. They are thoughts, unless they are the last thing that it says: a model that
- * forgets to end its thinking before it calls has no answer, and its call would be lost.
+ * Searches the model's thinking for calls. A call there is only a thought, unless it is the last thing that the model
+ * writes: a model that forgets to end its thinking before a call has no answer, and its call would be lost.
  */
 export class Thoughts {
   readonly #createParser: () => ThoughtParser;
@@ -20,12 +20,12 @@ export class Thoughts {
     this.#createParser = createParser;
   }
 
-  /** Something came that may be a call, so that every character counts. */
+  /** Whether something came that may be a call, so that every character counts. */
   get isReading(): boolean {
     return this.#parser !== undefined;
   }
 
-  /** Characters looked at so far. */
+  /** The number of characters visited so far. */
   get steps(): number {
     return this.#parser?.steps ?? 0;
   }
@@ -40,7 +40,7 @@ export class Thoughts {
     if (from < text.length) this.#take(this.#parser.push(text.slice(from)));
   }
 
-  /** The calls that ended the thoughts. */
+  /** The calls at the end of the thinking. */
   finish(): readonly ToolCall[] {
     this.#take(this.#parser?.finish() ?? []);
     this.#parser = undefined;

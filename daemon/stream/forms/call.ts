@@ -6,11 +6,11 @@ import type { OfferedTools } from '../offeredTools.ts';
 export interface WrittenCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The arguments that are bare words, to which the tool's schema gives their types. */
+  /** The arguments that are bare words. The tool's schema gives them their types. */
   readonly words?: ReadonlySet<string>;
-  /** Nothing was said of arguments, so that it may be a mention of the tool. */
+  /** The call has no place for arguments, so it may be just a mention of the tool. */
   readonly isArgumentFree?: true;
-  /** It has its place for arguments, and none in it. */
+  /** The call has a place for arguments, but that place is empty. */
   readonly isEmpty?: true;
 }
 
@@ -18,22 +18,25 @@ export interface WrittenCall {
 export interface FoundMark {
   readonly token: CallToken;
   readonly text: string;
-  /** Where it begins. */
+  /** The offset at which it begins. */
   readonly offset: number;
-  /** The name of a parameter, where it was read already. */
+  /** The name of a parameter, if it was already read. */
   readonly title?: string;
 }
 
-/** What the forms have to know to read a call. */
+/** What the forms need to know to read a call. */
 export interface CallContext {
   readonly tools: OfferedTools;
   readonly marks: Marks<CallToken>;
-  /** A tag or a mark says that a call is meant. What has none may be an answer, and must be a call without a doubt. */
+  /**
+   * A tag or a mark shows that a call is meant. Text without one may be an answer, so it counts only if it is certainly
+   * a call.
+   */
   isTagged: boolean;
-  /** What was read so far looked like a call, whatever becomes of it. */
+  /** Whether the text so far looked like a call, whatever the outcome. */
   begun: boolean;
-  /** A mark after a call that is for somebody else. */
+  /** A mark after a call that the next reader must handle. */
   pending: FoundMark | undefined;
-  /** Calls end here, although more was read: what follows was looked at because it might have been a value's. */
+  /** The calls end here, although more was read, because the following text might have belonged to a value. */
   endAt: number | undefined;
 }

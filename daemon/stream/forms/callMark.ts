@@ -5,17 +5,17 @@ import { readMark } from '../marks.ts';
 import { peek, type Reading, Refusal, type Source } from '../source.ts';
 import type { CallContext } from './call.ts';
 
-/** A mark between calls, or the characters that are none. */
+/** A mark between calls, or characters that are not a mark. */
 export interface CallMark {
   readonly token: CallToken | undefined;
   readonly text: string;
-  /** Where it begins. */
+  /** The offset at which it begins. */
   readonly offset: number;
-  /** A bracket that closes nothing stood before it. */
+  /** Whether a bracket that closes nothing came before it. */
   readonly isStray: boolean;
 }
 
-/** Reads a mark where one may stand between calls, and the prefix or the stray bracket before it. */
+/** Reads the mark that may follow between calls, with the prefix or the stray bracket before it. */
 export function* readCallMark(source: Source, { marks }: CallContext): Reading<CallMark> {
   const { offset } = source;
   if (source.code !== closeBracket) return { ...(yield* readMark(source, marks)), offset, isStray: false };

@@ -12,7 +12,7 @@ import { readVerbatim } from './verbatim.ts';
 
 const longestName = 256;
 
-/** The rest of a call in elements, after `<function=` or its like. */
+/** Reads the rest of a call written as elements, after `<function=` or a similar tag. */
 export function* readElementCall(
   source: Source,
   context: CallContext,
@@ -30,7 +30,7 @@ export function* readElementCall(
 interface Called {
   readonly name: string;
   readonly form: ElementForm;
-  /** The mark that the first parameter begins with, where it was read already. */
+  /** The mark of the first parameter, if it was already read. */
   readonly first?: FoundMark;
 }
 
@@ -42,7 +42,7 @@ function* readBody(source: Source, context: CallContext, { name, form }: Called)
   return { name, arguments: given };
 }
 
-/** The close tag of a call, which may be missing; any other mark is left to whoever reads on. */
+/** Reads the close tag of a call, which may be missing. Any other mark is left for the next reader. */
 function* readCallClose(source: Source, context: CallContext, form: ElementForm): Reading<void> {
   const { offset } = source;
   const code = yield* skipBlanks(source);
@@ -54,7 +54,10 @@ function* readCallClose(source: Source, context: CallContext, form: ElementForm)
   else context.pending = { token, text, offset: at };
 }
 
-/** Parameters until the call ends: at its close tag, at a mark that only stands after a call, or with the reply. */
+/**
+ * Reads parameters until the call ends: at its close tag, at a mark that occurs only after a call, or at the end of the
+ * reply.
+ */
 export function* readParameters(source: Source, context: CallContext, called: Called): Reading<WrittenCall> {
   const { name, form } = called;
   const given: Given = { values: new Map(), words: new Set() };
@@ -93,7 +96,7 @@ interface Given {
   readonly words: Set<string>;
 }
 
-/** The mark after a parameter, as far as it was read already; `over` where the call has ended. */
+/** The mark after a parameter, if it was already read; `over` if the call has ended. */
 type Next = FoundMark | undefined | 'over';
 
 function mayEndCall({ token }: FoundMark): boolean {
@@ -128,7 +131,7 @@ function* readParameter(
   return end.next ?? 'over';
 }
 
-/** A parameter that is an element of its own name. */
+/** Reads a parameter that is an element with its own name. */
 function* readElement(source: Source, mark: FoundMark, { values, words }: Given): Reading<Next> {
   if (values.has(mark.text)) throw new Refusal('malformed');
   const value = yield* readElementValue(source, mark.text);
@@ -146,7 +149,7 @@ function* nextMark(source: Source, context: CallContext): Reading<FoundMark | un
   return { token: { kind: 'element' }, text: yield* readElementName(source, text), offset };
 }
 
-/** `<city>`, of which `begun` was read: a parameter that is an element of its own. */
+/** Reads the name of an element such as `<city>`, of which `begun` was already read. Such an element is a parameter. */
 function* readElementName(source: Source, begun: string): Reading<string> {
   let tag = begun;
   for (;;) {
@@ -174,7 +177,9 @@ function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
   return isRecord(properties) ? properties : {};
 }
 
-/** The template puts a line break after the open tag and before the close tag; further ones are the value's. */
+/**
+ * The template puts a line break after the open tag and before the close tag. Further line breaks belong to the value.
+ */
 function withoutBreaks(value: string): string {
   const start = value.startsWith('\r\n') ? 2 : value.charCodeAt(0) === newline ? 1 : 0;
   const rest = value.slice(start);

@@ -4,15 +4,18 @@ import { LongText } from '../longText.ts';
 import { over, type Reading, Refusal, type Source } from '../source.ts';
 
 const longestTag = 256;
-/** As deep as other values may be. */
+/** The same depth as for other values. */
 const deepest = 64;
 
-/** The value of the element `<name>`, up to its close tag: text, or elements where their tags have the prefix. */
+/**
+ * Reads the value of the element `<name>`, up to its close tag. The value is text, or elements if their tags have the
+ * prefix.
+ */
 export function* readElementValue(source: Source, name: string): Reading<unknown> {
   const text = new LongText();
   const close = `</${name}>`;
   let depth = 0;
-  /** The end of the text, where a prefix may stand. */
+  /** The end of the text, which may be a prefix. */
   let tail = '';
   const add = (piece: string) => {
     text.add(piece);
@@ -25,7 +28,7 @@ export function* readElementValue(source: Source, name: string): Reading<unknown
     if (source.isDry || source.code === over) continue;
     const tag = yield* readTag(source);
     if (tag === close && depth-- === 0) return parsedValue(text.toString(), source);
-    // Only a tag with the prefix opens another element of the name.
+    // Only a tag with the prefix opens another element of the same name.
     if (tag === `<${name}>` && tail === tagPrefix) depth++;
     add(tag);
   }
@@ -61,7 +64,7 @@ function parsedValue(text: string, source: Source): unknown {
   return finished(top);
 }
 
-/** A piece begins with the tag that the prefix stood before. */
+/** Takes a piece, which begins with the tag after a prefix. */
 function take(piece: string, open: Element[]): void {
   const tag = /^<(\/?)([^<>/\s]+)>/.exec(piece);
   const last = open.at(-1);
@@ -78,7 +81,7 @@ function take(piece: string, open: Element[]): void {
   }
 }
 
-/** Items are a list, other elements an object; words beside them belong to nobody. */
+/** Items become a list, and other elements an object. Words beside them are a mistake. */
 function finished({ children, text }: Element): unknown {
   if (children.length === 0) return text;
   if (text.trim() !== '') throw new Refusal('malformed');

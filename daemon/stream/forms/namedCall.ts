@@ -11,14 +11,14 @@ const openParenthesis = 40;
 const longestName = 256;
 
 /**
- * A call that begins with the name of its tool: `name{…}`, `name[ARGS]{…}`, `call:name{…}`, `name(…)`, a name and pairs,
- * a name, a separator and an object, or a name alone.
+ * Reads a call that begins with the name of its tool: `name{…}`, `name[ARGS]{…}`, `call:name{…}`, `name(…)`, a name and
+ * pairs, a name, a separator and an object, or a name alone.
  */
 export function* readNamedCall(source: Source, context: CallContext): Reading<WrittenCall> {
   const word = yield* takeWord(source, endsName, longestName);
   const { code } = source;
   if (word === '') throw new Refusal(code === over ? 'cut' : 'mention');
-  // Without a tag a call in parentheses is code, or a word of a sentence.
+  // Without a tag, a call with parentheses is code or part of a sentence.
   if (code === openParenthesis && !context.isTagged) throw new Refusal('mention');
   if (code === openParenthesis) return yield* readPythonCall(source, context, word);
   if (code === openBrace && word.startsWith('call:'))
@@ -41,7 +41,7 @@ function nameOf(word: string, { tools }: CallContext): string | undefined {
   return [word, word.replace(/:[\w-]{1,64}$/, '')].find((name) => tools.find(name) !== undefined);
 }
 
-/** `function`, a separator, and a call. */
+/** Reads a separator and a call after the word `function`. */
 function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCall> {
   const { token } = source.code === less ? yield* readMark(source, context.marks) : { token: undefined };
   if (token?.kind !== 'separator') throw new Refusal('mention');
@@ -57,9 +57,9 @@ function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCa
 }
 
 interface Named {
-  /** Undefined where no tool has the name: it is unknown if arguments follow, and a mention otherwise. */
+  /** Undefined if no tool has the name: then the tool is unknown if arguments follow, and otherwise it is a mention. */
   readonly name: string | undefined;
-  /** A blank stands after the name. */
+  /** Whether a blank follows the name. */
   readonly isBroken: boolean;
 }
 
@@ -104,7 +104,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
 
 function begin(context: CallContext, { name }: Named): void {
   context.begun = true;
-  // A mark that only stands in calls says that one was meant.
+  // A mark that occurs only in calls shows that a call was meant.
   context.isTagged = true;
   if (name === undefined) throw new Refusal('unknown');
 }
@@ -136,7 +136,7 @@ function* readArguments(source: Source, context: CallContext, { name }: Named): 
   return { name, arguments: given };
 }
 
-/** The object in a fence of its own. */
+/** Reads an object in a fence of its own. */
 function* readFenced(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
   yield* takeWord(source, (code) => code === 10 || code === openBrace || code === less, 40);
   if ((yield* skipBlanks(source)) !== openBrace) throw new Refusal('mention');

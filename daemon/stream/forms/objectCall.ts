@@ -32,7 +32,7 @@ const deepest = 4;
 const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
 const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
 const wrapperKeys = new Set(['function', 'function_call', 'tool_call']);
-/** What a call may say beside its name and arguments. */
+/** Keys that a call may have besides its name and arguments. */
 const minorKeys = /^(?:type|id|call_id|tool_call_id|index|role|content)$/;
 const kinds = new Set(['function', 'tool', 'tool_call', 'tool_use', 'function_call']);
 
@@ -44,8 +44,8 @@ interface Found {
 }
 
 /**
- * An object that is a call, or that wraps calls: `{"name": …, "arguments": {…}}` and its relatives. The first key that
- * calls do not have refutes it, so that an ordinary object is let go at once.
+ * Reads an object that is a call, or that wraps calls: `{"name": …, "arguments": {…}}` and its relatives. The first key
+ * that calls do not have refutes it, so an ordinary object is released at once.
  */
 export function* readObjectCall(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
   source.at++;
@@ -84,7 +84,7 @@ function* readDoubled(source: Source, context: CallContext, depth: number): Read
   return calls;
 }
 
-/** In a tag a call may be an object whose only key is the name of its tool. */
+/** Inside a tag, a call may be an object whose only key is the name of its tool. */
 function isNamedByKey(key: string, keys: ReadonlySet<string>, { isTagged, tools }: CallContext): boolean {
   return isTagged && keys.has(key) && !isCallKey(key) && tools.find(key) !== undefined;
 }
@@ -128,7 +128,7 @@ function* readName(source: Source, context: CallContext, found: Found): Reading<
   found.name = name;
 }
 
-/** An object, an object written as a string, or nothing. What cannot become one is refused at its first character. */
+/** Reads an object, an object written as a string, or nothing. Anything else is refused at its first character. */
 function* readArguments(source: Source, { name }: Found): Reading<Readonly<Record<string, unknown>>> {
   const wrong = new Refusal(name === undefined ? 'mention' : 'malformed');
   if (source.code === openBrace) return yield* readObject(source, jsonStyle);
@@ -152,7 +152,10 @@ function mayBeginObject(code: number, quote: number): boolean {
   return code === openBrace || code === quote || code === backslash || isBlank(code) || code === over;
 }
 
-/** What else a call says must be what calls say, or it would be lost: then it is no call. */
+/**
+ * Reads another key of a call. Its value must be one that calls have. Any other value would be lost, so then it is not
+ * a call.
+ */
 function* readMinor(source: Source, context: CallContext, { key, found }: Entry): Reading<void> {
   const code = yield* peek(source);
   if (code === openBrace || code === openBracket) throw foreign(found, context);
@@ -181,7 +184,7 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
   }
   if (name === undefined) throw new Refusal('mention');
   if (given === undefined) {
-    // A dictionary that only has a name is an answer.
+    // A Python dictionary with only a name is an answer.
     if (isPython && !context.isTagged) throw new Refusal('mention');
     return [{ name, arguments: {}, isArgumentFree: true }];
   }
@@ -189,13 +192,13 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
   return [{ name, arguments: given }];
 }
 
-/** The schema of a tool where its arguments should be: the tool is described, not called. */
+/** Whether the schema of a tool stands in place of its arguments: then the tool is described, not called. */
 function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unknown): boolean {
   const own = isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
   return given['type'] === 'object' && isRecord(given['properties']) && !Object.hasOwn(own, 'properties');
 }
 
-/** The rest of a list of such objects, after its bracket. */
+/** Reads the rest of a list of such objects, after its bracket. */
 export function* readRestOfList(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {

@@ -9,9 +9,9 @@ const openParenthesis = 40;
 const closeParenthesis = 41;
 const longestName = 256;
 
-/** The rest of `name(city="Köln", days=2)`, from its parenthesis on. */
+/** Reads the rest of `name(city="Köln", days=2)`, from its parenthesis on. */
 export function* readPythonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
-  // The runner's own tools come as methods.
+  // The runner's own tools are written as methods.
   const bare = context.tools.find(name) === undefined ? name.replace(/\.call$/, '') : name;
   if (context.tools.find(bare) === undefined) throw new Refusal('unknown');
   context.begun = true;
@@ -36,7 +36,7 @@ export function* readPythonCall(source: Source, context: CallContext, name: stri
   };
 }
 
-/** A list of such calls after its bracket, of which `begun` has come. */
+/** Reads a list of such calls after its bracket. `begun` was already read. */
 export function* readPythonList(source: Source, context: CallContext, begun: string): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
   let name = begun;

@@ -4,14 +4,14 @@ import { over, type Reading, Refusal, type Source } from '../source.ts';
 
 const longestTitle = 256;
 
-/** The name that a tag has, and what its attributes say. */
+/** The name in a tag, and what its attributes say. */
 export interface Title {
   readonly name: string;
   /** An attribute says that the value is a string. */
   readonly isString?: boolean;
 }
 
-/** What stands between the beginning of a tag and its end; `isOpen` says that a value began instead. */
+/** The text between the start of a tag and its end. `isOpen` means that a value began instead of the end. */
 export interface RawTitle {
   readonly raw: string;
   readonly isOpen: boolean;
@@ -34,7 +34,7 @@ export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): 
 
 const attributes = /^(?:\s+(?:string|type|index)\s*=\s*(["'])\w*\1)*\s*$/;
 
-/** The name in a tag: in quotes, and with the attributes that say nothing of the value; or all that there is. */
+/** The name in a tag: either a quoted name, with attributes that say nothing about the value, or the whole text. */
 export function titleOf(raw: string): Title | undefined {
   const quoted = /^\s*(["'])([^"'\n]*)\1(.*)$/s.exec(raw);
   if (quoted === null) return /["'<>=]/.test(raw) || raw.trim() === '' ? undefined : { name: raw.trim() };

@@ -15,15 +15,15 @@ import { over, peek, type Reading, Refusal, Source, skipBlanks, takeBlanks } fro
 
 /** How a form writes its values. */
 export interface ValueStyle {
-  /** Tuples, triple quotes, and escapes as Python has them. */
+  /** Tuples, triple quotes and escapes as in Python. */
   readonly python?: true;
-  /** Keys stand without quotes. */
+  /** Keys have no quotes. */
   readonly bareKeys?: true;
-  /** Words without quotes are strings, and strings stand between marks. */
+  /** Words without quotes are strings, and other strings are between marks. */
   readonly bareWords?: true;
 }
 
-/** Objects and lists as models write them: JSON, and what Python or a hurried hand makes of it. */
+/** Objects and lists as models write them: JSON, with the variations of Python and of careless writing. */
 export const jsonStyle: ValueStyle = {};
 export const pythonStyle: ValueStyle = { python: true };
 export const colonStyle: ValueStyle = { bareKeys: true, bareWords: true };
@@ -33,7 +33,7 @@ const colon = 58;
 const comma = 44;
 const openParenthesis = 40;
 const closeParenthesis = 41;
-/** No name, number or word is longer, but for the words of a style that has no quotes. */
+/** No name, number or word is longer, except the words of a style without quotes. */
 const longestWord = 256;
 const longestBareWord = 65_536;
 const words = new Map<string, unknown>([
@@ -60,7 +60,7 @@ export function* readValue(source: Source, style: ValueStyle, depth = 0): Readin
   return yield* readWord(source, style);
 }
 
-/** An object with its braces, which a template may have doubled. A key that comes twice is refused. */
+/** Reads an object with its braces, which a template may have doubled. A repeated key is refused. */
 export function* readObject(
   source: Source,
   style: ValueStyle,
@@ -136,14 +136,14 @@ export function* expect(source: Source, code: number): Reading<void> {
   source.at++;
 }
 
-/** What is cut off is another matter than what is wrong. */
+/** A value that is cut off is distinguished from one that is wrong. */
 function refuse(source: Source): never {
   throw new Refusal(source.code === over ? 'cut' : 'malformed');
 }
 
 /**
- * A string between quotes. A quote ends it only where the structure goes on after it; any other was left unescaped.
- * Line breaks stand as they are, and a Windows path keeps its backslashes.
+ * Reads a string between quotes. A quote ends it only if the structure continues after the quote; the model left any
+ * other quote unescaped. Line breaks stay, and a Windows path keeps its backslashes.
  */
 export function* readString(
   source: Source,
@@ -155,7 +155,7 @@ export function* readString(
   return yield* readStringAfter(source, style, { quote, longest });
 }
 
-/** The rest of a string after its quote. */
+/** Reads the rest of a string after its quote. */
 export function* readStringAfter(
   source: Source,
   style: ValueStyle,
@@ -199,7 +199,7 @@ function endsString(code: number, style: ValueStyle): boolean {
   return code === closeBrace || code === closeBracket || (code === closeParenthesis && style.python === true);
 }
 
-/** In `"C:\\dir\\"` the last backslash is the path's own. */
+/** In `"C:\\dir\\"` the last backslash belongs to the path. */
 function endsPath(code: number): boolean {
   return code === comma || code === closeBrace || code === closeBracket;
 }
@@ -215,7 +215,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** A backslash that escapes nothing stays. */
+/** Resolves escapes. A backslash that escapes nothing stays. */
 function unescaped(raw: string, { isPath, isPython }: { isPath: boolean; isPython: boolean }): string {
   if (!raw.includes('\\')) return raw;
   return raw.replace(/\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\s\S])/g, (found, escaped: string) => {
@@ -228,7 +228,7 @@ function unescaped(raw: string, { isPath, isPython }: { isPath: boolean; isPytho
   });
 }
 
-/** A string between marks is verbatim; the first mark after it ends it. */
+/** Reads a verbatim string between marks. The next mark ends it. */
 function* readMarked(source: Source): Reading<string> {
   const { token } = yield* readMark(source, stringMarks);
   if (token === undefined) refuse(source);
@@ -246,7 +246,7 @@ function* readMarked(source: Source): Reading<string> {
   return value.toString();
 }
 
-/** A number, or a word that means a value; in a style without quotes a word may be a string. */
+/** Reads a number, or a word that means a value. In a style without quotes a word may be a string. */
 function* readWord(source: Source, style: ValueStyle): Reading<unknown> {
   const word = (yield* takeWord(source, style)).trim();
   if (words.has(word)) return words.get(word);
@@ -279,7 +279,7 @@ function endsWord(code: number): boolean {
   );
 }
 
-/** The value that a whole text is, or undefined. */
+/** The value of a whole text; undefined if the text is not a value. */
 export function tryParseValue(text: string, style: ValueStyle = jsonStyle): unknown {
   const source = new Source('');
   source.feed(text, 0);

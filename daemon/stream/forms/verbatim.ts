@@ -13,7 +13,7 @@ export interface VerbatimForm {
   readonly isNext: (key: string) => boolean;
 }
 
-/** A value, and what ended it: a mark, the end of the reply, or a place that was passed by (`endAt`). */
+/** A value, and what ended it: a mark, the end of the reply, or an earlier offset (`endAt`). */
 export interface VerbatimEnd {
   readonly value: string;
   readonly next?: FoundMark;
@@ -23,9 +23,9 @@ export interface VerbatimEnd {
 const longestName = 256;
 
 /**
- * Reads a value that is verbatim text. Its close tag ends it where the call goes on or ends after it; any other is
- * text of the value, and so are whole calls inside. A value whose close tag never comes ends where its call does, if
- * that is certain: with the reply, or where the next call begins.
+ * Reads a value that is verbatim text. A close tag ends it only if the call continues or ends right after it. Any other
+ * close tag is part of the value, and so are whole calls inside. If the close tag never comes, the value ends where its
+ * call certainly ends: with the reply, or where the next call begins.
  */
 export function* readVerbatim(
   source: Source,
@@ -51,7 +51,7 @@ function mayBeginMark(code: number): boolean {
   return code === less;
 }
 
-/** Where a value may have ended that went on. */
+/** A place where the value may have ended although the text went on. */
 interface Candidate {
   readonly length: number;
   readonly endAt: number;
@@ -60,18 +60,18 @@ interface Candidate {
 class Value {
   readonly #source: Source;
   readonly #text = new LongText();
-  /** Calls and their wrappers that were opened inside of the value. */
+  /** The calls and wrappers that are open inside of the value. */
   #nested = 0;
   #wrapped = 0;
-  /** Parameters that were opened in a call inside of the value. */
+  /** The parameters that are open in a call inside of the value. */
   #nestedParameters = 0;
-  /** A call was opened inside of the value, so that only its own close tag can end it. */
+  /** Whether a call was opened inside of the value, so that only the value's own close tag can end it. */
   #hasNested = false;
-  /** At the first close tag of the value that nothing of the call followed. */
+  /** The first close tag of the value after which the call did not continue. */
   #early: Candidate | undefined;
-  /** At the close tag of the call, or of what is around it. */
+  /** The close tag of the call, or of its wrapper. */
   #late: Candidate | undefined;
-  /** Only blanks came since the last close tag of a call. */
+  /** Whether only blanks came since the last close tag of a call. */
   #isClosing = false;
   #isAmbiguous = false;
 
@@ -90,10 +90,10 @@ class Value {
     return this.#endAt(candidate);
   }
 
-  /** What ends here because of a mark, or undefined when the mark is text. */
+  /** The end of the value at a mark, or undefined if the mark is text. */
   *take(mark: FoundMark, context: CallContext, asked: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { kind } = mark.token;
-    // What closes a parameter that nothing inside has opened is this value's own: the call inside was a mention.
+    // A close tag of a parameter that was not opened inside belongs to this value: the call inside was a mention.
     if (kind === 'parameterClose' && this.#nested > 0 && this.#nestedParameters-- <= 0)
       this.#nested = this.#nestedParameters = 0;
     const isInside = this.#nested > 0;
@@ -133,7 +133,7 @@ class Value {
     return undefined;
   }
 
-  /** The next parameter ends a value that lacks its close tag, if it can be one of this tool. */
+  /** The next parameter ends a value without a close tag, if this tool can have that parameter. */
   *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { length } = this.#text;
     const read = yield* readName(this.#source, form.tagEnd);
@@ -143,7 +143,7 @@ class Value {
     return undefined;
   }
 
-  /** The next call, where this one may have ended; otherwise a call inside of the value. */
+  /** The next call if this one may have ended, otherwise a call inside of the value. */
   *#takeOpen(mark: FoundMark, context: CallContext): Reading<VerbatimEnd | undefined> {
     const { token } = mark;
     const read =
@@ -173,7 +173,7 @@ class Value {
     this.#source.doubt();
   }
 
-  /** The one place where the value may have ended; of two nobody knows which. */
+  /** The only place where the value may have ended. With two places it is ambiguous. */
   #candidate(): Candidate | undefined {
     if (this.#hasNested || this.#isAmbiguous || (this.#early !== undefined && this.#late !== undefined))
       throw new Refusal('malformed');
@@ -196,7 +196,7 @@ function mayFollow({ token, text }: FoundMark, form: ElementForm): boolean {
 }
 
 interface Beginning {
-  /** A tool's name perhaps, or nothing where an object begins. */
+  /** Perhaps a tool's name; empty if an object begins. */
   readonly name?: string;
   readonly text: string;
 }
@@ -216,7 +216,7 @@ function* readName(source: Source, tagEnd: string): Reading<Beginning> {
   }
 }
 
-/** What stands after the open tag of a wrapper. */
+/** Reads what follows the open tag of a wrapper. */
 function* readBeginning(source: Source, { tools }: CallContext): Reading<Beginning> {
   const blanks = yield* takeBlanks(source);
   const code = yield* peek(source);
