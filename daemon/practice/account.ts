@@ -1,6 +1,6 @@
 import { answerJson, type Exchange } from './exchange.ts';
 
-/** Nobody is signed in at a practice runner. */
+/** Nobody is ever signed in to a practice runner. */
 export function me({ response }: Exchange): void {
   const signinUrl = 'https://ollama.com/connect?name=practice&key=cHJhY3RpY2U';
   answerJson(response, { error: 'unauthorized', signin_url: signinUrl }, { status: 401 });

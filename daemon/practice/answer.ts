@@ -9,13 +9,13 @@ import { answerLines, answerMerged } from './stream.ts';
 interface Framing {
   readonly request: InferenceRequest;
   readonly model: InstalledModel;
-  /** The part of a line that chat and generate form each in its own way. */
+  /** The part of a line that differs between chat and generate. */
   readonly toFields: (step: Step) => object;
-  /** Goes after `done_reason`. */
+  /** The field after `done_reason`. */
   readonly context?: (said: string) => readonly number[] | undefined;
 }
 
-/** Loading and unloading is one object, even where a stream was asked for. */
+/** Answers loading and unloading with one object, even if a stream was requested. */
 export function answerLoaded(
   exchange: Exchange,
   {
@@ -30,7 +30,7 @@ export function answerLoaded(
   answerJson(exchange.response, { ...headOf(exchange, { request, model }), ...said, ...done });
 }
 
-/** Streams steps as lines of the route, or merges them into one where no stream was asked for. */
+/** Streams steps as lines of the route, or merges them into one object if no stream was requested. */
 export async function answerSteps(
   exchange: Exchange,
   steps: AsyncIterable<Step>,
@@ -42,7 +42,7 @@ export async function answerSteps(
     await answerMerged(exchange, mergeSteps(exchange, steps, framing), {
       merge: (lines) => lines.at(-1) ?? {},
     });
-  // Said with a request that does something, it means: and then unload.
+  // In a request that does something else, it means that the model is unloaded afterwards.
   if (request.keepAlive === 0) exchange.runner.loaded.unload(model);
 }
 
@@ -79,7 +79,7 @@ async function* mergeSteps(
   yield lineOf(exchange, { step, said, framing });
 }
 
-/** One line in the order of the fields in which a real runner writes them. */
+/** One line, with its fields in the order of a real runner. */
 function lineOf(
   exchange: Exchange,
   { step, said, framing }: { readonly step: Step; readonly said: string; readonly framing: Framing },

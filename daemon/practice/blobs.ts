@@ -14,7 +14,7 @@ export function blobExists({ response, runner, tail }: Exchange): void {
   response.end();
 }
 
-/** Takes the raw bytes and keeps nothing but that they were there; their digest is checked. */
+/** Takes the raw bytes and checks their digest, but keeps only the fact that they were uploaded. */
 export async function uploadBlob({ incoming, response, runner, request, tail }: Exchange): Promise<void> {
   const digest = parseDigest(tail);
   if (runner.store.hasBlob(digest)) {

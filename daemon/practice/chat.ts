@@ -73,7 +73,7 @@ async function* chatSteps(exchange: Exchange, turn: Turn): AsyncGenerator<Step> 
     stop,
     ...probabilities,
   });
-  // Chat tells nothing of a token that shows nothing; generate does.
+  // Chat sends no line for a token that shows nothing; generate does.
   for await (const step of steps) if (step.text || step.thinking || step.calls || step.done) yield step;
 }
 
@@ -81,7 +81,7 @@ function messageFields({ text, thinking, calls }: Step): object {
   return { message: { role: 'assistant', content: text, thinking, tool_calls: calls } };
 }
 
-/** Nothing is loaded for a stub: even an empty chat goes to its host, which refuses it. */
+/** A stub loads nothing: even an empty chat goes to its host, which refuses it. */
 function refuseAsRemote({ response }: Exchange): void {
   const body = { StatusCode: 400, Status: '400 Bad Request', error: 'messages must not be empty' };
   answerJson(response, body, { status: 400, contentType: 'application/x-ndjson' });

@@ -3,7 +3,9 @@ import { checkType, isRecord, listOf, textOf } from './fields.ts';
 import type { PromptMessage, PromptTool } from './speech.ts';
 import { countTokens } from './tokens.ts';
 
-/** @throws {ApiFailure} 400 with Go's texts: content parts, arguments as a string, an image that is no base64. */
+/**
+ * @throws {ApiFailure} 400 with Go's texts for content parts, arguments as a string, and an image that is not base64.
+ */
 export function readMessages(value: unknown): readonly PromptMessage[] {
   return listOf(value).map((message) => {
     if (!isRecord(message))
@@ -37,7 +39,7 @@ export function readTools(value: unknown): readonly PromptTool[] {
   });
 }
 
-/** About what the prompt costs: four tokens a message for its frame, ten an image. */
+/** An estimate of the prompt's tokens: four more for the frame of each message, and ten for each image. */
 export function promptTokens(messages: readonly PromptMessage[], tools: readonly PromptTool[]): number {
   const texts = messages.map(({ content, images }) => countTokens(content) + 4 + images * 10);
   const offered = tools.map((tool) => countTokens(JSON.stringify(tool)));

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The time in milliseconds, and a wait that an abort ends with an error. */
+/** The time in milliseconds, and a wait that rejects when it is aborted. */
 export interface Clock {
   now(): number;
   delay(milliseconds: number, signal: AbortSignal): Promise<void>;

@@ -1,6 +1,7 @@
 /**
- * What could stand at the cursor, by the text around it alone: the rest of an earlier line that began alike, else the
- * rest of a word that occurs elsewhere, else nothing. No comment stands in for code here: it would end up in a file.
+ * Guesses the text at the cursor from the text around it: the rest of an earlier line with the same start, else the
+ * rest of a word that occurs elsewhere, else nothing. It never answers with a comment instead of code, because the
+ * comment would end up in a file.
  */
 export function guessCompletion({
   prefix,

@@ -61,7 +61,7 @@ async function* createLines(exchange: Exchange, name: string, fields: Fields): A
   yield { status: 'success' };
 }
 
-/** The model that the new one starts from; it is pulled where it is not installed. */
+/** The model that the new one starts from. It is pulled if it is not installed. */
 async function* baseLines(exchange: Exchange, fields: Fields): AsyncGenerator<object, PracticeModel> {
   const { store } = exchange.runner;
   const from = textOf(fields['from']);
@@ -118,7 +118,7 @@ function remoteStub(name: string, fields: Fields): PracticeModel {
   };
 }
 
-/** A blob of a layer that other models share is not made again. */
+/** A blob that other models share is not created again. */
 function origin({ runner }: Exchange, { digest }: Layer): string {
   return runner.store.hasBlob(digest) ? 'using existing layer' : 'creating new layer';
 }

@@ -8,7 +8,7 @@ import { findRoute, isBlobUpload } from './routes.ts';
 
 export interface Dispatch {
   readonly answer: (incoming: IncomingMessage, response: ServerResponse) => void;
-  /** Resolves when no answer is being worked on. */
+  /** Resolves when no request is being answered. */
   settled(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ async function answerRequest(
   }
 }
 
-/** After an abort there is nobody to tell; what is no failure of the API is a mistake of ours. */
+/** After an abort nobody reads an answer. An error that is not a failure of the API is a mistake of ours. */
 function answerError(response: ServerResponse, error: unknown, signal: AbortSignal): void {
   if (signal.aborted || response.destroyed) return;
   if (error instanceof ApiFailure) answerJson(response, error.body, { status: error.status });

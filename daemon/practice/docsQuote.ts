@@ -10,11 +10,11 @@ export interface Section {
 export interface Match {
   readonly section: Section;
   readonly score: number;
-  /** The part of the question's words that the section has, up to 1. */
+  /** The share of the question's words that the section contains, up to 1. */
   readonly share: number;
 }
 
-/** Splits Markdown at its headings; front matter is left out, a fenced block stays one paragraph. */
+/** Splits Markdown at its headings. Front matter is left out, and a fenced block stays one paragraph. */
 export function splitSections(markdown: string, file: string): readonly Section[] {
   const sections: { heading: string; lines: string[] }[] = [{ heading: file, lines: [] }];
   let fence = '';
@@ -33,8 +33,8 @@ export function splitSections(markdown: string, file: string): readonly Section[
 }
 
 /**
- * The sections that have words of the question, best first. A rare word counts more than a common one, a short text
- * more than a long one that has it too, and most of all a heading that says what was asked.
+ * The sections that contain words of the question, best first. A rare word counts more than a common one, and a word
+ * counts more in a short text than in a long one. A heading that matches the question counts most.
  */
 export function findSections(question: string, sections: readonly Section[]): readonly Match[] {
   const asked = [...wordsOf(question)];
@@ -50,7 +50,7 @@ export function findSections(question: string, sections: readonly Section[]): re
 interface Bag {
   readonly section: Section;
   readonly heading: ReadonlySet<string>;
-  /** The words of the document's title and file name: they belong to each of its sections a little. */
+  /** The words of the document's title and file name, which count a little for each of its sections. */
   readonly document: ReadonlySet<string>;
   readonly text: ReadonlySet<string>;
   readonly length: number;
@@ -81,7 +81,7 @@ function scoreOf(
     if (points > 0) hits += 1;
     score += points * weight;
   }
-  // Twice the words in common, by the words of both: 1 where heading and question say the same.
+  // Twice the number of common words, divided by the words of both: 1 if heading and question have the same words.
   const likeness = (2 * inHeading) / (heading.size + rarity.size || 1);
   const share = hits / (rarity.size || 1);
   return { score: score * (0.5 + share / 2) + 3 * likeness, share };
@@ -92,7 +92,7 @@ function rarityOf(word: string, bags: readonly Bag[]): number {
   return Math.log(1 + (bags.length - having + 0.5) / (having + 0.5));
 }
 
-/** Whole paragraphs of a section as a block quote: those that fit best, in their order, up to about 900 characters. */
+/** Quotes whole paragraphs of a section: the best matches in their original order, up to about 900 characters. */
 export function quoteSection(question: string, { paragraphs }: Section): string {
   const asked = wordsOf(question);
   const ranked = joinLeads(paragraphs)
@@ -119,7 +119,7 @@ export function blockQuote(text: string): string {
   return text.replace(/^(.?)/gm, (_line, first: string) => (first === '' ? '>' : `> ${first}`));
 }
 
-/** A paragraph that ends with a colon is nothing without the one that it announces. */
+/** A paragraph that ends with a colon is useless without the next one. */
 function joinLeads(paragraphs: readonly string[]): readonly string[] {
   const joined: string[] = [];
   for (const paragraph of paragraphs) {
@@ -129,7 +129,7 @@ function joinLeads(paragraphs: readonly string[]): readonly string[] {
   return joined;
 }
 
-/** The words that a search can go by: without the small ones, in one form for one and many. */
+/** The words that a search uses: without small words, and with singular and plural in one form. */
 export function wordsOf(text: string): ReadonlySet<string> {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return new Set(words.filter((word) => word.length > 1 && !smallWords.has(word)).map(stem));

@@ -3,13 +3,15 @@ import { join, relative } from 'node:path';
 import { type Section, splitSections } from './docsQuote.ts';
 
 export interface Documents {
-  /** All sections of all documents, read once; none where there is no folder. */
+  /** All sections of all documents, which are read once; empty if there is no folder. */
   sections(): Promise<readonly Section[]>;
 }
 
 const limits = { files: 200, bytes: 512 * 1024 } as const;
 
-/** Reads a folder of Markdown, at most 200 files of half a megabyte; what cannot be read is left out. */
+/**
+ * Reads a folder of Markdown: at most 200 files, and half a megabyte of each. Files that cannot be read are left out.
+ */
 export function createDocuments(folder: string | undefined): Documents {
   let read: Promise<readonly Section[]> | undefined;
   return { sections: () => (read ??= folder === undefined ? Promise.resolve([]) : readFolder(folder)) };

@@ -11,7 +11,7 @@ const milliseconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * `keep_alive` in milliseconds: a number counts seconds, a string is a Go duration, below zero is for ever.
+ * `keep_alive` in milliseconds. A number is seconds, a string is a Go duration, and a negative value means for ever.
  * @throws {ApiFailure} 400 with the texts of Go's `time.ParseDuration`.
  */
 export function parseKeepAlive(value: unknown): number | undefined {

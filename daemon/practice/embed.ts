@@ -20,7 +20,7 @@ const embedRequest: Struct = {
   },
 };
 
-/** Numbers that say nothing of the meaning, but are the same for the same text; a vector's length is 1. */
+/** Numbers that say nothing about the meaning, but are the same for the same text. A vector's length is 1. */
 export function embed(exchange: Exchange): void {
   const fields = readFields(parseBody(exchange.text), embedRequest);
   const request = readInference(fields);

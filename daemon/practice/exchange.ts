@@ -7,12 +7,12 @@ import type { ModelStore } from './modelStore.ts';
 import type { RecordedRequest } from './requestLog.ts';
 import type { Speaker } from './speech.ts';
 
-/** What all exchanges of one practice runner share. */
+/** What all exchanges with one practice runner share. */
 export interface Runner {
   readonly store: ModelStore;
   readonly loaded: LoadedModels;
   readonly clock: Clock;
-  /** What the library offers, and a pull finds. */
+  /** The models that the library lists and a pull finds. */
   readonly catalog: readonly PracticeModel[];
   readonly speak: Speaker;
   readonly tokensPerSecond: number;
@@ -28,15 +28,15 @@ export interface Exchange {
   readonly incoming: IncomingMessage;
   readonly request: RecordedRequest;
   readonly response: ServerResponse;
-  /** The body as text; empty for a blob, which is never kept whole. */
+  /** The body as text; empty for a blob, because a blob is never kept as a whole. */
   readonly text: string;
-  /** The part of the path that a route leaves open: a digest, a name. */
+  /** The variable part of the path: a digest or a name. */
   readonly tail: string;
   /** Aborted when the client goes away, and when the runner closes. */
   readonly signal: AbortSignal;
-  /** Speaks in the model's place. */
+  /** Speaks instead of the model. */
   readonly speak?: Speaker;
-  /** Loses the connection, as a broken network does: no abort of the client. */
+  /** Drops the connection like a broken network. It does not count as an abort by the client. */
   drop(): void;
 }
 
@@ -69,10 +69,10 @@ export function answerEmpty(response: ServerResponse, status: number): void {
   response.end();
 }
 
-/** What a script may do with an answer whose bytes it writes itself. */
+/** What a script may use if it writes the bytes of an answer itself. */
 export type RawExchange = Pick<Exchange, 'request' | 'response' | 'signal' | 'drop'>;
 
-/** What a script makes of a request: nothing, other words in the model's mouth, or the whole answer. */
+/** What a script does with a request: nothing, replace what the model says, or write the whole answer. */
 export type Script = (
   request: RecordedRequest,
 ) =>

@@ -1,9 +1,9 @@
-/** An answer that is an error: `{"error": message}` with a status, or an error line where a stream has begun. */
+/** An answer that is an error: `{"error": message}` with a status, or an error line if a stream has begun. */
 export class ApiFailure extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** Fields beside `error`, in front of it; the path of remote models has such. */
+    /** Fields before `error`. Errors of remote models have such fields. */
     readonly before: Readonly<Record<string, unknown>> = {},
     readonly after: Readonly<Record<string, unknown>> = {},
   ) {

@@ -3,7 +3,7 @@ import { badRequest } from './failure.ts';
 export type FieldType = 'string' | 'bool' | 'int' | 'object' | 'array' | 'any';
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The Go struct that a route reads: its name, as errors tell it, and its fields. */
+/** The Go struct that a route reads: its name in errors, and its fields. */
 export interface Struct {
   readonly name: string;
   readonly fields: Readonly<Record<string, FieldType>>;
@@ -19,8 +19,9 @@ const goTypes: Readonly<Record<FieldType, string>> = {
 };
 
 /**
- * A body as Go's decoder sees it: keys match in any case, unknown ones are ignored, `null` is absent.
- * @throws {ApiFailure} 400 where a field has the wrong type.
+ * Reads a body like Go's decoder: keys match in upper and lower case, unknown keys are ignored, and `null` counts as
+ * absent.
+ * @throws {ApiFailure} 400 if a field has the wrong type.
  */
 export function readFields(body: unknown, struct: Struct): Fields {
   if (!isRecord(body))
@@ -36,7 +37,7 @@ export function readFields(body: unknown, struct: Struct): Fields {
   return fields;
 }
 
-/** @throws {ApiFailure} 400 with Go's text: which type came, for which field, of which type. */
+/** @throws {ApiFailure} 400 with Go's text: the actual type, the field, and the expected type. */
 export function checkType(value: unknown, type: FieldType, path: string): void {
   const actual = jsonType(value);
   const fits =

@@ -109,7 +109,7 @@ function message(role: string, content: string): PromptMessage {
   return { role, content, toolName: '', images: 0 };
 }
 
-/** The tokens so far, as the old way of going on with a text wants them: a number a character. */
+/** The tokens so far, for clients that continue a text in the old way: one number for each character. */
 function contextOf({ prompt, suffix }: Passage, said: string): readonly number[] {
   return [...`${prompt}${suffix}${said}`].map((character) => character.codePointAt(0) ?? 0);
 }

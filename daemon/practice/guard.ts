@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 
 /**
- * Whether a request may come in: a name that some web page points at this machine may not, nor a web page of another
- * origin. Programs send no origin.
+ * Whether a request is allowed. Refused are a host name that a web page made point at this machine, and a web page of
+ * another origin. Programs send no origin.
  */
 export function isAllowed({ host = '', origin }: IncomingHttpHeaders): boolean {
   return isOwnHost(hostOf(host)) && (origin === undefined || isOwnOrigin(origin));
@@ -27,7 +27,7 @@ function isOwnHost(host: string): boolean {
   );
 }
 
-/** Without its port and the brackets of IPv6. */
+/** The host without its port and without the brackets of IPv6. */
 function hostOf(text: string): string {
   return (/^\[([^\]]*)\]|^[^:/]*/.exec(text)?.[1] ?? text.replace(/:\d+$/, '')).toLowerCase();
 }

@@ -1,10 +1,10 @@
 import type { Exchange } from './exchange.ts';
 import { ApiFailure } from './failure.ts';
 import type { Job, Step } from './job.ts';
+import { createLineMaker } from './lineMaker.ts';
 import { createPacer } from './pacer.ts';
-import { createTeller } from './teller.ts';
 
-/** Lets the model speak, within the limits of the request; ends without `done` where the speech is cut. */
+/** Lets the model speak within the limits of the request. Ends without `done` if the speech is cut. */
 export async function* infer(exchange: Exchange, job: Job): AsyncGenerator<Step> {
   const { runner, signal } = exchange;
   const release = runner.loaded.use(job.model);
@@ -24,7 +24,7 @@ export async function* infer(exchange: Exchange, job: Job): AsyncGenerator<Step>
 }
 
 async function* steps(exchange: Exchange, job: Job): AsyncGenerator<Step> {
-  const teller = createTeller(job);
+  const maker = createLineMaker(job);
   const room = job.shift ? job.limit : Math.min(job.limit, job.window - job.promptTokens + 1);
   const speak = exchange.speak ?? job.model.speak ?? exchange.runner.speak;
   let reason: 'stop' | 'length' = 'stop';
@@ -33,12 +33,12 @@ async function* steps(exchange: Exchange, job: Job): AsyncGenerator<Step> {
     if (piece.kind === 'failure') throw new ApiFailure(piece.status ?? 500, piece.message);
     if (piece.kind === 'cut') return;
     if (piece.kind === 'crash') return exchange.drop();
-    const { step, stopped } = teller.tell(piece);
+    const { step, stopped } = maker.add(piece);
     if (step) yield step;
     if (stopped) break;
-    if (teller.tokens() < room) continue;
+    if (maker.tokens() < room) continue;
     reason = 'length';
     break;
   }
-  yield* teller.end(reason);
+  yield* maker.end(reason);
 }

@@ -7,9 +7,9 @@ import { fullName, isCloudName, tryModelName } from './modelName.ts';
 import { type ModelOptions, readOptions } from './modelOptions.ts';
 import type { InstalledModel } from './modelStore.ts';
 
-/** What chat and generate have in common, as it was asked. */
+/** The part of a request that chat and generate have in common. */
 export interface InferenceRequest {
-  /** The model's name as it was sent; answers echo it. */
+  /** The model's name in the request; answers repeat it. */
   readonly name: string;
   readonly stream: boolean;
   readonly think: unknown;
@@ -18,7 +18,7 @@ export interface InferenceRequest {
   readonly shift: boolean;
   readonly format: unknown;
   readonly options: Readonly<Record<string, unknown>>;
-  /** How many alternatives each token tells; undefined where no probabilities are asked for. */
+  /** How many alternatives each token has; undefined if the request asks for no probabilities. */
   readonly topLogprobs?: number;
 }
 
@@ -36,7 +36,7 @@ export const inferenceFields: Struct['fields'] = {
   _debug_render_only: 'bool',
 };
 
-/** @throws {ApiFailure} 400 for a value that the decoder or the first check refuses. */
+/** @throws {ApiFailure} 400 for a value that the decoder or the first check does not accept. */
 export function readInference(fields: Fields): InferenceRequest {
   const { think, options, logprobs, top_logprobs: top = 0 } = fields;
   checkThink(think);
@@ -56,7 +56,7 @@ export function readInference(fields: Fields): InferenceRequest {
   };
 }
 
-/** @throws {ApiFailure} 404 where the model is not installed, 502 where only ollama.com has it. */
+/** @throws {ApiFailure} 404 if the model is not installed, 502 if only ollama.com has it. */
 export function findModel({ runner }: Exchange, name: string, path: string): InstalledModel {
   if (!tryModelName(name)) throw badRequest('invalid model name');
   const model = runner.store.find(name);
@@ -65,7 +65,10 @@ export function findModel({ runner }: Exchange, name: string, path: string): Ins
   throw modelNotFound(name);
 }
 
-/** @throws {ApiFailure} 400 with the recorded texts: the model itself first, then thinking, then the others at once. */
+/**
+ * @throws {ApiFailure} 400 with the recorded texts. The model itself is checked first, then thinking, then the other
+ * capabilities together.
+ */
 export function requireCapabilities(
   { name, think }: InferenceRequest,
   model: InstalledModel,
@@ -83,7 +86,7 @@ export function requireCapabilities(
 
 export type LoadedOptions = ModelOptions & { readonly window: number };
 
-/** Loads the model for as long as was asked; the window is what the request, the model or the default says. */
+/** Loads the model for the requested time. The window comes from the request, the model or the default. */
 export function loadModel(
   { runner }: Exchange,
   model: InstalledModel,
@@ -102,7 +105,7 @@ export function checkFormat(format: unknown): void {
   throw new ApiFailure(500, text);
 }
 
-/** A model that thinks does so unless it is told not to. */
+/** A thinking model thinks unless the request says otherwise. */
 export function thinks({ think }: InferenceRequest, model: InstalledModel): boolean {
   return capabilitiesOf(model).includes('thinking') && think !== false;
 }

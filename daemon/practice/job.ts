@@ -2,7 +2,7 @@ import type { Metrics } from './meter.ts';
 import type { InstalledModel } from './modelStore.ts';
 import type { Prompt } from './speech.ts';
 
-/** One line of an answer, before chat or generate gives it its form. */
+/** One line of an answer, before it gets the form of chat or generate. */
 export interface Step {
   readonly text: string;
   readonly thinking?: string;
@@ -11,7 +11,7 @@ export interface Step {
   readonly done?: { readonly reason: 'stop' | 'length'; readonly metrics: Metrics };
 }
 
-/** What a request asks of a model, worked out. */
+/** What a request asks of a model, with all defaults applied. */
 export interface Job {
   readonly prompt: Prompt;
   readonly model: InstalledModel;

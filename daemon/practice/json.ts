@@ -1,6 +1,6 @@
 /**
- * Encodes as Go's encoder does: `<`, `>`, `&` and the line separators U+2028/2029 are escaped, and half a surrogate
- * pair becomes U+FFFD. So a client that looks for tags in the bytes fails here as it does with a real runner.
+ * Encodes like Go's encoder: `<`, `>`, `&` and the line separators U+2028/2029 are escaped, and half a surrogate pair
+ * becomes U+FFFD. So a client that looks for tags in the bytes fails here too, as it would with a real runner.
  */
 export function encodeJson(value: unknown): string {
   const json = JSON.stringify(value, (_key, part: unknown) =>
@@ -12,7 +12,7 @@ export function encodeJson(value: unknown): string {
 const loneSurrogate = /\p{Surrogate}/gu;
 const escaped = /[<>&\u2028\u2029]/g;
 
-/** RFC 3339 as Go prints it: UTC, trailing zeros of the fraction cut. */
+/** RFC 3339 in Go's form: UTC, without trailing zeros in the fraction. */
 export function goTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.?0*Z$/, 'Z');
 }

@@ -1,7 +1,7 @@
 import { answerText, type Exchange } from './exchange.ts';
 import { capabilitiesOf, type PracticeModel } from './model.ts';
 
-/** The library is a web page and no JSON, as at ollama.com: a link `/library/NAME` for every model. */
+/** The library is a web page and not JSON, as on ollama.com: one link `/library/NAME` for each model. */
 export function libraryPage({ response, runner, tail }: Exchange): void {
   const entries = runner.catalog.filter(({ name }) => tail === '' || baseName(name) === tail);
   const found = entries.length > 0 || tail === '';

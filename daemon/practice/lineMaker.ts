@@ -5,20 +5,20 @@ import type { Call, Piece } from './speech.ts';
 import { createStopFilter } from './stopFilter.ts';
 import { countTokens } from './tokens.ts';
 
-/** A piece that is said; the others end the speech. */
+/** A piece that is part of the speech; the other pieces end it. */
 type Said = Extract<Piece, { readonly kind: 'text' | 'thinking' | 'calls' | 'lost' }>;
 
-interface Teller {
-  /** The line that a piece makes, if it makes one; `stopped` when it held a stop sequence. */
-  tell(piece: Said): { readonly step?: Step; readonly stopped?: boolean };
+interface LineMaker {
+  /** The line for a piece, if it has one. `stopped` means that the piece contained a stop sequence. */
+  add(piece: Said): { readonly step?: Step; readonly stopped?: boolean };
   /** Tokens so far. */
   tokens(): number;
-  /** What was held back, and the line that says `done`. */
+  /** The text that was held back, and the line with `done`. */
   end(reason: 'stop' | 'length'): readonly Step[];
 }
 
-/** Makes lines of what a model says, and counts it. */
-export function createTeller(job: Pick<Job, 'promptTokens' | 'stop' | 'topLogprobs'>): Teller {
+/** Turns what a model says into lines, and counts the tokens. */
+export function createLineMaker(job: Pick<Job, 'promptTokens' | 'stop' | 'topLogprobs'>): LineMaker {
   const meter = startMeter(job.promptTokens);
   const stops = createStopFilter(job.stop);
   const last: object[] = [];
@@ -26,7 +26,7 @@ export function createTeller(job: Pick<Job, 'promptTokens' | 'stop' | 'topLogpro
   const number = (calls: readonly Call[]) => calls.map((call) => callOnWire(call, index++));
   const textStep = (text: string): Step => ({ text, ...logprobsOf(text, job.topLogprobs) });
   return {
-    tell(piece) {
+    add(piece) {
       meter.count(tokensOf(piece));
       switch (piece.kind) {
         case 'lost':
@@ -66,7 +66,7 @@ function randomId(): string {
   return [...randomBytes(8)].map((byte) => (byte % 36).toString(36)).join('');
 }
 
-/** Every token is certain, as with weights that know one text only. */
+/** Every token is certain, as with weights that know only one text. */
 function logprobsOf(text: string, top: number | undefined): Pick<Step, 'logprobs'> {
   if (top === undefined || text === '') return {};
   const token = { token: text, logprob: 0, bytes: [...Buffer.from(text)] };

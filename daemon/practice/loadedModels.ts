@@ -2,15 +2,15 @@ import type { InstalledModel } from './modelStore.ts';
 
 export interface LoadedModel {
   readonly model: InstalledModel;
-  /** Tokens of the window that was allocated. */
+  /** Tokens of the allocated window. */
   readonly window: number;
   readonly expiresAt: number;
 }
 
 /**
- * The models in memory. Nothing runs on a timer: what has expired is left out when somebody looks. As in a real
- * runner, an unload is not done when it is answered: for a moment the model stays in the list with a past expiry,
- * and as long as an answer of it runs.
+ * The models in memory. There is no timer: the list leaves out expired models when it is read. As in a real runner, an
+ * unload is answered before it is complete. The model stays in the list for a moment, with an expiry in the past, and
+ * for as long as one of its answers runs.
  */
 export interface LoadedModels {
   list(): readonly LoadedModel[];
@@ -20,7 +20,7 @@ export interface LoadedModels {
   use(model: InstalledModel): () => void;
 }
 
-/** A quarter of a nanosecond's 64 bits: "for ever" is 292 years, as Go counts. */
+/** Go's longest duration, 64 bits of nanoseconds, in ms: "for ever" is 292 years. */
 const forEver = (2 ** 63 - 1) / 1e6;
 const defaultKeepAlive = 5 * 60_000;
 

@@ -14,7 +14,10 @@ export interface Meter {
   read(): Metrics;
 }
 
-/** Counts what a model says. The first token ends the reading of the prompt, so one token alone takes no time. */
+/**
+ * Counts the tokens that a model says. The evaluation time starts with the first token, so a single token takes no
+ * time.
+ */
 export function startMeter(promptTokens: number): Meter {
   const start = performance.now();
   let tokens = 0;
@@ -39,7 +42,7 @@ export function startMeter(promptTokens: number): Meter {
   };
 }
 
-/** The metrics as they go out: a zero is omitted. */
+/** The metrics for the answer, without zeros. */
 export function metricsOnWire(metrics: Metrics): object {
   return Object.fromEntries(Object.entries(metrics).filter(([, value]) => value !== 0));
 }

@@ -11,12 +11,15 @@ export type Capability =
   | 'image'
   | 'audio';
 
-/** A model of the practice runner: what the lists say of it, and what it says. All but the name has a default. */
+/**
+ * A model of the practice runner: what the lists say about it, and what it says itself. Everything except the name has
+ * a default.
+ */
 export interface PracticeModel {
   readonly name: string;
   /** Default: completion. */
   readonly capabilities?: readonly Capability[];
-  /** Lists and details leave the capabilities out, as old servers do. */
+  /** True leaves the capabilities out of lists and details, as old servers do. */
   readonly old?: boolean;
   /** The model's own maximum, in tokens. Default 4096. */
   readonly contextLength?: number;
@@ -35,12 +38,12 @@ export interface PracticeModel {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly messages?: readonly { readonly role: string; readonly content: string }[];
   readonly parent?: string;
-  /** A stub whose work another host does. */
+  /** Set for a stub that forwards its work to another host. */
   readonly remote?: { readonly host: string; readonly model: string };
   readonly description?: string;
-  /** Milliseconds since 1970. Default: when it was installed. */
+  /** Milliseconds since 1970. Default: the time of its installation. */
   readonly modifiedAt?: number;
-  /** Default: it quotes the project's documents. */
+  /** Default: quotes the project's documents. */
   readonly speak?: Speaker;
 }
 
@@ -58,7 +61,7 @@ export function contextLengthOf(model: PracticeModel): number {
   return model.contextLength ?? 4096;
 }
 
-/** The blobs that a model consists of, in the order of its manifest; a stub of a remote one has only its config. */
+/** The blobs of a model, in the order of its manifest. A stub of a remote model has only its config. */
 export function layersOf(model: PracticeModel): readonly Layer[] {
   const texts: readonly (readonly [Layer['kind'], string | undefined])[] = [
     ['template', model.template],
@@ -88,7 +91,7 @@ function digestOf(content: string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
 
-/** Where a real runner keeps a blob; a practice runner keeps none, but texts name such paths. */
+/** The path at which a real runner keeps a blob. A practice runner keeps none, but its texts name such paths. */
 export function blobPath(digest: string): string {
   return `/models/blobs/${digest.replace(':', '-')}`;
 }

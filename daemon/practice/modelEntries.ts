@@ -3,7 +3,7 @@ import type { LoadedModel } from './loadedModels.ts';
 import { blobPath, capabilitiesOf, contextLengthOf, layersOf, manifestDigest, weightsOf } from './model.ts';
 import type { InstalledModel } from './modelStore.ts';
 
-/** One entry of the list of installed models; a field that is absent on the wire is undefined. */
+/** One entry of the list of installed models. Undefined fields are absent on the wire. */
 export function installedEntry(model: InstalledModel): object {
   const lengths = {
     context_length: contextLengthOf(model),
@@ -22,7 +22,7 @@ export function installedEntry(model: InstalledModel): object {
   };
 }
 
-/** One entry of the list of loaded models: its window is the allocated one, and it names no parent. */
+/** One entry of the list of loaded models, with the allocated window and without a parent. */
 export function runningEntry({ model, window, expiresAt }: LoadedModel): object {
   return {
     name: model.name,

@@ -1,4 +1,4 @@
-/** A model's name with its defaults filled in, spelled as it was given. */
+/** A model's name with its defaults filled in, in its original spelling. */
 export interface ModelName {
   readonly scheme: string;
   readonly host: string;
@@ -12,7 +12,7 @@ const hostPart = /^\w[\w.:-]{0,349}$/;
 const namespacePart = /^\w[\w-]{0,79}$/;
 const modelPart = /^\w[\w.-]{0,79}$/;
 
-/** Reads `[scheme://][host/][namespace/]model[:tag]`; undefined where the name is outside of the grammar. */
+/** Reads `[scheme://][host/][namespace/]model[:tag]`; undefined if the name does not follow the grammar. */
 export function tryModelName(raw: string): ModelName | undefined {
   const [, scheme = defaults.scheme, rest = ''] = /^(?:(\w+):\/\/)?(.*)$/s.exec(withoutLocal(raw)) ?? [];
   const slash = rest.lastIndexOf('/');
@@ -31,7 +31,7 @@ export function tryModelName(raw: string): ModelName | undefined {
   return valid ? { scheme, host, namespace, model, tag } : undefined;
 }
 
-/** The shortest form, but always with its tag: as the runner lists it. */
+/** The form in the runner's lists: the shortest one, but always with its tag. */
 export function displayName(name: ModelName): string {
   const ownHost = name.host === defaults.host;
   const ownNamespace = ownHost && name.namespace === defaults.namespace;
@@ -39,17 +39,17 @@ export function displayName(name: ModelName): string {
   return `${path.join('/')}:${name.tag}`;
 }
 
-/** The form of the texts of errors: host and namespace are never left out. */
+/** The form in error messages: with host and namespace. */
 export function fullName(name: ModelName): string {
   return `${name.host}/${name.namespace}/${name.model}:${name.tag}`;
 }
 
-/** The same for every spelling of one model. */
+/** A key that is equal for every spelling of one model. */
 export function nameKey(name: ModelName): string {
   return fullName(name).toLowerCase();
 }
 
-/** Whether the part after the last colon asks for ollama.com: `m:cloud`, `m:20b:cloud`, `m:20b-cloud`. */
+/** Whether the part after the last colon refers to ollama.com: `m:cloud`, `m:20b:cloud`, `m:20b-cloud`. */
 export function isCloudName(raw: string): boolean {
   const colon = raw.lastIndexOf(':');
   return colon !== -1 && /^(?:.*-)?cloud$/i.test(raw.slice(colon + 1).trim());

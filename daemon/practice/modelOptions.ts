@@ -10,18 +10,18 @@ const optionTypes: Readonly<Record<string, OptionType>> = {
   ...typed('string array', 'stop'),
 };
 
-/** Those of a model's options that change what a practice runner does. */
+/** The options of a model that change what a practice runner does. */
 export interface ModelOptions {
   /** Tokens of the window. */
   readonly window?: number;
-  /** Tokens to say at most; nothing below 1 is a limit. */
+  /** The most tokens of an answer. A value below 1 is not a limit. */
   readonly limit: number;
   readonly stop: readonly string[];
 }
 
 /**
- * The options of a request over those of the model; unknown ones are taken without a word.
- * @throws {ApiFailure} 500 where one has the wrong type, as a real runner does.
+ * The options of a request, which override those of the model. Unknown ones are silently accepted.
+ * @throws {ApiFailure} 500 if one has the wrong type, as in a real runner.
  */
 export function readOptions(
   ofModel: Readonly<Record<string, unknown>>,

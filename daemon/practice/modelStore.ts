@@ -3,16 +3,16 @@ import { displayName, nameKey, tryModelName } from './modelName.ts';
 
 export type InstalledModel = PracticeModel & { readonly modifiedAt: number };
 
-/** The installed models, the blobs that are there, and what pulls that were given up had got so far. */
+/** The installed models, the existing blobs, and what interrupted pulls have downloaded so far. */
 export interface ModelStore {
   list(): readonly InstalledModel[];
   find(name: string): InstalledModel | undefined;
-  /** Puts a model in place of one with the same name in any spelling; the spelling that was there stays. */
+  /** Installs a model. It replaces a model with the same name in any spelling, but the old spelling stays. */
   install(model: PracticeModel): InstalledModel;
   remove(name: string): boolean;
   hasBlob(digest: string): boolean;
   addBlob(digest: string, size: number): void;
-  /** Bytes of a blob that a pull has got. */
+  /** The bytes of a blob that a pull has downloaded. */
   partOf(digest: string): number;
   keepPart(layer: Layer, completed: number): void;
 }
@@ -43,7 +43,7 @@ export function createModelStore(models: readonly PracticeModel[], now: () => nu
       else if (parts.delete(layer.digest) || !blobs.has(layer.digest)) blobs.add(layer.digest);
     },
   };
-  // The first is the newest, and so the one that clients take where nothing else is chosen.
+  // The first is the newest, so clients use it if the user has chosen none.
   for (const [index, model] of models.entries())
     store.install({ modifiedAt: now() - index * 1_000, template: turns, ...model });
   return store;

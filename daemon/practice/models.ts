@@ -13,7 +13,7 @@ export function listRunning({ response, runner }: Exchange): void {
   answerJson(response, { models: runner.loaded.list().map(runningEntry) });
 }
 
-/** The call that the specification has for stopping a model; a real runner does not know it. */
+/** The route in the specification that stops a model. A real runner does not have it. */
 export function stopModel({ response, runner, tail }: Exchange): void {
   const model = runner.store.find(tail);
   if (!model) throw modelNotFound(tail);
@@ -35,7 +35,7 @@ export function copyModel({ response, runner, text }: Exchange): void {
 
 const deleteRequest: Struct = { name: 'DeleteRequest', fields: { model: 'string', name: 'string' } };
 
-/** A loaded model may be deleted; it stays loaded until it expires. */
+/** A loaded model may be deleted. It stays loaded until it expires. */
 export function deleteModel({ response, runner, text }: Exchange): void {
   const { model, name } = readFields(parseBody(text), deleteRequest);
   const asked = textOf(model) || textOf(name);
@@ -45,7 +45,7 @@ export function deleteModel({ response, runner, text }: Exchange): void {
   answerEmpty(response, 200);
 }
 
-/** The recorded text has the name without its tag where it was asked for so. */
+/** The recorded text has the name without a tag if the request has none. */
 function shownAs(asked: string, display: string): string {
   return asked.includes(':') ? display : asked;
 }

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
 /**
- * Waits before each token so that they come at a steady speed, whatever the waits themselves take. Without a limit
- * it only lets the process turn to other work now and then, or nobody would ever notice that a client has gone.
+ * Waits before each token, so that tokens come at a steady speed, however long the waits themselves take. Without a
+ * limit it only pauses now and then for other work: otherwise nothing would notice that a client is gone.
  */
 export function createPacer(perSecond: number, clock: Clock, signal: AbortSignal): () => Promise<void> {
   let count = 0;

@@ -2,10 +2,10 @@ import type { PracticeModel } from './model.ts';
 
 const template = '{{ if .System }}{{ .System }}\n{{ end }}{{ range .Messages }}{{ .Content }}\n{{ end }}';
 
-/** Editors send dozens of tools along; who only quotes has no need to refuse them for their length. */
+/** Editors send dozens of tools. A model that only quotes need not refuse them for their length. */
 const window = { contextLength: 131_072, parameters: { num_ctx: 131_072 } };
 
-/** What a newcomer finds installed. Their names say what they are; nothing in them is larger than it is. */
+/** The models that a newcomer finds installed. Their names say what they are. */
 export const practiceModels: readonly PracticeModel[] = [
   {
     name: 'practice:latest',
@@ -24,7 +24,7 @@ export const practiceModels: readonly PracticeModel[] = [
   },
 ];
 
-/** What a newcomer can pull: small enough to see a download from its beginning to its end. */
+/** The models that a newcomer can pull. They are small enough to watch a download from start to end. */
 export const practiceCatalog: readonly PracticeModel[] = [
   ...practiceModels,
   {

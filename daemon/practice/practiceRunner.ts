@@ -17,26 +17,26 @@ export interface PracticeRunner {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
   readonly requests: readonly RecordedRequest[];
-  /** Ends every answer and connection; resolves when nothing of the runner is left. */
+  /** Ends every answer and connection. Resolves when everything of the runner is gone. */
   close(): Promise<void>;
 }
 
 export interface PracticeRunnerOptions {
-  /** Default 0: any free one. */
+  /** Default 0, which means any free port. */
   readonly port?: number;
-  /** What is installed. Default: the practice models. */
+  /** The installed models. Default: the practice models. */
   readonly models?: readonly PracticeModel[];
-  /** What can be pulled. Default: the practice models and one more. */
+  /** The models that can be pulled. Default: the practice models and one more. */
   readonly catalog?: readonly PracticeModel[];
   /** A folder of Markdown that the practice models quote. */
   readonly docs?: string;
-  /** Default 60, which can be read along; `Infinity` floods. */
+  /** Default 60, which a reader can follow. `Infinity` sends without pauses. */
   readonly tokensPerSecond?: number;
   /** Milliseconds between two lines of a pull's progress. Default 60, as in a real runner. */
   readonly pullStep?: number;
   /** Milliseconds that a model stays in the list after its unload was answered. Default 50. */
   readonly unloadTakes?: number;
-  /** Answers `DELETE /api/ps/<model>`, which a real runner does not know. Default false. */
+  /** Answers `DELETE /api/ps/<model>`, which a real runner does not have. Default false. */
   readonly stopRoute?: boolean;
   readonly version?: string;
   readonly clock?: Clock;
@@ -45,7 +45,7 @@ export interface PracticeRunnerOptions {
   readonly onRequest?: (request: RecordedRequest) => void;
 }
 
-/** Serves the runner's API on loopback, with models that need no weights. */
+/** Serves the runner's API on loopback, with models that have no weights. */
 export async function startPracticeRunner(options: PracticeRunnerOptions = {}): Promise<PracticeRunner> {
   const { clock = systemClock, onRequest = () => undefined, script = () => undefined } = options;
   const log = createRequestLog(clock.now, onRequest);
@@ -81,7 +81,7 @@ function createRunner(options: PracticeRunnerOptions): Runner {
   };
 }
 
-/** Loopback only: whatever the documents say is nobody else's business. */
+/** Only on loopback, because the documents are nobody else's business. */
 function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -9,7 +9,7 @@ import { chooseCall } from './toolChoice.ts';
 
 const label = '*Practice runner, not a language model.*';
 
-/** Speaks by quoting documents; every turn begins by saying what it is. */
+/** Speaks by quoting documents. Every answer begins by saying what it is. */
 export function createPracticeSpeaker(documents: Documents): Speaker {
   return async function* speak(prompt) {
     if (prompt.hole) return yield* say(guessCompletion(prompt.hole));
@@ -22,7 +22,7 @@ export function createPracticeSpeaker(documents: Documents): Speaker {
     if (prompt.think) yield* think(thoughtsOf(question, sections, matches));
     const call = chooseCall(question, prompt.tools);
     if (!call) return yield* say(`${label}\n\n${answerOf(question, sections, matches)}`);
-    yield* say(`${label}\n\nI call the tool \`${call.name}\` with what your question gives.`);
+    yield* say(`${label}\n\nI call the tool \`${call.name}\` with arguments from your question.`);
     yield { kind: 'calls', calls: [call] };
   };
 }
@@ -35,7 +35,7 @@ function* think(text: string): Generator<Piece> {
   for (const token of splitTokens(text)) yield { kind: 'thinking', text: token };
 }
 
-/** The user's last words, without the blocks of context that editors put in front of them. */
+/** The user's last words, without the context blocks that editors put before them. */
 function lastQuestion(messages: readonly PromptMessage[]): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const question = content
@@ -47,7 +47,7 @@ function lastQuestion(messages: readonly PromptMessage[]): string {
 
 function thoughtsOf(question: string, sections: readonly Section[], [best, next]: readonly Match[]): string {
   const words = [...wordsOf(question)].map((word) => `"${word}"`).join(', ');
-  if (words === '') return 'There is no word in that which I could look for.\n';
+  if (words === '') return 'That has no word that I could look for.\n';
   const files = new Set(sections.map(({ file }) => file)).size;
   const looking = `Looking for ${words} in ${files} documents with ${sections.length} sections.`;
   if (!best) return `${looking} Nothing fits.\n`;
@@ -61,7 +61,7 @@ function answerOf(question: string, sections: readonly Section[], matches: reado
   const { section } = best;
   const more = others.slice(0, 2).map((other) => titleOf(other.section));
   const pointer = more.length > 0 ? `\n\nThere is more in ${more.join(' and ')}.` : '';
-  const source = best.share < 0.5 ? 'The nearest that I can quote, from' : 'From';
+  const source = best.share < 0.5 ? 'The closest match that I can quote, from' : 'From';
   return `${source} ${titleOf(section)}:\n\n${quoteSection(question, section)}${pointer}`;
 }
 

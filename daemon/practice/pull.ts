@@ -24,7 +24,7 @@ export function pull(exchange: Exchange): Promise<void> {
   );
 }
 
-/** Progress as lines; without a stream only the last one, or the error. */
+/** Sends progress as lines. Without a stream it sends only the last line, or the error. */
 export function answerProgress(
   exchange: Exchange,
   fields: Fields,
@@ -35,7 +35,7 @@ export function answerProgress(
   return answerMerged(exchange, lines, { merge, contentType: 'application/json' });
 }
 
-/** What a pull tells: layer after layer, going on where an earlier pull was given up. */
+/** The lines of a pull, layer after layer. It continues where an earlier pull was interrupted. */
 export async function* pullLines(
   exchange: Exchange,
   name: ModelName,
@@ -58,7 +58,7 @@ async function* layerLines({ runner, signal }: Exchange, layer: Layer): AsyncGen
   const line = { status: `pulling ${digest.slice(7, 19)}`, digest, total };
   if (runner.store.hasBlob(digest)) return yield { ...line, completed: total };
   let completed = runner.store.partOf(digest);
-  // A layer that comes at once is never told without its bytes.
+  // A layer that arrives at once has no line without bytes.
   if (completed === 0 && total > step) yield line;
   while (completed < total) {
     await (runner.pullStep > 0 ? runner.clock.delay(runner.pullStep, signal) : turn());

@@ -8,7 +8,10 @@ const prefixFirst =
 const suffixFirst =
   /^(?:\[SUFFIX\]|<\|code_suffix\|>)([\s\S]*?)(?:\[PREFIX\]|<\|code_prefix\|>)([\s\S]*?)(?:<\|code_middle\|>)?$/;
 
-/** The texts around the hole of a raw prompt, written with the tokens of a family; else all of it is before the hole. */
+/**
+ * The texts around the hole of a raw prompt that is written with the tokens of a family. In any other prompt all text
+ * is before the hole.
+ */
 export function holeOfRaw(prompt: string): Hole {
   const [, before, after] = prefixFirst.exec(prompt) ?? [];
   if (before !== undefined && after !== undefined) return { prefix: before, suffix: after };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest } from './failure.ts';
 
-/** No real limit is known; this one keeps a runaway client from filling the memory. */
+/** The limit of a real runner is not known. This one keeps a runaway client from filling the memory. */
 const maxBytes = 64 * 1024 * 1024;
 
 export async function readText(request: IncomingMessage): Promise<string> {
@@ -17,7 +17,7 @@ export async function readText(request: IncomingMessage): Promise<string> {
 }
 
 /**
- * The first JSON value of a body, as Go's decoder reads it: what follows is not looked at.
+ * Reads the first JSON value of a body, like Go's decoder: it ignores what follows.
  * @throws {ApiFailure} 400 with Go's text.
  */
 export function parseBody(text: string): unknown {
@@ -33,7 +33,7 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** The body if it is JSON, else its text: what a test wants to see in the record. */
+/** The body if it is JSON, else its text. Tests look at it in the record. */
 export function tryBody(text: string): unknown {
   try {
     return JSON.parse(text);

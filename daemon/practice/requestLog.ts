@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
-/** One request as it came, and what became of its answer. */
+/** One request, and what happened to its answer. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed JSON, else the text; `undefined` until it has been read; of a blob only its size is told. */
+  /** The parsed JSON, else the text; `undefined` until it has been read. For a blob it is only the size. */
   body: unknown;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
-  /** The client closed the connection before the answer was complete. */
+  /** Whether the client closed the connection before the answer was complete. */
   aborted: boolean;
   abortedAt?: number;
-  /** The whole answer was handed to the network. */
+  /** Whether the whole answer was passed to the network. */
   finished: boolean;
 }
 
-/** How many requests are remembered; the practice runner may be asked for days. */
+/** How many requests are remembered, since the practice runner may run for days. */
 const maxRequests = 10_000;
-/** Of how many the bodies are. */
+/** For how many requests the bodies are remembered. */
 const maxBodies = 1_000;
 
 interface Watched {
@@ -30,7 +30,7 @@ interface Watched {
 export interface RequestLog {
   readonly requests: readonly RecordedRequest[];
   watch(incoming: IncomingMessage, response: ServerResponse): Watched;
-  /** Ends the work of every request that is still answered; none of them counts as aborted. */
+  /** Ends the work on every running request. None of them counts as aborted. */
   close(): void;
 }
 
@@ -58,7 +58,7 @@ export function createRequestLog(
         controller.abort();
         onChange(request);
       });
-      // What was written goes out first: a connection is lost after the lines that were sent.
+      // Lines that were written are sent first: the connection is lost after them.
       const drop = () => {
         controller.abort();
         setImmediate(() => response.socket?.destroySoon());

@@ -14,7 +14,7 @@ interface Entry {
   readonly methods: readonly string[];
   readonly path: string;
   readonly route: Route;
-  /** The path goes on with a part of its own: a digest, a name. */
+  /** The path ends with a variable part: a digest or a name. */
   readonly open?: boolean;
 }
 
@@ -43,7 +43,7 @@ const entries: readonly Entry[] = [
   { methods: ['GET', 'HEAD'], path: '/search', route: libraryPage },
 ];
 
-/** A way that only some runners know: specified, but no route of the real one. */
+/** A route that only some runners have. The specification has it, but a real runner does not. */
 const stopEntry: Entry = { methods: ['DELETE'], path: '/api/ps/', route: stopModel, open: true };
 
 export interface Found {
@@ -51,7 +51,7 @@ export interface Found {
   readonly tail: string;
 }
 
-/** The route of a request; what is none answers with the text of the real runner's router. */
+/** The route of a request. An unknown path gets the text of a real runner's router. */
 export function findRoute(method: string, path: string, options: { readonly stopRoute: boolean }): Found {
   const known = options.stopRoute ? [...entries, stopEntry] : entries;
   const here = known.filter((entry) => fits(entry, path));

@@ -1,6 +1,6 @@
 import { isRecord, listOf, textOf } from './fields.ts';
 
-/** A plausible value for a JSON Schema out of a question: made of what the question says wherever it fits. */
+/** A plausible value for a JSON Schema. It uses the words of the question wherever they fit. */
 export function sampleOf(schema: unknown, question: string, name = ''): unknown {
   if (!isRecord(schema)) return question;
   if ('const' in schema) return schema['const'];
@@ -26,7 +26,7 @@ export function sampleOf(schema: unknown, question: string, name = ''): unknown 
   }
 }
 
-/** The fields that are required; of the others those that the question gives a value for. */
+/** The required fields, and those optional fields for which the question gives a value. */
 export function sampleObject(
   schema: Readonly<Record<string, unknown>>,
   question: string,
@@ -64,7 +64,9 @@ function sampleText(question: string, name: string): string {
   return quoted ?? question.trim().slice(0, 200);
 }
 
-/** A capitalised word after "in", "for" or "at", else the last capitalised one that does not begin the question. */
+/**
+ * A capitalised word after "in", "for", "at" or "of", else the last capitalised word that does not begin the question.
+ */
 function placeIn(question: string): string | undefined {
   const after = /\b(?:in|for|at|of)\s+(\p{Lu}[\p{L}-]*(?:\s\p{Lu}[\p{L}-]*)*)/u.exec(question)?.[1];
   return after ?? [...question.matchAll(/(?<=\S\s)\p{Lu}[\p{L}-]+/gu)].at(-1)?.[0];

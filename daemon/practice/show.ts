@@ -42,7 +42,7 @@ function detailsAnswer(model: InstalledModel): object {
   };
 }
 
-/** One a line, the name padded to 30 columns; a list is a name repeated. */
+/** One parameter on each line, with the name padded to 30 columns. A list repeats the name. */
 function parameterLines(parameters: Readonly<Record<string, unknown>>): string {
   return Object.entries(parameters)
     .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, one] as const))
@@ -50,7 +50,7 @@ function parameterLines(parameters: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
-/** The keys of a real file; the window and the sizes are the model's own. */
+/** The keys of a real file. The window and the sizes are the model's own. */
 function modelInfo(model: InstalledModel): object {
   const architecture = model.family ?? 'practice';
   const ofArchitecture = {

@@ -1,14 +1,14 @@
-/** What a model says, piece by piece; a text or thinking piece counts as one token. */
+/** What a model says, piece by piece. A text or thinking piece counts as one token. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
-  /** Whole calls on a line of their own, or inside of the line that says `done`. */
+  /** Whole calls, on a line of their own or in the line with `done`. */
   | { readonly kind: 'calls'; readonly calls: readonly Call[]; readonly inLastLine?: boolean }
-  /** Tokens that are counted and never seen: a call that the runner cannot read vanishes so. */
+  /** Tokens that are counted but never sent, as when the runner cannot read a call. */
   | { readonly kind: 'lost'; readonly tokens: number }
-  /** An error: with its status where nothing was sent yet, else a last line in a stream with status 200. */
+  /** An error: with its own status if nothing was sent yet, otherwise as the last line of a stream with status 200. */
   | { readonly kind: 'failure'; readonly message: string; readonly status?: number }
-  /** The stream just ends, without `done`. */
+  /** The stream ends without `done`. */
   | { readonly kind: 'cut' }
   /** The connection is lost. */
   | { readonly kind: 'crash' };
@@ -32,7 +32,7 @@ export interface PromptTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a model is asked. `generate` has one user message, and the text around a hole where one is to be filled. */
+/** What a model is asked. `generate` has one user message, and the text around the hole if there is a hole to fill. */
 export interface Prompt {
   readonly model: string;
   readonly messages: readonly PromptMessage[];
@@ -41,7 +41,7 @@ export interface Prompt {
   /** `json`, a JSON Schema, or nothing. */
   readonly format?: unknown;
   readonly hole?: { readonly prefix: string; readonly suffix: string };
-  /** Aborted as soon as nobody listens any more. */
+  /** Aborted as soon as nobody listens. */
   readonly signal: AbortSignal;
 }
 

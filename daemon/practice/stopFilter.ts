@@ -1,11 +1,11 @@
 export interface StopFilter {
-  /** What of the text so far may be shown; `stopped` when a stop sequence came, which is never shown. */
+  /** The part of the text so far that may be shown. `stopped` means that a stop sequence came, which is never shown. */
   push(text: string): { readonly text: string; readonly stopped: boolean };
-  /** What was held back in case it began a stop sequence. */
+  /** The text that was held back because it might begin a stop sequence. */
   rest(): string;
 }
 
-/** Holds text back as long as its end may be the beginning of a stop sequence. */
+/** Holds back text as long as its end may be the start of a stop sequence. */
 export function createStopFilter(stop: readonly string[]): StopFilter {
   let held = '';
   return {

@@ -4,8 +4,8 @@ import { ApiFailure } from './failure.ts';
 import { encodeJson } from './json.ts';
 
 /**
- * Sends one JSON object a line, waiting for a slow reader. An error that comes first has its own status; later it is
- * a last line of a stream whose status is 200.
+ * Sends one JSON object on each line, and waits for a slow reader. An error before the first line has its own status. A
+ * later error is the last line of a stream with status 200.
  */
 export async function answerLines(exchange: Exchange, lines: AsyncIterable<object>): Promise<void> {
   const { response, signal } = exchange;
@@ -21,7 +21,7 @@ export async function answerLines(exchange: Exchange, lines: AsyncIterable<objec
   response.end();
 }
 
-/** The answer to `stream: false`: the lines merged into one object, or the error whenever it came. */
+/** The answer to `stream: false`: the lines merged into one object, or the error, whenever it came. */
 export async function answerMerged(
   exchange: Exchange,
   lines: AsyncIterable<object>,
@@ -41,7 +41,7 @@ export async function answerMerged(
   answerJson(exchange.response, merge(all), contentType === undefined ? {} : { contentType });
 }
 
-/** Errors out of a stream lose their charset on the way; recorded so. */
+/** Errors from a stream have no charset, as recorded from a real runner. */
 function answerFailure({ response }: Exchange, { status, body }: ApiFailure): void {
   answerJson(response, body, { status, contentType: 'application/json' });
 }

@@ -3,8 +3,8 @@ import { sampleObject } from './schemaSample.ts';
 import type { Call, PromptTool } from './speech.ts';
 
 /**
- * The call that a question asks for, if it does: it names a tool, or it reads like it (a word that asks for one, and
- * a tool that has to do with the rest). Editors offer dozens of tools with every question: most questions call none.
+ * The call that a question asks for, if any. The question either names a tool, or has a word that asks for a tool while
+ * a tool matches the rest. Editors offer dozens of tools with every question, and most questions call none.
  */
 export function chooseCall(question: string, tools: readonly PromptTool[]): Call | undefined {
   const named = tools.find(({ name }) => isNamed(question, name));

@@ -3,9 +3,9 @@ import type { InferenceRequest } from './inferenceRequest.ts';
 import type { PromptMessage } from './speech.ts';
 
 /**
- * Cuts a prompt to the window, in silence, as a real runner does: the oldest messages go, system messages and the
- * last one stay, and a last one that is too long alone is cut inside.
- * @throws {ApiFailure} 400 where the request wants to be told instead.
+ * Silently cuts a prompt to the window, as a real runner does. The oldest messages are dropped; system messages and the
+ * last message stay. If the last message alone is too long, it is cut inside.
+ * @throws {ApiFailure} 400 if the request asks for an error instead.
  */
 export function fitMessages(
   messages: readonly PromptMessage[],
