@@ -410,7 +410,7 @@ t.test('trouble with a file is told once, and it goes on after it', async (t) =>
   await log.until('one');
   await rm(path);
   await mkdir(path);
-  const trouble = `The log ${path} is not a file. It is tried again, and goes on as soon as it can be read.`;
+  const trouble = `The log ${path} is not a file. It continues as soon as it can be read again.`;
   await log.until(trouble);
   await rm(path, { recursive: true });
   await writeFile(path, 'two\n');
@@ -482,7 +482,7 @@ t.test('where nothing is found it is said what was looked for', async (t) => {
     logs.start(server),
     failsWith({
       kind: 'not-supported',
-      message: `No log of the runner was found. Looked for: ${path} (is not there), journalctl --unit=ollama (is not installed), docker (is not installed). ${adviceFor('linux')}`,
+      message: `No log of the runner was found. Looked for: ${path} (does not exist), journalctl --unit=ollama (is not installed), docker (is not installed). ${adviceFor('linux')}`,
       details: { server: 'default' },
     }),
   );
