@@ -393,7 +393,7 @@ t.test('a model that cannot fill in the middle is told once, with what to do', a
   t.equal(await ask(daemon, position), null);
   t.strictSame(generates(runner), []);
   const said = daemon.logs.filter(({ message }) => /cannot fill in the middle/.test(message));
-  t.match(said, [{ level: 'warn', message: /talker cannot fill in the middle; Choose a model with insert/ }]);
+  t.match(said, [{ level: 'warn', message: /talker cannot fill in the middle. Choose a model with insert/ }]);
   t.equal(said.length, 1);
   t.match(told.at(-1), { state: 'online', kind: 'warning', message: /Choose a model with insert/ });
 
