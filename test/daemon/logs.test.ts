@@ -530,7 +530,7 @@ t.test('a log that ends by itself is told, and begins again when it is asked for
   const { logs, log, program } = await openRoom(t);
   await program('journalctl', "printf 'line\\nwithout an end'; exit 3");
   const { source } = await logs.start(server);
-  const told = `The log "${source}" ended with code 3. Start the log again to go on, once the runner is there.`;
+  const told = `The log "${source}" ended with code 3. Start the log again when the runner is running.`;
   await log.until(told);
   t.strictSame(log.messages, ['line', 'without an end', told]);
   t.equal(log.levels[2], 'warn');
