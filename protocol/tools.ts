@@ -73,6 +73,8 @@ export interface ListedToolServer {
   readonly state: 'ready' | 'failed' | 'disabled';
   /** Why it failed, and what to do. */
   readonly message?: string;
+  /** It failed because nobody is logged in: `runner/tools/login`, which is `runner mcp login NAME` in a terminal. */
+  readonly needsLogin?: boolean;
   readonly tools: readonly ListedTool[];
 }
 
@@ -118,6 +120,49 @@ export interface ApproveToolResult {
 export const approveToolRequest: RequestMessage<ApproveToolParams, ApproveToolResult> = {
   method: 'runner/tools/approve',
 };
+
+export interface LoginParams {
+  /** The name of a tool server at an address. */
+  readonly server: string;
+}
+
+export interface LoginResult {
+  /** What the user's browser has to open: https, or http on this machine. */
+  readonly url: string;
+  /** What the browser is sent to in the end. The daemon listens there until the login ends. */
+  readonly redirectUrl: string;
+}
+
+/** Client to daemon: begins a login (OAuth). One that was begun before for the same server ends. */
+export const loginRequest: RequestMessage<LoginParams, LoginResult> = { method: 'runner/tools/login' };
+
+export interface FinishLoginParams {
+  readonly server: string;
+  /**
+   * The whole address that the browser was sent to, where it runs on another machine and cannot reach the daemon.
+   * Absent: waits for the browser.
+   */
+  readonly redirectedTo?: string;
+}
+
+export interface FinishLoginResult {
+  /** What the login allows, in the words of the server, where it says so. */
+  readonly scope?: string;
+}
+
+/** Client to daemon: answers once the user is logged in, for ten minutes at most. A cancel ends the login. */
+export const finishLoginRequest: RequestMessage<FinishLoginParams, FinishLoginResult> = {
+  method: 'runner/tools/finishLogin',
+};
+
+export interface LogoutResult {
+  readonly wasLoggedIn: boolean;
+  /** The authorization server was told, and confirmed it. */
+  readonly isRevoked: boolean;
+}
+
+/** Client to daemon: forgets the login, and revokes it where the server offers that. */
+export const logoutRequest: RequestMessage<LoginParams, LogoutResult> = { method: 'runner/tools/logout' };
 
 /** What a client announces about itself as `capabilities.experimental.runner`. */
 export interface ClientCapabilities {

@@ -47,6 +47,8 @@ export interface CommandLine {
   readonly cloud: boolean;
   /** The built-in practice runner answers. */
   readonly practice: boolean;
+  /** A login only shows its address. */
+  readonly noBrowser: boolean;
   readonly refresh: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -88,6 +90,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     yes: is('yes'),
     cloud: is('cloud'),
     practice: is('practice'),
+    noBrowser: is('no-browser'),
     refresh: is('refresh'),
     help: is('help'),
     version: is('version'),

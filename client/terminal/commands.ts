@@ -8,6 +8,7 @@ import { showLibrary } from './library.ts';
 import { listTools } from './listTools.ts';
 import { runModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
+import { mcpWords, runMcp } from './mcp.ts';
 import { showLoaded, showModels } from './models.ts';
 import { pullModel } from './pull.ts';
 import { removeModel } from './remove.ts';
@@ -60,6 +61,20 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'the tool servers that are entered, and what they offer',
       group: 'Talking',
       run: listTools,
+    },
+  ],
+  [
+    'mcp',
+    {
+      usage: 'mcp login|logout NAME',
+      summary: 'logs in to a tool server at an address, or out',
+      group: 'Talking',
+      words: {
+        ...{ least: 2, most: 2, meaning: '"login" or "logout", and the name of a tool server' },
+        offers: mcpWords,
+      },
+      flags: ['no-browser'],
+      run: runMcp,
     },
   ],
   [

@@ -82,13 +82,17 @@ async function* examineServer(
 async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {
   try {
     const { servers } = await daemon.request(listToolsRequest, {});
-    for (const { name, state, message = '', tools } of servers)
+    for (const { name, state, message = '', needsLogin, tools } of servers)
       yield state === 'failed'
-        ? { check: 'tools', state: 'fail', found: message, mend: 'Correct its entry in "mcpServers".' }
+        ? { check: 'tools', state: 'fail', found: message, mend: mendOf(name, needsLogin) }
         : { check: 'tools', state: 'ok', found: `${name} ${describeTools(state, tools.length)}` };
   } catch (error) {
     yield { check: 'tools', state: 'fail', found: failureOf(error).message };
   }
+}
+
+function mendOf(server: string, needsLogin = false): string {
+  return needsLogin ? `Run: runner mcp login ${server}` : 'Correct its entry in "mcpServers".';
 }
 
 function describeTools(state: 'ready' | 'disabled', count: number): string {

@@ -73,6 +73,7 @@ export const flags = {
   },
   cloud: { type: 'boolean', summary: 'the cloud models' },
   refresh: { type: 'boolean', summary: 'asks the catalog, whatever is known' },
+  'no-browser': { type: 'boolean', summary: 'shows the address of a login, and opens no browser' },
   server: {
     type: 'string',
     value: 'URL',

@@ -30,7 +30,8 @@ export function toolsTable(
   style: Style,
   isOn?: (server: string) => boolean,
 ): string {
-  const rows = servers.flatMap(({ name, state, message, tools }) => {
+  const rows = servers.flatMap(({ name, state: found, message, needsLogin, tools }) => {
+    const state = needsLogin ? 'needs login' : found;
     const is = state !== 'ready' ? state : isOn === undefined ? state : isOn(name) ? 'on' : 'off';
     const first = [showLine(name), is];
     if (tools.length === 0) return [[...first, '', showLine(message ?? '')]];

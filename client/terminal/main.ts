@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { spawnDaemon } from './daemonProcess.ts';
+import { openAddress } from './openAddress.ts';
 import { runProgram } from './program.ts';
 import type { Surroundings } from './streams.ts';
 
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
     now: () => performance.now(),
     today: () => new Date(),
     ...documents(),
+    openAddress: (url) => openAddress(url, process.platform, process.env),
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
     suspend: () => void (process.platform !== 'win32' && process.kill(0, 'SIGTSTP')),
     onContinue: onSignal('SIGCONT'),

@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly today: () => Date;
   /** The tool server of the project's own pages, where they are there. */
   readonly documents?: StdioToolServer;
+  /** Opens an address in the user's browser, where there is one. */
+  readonly openAddress?: (url: string) => void;
   /** Starts `runnerd --stdio` with further flags. */
   readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
   /** Stops the process, and whatever shares its group, as Ctrl-Z does. */

@@ -62,7 +62,11 @@ export class TracedWriter extends StreamMessageWriter {
   }
 }
 
-/** Everything that tool servers are given is hidden, because nobody can tell which part of it is secret. */
+/**
+ * Everything that tool servers are given is hidden, because nobody can tell which part of it is secret. What a login ends
+ * with is hidden too.
+ */
 function withoutEnv(key: string, value: unknown): unknown {
+  if (key === 'redirectedTo') return '***';
   return (key === 'env' || key === 'headers') && typeof value === 'object' ? '***' : value;
 }

@@ -7,7 +7,21 @@ export interface HttpTransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** The token and headers for this address, by its origin. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** Tokens of the user's login, for what has no token otherwise. */
+  readonly login: LoginTokens;
   readonly now: () => number;
+}
+
+export interface LoginTokens {
+  /** Undefined without a login. */
+  token(signal: AbortSignal): Promise<string | undefined>;
+  /** Another one than the server has refused; undefined where only a new login helps. */
+  renew(refused: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** Only a login helps; the message is a clause. */
+export class LoginNeededError extends Error {
+  override readonly name = 'LoginNeededError';
 }
 
 /** Streams of a server may be opened so often in a minute, whatever it asks. */
@@ -18,7 +32,7 @@ export function createHttpTransport(options: HttpTransportOptions): StreamableHT
   return new StreamableHTTPClientTransport(new URL(options.url), { fetch: createOriginFetch(options) });
 }
 
-function createOriginFetch({ url, headers: own, headersFor, now }: HttpTransportOptions) {
+function createOriginFetch({ url, headers: own, headersFor, login, now }: HttpTransportOptions) {
   const { origin } = new URL(url);
   let streams: number[] = [];
   const countStream = () => {
@@ -33,10 +47,33 @@ function createOriginFetch({ url, headers: own, headersFor, now }: HttpTransport
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries({ ...(await headersFor(url)), ...lowerCased(own) }))
       headers.set(name, value);
-    const response = await fetch(address, { ...init, headers, redirect: 'manual' });
-    return bounded(response);
+    const send = () => fetch(address, { ...init, headers, redirect: 'manual' });
+    return bounded(
+      await (headers.has('authorization') ? send() : sendLoggedIn(send, headers, { login, init })),
+    );
   };
 }
+
+/** With the token of the login; one that is refused is renewed once. */
+async function sendLoggedIn(
+  send: () => Promise<Response>,
+  headers: Headers,
+  { login, init }: { readonly login: LoginTokens; readonly init: RequestInit },
+): Promise<Response> {
+  const signal = init.signal ?? neverAborted;
+  const token = await login.token(signal);
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+  const response = await send();
+  if (response.status !== 401) return response;
+  await response.body?.cancel();
+  const renewed = token === undefined ? undefined : await login.renew(token, signal);
+  if (renewed === undefined)
+    throw new LoginNeededError(`wants a ${token === undefined ? '' : 'new '}login (401)`);
+  headers.set('authorization', `Bearer ${renewed}`);
+  return send();
+}
+
+const neverAborted = new AbortController().signal;
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

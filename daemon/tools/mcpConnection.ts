@@ -164,8 +164,9 @@ export function reasonOf(error: unknown): string {
 }
 
 function httpReason({ status, message }: SdkHttpError): string {
-  if (status === 401 || status === 403)
-    return `wants a token (${status}). Enter one for its address under "auth" in ~/.config/runner/config.json`;
+  if (status === 401)
+    return 'refuses the token that it is sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json';
+  if (status === 403) return 'does not allow that with the token or login that it is sent (403)';
   return `answered with status ${status}: ${message.replace(/^Error POSTing to endpoint: /, '')}`;
 }
 

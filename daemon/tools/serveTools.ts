@@ -1,11 +1,21 @@
-import { approveToolRequest, type ClientCapabilities, listToolsRequest } from '../../protocol/tools.ts';
+import {
+  approveToolRequest,
+  type ClientCapabilities,
+  finishLoginRequest,
+  listToolsRequest,
+  loginRequest,
+  logoutRequest,
+} from '../../protocol/tools.ts';
 import type { AskUser } from '../chat/toolCalls.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import { approveToolSchema, listToolsSchema } from './params.ts';
+import { approveToolSchema, finishLoginSchema, listToolsSchema, loginSchema } from './params.ts';
 import type { Tools } from './tools.ts';
 
 export function serveTools(endpoint: Endpoint, tools: Tools): void {
   endpoint.onRequest(listToolsRequest, listToolsSchema, ({ servers }, signal) => tools.list(servers, signal));
+  endpoint.onRequest(loginRequest, loginSchema, tools.login);
+  endpoint.onRequest(finishLoginRequest, finishLoginSchema, tools.finishLogin);
+  endpoint.onRequest(logoutRequest, loginSchema, tools.logout);
 }
 
 /** Questions before calls, once it is known that the client answers them. */

@@ -20,6 +20,8 @@ export type ServerEntry = { readonly name: string } & (
   | { readonly kind: 'wrong'; readonly problem: string }
 );
 
+export type HttpServerEntry = Extract<ServerEntry, { readonly kind: 'http' }>;
+
 const text = z.string().check(z.maxLength(32_768));
 const texts = z.record(z.string().check(z.regex(/^[^=\0]{1,256}$/)), text);
 const noNul = text.check(z.refine((value) => !value.includes('\0')));

@@ -5,6 +5,7 @@ import { LineLimit } from '../logs/lineLimit.ts';
 import { plainText } from '../logs/plainText.ts';
 import { createHttpTransport } from './httpTransport.ts';
 import { inheritedEnv } from './inheritedEnv.ts';
+import type { AccessTokens } from './oauth/accessTokens.ts';
 import type { ProcessGroups } from './processGroups.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import { StdioTransport } from './stdioTransport.ts';
@@ -19,6 +20,7 @@ export interface ServerTransportOptions {
   readonly root: string | undefined;
   readonly groups: ProcessGroups;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly tokens: AccessTokens;
   /** Without secrets, those of its entry among them. */
   readonly redact: (text: string) => string;
   readonly log: Log;
@@ -27,10 +29,14 @@ export interface ServerTransportOptions {
 
 /** A way to a server that was not started yet: a process, or an address. */
 export function createServerTransport(options: ServerTransportOptions): Transport {
-  const { entry, env, platform, root, groups, headersFor, now, log } = options;
+  const { entry, env, platform, root, groups, headersFor, now, log, tokens } = options;
   if (entry.kind === 'http') {
     const { url, headers } = entry;
-    return createHttpTransport({ url, headers, headersFor, now });
+    const login = {
+      token: (signal: AbortSignal) => tokens.tokenFor(entry, signal),
+      renew: (refused: string, signal: AbortSignal) => tokens.renew(entry, refused, signal),
+    };
+    return createHttpTransport({ url, headers, headersFor, login, now });
   }
   const { command, args, cwd } = entry;
   let isNoisy = false;

@@ -4,8 +4,12 @@ import type { Approvals, ListedTool, ListedToolServer, ListToolsResult } from '.
 import type { HostedTool, HostedTools, OfferedHostedTools } from '../chat/hostedTools.ts';
 import { createRedaction } from '../config/redaction.ts';
 import type { Log } from '../log.ts';
+import { stateFolder } from '../stateFolder.ts';
 import { createApprovals } from './approvals.ts';
 import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
+import { createAccessTokens } from './oauth/accessTokens.ts';
+import { createLoginStore } from './oauth/loginStore.ts';
+import { createLogins, type Logins } from './oauth/logins.ts';
 import { createProcessGroups } from './processGroups.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { ServerTool } from './toolList.ts';
@@ -31,6 +35,8 @@ export interface ToolHostOptions {
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
   readonly redact: (text: string) => string;
+  /** Takes a secret out of all that is said from now on. */
+  readonly hide: (secret: string) => void;
   readonly onDidChange: () => void;
   readonly log: Log;
   readonly now: () => number;
@@ -39,6 +45,7 @@ export interface ToolHostOptions {
 
 /** The tool servers that run, and what they offer. */
 export interface ToolHost extends HostedTools {
+  readonly logins: Logins;
   list(names: readonly string[] | undefined, signal: AbortSignal): Promise<ListToolsResult>;
   /** The entries may have changed: what is no longer entered is ended. */
   update(): void;
@@ -58,6 +65,10 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   const groups = createProcessGroups({ platform, env });
   const approvals = createApprovals(join(options.userFolder, 'approvals.json'));
   const check = createArgumentsCheck();
+  const { hide, now } = options;
+  const store = createLoginStore(join(stateFolder(env, platform), 'logins'));
+  const tokens = createAccessTokens({ store, hide, now });
+  const logins = createLogins({ store, tokens, hide, now, onDidChange: options.onDidChange });
   const known = new Map<string, KnownServer>();
   const closing = new Set<Promise<void>>();
   const told = new Set<string>();
@@ -89,6 +100,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
       entry,
       root: options.root(),
       groups,
+      tokens,
       redact: createEntryRedaction(entry, options.redact),
       limits: options.limits ?? standardLimits,
     });
@@ -102,7 +114,11 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
       return { entry, server, state: 'ready', tools: await server.tools(signal) };
     } catch (error) {
       signal.throwIfAborted();
-      return { entry, state: 'failed', message: messageOf(error), tools: [] };
+      const needsLogin = error instanceof ToolServerError && error.needsLogin;
+      return {
+        ...{ entry, state: 'failed', message: messageOf(error), tools: [] },
+        ...(needsLogin ? { needsLogin } : {}),
+      };
     }
   };
   const wanted = (names: readonly string[] | undefined, signal: AbortSignal) => {
@@ -113,6 +129,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
 
   return {
     update,
+    logins,
     async list(names, signal) {
       const states = await wanted(names, signal);
       return { servers: states.map(listedServer) };
@@ -127,8 +144,9 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     },
     async close() {
       for (const name of [...known.keys()]) end(name);
+      logins.close();
       await Promise.all(closing);
-      await groups.close();
+      await Promise.all([groups.close(), store.close()]);
     },
   };
 }
@@ -138,6 +156,7 @@ interface ServerState {
   readonly server?: ToolServer;
   readonly state: ListedToolServer['state'];
   readonly message?: string;
+  readonly needsLogin?: boolean;
   readonly tools: readonly ServerTool[];
 }
 
@@ -151,9 +170,13 @@ function problemOf({ entry, message }: ServerState): string {
   return message ?? `The tool server ${entry.name} is disabled.`;
 }
 
-function listedServer({ entry, state, message, tools }: ServerState): ListedToolServer {
+function listedServer({ entry, state, message, needsLogin, tools }: ServerState): ListedToolServer {
   const listed = tools.map(({ fingerprint: _, ...tool }): ListedTool => tool);
-  return { name: entry.name, state, ...(message === undefined ? {} : { message }), tools: listed };
+  return {
+    ...{ name: entry.name, state, tools: listed },
+    ...(message === undefined ? {} : { message }),
+    ...(needsLogin ? { needsLogin } : {}),
+  };
 }
 
 interface OfferParts {

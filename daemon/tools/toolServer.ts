@@ -2,8 +2,10 @@ import type { Transport } from '@modelcontextprotocol/client';
 import { orAborted, withTimeLimit } from '../abort.ts';
 import { plainText } from '../logs/plainText.ts';
 import { cutText } from './cutText.ts';
+import { LoginNeededError } from './httpTransport.ts';
 import { createIdleLimit } from './idleLimit.ts';
 import { connectMcp, type McpConnection, reasonOf, type ToolRequest } from './mcpConnection.ts';
+import { canHaveToken } from './oauth/accessTokens.ts';
 import { Restarts } from './restarts.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
 import { readToolList, type ServerTool } from './toolList.ts';
@@ -11,6 +13,12 @@ import { readToolList, type ServerTool } from './toolList.ts';
 /** A tool server that could not do what was wanted; the message is a sentence without secrets. */
 export class ToolServerError extends Error {
   override readonly name = 'ToolServerError';
+  readonly needsLogin: boolean;
+
+  constructor(message: string, needsLogin = false) {
+    super(message);
+    this.needsLogin = needsLogin;
+  }
 }
 
 /** One server over its life: started when it is wanted, and again after it has ended. */
@@ -126,7 +134,8 @@ class EnteredServer implements ToolServer {
       onDidChange();
       return running;
     } catch (error) {
-      this.#restarts.noteEnd(clauseOf(error));
+      // The user may log in at any time, and need not wait then.
+      if (!(error instanceof ToolServerError && error.needsLogin)) this.#restarts.noteEnd(clauseOf(error));
       throw error;
     } finally {
       this.#starting = undefined;
@@ -209,13 +218,23 @@ class EnteredServer implements ToolServer {
 
   /** `how` says more of a server that has ended than what came of the call. */
   #failure(error: unknown, how?: string): ToolServerError {
+    if (how === undefined && error instanceof LoginNeededError) return this.#loginNeeded(error);
     return this.#error(how ?? reasonOf(error));
   }
 
-  #error(clause: string): ToolServerError {
+  #loginNeeded({ message }: LoginNeededError): ToolServerError {
+    const { entry } = this.#options;
+    const hint =
+      entry.kind === 'http' && canHaveToken(entry.url)
+        ? `Run "runner mcp login ${entry.name}", or enter a token for its address under "auth" in ~/.config/runner/config.json`
+        : 'Its address is plain http on another machine, where no token is sent: enter its https address';
+    return this.#error(`${message}. ${hint}`, true);
+  }
+
+  #error(clause: string, needsLogin = false): ToolServerError {
     const { entry, redact } = this.#options;
     const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
-    return new ToolServerError(`The tool server ${entry.name} ${reason}.`);
+    return new ToolServerError(`The tool server ${entry.name} ${reason}.`, needsLogin);
   }
 }
 

@@ -1,4 +1,12 @@
-import type { Approvals, ListToolsResult } from '../../protocol/tools.ts';
+import type {
+  Approvals,
+  FinishLoginParams,
+  FinishLoginResult,
+  ListToolsResult,
+  LoginParams,
+  LoginResult,
+  LogoutResult,
+} from '../../protocol/tools.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userConfig.ts';
@@ -32,6 +40,10 @@ export interface Tools extends HostedTools {
   list(servers: readonly string[] | undefined, signal: AbortSignal): Promise<ListToolsResult>;
   /** @throws {InvalidParamsError} where a name of `hostedTools` is none of a tool server. */
   require(hostedTools: 'all' | readonly string[]): Promise<void>;
+  /** Begins a login. @throws {InvalidParamsError} where the server is none at an address. */
+  login(params: LoginParams, signal: AbortSignal): Promise<LoginResult>;
+  finishLogin(params: FinishLoginParams, signal: AbortSignal): Promise<FinishLoginResult>;
+  logout(params: LoginParams, signal: AbortSignal): Promise<LogoutResult>;
   /** A server came, went, or has other tools. */
   readonly onDidChange: Event<void>;
   /** The settings have changed: what is no longer entered is ended. */
@@ -52,6 +64,7 @@ export function createTools(options: ToolsOptions): Tools {
     made = createToolHost({
       ...options,
       redact: secrets.redact,
+      hide,
       entries,
       approvals: () => [settings().approvals, user.approvals],
       timeouts: () => settings().timeouts,
@@ -72,6 +85,12 @@ export function createTools(options: ToolsOptions): Tools {
         `there is no tool server "${names[index]}"${known.size === 0 ? '' : `; there are: ${[...known].slice(0, 50).join(', ')}`}`,
       );
   };
+  const httpEntry = async (name: string) => {
+    await readUser();
+    const entry = entries().find((known) => known.name === name);
+    if (entry?.kind === 'http') return entry;
+    throw new InvalidParamsError('server', loginProblem(name, entry, entries()));
+  };
   return {
     onDidChange: changed.event,
     start(folder) {
@@ -90,9 +109,29 @@ export function createTools(options: ToolsOptions): Tools {
       if (entries().length === 0) return { tools: [], problems: [] };
       return (await host.get()).offer(servers, own, signal);
     },
+    async login({ server }, signal) {
+      const entry = await httpEntry(server);
+      return (await host.get()).logins.begin(entry, signal);
+    },
+    async finishLogin({ server, redirectedTo }, signal) {
+      return (await host.get()).logins.finish(server, redirectedTo, signal);
+    },
+    async logout({ server }, signal) {
+      const entry = await httpEntry(server);
+      return (await host.get()).logins.end(entry, signal);
+    },
     update: () => made?.update(),
     close: () => host.close(),
   };
+}
+
+function loginProblem(name: string, entry: ServerEntry | undefined, all: readonly ServerEntry[]): string {
+  const web = all.filter(({ kind }) => kind === 'http').map((known) => known.name);
+  const hint = web.length === 0 ? '' : `; there are: ${web.slice(0, 50).join(', ')}`;
+  if (!entry) return `there is no tool server "${name}" at an address${hint}`;
+  if (entry.kind === 'disabled') return `the tool server "${name}" is disabled`;
+  if (entry.kind === 'wrong') return `the entry of "${name}" is wrong. ${entry.problem.replace(/\.$/, '')}`;
+  return `the tool server "${name}" is a program on this machine, which needs no login`;
 }
 
 /** In the order in which they were entered first. Tokens in headers are hidden from everything that is said. */

@@ -340,6 +340,34 @@ t.test('a server over HTTP gets the headers of its entry, and the token of its o
   t.notMatch(JSON.stringify(daemon.logs), /of mine|of-mine/);
 });
 
+t.test('a token that is refused, and a login that is wanted for the call alone, are said', async (t) => {
+  const isCall: Parameters<typeof startHttpServer>[1] = (_, response, { method }) => {
+    if (method === 'tools/call') response.writeHead(401).end();
+    return method === 'tools/call';
+  };
+  const web = await startHttpServer(t, isCall);
+  for (const { name, headers, want } of [
+    {
+      name: 'refused',
+      headers: { authorization: 'Bearer a-token-of-mine' },
+      want: 'The tool server refused refuses the token that it is sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json.',
+    },
+    {
+      name: 'wanted',
+      headers: {},
+      want: 'The tool server wanted wants a login (401). Run "runner mcp login wanted", or enter a token for its address under "auth" in ~/.config/runner/config.json.',
+    },
+  ]) {
+    const { runner, ask } = await startWithTools(t, [], {
+      mcpServers: { [name]: { url: web.url, headers } },
+      approvals: { [name]: 'always' },
+    });
+    runner.toolCalls([{ id: 'a', name: 'echo', arguments: {} }]);
+    runner.say('ok');
+    t.strictSame(answersOf((await ask()).result.messages), [want]);
+  }
+});
+
 t.test('what is wrong at the other end of HTTP is said, and nothing is followed elsewhere', async (t) => {
   const elsewhere = await startHttpServer(t);
   const cases: { name: string; answer: Parameters<typeof startHttpServer>[1]; want: RegExp }[] = [
@@ -357,7 +385,15 @@ t.test('what is wrong at the other end of HTTP is said, and nothing is followed 
         response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
         return true;
       },
-      want: /^The tool server unauthorized wants a token \(401\)\. Enter one for its address under "auth" in .*config\.json\.$/,
+      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized", or enter a token for its address under "auth" in .*config\.json\.$/,
+    },
+    {
+      name: 'forbidding',
+      answer: (_, response) => {
+        response.writeHead(403).end();
+        return true;
+      },
+      want: /^The tool server forbidding does not allow that with the token or login that it is sent \(403\)\.$/,
     },
     {
       name: 'page',
@@ -434,8 +470,9 @@ t.test('a server that speaks the newer revision alone is greeted by that', async
       runner.toolCalls([echo('x')]);
       runner.say('ok');
       t.strictSame(answersOf((await ask()).result.messages), [want]);
-      const again = await daemon.request(listToolsRequest, {});
-      t.match(again.servers[0]?.tools, [{ description: /version 2/ }]);
+      const description = async () =>
+        (await daemon.request(listToolsRequest, {})).servers[0]?.tools[0]?.description;
+      await poll(description, (text) => text === 'The tool echo, version 2.', 5_000);
     });
 });
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import { skipWithout } from '../support/debian.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
@@ -52,6 +53,7 @@ t.test('the page of examples has every message', async (t) => {
 
 t.test('each example is what the daemon takes and answers', async (t) => {
   const runner = await startStandIn({ models, catalog });
+  const peer = await startAuthorizationPeer(t);
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-clients-')));
   mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
@@ -60,7 +62,7 @@ t.test('each example is what the daemon takes and answers', async (t) => {
       host: runner.url,
       catalogUrl: runner.url,
       completionModel: 'coder:1b',
-      mcpServers: { files: { command: process.execPath, args: [toolServerPath] } },
+      mcpServers: { files: { command: process.execPath, args: [toolServerPath] }, web: { url: peer.url } },
     },
     { env: { HOME: home }, capabilities: { experimental: { runner: { approvesTools: true } } } },
   );
@@ -95,10 +97,9 @@ t.test('each example is what the daemon takes and answers', async (t) => {
     if (request === 'runner/chat' && 'tools' in params)
       runner.failWith(400, { error: 'registry.ollama.ai/library/coder:1b does not support tools' });
     if (request === 'runner/chat' && !('hostedTools' in params)) runner.say('Hello to you.');
-    const answer: { readonly session?: { readonly id: string } } = await daemon.connection.sendRequest(
-      request,
-      params,
-    );
+    const answer: { readonly session?: { readonly id: string }; readonly url?: string } =
+      await daemon.connection.sendRequest(request, params);
+    if (request === 'runner/tools/login') await browse(answer.url ?? '');
     if (request === 'runner/sessions/create') session = answer.session?.id ?? session;
     t.strictSame(shapeOf(answer, result), shapeOf(result, result), request);
   }

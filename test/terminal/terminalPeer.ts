@@ -159,6 +159,7 @@ export function startTerminal({
   const interrupts = new Set<() => void>();
   const continues = new Set<() => void>();
   const suspended: string[] = [];
+  const opened: string[] = [];
   let clock = 0;
   const surroundings: Surroundings = {
     stdin,
@@ -170,6 +171,7 @@ export function startTerminal({
     documents: { command: 'runner-docs' },
     now: () => (clock += 1000),
     today: () => new Date('2026-11-21T12:00:00Z'),
+    openAddress: (url) => void opened.push(url),
     spawnDaemon: (flags) => startPeer(script, started, flags),
     suspend: () => suspended.push('yes'),
     onContinue(take) {
@@ -188,6 +190,8 @@ export function startTerminal({
     stderr,
     type: (text: string) => void stdin.write(text),
     suspended,
+    /** In a browser. */
+    opened,
     /** Of the keyboard: whether each key is handed over at once. */
     modes,
     goOn: () => {

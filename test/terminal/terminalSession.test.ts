@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
+import { openerOf } from '../../client/terminal/openAddress.ts';
 import type { ChatResult, Message } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 import { pictures } from '../support/pictures.ts';
@@ -230,7 +231,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
       input: '',
       code: 2,
       kind: 'usage',
-      says: /mean "models".*chat, tools, models, show, library/,
+      says: /mean "models".*chat, tools, mcp, models, show, library/,
     },
     { args: ['constructor'], input: '', code: 2, kind: 'usage', says: /no command/ },
     { args: ['doctor', 'now'], input: '', code: 2, kind: 'usage', says: /no further words/ },
@@ -821,13 +822,20 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
       tools: [{ name: 'read', description: 'Reads a file.', inputSchema: {} }],
     },
     { name: 'gone', state: 'failed', message: 'The tool server gone ended with code 4.', tools: [] },
+    {
+      name: 'web',
+      state: 'failed',
+      needsLogin: true,
+      message: 'The tool server web wants a login.',
+      tools: [],
+    },
   ];
   const answers = { 'runner/tools/list': () => ({ servers }) };
   const list = startTerminal({ ...withServers, args: ['tools'], input: '', answers });
   t.equal(await list.ended, 1);
   t.match(
     list.stdout.plain(),
-    /files {3}ready {3}read {2}Reads a file\.\ngone {4}failed {8}The tool server gone ended/,
+    /files {3}ready {8}read {2}Reads a file\.\ngone {4}failed {13}The tool server gone ended.*\nweb {5}needs login {8}The tool server web/,
   );
   const json = startTerminal({ ...withServers, args: ['tools', '--json'], input: '', answers });
   await json.ended;
@@ -836,6 +844,96 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
   t.equal(await doctor.ended, 1);
   t.match(
     doctor.stdout.plain(),
-    /ok {4}tools: files offers one tool\nfail {2}tools: The tool server gone ended/,
+    /ok {4}tools: files offers one tool\nfail {2}tools: The tool server gone ended[\s\S]*wants a login\.\n +-> Run: runner mcp login web\n/,
   );
+});
+
+t.test('a login shows its address, opens it at a terminal, and takes what was pasted', async (t) => {
+  const login = { url: 'https://login.example/?a=1', redirectUrl: 'http://127.0.0.1:5/callback' };
+  const finishing = (scope?: string) => {
+    let finish: (result: object) => void = () => undefined;
+    const finished = new Promise<object>((resolve) => (finish = resolve));
+    return {
+      'runner/tools/login': () => login,
+      'runner/tools/finishLogin': ({ params, token }: Asked) => {
+        const { redirectedTo } = params;
+        token.onCancellationRequested(() => finish(new ResponseError(-32800, 'Cancelled.')));
+        if (redirectedTo === 'wrong')
+          return new ResponseError(-32602, 'The parameter "redirectedTo" is not valid: no.', {
+            path: 'redirectedTo',
+          });
+        if (redirectedTo !== undefined) finish(scope === undefined ? {} : { scope });
+        return finished;
+      },
+    };
+  };
+  const run = startTerminal({
+    args: ['mcp', 'login', 'web'],
+    isScreen: true,
+    answers: finishing('read\u001b[2J'),
+  });
+  await run.stderr.until(/begins with http:\/\/127\.0\.0\.1:5\/callback\n/);
+  t.match(run.stderr.plain(), /To log in to web, open[\s\S]*\nhttps:\/\/login\.example\/\?a=1\n/);
+  run.type('wrong\n');
+  await run.stderr.until(/"redirectedTo" is not valid/);
+  run.type(`${login.redirectUrl}?code=c&state=s\n`);
+  t.equal(await run.ended, 0);
+  t.match(run.stderr.plain(), /You are logged in to web, for: read␛\[2J\.\n$/);
+  t.equal(run.stdout.text(), '');
+  t.strictSame(run.opened, [login.url]);
+
+  const stopped = startTerminal({
+    args: ['mcp', 'login', 'web', '--no-browser'],
+    isScreen: true,
+    answers: finishing(),
+  });
+  await stopped.stderr.until(/begins with/);
+  stopped.interrupt();
+  t.equal(await stopped.ended, 130);
+  t.match(stopped.stderr.plain(), /Stopped\. Nobody was logged in\.\n$/);
+  t.strictSame(stopped.opened, []);
+
+  const script = startTerminal({
+    args: ['mcp', 'login', 'web', '--json'],
+    input: 'this is not read\n',
+    answers: { ...finishing(), 'runner/tools/finishLogin': () => ({ scope: 'read' }) },
+  });
+  t.equal(await script.ended, 0);
+  t.strictSame(script.stdout.events(), [
+    { event: 'open', url: login.url },
+    { event: 'done', server: 'web', scope: 'read' },
+  ]);
+  t.strictSame(script.opened, []);
+});
+
+t.test('a logout says what became of the login, and other words are refused', async (t) => {
+  for (const { result, says } of [
+    { result: { wasLoggedIn: false, isRevoked: false }, says: /You were not logged in to web/ },
+    { result: { wasLoggedIn: true, isRevoked: true }, says: /and its login is revoked/ },
+    { result: { wasLoggedIn: true, isRevoked: false }, says: /forgotten here\. The server did not confirm/ },
+  ]) {
+    const answers = { 'runner/tools/logout': () => result };
+    const run = startTerminal({ args: ['mcp', 'logout', 'web'], input: '', answers });
+    t.equal(await run.ended, 0);
+    t.match(run.stderr.text(), says);
+  }
+  for (const args of [['mcp'], ['mcp', 'login'], ['mcp', 'enter', 'web']]) {
+    const run = startTerminal({ args, input: '' });
+    t.equal(await run.ended, 2);
+    t.match(run.stderr.text(), /runner mcp login/, args.join(' '));
+  }
+});
+
+t.test('a browser is started by its arguments, and only where there is a screen', (t) => {
+  const url = 'https://login.example/?a=1&b=%22$(x)';
+  for (const { platform, env, want } of [
+    { platform: 'linux', env: { DISPLAY: ':0' }, want: ['xdg-open', url] },
+    { platform: 'linux', env: {}, want: undefined },
+    { platform: 'linux', env: { DISPLAY: ':0', SSH_CONNECTION: 'x' }, want: undefined },
+    { platform: 'darwin', env: {}, want: ['open', url] },
+    { platform: 'win32', env: {}, want: ['rundll32', 'url.dll,FileProtocolHandler', url] },
+  ] as const)
+    t.strictSame(openerOf(url, platform, env), want);
+  t.equal(openerOf('file:///etc/passwd', 'darwin', {}), undefined);
+  t.end();
 });

@@ -1,0 +1,132 @@
+import { createInterface } from 'node:readline';
+import {
+  type FinishLoginResult,
+  finishLoginRequest,
+  type LoginResult,
+  loginRequest,
+  logoutRequest,
+} from '../../protocol/tools.ts';
+import type { CommandLine } from './commandLine.ts';
+import { withDaemon } from './connection.ts';
+import { showLine } from './controlCharacters.ts';
+import type { Daemon } from './daemon.ts';
+import { failureOf, refusedParameter, TerminalError } from './failure.ts';
+import { interruptible } from './interruptible.ts';
+import { type Surroundings, writeLine } from './streams.ts';
+
+/** What stands behind `runner mcp`. */
+export const mcpWords: readonly string[] = ['login', 'logout'];
+
+/** Logs in to a tool server, or out. The daemon does it; here the address is shown, and opened at a terminal. */
+export async function runMcp(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const [word = '', server = ''] = commandLine.words;
+  if (!mcpWords.includes(word) || server === '')
+    throw new TerminalError(
+      'usage',
+      'Say what to do and with which tool server: runner mcp login NAME, or runner mcp logout NAME',
+    );
+  return withDaemon(surroundings, { commandLine }, (daemon) =>
+    word === 'login'
+      ? logIn(surroundings, commandLine, { daemon, server })
+      : logOut(surroundings, commandLine, { daemon, server }),
+  );
+}
+
+interface Named {
+  readonly daemon: Daemon;
+  readonly server: string;
+}
+
+async function logIn(
+  surroundings: Surroundings,
+  { json, noBrowser }: CommandLine,
+  { daemon, server }: Named,
+): Promise<number> {
+  const { stdout, stderr } = surroundings;
+  const outcome = await interruptible(surroundings, async (signal) => {
+    const login = await daemon.request(loginRequest, { server }, signal);
+    if (json) await writeLine(stdout, JSON.stringify({ event: 'open', url: login.url }));
+    else await showAddress(surroundings, login, server);
+    if (isAtTerminal(surroundings) && !noBrowser) surroundings.openAddress?.(login.url);
+    return finish(surroundings, { daemon, server }, signal);
+  });
+  if (outcome.kind === 'interrupted') {
+    await (json
+      ? writeLine(stdout, JSON.stringify({ event: 'cancelled', server }))
+      : writeLine(stderr, 'Stopped. Nobody was logged in.'));
+    return 130;
+  }
+  const { scope } = outcome.value;
+  await (json
+    ? writeLine(stdout, JSON.stringify({ event: 'done', server, ...outcome.value }))
+    : writeLine(
+        stderr,
+        `You are logged in to ${showLine(server)}${scope === undefined ? '' : `, for: ${showLine(scope)}`}.`,
+      ));
+  return 0;
+}
+
+async function showAddress(
+  surroundings: Surroundings,
+  { url, redirectUrl }: LoginResult,
+  server: string,
+): Promise<void> {
+  const { stderr } = surroundings;
+  await writeLine(stderr, `To log in to ${showLine(server)}, open this address in your browser:\n`);
+  await writeLine(stderr, `${showLine(url)}\n`);
+  if (isAtTerminal(surroundings))
+    await writeLine(
+      stderr,
+      `If the browser is on another machine, it ends at a page that it cannot open. Paste the address of that page here; it begins with ${redirectUrl}`,
+    );
+}
+
+/** Until the browser has come, or the address that it was sent to was pasted. */
+async function finish(
+  surroundings: Surroundings,
+  { daemon, server }: Named,
+  signal: AbortSignal,
+): Promise<FinishLoginResult> {
+  const finished = daemon.request(finishLoginRequest, { server }, signal);
+  if (!isAtTerminal(surroundings)) return finished;
+  // The terminal stays as it is, so that Ctrl-C reaches this program as ever.
+  const lines = createInterface({ input: surroundings.stdin, terminal: false });
+  lines.on('line', (redirectedTo) => {
+    if (redirectedTo.trim() === '') return;
+    // What comes of a right one is what `finished` waits for.
+    daemon.request(finishLoginRequest, { server, redirectedTo }, signal).catch(async (error) => {
+      if (refusedParameter(error) === 'redirectedTo')
+        await writeLine(surroundings.stderr, failureOf(error).message);
+    });
+  });
+  try {
+    return await finished;
+  } finally {
+    lines.close();
+  }
+}
+
+function isAtTerminal({ stdin, stderr }: Surroundings): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
+async function logOut(
+  { stdout, stderr }: Surroundings,
+  { json }: CommandLine,
+  { daemon, server }: Named,
+): Promise<number> {
+  const result = await daemon.request(logoutRequest, { server });
+  if (json) await writeLine(stdout, JSON.stringify({ event: 'done', server, ...result }));
+  else await writeLine(stderr, logoutSentence(showLine(server), result));
+  return 0;
+}
+
+function logoutSentence(
+  server: string,
+  { wasLoggedIn, isRevoked }: { readonly wasLoggedIn: boolean; readonly isRevoked: boolean },
+): string {
+  if (!wasLoggedIn) return `You were not logged in to ${server}.`;
+  return isRevoked
+    ? `You are logged out of ${server}, and its login is revoked.`
+    : `You are logged out of ${server}: the login is forgotten here. The server did not confirm that it has ended.`;
+}

@@ -1,0 +1,108 @@
+import { OAuthError, refreshAuthorization } from '@modelcontextprotocol/client';
+import { isLoopback } from '../../../protocol/address.ts';
+import type { HttpServerEntry } from '../serverEntry.ts';
+import { loginFailure } from './loginFailure.ts';
+import type { KeptLogin, LoginStore } from './loginStore.ts';
+import { createOAuthFetch } from './oauthFetch.ts';
+import { type AccessToken, isFresh, toAccessToken } from './tokens.ts';
+
+/** Access tokens of the servers that the user has logged in to, in memory alone. */
+export interface AccessTokens {
+  /** Undefined without a login. @throws {RunnerError} where it cannot be renewed now. */
+  tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined>;
+  /** Another one than the server has refused; undefined where only a new login helps. */
+  renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined>;
+  forget(url: string): void;
+}
+
+export interface AccessTokensOptions {
+  readonly store: LoginStore;
+  /** Takes a secret out of all that is said from now on. */
+  readonly hide: (secret: string) => void;
+  readonly now: () => number;
+}
+
+export function createAccessTokens({ store, hide, now }: AccessTokensOptions): AccessTokens {
+  const known = new Map<string, AccessToken>();
+  const keep = (url: string, token: AccessToken) => {
+    hide(token.text);
+    known.set(url, token);
+    return token.text;
+  };
+  const obtain = (entry: HttpServerEntry, refused: string | undefined, signal: AbortSignal) =>
+    store.alone(
+      entry.url,
+      async () => {
+        const other = known.get(entry.url);
+        // Somebody else here was refused, too, and has been given another one meanwhile.
+        if (other && other.text !== refused && isFresh(other, now())) return other.text;
+        const login = await loginOf(store, entry);
+        if (!login) return undefined;
+        for (const secret of [login.refreshToken, login.client.client_secret]) if (secret) hide(secret);
+        const token = await tokenOf(login, signal);
+        return token && token.text !== refused ? keep(entry.url, token) : undefined;
+      },
+      signal,
+    );
+  const tokenOf = async (login: KeptLogin, signal: AbortSignal): Promise<AccessToken | undefined> => {
+    if (login.refreshToken !== undefined) return refresh(login, login.refreshToken, signal);
+    const { accessToken: text, expiresAt = 0 } = login;
+    return text !== undefined && isFresh({ text, expiresAt }, now()) ? { text, expiresAt } : undefined;
+  };
+  const refresh = async (login: KeptLogin, refreshToken: string, signal: AbortSignal) => {
+    const fetchFn = createOAuthFetch({ server: login.server, signal });
+    const { metadata, client, resource } = login;
+    try {
+      const tokens = await refreshAuthorization(metadata.issuer, {
+        ...{ metadata, clientInformation: client, refreshToken, resource, fetchFn },
+      });
+      const token = toAccessToken(tokens, now());
+      // What was used may be good no more: the new one is kept before it is needed.
+      if (tokens.refresh_token) {
+        hide(tokens.refresh_token);
+        await store.write({ ...login, refreshToken: tokens.refresh_token });
+      }
+      return token;
+    } catch (error) {
+      if (!isOver(error)) throw loginFailure(error, metadata.issuer);
+      await store.remove(login.server);
+      return undefined;
+    }
+  };
+  return {
+    async tokenFor(entry, signal) {
+      if (!canHaveToken(entry.url)) return undefined;
+      const token = known.get(entry.url);
+      if (token && isFresh(token, now())) return token.text;
+      // Most servers want no login, and none of them needs a turn of its own.
+      return (await loginOf(store, entry)) ? obtain(entry, token?.text, signal) : undefined;
+    },
+    async renew(entry, refused, signal) {
+      if (known.get(entry.url)?.text === refused) known.delete(entry.url);
+      return canHaveToken(entry.url) ? obtain(entry, refused, signal) : undefined;
+    },
+    forget: (url) => void known.delete(url),
+  };
+}
+
+/** Tokens go over https, or stay on this machine. */
+export function canHaveToken(url: string): boolean {
+  return url.startsWith('https:') || isLoopback(url);
+}
+
+/** The login of this entry: where it names another client than the login has, the login is another's. */
+async function loginOf(
+  store: LoginStore,
+  { url, clientId }: HttpServerEntry,
+): Promise<KeptLogin | undefined> {
+  const login = await store.read(url);
+  const isOurs = login?.isClientNamed ? login.client.client_id === clientId : clientId === undefined;
+  return isOurs ? login : undefined;
+}
+
+/** The authorization server says that this login has ended, or that we are unknown to it. */
+function isOver(error: unknown): boolean {
+  return (
+    error instanceof OAuthError && /^(invalid_grant|invalid_client|unauthorized_client)$/.test(error.code)
+  );
+}

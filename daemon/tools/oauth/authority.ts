@@ -1,0 +1,126 @@
+import {
+  type AuthorizationServerMetadata,
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+} from '@modelcontextprotocol/client';
+import { isLoopback } from '../../../protocol/address.ts';
+import { withTimeLimit } from '../../abort.ts';
+import { RunnerError } from '../../errors.ts';
+import type { HttpServerEntry } from '../serverEntry.ts';
+import { requireSafeAddress } from './oauthFetch.ts';
+
+/** Who lets users in to a tool server, and what for. */
+export interface Authority {
+  readonly metadata: AuthorizationServerMetadata;
+  /** What the token is for (RFC 8707). */
+  readonly resource: string;
+  readonly scope?: string;
+}
+
+/** In ms. */
+const probeLimit = 15_000;
+const maxScopes = 32;
+const maxScopeLength = 1_000;
+
+/**
+ * Finds it by the ways of MCP: the challenge of the server, the metadata of the resource (RFC 9728), the metadata of the
+ * authorization server (RFC 8414, or OpenID's). The SDK finds and reads the documents, and compares the issuer. What it
+ * does not check is checked here: the resource's metadata is at the server's own origin, PKCE by S256 is there, and all
+ * addresses are ones that secrets may be sent to.
+ * @throws {RunnerError}
+ */
+export async function findAuthority(
+  { url, headers }: HttpServerEntry,
+  fetch: FetchLike,
+  signal: AbortSignal,
+): Promise<Authority> {
+  const challenge = await challengeOf(url, headers, signal);
+  const document = await resourceMetadata(url, challenge.resourceMetadataUrl, fetch);
+  if (document && !checkResourceAllowed({ requestedResource: url, configuredResource: document.resource }))
+    throw unusable(`is for ${JSON.stringify(document.resource).slice(0, 200)} and not for ${url}`);
+  // Before there was metadata of resources, the server's own origin was the authorization server.
+  const issuer = document?.authorization_servers?.[0] ?? new URL('/', url).href;
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
+  if (!metadata)
+    throw new RunnerError(
+      'not-supported',
+      `${new URL(url).origin} offers no login. If you have a token for it, enter it under "auth" in ~/.config/runner/config.json.`,
+    );
+  if (!metadata.code_challenge_methods_supported?.includes('S256'))
+    throw unusable('does not offer PKCE by S256, without which a login is not safe');
+  requireSafeAddress(metadata.authorization_endpoint, isLoopback(url));
+  const scope = boundedScope(challenge.scope ?? document?.scopes_supported?.join(' '), metadata);
+  const resource = document?.resource ?? new URL(url).href.replace(/#.*$/, '');
+  return { metadata, resource, ...(scope === undefined ? {} : { scope }) };
+}
+
+/** What the server says to who has no token. Its answer may be a stream, of which nothing is read. */
+async function challengeOf(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
+  const { origin } = requireSafeAddress(url, true);
+  const reason = new RunnerError('timeout', `${origin} did not answer within ${probeLimit / 1_000} s.`);
+  return withTimeLimit({ limit: probeLimit, reason, signal }, async (inTime) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: greeting }),
+      signal: inTime,
+    }).catch((cause) => {
+      inTime.throwIfAborted();
+      throw new RunnerError('bad-response', `${origin} cannot be reached.`, { cause });
+    });
+    await response.body?.cancel();
+    return extractWWWAuthenticateParams(response);
+  });
+}
+
+const greeting = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'runner', version: '1' },
+};
+
+/** Undefined where the server publishes none. */
+async function resourceMetadata(url: string, named: URL | undefined, fetch: FetchLike) {
+  if (named && named.origin !== new URL(url).origin)
+    throw unusable('is described at another origin than its server, which is not followed');
+  try {
+    return await discoverOAuthProtectedResourceMetadata(
+      url,
+      named ? { resourceMetadataUrl: named } : {},
+      fetch,
+    );
+  } catch (error) {
+    if (named || error instanceof RunnerError) throw error;
+    return undefined;
+  }
+}
+
+/** Scopes as RFC 6749 has them (3.3), not too many. A long-lived login is asked for where that has a scope of its own. */
+function boundedScope(
+  text: string | undefined,
+  { scopes_supported: supported = [] }: AuthorizationServerMetadata,
+): string | undefined {
+  const wanted = (text ?? '').slice(0, maxScopeLength + 1).split(' ');
+  const scopes = wanted.filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if ((text ?? '').length > maxScopeLength || scopes.length > maxScopes)
+    throw unusable('asks for more scopes than a person would read');
+  if (scopes.length === 0) return undefined;
+  if (supported.includes('offline_access')) scopes.push('offline_access');
+  return [...new Set(scopes)].join(' ');
+}
+
+function unusable(why: string): RunnerError {
+  return new RunnerError('bad-response', `The login that is offered ${why}.`);
+}

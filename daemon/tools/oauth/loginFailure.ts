@@ -1,0 +1,30 @@
+import { IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
+import { RunnerError } from '../../errors.ts';
+import { plainText } from '../../logs/plainText.ts';
+import { cutText } from '../cutText.ts';
+
+/** Of what an authorization server says in its own words. */
+const maxSaid = 300;
+
+/** What went wrong in a login, as a sentence. Nothing of a token is in it: what came in is quoted only where it is an error. */
+export function loginFailure(error: unknown, issuer: string): RunnerError {
+  if (error instanceof RunnerError) return error;
+  const { origin } = new URL(issuer);
+  if (error instanceof IssuerMismatchError)
+    return new RunnerError(
+      'bad-response',
+      `The answer is not from ${origin}, where the login was begun, and is not used.`,
+      { cause: error },
+    );
+  if (error instanceof OAuthError)
+    return refusedLogin(origin, error.code, error.code === 'server_error' ? undefined : error.message);
+  return new RunnerError('bad-response', `${origin} answered with something that is no login.`, {
+    cause: error,
+  });
+}
+
+/** `code` and `description` are as RFC 6749 has them (4.1.2.1, 5.2), from outside. */
+export function refusedLogin(origin: string, code: string, description?: string): RunnerError {
+  const said = [code, description].flatMap((text) => (text ? [cutText(plainText(text), maxSaid)] : []));
+  return new RunnerError('unauthorized', `${origin} refused the login: ${[...new Set(said)].join(': ')}.`);
+}

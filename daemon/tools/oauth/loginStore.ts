@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as waitFor } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import { RunnerError } from '../../errors.ts';
+import { readRegularFile } from '../../regularFile.ts';
+import { createSessionLocks } from '../../sessions/sessionLocks.ts';
+
+const keptSchema = z.object({
+  version: z.literal(1),
+  /** The address of the tool server. */
+  server: z.string(),
+  /** Of the authorization server: tokens go to these addresses and to no others, whatever its metadata says later. */
+  metadata: z.object({
+    issuer: z.string(),
+    authorization_endpoint: z.string(),
+    token_endpoint: z.string(),
+    response_types_supported: z.array(z.string()),
+    token_endpoint_auth_methods_supported: z.optional(z.array(z.string())),
+    revocation_endpoint: z.optional(z.string()),
+  }),
+  client: z.object({
+    client_id: z.string(),
+    client_secret: z.optional(z.string()),
+    token_endpoint_auth_method: z.optional(z.string()),
+  }),
+  /** The entry named the client: with another one in the entry it is another login. */
+  isClientNamed: z.boolean(),
+  resource: z.string(),
+  scope: z.optional(z.string()),
+  refreshToken: z.optional(z.string()),
+  /** Kept only where there is no refresh token. */
+  accessToken: z.optional(z.string()),
+  /** In ms since 1970, of the access token that is kept. */
+  expiresAt: z.optional(z.number()),
+});
+
+export type KeptLogin = z.infer<typeof keptSchema>;
+
+/** Logins, each in a file of the user's alone. */
+export interface LoginStore {
+  /** Undefined where there is none, or none that can be read. */
+  read(server: string): Promise<KeptLogin | undefined>;
+  /** Runs work while no other process runs work on the same login: a refresh token may be good for one use. */
+  alone<T>(server: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Whole or not at all. @throws {Error} where it cannot be written. */
+  write(login: KeptLogin): Promise<void>;
+  remove(server: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const maxBytes = 256 * 1024;
+/** Longer than the requests that somebody else may have under way, in ms. */
+const longestTurn = 45_000;
+const lookEvery = 50;
+
+export function createLoginStore(folder: string): LoginStore {
+  const locks = createSessionLocks(folder);
+  const turns = new Map<string, Promise<unknown>>();
+  const pathOf = (server: string) => join(folder, `${idOf(server)}.json`);
+  const locked = async <T>(id: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    for (let waited = 0; (await locks.take(id)) !== undefined; waited += lookEvery) {
+      if (waited > longestTurn)
+        throw new RunnerError('timeout', 'Another Runner keeps this login to itself. Try again later.');
+      await waitFor(lookEvery, undefined, { signal });
+    }
+    try {
+      return await work();
+    } finally {
+      await locks.release(id);
+    }
+  };
+  return {
+    async read(server) {
+      const login = await readLogin(pathOf(server));
+      return login?.server === server ? login : undefined;
+    },
+    async alone(server, work, signal) {
+      const id = idOf(server);
+      const before = turns.get(id) ?? Promise.resolve();
+      const turn = before.then(() => locked(id, work, signal));
+      const done = turn.catch(() => undefined).finally(() => turns.get(id) === done && turns.delete(id));
+      turns.set(id, done);
+      return turn;
+    },
+    async write(login) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await chmod(folder, 0o700);
+      await writePrivate(pathOf(login.server), `${JSON.stringify(login, undefined, 1)}\n`);
+    },
+    async remove(server) {
+      await unlink(pathOf(server)).catch(() => undefined);
+    },
+    close: () => locks.close(),
+  };
+}
+
+function idOf(server: string): string {
+  return createHash('sha256').update(server).digest('hex').slice(0, 32);
+}
+
+async function readLogin(path: string): Promise<KeptLogin | undefined> {
+  try {
+    const parsed = keptSchema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** On the disk before the name is: what is lost here is a login. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  const beside = `${path}.${randomUUID()}`;
+  const file = await open(beside, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(beside, path);
+}

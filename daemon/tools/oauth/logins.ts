@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import {
+  exchangeAuthorization,
+  type OAuthClientInformationMixed,
+  startAuthorization,
+  validateAuthorizationResponseIssuer,
+} from '@modelcontextprotocol/client';
+import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/tools.ts';
+import { orAborted } from '../../abort.ts';
+import { InvalidParamsError, RunnerError } from '../../errors.ts';
+import type { HttpServerEntry } from '../serverEntry.ts';
+import { type AccessTokens, canHaveToken } from './accessTokens.ts';
+import { type Authority, findAuthority } from './authority.ts';
+import { identifyClient } from './clientIdentity.ts';
+import { loginFailure, refusedLogin } from './loginFailure.ts';
+import type { KeptLogin, LoginStore } from './loginStore.ts';
+import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
+import { createOAuthFetch } from './oauthFetch.ts';
+import { revoke } from './revocation.ts';
+import { toAccessToken } from './tokens.ts';
+
+/** Logging in to tool servers, and out. */
+export interface Logins {
+  /** Ends one that was begun before. @throws {RunnerError} */
+  begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult>;
+  /** Waits for the browser, or takes what it was sent to. An aborted signal ends the login. @throws {RunnerError} */
+  finish(name: string, redirectedTo: string | undefined, signal: AbortSignal): Promise<FinishLoginResult>;
+  end(entry: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult>;
+  close(): void;
+}
+
+export interface LoginsOptions {
+  readonly store: LoginStore;
+  readonly tokens: AccessTokens;
+  readonly hide: (secret: string) => void;
+  readonly now: () => number;
+  /** A login has come or gone. */
+  readonly onDidChange: () => void;
+}
+
+/** How long a user has to log in, in ms. */
+const timeLimit = 600_000;
+
+interface Pending {
+  readonly redirect: LoopbackRedirect;
+  readonly done: Promise<FinishLoginResult>;
+  end(): void;
+}
+
+/** What is known when the browser comes back. */
+interface Begun {
+  readonly entry: HttpServerEntry;
+  readonly authority: Authority;
+  readonly client: OAuthClientInformationMixed;
+  readonly codeVerifier: string;
+  readonly redirectUrl: string;
+}
+
+export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOptions): Logins {
+  const pending = new Map<string, Pending>();
+
+  const complete = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal) => {
+    const { entry, authority } = begun;
+    try {
+      const login = await redeem(begun, answer, signal);
+      for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
+        if (secret) hide(secret);
+      await store.alone(entry.url, () => store.write(login), signal);
+      tokens.forget(entry.url);
+      onDidChange();
+      return login.scope === undefined ? {} : { scope: login.scope };
+    } catch (error) {
+      throw loginFailure(error, authority.metadata.issuer);
+    }
+  };
+  const redeem = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal): Promise<KeptLogin> => {
+    const { entry, authority, client, codeVerifier, redirectUrl } = begun;
+    const { metadata, resource } = authority;
+    const issued = await exchangeAuthorization(metadata.issuer, {
+      ...{ metadata, clientInformation: client, codeVerifier, resource },
+      ...codeOf(answer, authority),
+      redirectUri: redirectUrl,
+      fetchFn: createOAuthFetch({ server: entry.url, signal }),
+    });
+    const { text, expiresAt } = toAccessToken(issued, now());
+    const { refresh_token: refreshToken, scope } = issued;
+    return {
+      ...{ version: 1, server: entry.url, metadata, client, resource },
+      isClientNamed: entry.clientId !== undefined,
+      ...(scope === undefined ? {} : { scope }),
+      ...(refreshToken === undefined ? { accessToken: text, expiresAt } : { refreshToken }),
+    };
+  };
+
+  return {
+    async begin(entry, signal) {
+      requireTokenAddress(entry.url);
+      pending.get(entry.name)?.end();
+      const fetch = createOAuthFetch({ server: entry.url, signal });
+      const authority = await findAuthority(entry, fetch, signal).catch((error) => {
+        throw loginFailure(error, entry.url);
+      });
+      const state = randomBytes(32).toString('base64url');
+      const redirect = await openLoopbackRedirect(state);
+      const ended = new AbortController();
+      const timer = setTimeout(() => end(), timeLimit);
+      const end = () => {
+        clearTimeout(timer);
+        redirect.close();
+        ended.abort();
+        if (pending.get(entry.name)?.redirect === redirect) pending.delete(entry.name);
+      };
+      try {
+        const { url, begun } = await authorizationOf(entry, { authority, redirect, state, fetch });
+        const done = redirect.answer
+          .then((answer) => complete(begun, answer, ended.signal))
+          .finally(() => setImmediate(end));
+        // It may end before anybody waits for it.
+        done.catch(() => undefined);
+        pending.set(entry.name, { redirect, done, end });
+        return { url, redirectUrl: redirect.address };
+      } catch (error) {
+        end();
+        throw loginFailure(error, authority.metadata.issuer);
+      }
+    },
+    async finish(name, redirectedTo, signal) {
+      const login = pending.get(name);
+      if (!login) throw new InvalidParamsError('server', 'no login to it was begun, or it has ended');
+      if (redirectedTo !== undefined) login.redirect.takeAddress(redirectedTo);
+      try {
+        return await orAborted(login.done, signal);
+      } finally {
+        if (signal.aborted) login.end();
+      }
+    },
+    async end({ url }, signal) {
+      const login = await store.alone(
+        url,
+        async () => {
+          const kept = await store.read(url);
+          await store.remove(url);
+          return kept;
+        },
+        signal,
+      );
+      tokens.forget(url);
+      if (!login) return { wasLoggedIn: false, isRevoked: false };
+      onDidChange();
+      return { wasLoggedIn: true, isRevoked: await revoke(login, signal) };
+    },
+    close() {
+      for (const { end } of pending.values()) end();
+    },
+  };
+}
+
+interface AuthorizationOptions {
+  readonly authority: Authority;
+  readonly redirect: LoopbackRedirect;
+  readonly state: string;
+  readonly fetch: ReturnType<typeof createOAuthFetch>;
+}
+
+async function authorizationOf(
+  entry: HttpServerEntry,
+  { authority, redirect, state, fetch }: AuthorizationOptions,
+): Promise<{ readonly url: string; readonly begun: Begun }> {
+  const { metadata, resource, scope } = authority;
+  const { address: redirectUrl } = redirect;
+  const client = await identifyClient({ metadata, clientId: entry.clientId, redirectUrl, scope, fetch });
+  const { authorizationUrl, codeVerifier } = await startAuthorization(metadata.issuer, {
+    ...{ metadata, clientInformation: client, redirectUrl, state, resource },
+    ...(scope === undefined ? {} : { scope }),
+  });
+  return { url: authorizationUrl.href, begun: { entry, authority, client, codeVerifier, redirectUrl } };
+}
+
+/** The code, and who says so; `exchangeAuthorization` compares the issuer (RFC 9207), for an error it is compared here. */
+function codeOf(answer: URLSearchParams, { metadata }: Authority) {
+  const iss = answer.get('iss') ?? undefined;
+  const authorizationCode = answer.get('code');
+  if (authorizationCode) return { authorizationCode, ...(iss === undefined ? {} : { iss }) };
+  validateAuthorizationResponseIssuer({
+    iss,
+    expectedIssuer: metadata.issuer,
+    issParameterSupported: metadata.authorization_response_iss_parameter_supported === true,
+  });
+  const description = answer.get('error_description') ?? undefined;
+  throw refusedLogin(new URL(metadata.issuer).origin, answer.get('error') ?? 'it gave no code', description);
+}
+
+function requireTokenAddress(url: string): void {
+  if (!canHaveToken(url))
+    throw new RunnerError(
+      'not-supported',
+      'Its address is plain http on another machine, where no token is sent. Enter its https address.',
+    );
+}

@@ -1,0 +1,88 @@
+import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { InvalidParamsError } from '../../errors.ts';
+
+/** Where the browser is sent with the answer of an authorization server (RFC 8252, 7.3). */
+export interface LoopbackRedirect {
+  readonly address: string;
+  /** The parameters of the first request that has the state. */
+  readonly answer: Promise<URLSearchParams>;
+  /** Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} where it is another. */
+  takeAddress(text: string): void;
+  close(): void;
+}
+
+const path = '/callback';
+const maxAddress = 8_192;
+
+/** `state` is known to us and to the authorization server alone: what comes without it is not for us. */
+export async function openLoopbackRedirect(state: string): Promise<LoopbackRedirect> {
+  let resolve: (parameters: URLSearchParams) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const answer = new Promise<URLSearchParams>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  // It may be closed before anybody waits for it.
+  answer.catch(() => undefined);
+  const take = (parameters: URLSearchParams) => {
+    const isOurs = isSame(parameters.get('state') ?? '', state);
+    if (isOurs) resolve(parameters);
+    return isOurs;
+  };
+  const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
+    const parameters = parametersOf(request, address);
+    if (parameters && take(parameters))
+      respond(response, 200, 'Runner has its answer. You can close this page.');
+    else respond(response, 400, 'This is not the end of a login that Runner has begun.');
+  });
+  server.maxConnections = 16;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  return {
+    address,
+    answer,
+    takeAddress(text) {
+      const url = URL.canParse(text.trim()) && text.length < maxAddress ? new URL(text.trim()) : undefined;
+      if (!url?.href.startsWith(`${address}?`) || !take(url.searchParams))
+        throw new InvalidParamsError(
+          'redirectedTo',
+          `it is not where this login ends, which begins with ${address}?`,
+        );
+    },
+    close() {
+      reject(new Error('The login was ended.'));
+      server.close();
+      // The page of the answer may be on its way.
+      setTimeout(() => server.closeAllConnections(), 500).unref();
+    },
+  };
+}
+
+/** Of a request to this very address by this very name: a page elsewhere may have its own name lead here. */
+function parametersOf(
+  { method, url = '', headers: { host } }: IncomingMessage,
+  address: string,
+): URLSearchParams | undefined {
+  if (method !== 'GET' || host !== new URL(address).host || !url.startsWith(`${path}?`)) return undefined;
+  return new URLSearchParams(url.slice(path.length + 1));
+}
+
+function respond(response: ServerResponse, status: number, sentence: string): void {
+  response
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      connection: 'close',
+    })
+    .end(`<!doctype html><html lang="en"><title>Runner</title><p>${sentence}</p></html>`);
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,538 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
+import { toAccessToken } from '../../daemon/tools/oauth/tokens.ts';
+import { finishLoginRequest, listToolsRequest, loginRequest, logoutRequest } from '../../protocol/tools.ts';
+import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
+import { startDaemonProcess } from '../support/daemonProcess.ts';
+import type { Teardown } from '../support/daemonWithRunner.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { openOwnedDocs } from '../support/ownedDocs.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { answersOf, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
+import { poll } from '../support/waiting.ts';
+
+const server = 'web';
+const needsLogin =
+  'The tool server web wants a login (401). Run "runner mcp login web", or enter a token for its address under "auth" in ~/.config/runner/config.json.';
+
+/** A daemon of a user with this home, with one tool server at an address. */
+function startFor(
+  test: Teardown,
+  home: string,
+  entry: { readonly url: string } & Record<string, unknown>,
+  more: ToolOptions = {},
+) {
+  return startWithTools(test, [], {
+    logLevel: 'debug',
+    mcpServers: { [server]: entry },
+    approvals: { [server]: 'always' },
+    ...more,
+    pair: {
+      env: { PATH: process.env['PATH'], HOME: home, XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
+      ...more.pair,
+    },
+  });
+}
+
+type Started = Awaited<ReturnType<typeof startFor>>;
+
+async function call({ runner, ask }: Started, name = 'echo', given: Record<string, unknown> = {}) {
+  runner.toolCalls([{ id: 'a', name, arguments: given }]);
+  runner.say('ok');
+  return answersOf((await ask()).result.messages);
+}
+
+async function stateOf({ daemon }: Started) {
+  const { servers } = await daemon.request(listToolsRequest, {});
+  return servers[0];
+}
+
+async function keptFiles(home: string) {
+  const folder = join(home, 'runner', 'logins');
+  const names = await readdir(folder).catch(() => []);
+  return Promise.all(
+    names.map(async (name) => ({
+      mode: (await stat(join(folder, name))).mode & 0o777,
+      text: await readFile(join(folder, name), 'utf8'),
+      path: join(folder, name),
+    })),
+  );
+}
+
+t.test('a login to runner-docs, whoever it says we are', async (t) => {
+  for (const { name, flags } of [
+    { name: 'registered', flags: [] },
+    { name: 'by the address of the redirect', flags: ['--no-registration'] },
+  ])
+    await t.test(name, async (t) => {
+      const docs = await openOwnedDocs(t, flags);
+      const home = await temporaryFolder(t);
+      const entry = { url: `${docs.origin}/mcp` };
+      const first = await startFor(t, home, entry);
+      t.match(await stateOf(first), { state: 'failed', needsLogin: true, message: needsLogin });
+      const { url, redirectUrl } = await first.daemon.request(loginRequest, { server });
+      const asked = new URL(url);
+      t.match(Object.fromEntries(asked.searchParams), {
+        code_challenge_method: 'S256',
+        resource: entry.url,
+        redirect_uri: redirectUrl,
+        scope: 'read',
+      });
+      t.equal(asked.searchParams.get('client_id') === redirectUrl, flags.length > 0);
+      const finished = first.daemon.request(finishLoginRequest, { server });
+      const { to } = await docs.allow(url);
+      t.match(await (await fetch(to)).text(), /Runner has its answer/);
+      t.strictSame(await finished, { scope: 'read' });
+
+      t.match(await call(first, 'list_collections'), [/A book/]);
+      if (flags.length === 0) return;
+      const second = await startFor(t, home, entry);
+      t.match(await call(second, 'list_collections'), [/A book/], 'another daemon has the login too');
+      const files = await keptFiles(home);
+      t.strictSame(
+        files.map(({ mode }) => mode),
+        [0o600],
+      );
+      t.equal((await stat(join(home, 'runner', 'logins'))).mode & 0o777, 0o700);
+      const { refreshToken } = JSON.parse(files[0]?.text ?? '') as { refreshToken: string };
+      t.ok(refreshToken.length > 16);
+      t.notOk(JSON.stringify([first.daemon.logs, second.daemon.logs]).includes(refreshToken));
+
+      t.strictSame(await second.daemon.request(logoutRequest, { server }), {
+        wasLoggedIn: true,
+        isRevoked: true,
+      });
+      t.strictSame(await keptFiles(home), []);
+      const ended = await poll(
+        () => stateOf(first),
+        (now) => now?.state === 'failed',
+        20_000,
+      );
+      t.match(
+        ended?.message,
+        /^The tool server web wants a (new )?login \(401\)\. Run "runner mcp login web"/,
+      );
+      t.match(await stateOf(await startFor(t, home, entry)), { state: 'failed', message: needsLogin });
+    });
+});
+
+t.test('a login at an authorization server that others wrote', async (t) => {
+  const peer = await startAuthorizationPeer(t);
+  const home = await temporaryFolder(t);
+  const one = await startFor(t, home, { url: peer.url });
+  t.match(await stateOf(one), { state: 'failed', message: needsLogin });
+  const { url } = await one.daemon.request(loginRequest, { server });
+  const finished = one.daemon.request(finishLoginRequest, { server });
+  t.match(await (await browse(url)).text(), /Runner has its answer/);
+  t.strictSame(await finished, { scope: 'echo' });
+  t.strictSame(await call(one), ['from behind the login']);
+
+  await t.test('a token that ended is renewed in the middle of a call', async (t) => {
+    await peer.expire();
+    t.strictSame(await call(one), ['from behind the login']);
+    t.match(await peer.stats(), { registrations: 1, resources: [peer.url] });
+  });
+  await t.test('several at once renew one after another, and none is lost', async (t) => {
+    const start = () =>
+      startDaemonProcess(
+        { mcpServers: { [server]: { url: peer.url } } },
+        { env: { HOME: home, XDG_STATE_HOME: home } },
+      );
+    const daemons = await Promise.all([start(), start()]);
+    for (let round = 0; round < 2; round += 1) {
+      const lists = await Promise.all(daemons.map((daemon) => daemon.request(listToolsRequest, {})));
+      t.strictSame(
+        lists.map(({ servers }) => servers[0]?.message ?? servers[0]?.state),
+        ['ready', 'ready'],
+      );
+      await peer.expire();
+    }
+    t.match(await peer.stats(), { reused: 0 });
+    await Promise.all(daemons.map((daemon) => daemon.close()));
+  });
+  await t.test('a login that was ended elsewhere is forgotten', async (t) => {
+    const [file] = await keptFiles(home);
+    const kept = JSON.parse(file?.text ?? '') as object;
+    await writeFile(file?.path ?? '', JSON.stringify({ ...kept, refreshToken: 'never-given' }));
+    await peer.expire();
+    t.match(await stateOf(one), { state: 'failed', message: /wants a new login \(401\)/ });
+    t.strictSame(await keptFiles(home), []);
+    t.strictSame(await one.daemon.request(logoutRequest, { server }), {
+      wasLoggedIn: false,
+      isRevoked: false,
+    });
+  });
+});
+
+t.test('the terminal logs in, and out', async (t) => {
+  const peer = await startAuthorizationPeer(t);
+  const home = await temporaryFolder(t, {
+    'runner/config.json': JSON.stringify({ mcpServers: { [server]: { url: peer.url } } }),
+  });
+  const run = (...args: readonly string[]) => {
+    const child = spawn(process.execPath, [join('dist', 'terminal.cjs'), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home },
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+    return { said: () => said, ended: once(child, 'close').then(([code]) => code as number | null) };
+  };
+  const login = run('mcp', 'login', server);
+  const address = await poll(
+    async () => /^http:\S+$/m.exec(login.said())?.[0],
+    (url) => url !== undefined,
+    20_000,
+  );
+  await browse(address ?? '');
+  t.equal(await login.ended, 0);
+  t.match(login.said(), /You are logged in to web, for: echo\.\n$/);
+  const again = run('tools');
+  t.equal(await again.ended, 0);
+  t.match(again.said(), /web +ready +echo/);
+  const logout = run('mcp', 'logout', server);
+  t.equal(await logout.ended, 0);
+  t.match(logout.said(), /logged out of web, and its login is revoked/);
+  t.match(await peer.stats(), { revoked: 1 });
+});
+
+t.test('without a refresh token the access token is kept as long as it lasts', async (t) => {
+  const peer = await startAuthorizationPeer(t, 'plain');
+  const home = await temporaryFolder(t);
+  const one = await startFor(t, home, { url: peer.url });
+  const { url } = await one.daemon.request(loginRequest, { server });
+  await browse(url);
+  await one.daemon.request(finishLoginRequest, { server });
+  t.strictSame(await call(await startFor(t, home, { url: peer.url })), ['from behind the login']);
+  const later = await startFor(t, home, { url: peer.url }, { pair: { now: () => Date.now() + 3_700_000 } });
+  t.match(await stateOf(later), { state: 'failed', needsLogin: true });
+});
+
+t.test('a browser on another machine, a cancel, and a login that was not begun', async (t) => {
+  const peer = await startAuthorizationPeer(t);
+  const home = await temporaryFolder(t);
+  const one = await startFor(t, home, { url: peer.url });
+  const finish = (redirectedTo: string) => one.daemon.request(finishLoginRequest, { server, redirectedTo });
+  await t.rejects(
+    finish('http://127.0.0.1/'),
+    failsWith({ code: -32602, message: /"server" is not valid: no login/ }),
+  );
+  const { url, redirectUrl } = await one.daemon.request(loginRequest, { server });
+  const sent = (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '';
+  for (const wrong of [
+    '',
+    'nonsense',
+    redirectUrl,
+    `${redirectUrl}?code=x&state=guessed`,
+    sent.replace('127.0.0.1', 'localhost'),
+  ])
+    await t.rejects(finish(wrong), failsWith({ code: -32602, message: /"redirectedTo" is not valid/ }));
+  t.equal(
+    (await fetch(`${redirectUrl}?code=x&state=guessed`)).status,
+    400,
+    'a page that guesses is not heard',
+  );
+  t.strictSame(await finish(`  ${sent}\n`), { scope: 'echo' });
+  t.strictSame(await call(one), ['from behind the login']);
+
+  const again = await one.daemon.request(loginRequest, { server });
+  const controller = new AbortController();
+  const waiting = one.daemon.request(finishLoginRequest, { server }, controller.signal);
+  controller.abort();
+  await t.rejects(waiting);
+  await t.rejects(fetch(again.redirectUrl), 'nobody listens any more');
+  t.strictSame(await call(one), ['from behind the login'], 'the login of before is still there');
+});
+
+t.test('only a server at an address can be logged in to', async (t) => {
+  const { daemon } = await startWithTools(t, ['good'], {
+    mcpServers: {
+      good: { command: 'x' },
+      off: { url: 'http://127.0.0.1:9/', disabled: true },
+      far: { url: 'http://example.com/mcp' },
+    },
+  });
+  for (const { name, want } of [
+    { name: 'good', want: /is a program on this machine/ },
+    { name: 'off', want: /is disabled/ },
+    { name: 'none', want: /there is no tool server "none" at an address; there are: far/ },
+  ])
+    await t.rejects(
+      daemon.request(loginRequest, { server: name }),
+      failsWith({ code: -32602, message: want }),
+    );
+  await t.rejects(
+    daemon.request(loginRequest, { server: 'far' }),
+    failsWith({ message: /plain http on another machine/ }),
+  );
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse, origin: string) => unknown;
+
+/** A tool server and an authorization server that do what a table says; what it says of a path is JSON, or a function. */
+async function startHostile(test: Teardown, paths: (origin: string) => Readonly<Record<string, unknown>>) {
+  const asked: string[] = [];
+  const made = createServer(async (request, response) => {
+    const { origin } = here;
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    asked.push(`${request.method} ${path}`);
+    const table: Readonly<Record<string, unknown>> = { ...honest(origin), ...paths(origin) };
+    const answer = table[path];
+    if (answer === undefined) return void response.writeHead(404).end('{}');
+    if (typeof answer === 'function') return void (answer as Answer)(request, response, origin);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  made.listen(0, '127.0.0.1');
+  await once(made, 'listening');
+  const here = { origin: `http://127.0.0.1:${(made.address() as AddressInfo).port}` };
+  test.teardown(async () => {
+    made.closeAllConnections();
+    made.close();
+  });
+  return { url: `${here.origin}/mcp`, asked };
+}
+
+const challenge =
+  (parameters: string): Answer =>
+  (_, response) =>
+    response.writeHead(401, { 'www-authenticate': `Bearer ${parameters}` }).end();
+
+/** Redirects the browser as the authorization endpoint does. */
+const sendBack =
+  (more: Record<string, string>): Answer =>
+  (request, response, origin) => {
+    const query = new URL(request.url ?? '', origin).searchParams;
+    const target = new URL(query.get('redirect_uri') ?? '');
+    for (const [name, value] of Object.entries({ state: query.get('state') ?? '', iss: origin, ...more }))
+      target.searchParams.set(name, value);
+    response.writeHead(302, { location: target.href }).end();
+  };
+
+const serverMetadata = (origin: string) => ({
+  issuer: origin,
+  authorization_endpoint: `${origin}/authorize`,
+  token_endpoint: `${origin}/token`,
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
+  authorization_response_iss_parameter_supported: true,
+});
+
+const honest = (origin: string): Readonly<Record<string, unknown>> => ({
+  '/mcp': challenge(''),
+  '/.well-known/oauth-protected-resource/mcp': { resource: `${origin}/mcp`, authorization_servers: [origin] },
+  '/.well-known/oauth-authorization-server': serverMetadata(origin),
+  '/authorize': sendBack({ code: 'a-code' }),
+  '/token': { access_token: 'an-access-token', token_type: 'Bearer' },
+});
+
+t.test('what a hostile server says before the browser is opened', async (t) => {
+  const elsewhere = await startHostile(t, () => ({}));
+  const other = new URL(elsewhere.url).origin;
+  const cases: { name: string; paths: (origin: string) => Record<string, unknown>; want: RegExp }[] = [
+    {
+      name: 'metadata of the resource at another origin',
+      paths: () => ({
+        '/mcp': challenge(`resource_metadata="${other}/.well-known/oauth-protected-resource/mcp"`),
+      }),
+      want: /described at another origin/,
+    },
+    {
+      name: 'metadata that is redirected to another origin',
+      paths: () => ({
+        '/mcp': challenge(''),
+        '/.well-known/oauth-authorization-server': (_: unknown, response: ServerResponse) =>
+          response.writeHead(302, { location: `${other}/.well-known/oauth-authorization-server` }).end(),
+      }),
+      want: /offers no login/,
+    },
+    {
+      name: 'a resource of somebody else',
+      paths: (origin) => ({
+        '/.well-known/oauth-protected-resource/mcp': {
+          resource: 'https://bank.example/mcp',
+          authorization_servers: [origin],
+        },
+      }),
+      want: /is for "https:\/\/bank\.example\/mcp" and not for/,
+    },
+    {
+      name: 'an issuer that is another',
+      paths: (origin) => ({
+        '/.well-known/oauth-authorization-server': {
+          ...serverMetadata(origin),
+          issuer: 'https://bank.example',
+        },
+      }),
+      want: /is not from .*, where the login was begun/,
+    },
+    {
+      name: 'no PKCE',
+      paths: (origin) => ({
+        '/.well-known/oauth-authorization-server': {
+          ...serverMetadata(origin),
+          code_challenge_methods_supported: ['plain'],
+        },
+      }),
+      want: /PKCE/,
+    },
+    {
+      name: 'an authorization server that is not https',
+      paths: (origin) => ({
+        '/.well-known/oauth-protected-resource/mcp': {
+          resource: `${origin}/mcp`,
+          authorization_servers: ['http://bank.example'],
+        },
+      }),
+      want: /not https/,
+    },
+    {
+      name: 'a page of the machine itself instead of a login',
+      paths: (origin) => ({
+        '/.well-known/oauth-authorization-server': {
+          ...serverMetadata(origin),
+          authorization_endpoint: 'file:///etc/passwd',
+        },
+      }),
+      want: /not https/,
+    },
+    {
+      name: 'metadata without end',
+      paths: () => ({
+        '/.well-known/oauth-authorization-server': (_: unknown, response: ServerResponse) => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          const more = () => void response.write('x'.repeat(65_536), more);
+          more();
+        },
+      }),
+      want: /larger than 256 KB/,
+    },
+    {
+      name: 'scopes without end',
+      paths: () => ({ '/mcp': challenge(`scope="${'a '.repeat(600)}"`) }),
+      want: /more scopes than a person would read/,
+    },
+    {
+      name: 'metadata that is none',
+      paths: () => ({ '/.well-known/oauth-authorization-server': { issuer: 5 } }),
+      want: /something that is no login/,
+    },
+    {
+      name: 'a registration that is refused',
+      paths: (origin) => ({
+        '/.well-known/oauth-authorization-server': {
+          ...serverMetadata(origin),
+          registration_endpoint: `${origin}/register`,
+        },
+        '/register': (_: unknown, response: ServerResponse) => response.writeHead(403).end('no'),
+      }),
+      want: /does not register programs by themselves \(403\)\. .*"clientId"/,
+    },
+  ];
+  for (const { name, paths, want } of cases)
+    await t.test(name, async (t) => {
+      const hostile = await startHostile(t, paths);
+      const one = await startFor(t, await temporaryFolder(t), { url: hostile.url });
+      await t.rejects(one.daemon.request(loginRequest, { server }), failsWith({ message: want }));
+    });
+  t.strictSame(elsewhere.asked, [], 'nothing was asked of another origin');
+});
+
+t.test('what a hostile server says after it', async (t) => {
+  const cases: { name: string; paths: (origin: string) => Record<string, unknown>; want: RegExp }[] = [
+    {
+      name: 'another issuer',
+      paths: () => ({ '/authorize': sendBack({ code: 'x', iss: 'https://bank.example' }) }),
+      want: /is not from .*, where the login was begun/,
+    },
+    {
+      name: 'a denial',
+      paths: () => ({
+        '/authorize': sendBack({ error: 'access_denied', error_description: 'No\u001b[31m.' }),
+      }),
+      want: /refused the login: access_denied: No/,
+    },
+    {
+      name: 'a token of another kind',
+      paths: () => ({ '/token': { access_token: 'secret-of-theirs', token_type: 'DPoP' } }),
+      want: /a token of a kind that cannot be used/,
+    },
+    {
+      name: 'a token that would be two headers',
+      paths: () => ({ '/token': { access_token: 'secret-of-theirs\r\nx: y', token_type: 'Bearer' } }),
+      want: /a token of a kind that cannot be used/,
+    },
+    {
+      name: 'an error',
+      paths: () => ({
+        '/token': (_: unknown, response: ServerResponse) =>
+          response
+            .writeHead(400)
+            .end(JSON.stringify({ error: 'invalid_grant', error_description: 'Too late.' })),
+      }),
+      want: /refused the login: invalid_grant: Too late/,
+    },
+    {
+      name: 'a page',
+      paths: () => ({
+        '/token': (_: unknown, response: ServerResponse) =>
+          response.writeHead(500).end('<p>secret-of-theirs'),
+      }),
+      want: /refused the login: server_error\.$/,
+    },
+  ];
+  for (const { name, paths, want } of cases)
+    await t.test(name, async (t) => {
+      const hostile = await startHostile(t, paths);
+      const home = await temporaryFolder(t);
+      const one = await startFor(t, home, { url: hostile.url });
+      const { url } = await one.daemon.request(loginRequest, { server });
+      const finished = one.daemon.request(finishLoginRequest, { server });
+      await Promise.all([t.rejects(finished, failsWith({ message: want })), fetch(url)]);
+      t.strictSame(await keptFiles(home), []);
+      t.notMatch(JSON.stringify(one.daemon.logs), /secret-of-theirs/);
+    });
+});
+
+t.test('addresses and tokens of any kind', async (t) => {
+  for (const { address, mayUseHttp, isSafe } of [
+    { address: 'https://example.com/token', mayUseHttp: false, isSafe: true },
+    { address: 'http://127.0.0.1:1/token', mayUseHttp: true, isSafe: true },
+    { address: 'http://127.0.0.1:11434/api/delete', mayUseHttp: false, isSafe: false },
+    { address: 'http://example.com/token', mayUseHttp: true, isSafe: false },
+    { address: 'https://user:word@example.com/', mayUseHttp: true, isSafe: false },
+    { address: 'javascript:alert(1)', mayUseHttp: true, isSafe: false },
+    { address: 'not an address', mayUseHttp: true, isSafe: false },
+  ]) {
+    const read = () => requireSafeAddress(address, mayUseHttp);
+    if (isSafe) t.equal(read().href, address);
+    else t.throws(read, /not https/, address);
+  }
+  fc.assert(
+    fc.property(
+      fc.string(),
+      fc.oneof(fc.constant('bearer'), fc.string()),
+      fc.option(fc.double()),
+      (text, type, seconds) => {
+        const tokens = {
+          access_token: text,
+          token_type: type,
+          ...(seconds === null ? {} : { expires_in: seconds }),
+        };
+        try {
+          const { expiresAt } = toAccessToken(tokens, 0);
+          return /^[\x21-\x7e]+$/.test(text) && expiresAt > 0 && expiresAt <= 365 * 24 * 3_600_000;
+        } catch (error) {
+          return error instanceof Error && !error.message.includes(`"${text}"`);
+        }
+      },
+    ),
+  );
+});
