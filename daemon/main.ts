@@ -123,7 +123,9 @@ async function serveAcp(flags: Flags): Promise<void> {
   const { startAcp } = await import('./acp/acpServer.ts');
   const writeLog = (line: string) => void errorOutput.write(line);
   const { model } = flags;
-  const starting = startAcp(withoutUndefined({ ...(await optionsOf(flags)), model, writeLog }));
+  const { platform, env } = process;
+  const common = await optionsOf(flags);
+  const starting = startAcp(withoutUndefined({ ...common, platform, env, model, writeLog }));
   const leave = await liveWith(starting);
   (await starting).signal.addEventListener('abort', leave, { once: true });
 }

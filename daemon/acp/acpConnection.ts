@@ -10,9 +10,10 @@ import {
   RequestError,
   type Stream,
 } from '@agentclientprotocol/sdk';
+import { orAborted } from '../abort.ts';
 import type { FrameProblem } from '../rpc/incoming.ts';
 import type { Agent } from './agent.ts';
-import type { Update } from './client.ts';
+import type { PromptClient, Update } from './client.ts';
 import { readMessageLines } from './messageLines.ts';
 
 export interface ConnectionOptions {
@@ -50,10 +51,13 @@ export function connectAgent({
   trace = () => undefined,
 }: ConnectionOptions): AgentConnection {
   const { initialize, session } = methods.agent;
+  const greeting = createGreeting();
   const answer =
     <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
     async ({ method, params, signal }: { method: string; params: P; signal: AbortSignal }): Promise<R> => {
       try {
+        // Without a tick where there is nothing to wait for: a cancel may be right behind its prompt.
+        if (!greeting.isOver && method !== initialize) await orAborted(greeting.end, signal);
         return await work(params, signal);
       } catch (error) {
         const { code, message, data } = toWire(method, error);
@@ -68,7 +72,11 @@ export function connectAgent({
   const app = createApp({ name: 'runnerd' })
     .onRequest(session.prompt, ({ client, ...request }) => {
       const update = updateTo(client);
-      return answer((params: PromptRequest, signal) => agent.prompt(params, { update, signal }))(request);
+      const askPermission: PromptClient['askPermission'] = (question) =>
+        client.request(methods.client.session.requestPermission, question);
+      return answer((params: PromptRequest, signal) =>
+        agent.prompt(params, { update, askPermission, signal }),
+      )(request);
     })
     .onRequest(session.load, ({ client, ...request }) => {
       const update = updateTo(client);
@@ -79,7 +87,15 @@ export function connectAgent({
     .onRequest(session.resume, answer(agent.resumeSession))
     .onRequest(session.list, answer(agent.listSessions))
     .onRequest(session.delete, answer(agent.deleteSession))
-    .onRequest(initialize, answer(agent.initialize))
+    .onRequest(
+      initialize,
+      answer((params) => {
+        const introduction = agent.initialize(params);
+        // Its answer is written first.
+        setImmediate(greeting.finish);
+        return introduction;
+      }),
+    )
     .onRequest(session.new, answer(agent.newSession))
     .onRequest(session.setConfigOption, answer(agent.setOption))
     .onRequest(
@@ -105,6 +121,22 @@ export function connectAgent({
     signal: connection.signal,
     close: () => connection.close(),
   };
+}
+
+/** Until `initialize` is answered, everything else waits: only then is it known what the client can do. */
+function createGreeting() {
+  let finish: () => void = () => undefined;
+  const greeting = {
+    isOver: false,
+    end: new Promise<void>((resolve) => {
+      finish = resolve;
+    }),
+    finish() {
+      greeting.isOver = true;
+      finish();
+    },
+  };
+  return greeting;
 }
 
 function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessage> {
@@ -142,7 +174,7 @@ function traced(
   };
 }
 
-/** A client hands over tool servers with their tokens, which are none of our business. */
+/** A client hands over tool servers with their tokens, which no trace shows. */
 function withoutServers(message: AnyMessage): unknown {
   if (!('params' in message) || typeof message.params !== 'object' || message.params === null) return message;
   return 'mcpServers' in message.params

@@ -1,19 +1,25 @@
 import { setMaxListeners } from 'node:events';
+import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/outgoing.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { type Core, type CoreOptions, createCore } from '../core.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
+import { createTools } from '../tools/tools.ts';
 import type { AgentConnection, ConnectionOptions } from './acpConnection.ts';
 import { type Agent, createAgent } from './agent.ts';
+import type { HandedTools, RunningTools } from './sessionTools.ts';
 
 export interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly userFile: UserFileOptions;
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
   /** The model that answers where the editor chooses none. */
   readonly model?: string;
   /** A file for all traffic, without secrets. */
@@ -37,7 +43,11 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   setMaxListeners(0, closed.signal);
   const user = await openUserFile(options.userFile);
   const core = createCore({ ...options, user }, closed.signal);
-  const agent = createAgent({ core, version: options.version });
+  const agent = createAgent({
+    ...{ core, version: options.version },
+    startTools: (handed) => startTools(options, core, handed),
+    createId: () => createToolCallId(options.random),
+  });
   const connection = connectAgent(wiringOf(options, core, agent));
   subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
 
@@ -49,18 +59,32 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   core.start();
   const leave = () => {
     closed.abort();
-    agent.close();
+    return agent.close();
   };
-  connection.signal.addEventListener('abort', leave, { once: true });
+  connection.signal.addEventListener('abort', () => void leave(), { once: true });
   return {
     signal: connection.signal,
     redact: core.secrets.redact,
     async close() {
       connection.close();
-      leave();
-      await Promise.all([core.sessions.close(), core.servers.close()]);
+      await Promise.all([leave(), core.sessions.close(), core.servers.close()]);
     },
   };
+}
+
+/** The servers of one session: what its editor handed over, and the user's own, which win by name. */
+function startTools(options: AcpOptions, core: Core, { servers, cwd }: HandedTools): RunningTools {
+  const { configuration, readUserConfig, secrets, headersFor, log } = core;
+  const { platform, env, now, version, userFile } = options;
+  const tools = createTools({
+    settings: () => ({
+      ...{ mcpServers: servers, approvals: {}, timeouts: configuration.current.timeouts },
+    }),
+    ...{ readUserConfig, secrets, headersFor, log, platform, env, now, version },
+    userFolder: dirname(userFile.path),
+  });
+  tools.start(cwd);
+  return tools;
 }
 
 function wiringOf(options: AcpOptions, { secrets, log }: Core, agent: Agent): ConnectionOptions {
@@ -85,7 +109,7 @@ interface Listeners {
   readonly closed: AbortSignal;
 }
 
-/** What the core tells of its own accord. Of the status the protocol has no message, and no tools are offered that could be refused. */
+/** What the core tells of its own accord. Of the status the protocol has no message, and of refused tools a notice tells. */
 function subscribe(core: Core, { agent, connection, writeLog, closed: signal }: Listeners): void {
   core.log.onDidWrite(({ level, message }) => writeLog(`runnerd: ${level}: ${message}\n`));
   core.modelChanges.onDidChange(() => {
@@ -97,7 +121,11 @@ function subscribe(core: Core, { agent, connection, writeLog, closed: signal }: 
 
 /** Clients show the data of an error; what had come of the answer they have shown already. */
 function withoutPartial(data: unknown): unknown {
-  if (typeof data !== 'object' || data === null || !('partial' in data)) return data;
-  const { partial: _, ...rest } = data;
+  if (typeof data !== 'object' || data === null) return data;
+  const {
+    partial: _,
+    messages: __,
+    ...rest
+  }: { readonly partial?: unknown; readonly messages?: unknown } = data;
   return rest;
 }

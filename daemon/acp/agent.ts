@@ -13,18 +13,22 @@ import type {
   PromptResponse,
   ResumeSessionRequest,
   ResumeSessionResponse,
+  SessionUpdate,
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
 import { linkedSignal } from '../abort.ts';
 import type { Core } from '../core.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
-import type { Client } from './client.ts';
+import type { Client, PromptClient } from './client.ts';
+import { readHandedServers } from './handedServers.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createOffer, type Offer } from './offer.ts';
+import { createAskUser } from './permission.ts';
 import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
 import { createSessions, type Session } from './sessions.ts';
+import { createSessionTools, type HandedTools, type RunningTools } from './sessionTools.ts';
 import { createTeller } from './teller.ts';
 import { takeTurn } from './turn.ts';
 
@@ -42,27 +46,43 @@ export interface Agent {
     signal: AbortSignal,
   ): Promise<SetSessionConfigOptionResponse>;
   /** A cancelled prompt is a normal answer. */
-  prompt(params: PromptRequest, client: Client): Promise<PromptResponse>;
+  prompt(params: PromptRequest, client: PromptClient): Promise<PromptResponse>;
   cancel(sessionId: string): void;
   closeSession(sessionId: string): void;
   /** The models may be others now: who has a picker is told. */
   modelsChanged(client: Client): Promise<void>;
-  /** Nobody listens any more. */
-  close(): void;
+  /** Nobody listens any more. Settles once all tool servers have ended. */
+  close(): Promise<void>;
 }
 
 export interface AgentParts {
   readonly core: Pick<
     Core,
-    'chat' | 'chatModels' | 'keepTurns' | 'configuration' | 'models' | 'servers' | 'sessions' | 'log'
+    | 'chat'
+    | 'chatModels'
+    | 'keepTurns'
+    | 'knowledge'
+    | 'configuration'
+    | 'models'
+    | 'servers'
+    | 'sessions'
+    | 'log'
   >;
   readonly version: string;
+  readonly startTools: (handed: HandedTools) => RunningTools;
+  /** A new id for a call of a tool. */
+  readonly createId: () => string;
 }
 
-/** An agent that chats: no tools, no files, no terminal. */
-export function createAgent({ core, version }: AgentParts): Agent {
+/** An agent that chats, and calls the tools of the session's servers; no files and no terminal of the editor. */
+export function createAgent({ core, version, startTools, createId }: AgentParts): Agent {
   const kept = createKeptConversations(core);
-  const sessions = createSessions(({ id }) => kept.release(id));
+  const tools = createSessionTools(startTools);
+  const release = (id: string) => {
+    kept.release(id);
+    tools.leave(id);
+  };
+  const sessions = createSessions(({ id }) => release(id));
   const offer = createOffer({ core, sessions });
   let takesNotices = false;
 
@@ -73,12 +93,14 @@ export function createAgent({ core, version }: AgentParts): Agent {
       core.log.warn(`${method}: ${error.kind}: ${error.message}`);
     });
   /** Has a conversation that is kept in the place of a session that may be open already. */
-  const resume = async ({ sessionId, cwd }: ResumeSessionRequest, signal: AbortSignal) => {
+  const resume = async ({ sessionId, cwd, mcpServers = [] }: ResumeSessionRequest, signal: AbortSignal) => {
     refuseRelative(cwd);
+    const servers = readHandedServers(mcpServers);
     if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
     const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
     const { id, title, model, messages } = found;
     const session = sessions.open({ id, title, model, history: historyOf(messages) });
+    tools.enter(id, { servers, cwd });
     return { found, configOptions: offer.pickers(session) };
   };
 
@@ -88,10 +110,12 @@ export function createAgent({ core, version }: AgentParts): Agent {
       return introduction(version, core.configuration.current.keepSessions);
     },
 
-    async newSession({ cwd }, signal) {
+    async newSession({ cwd, mcpServers }, signal) {
       refuseRelative(cwd);
+      const servers = readHandedServers(mcpServers);
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
       const session = sessions.open({ id });
+      tools.enter(id, { servers, cwd });
       return { sessionId: session.id, configOptions: offer.pickers(session) };
     },
 
@@ -127,11 +151,13 @@ export function createAgent({ core, version }: AgentParts): Agent {
       return { configOptions: offer.pickers(session) };
     },
 
-    async prompt({ sessionId, prompt }, { update, signal: asked }) {
+    async prompt({ sessionId, prompt }, { update, askPermission, signal: asked }) {
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
-      return inTurn({ session, asked, onDidEnd: kept.release }, async (signal) => {
-        const teller = createTeller({ update: (said) => update(sessionId, said), takesNotices, signal });
+      return inTurn({ session, asked, onDidEnd: release }, async (signal) => {
+        const tell = (said: SessionUpdate) => update(sessionId, said);
+        const teller = createTeller({ update: tell, takesNotices, said: session.said, signal });
+        const ask = createAskUser(sessionId, askPermission);
         const settle = () => offer.settle(update);
         const onDidKeep = async () => {
           const info = await kept.infoOf(sessionId);
@@ -139,7 +165,10 @@ export function createAgent({ core, version }: AgentParts): Agent {
           session.title = info.title ?? '';
           await update(sessionId, info);
         };
-        const parts = { core, offer, session, teller, settle, onDidKeep, signal };
+        const parts = {
+          ...{ core, offer, session, tools, ask, createId },
+          ...{ teller, settle, onDidKeep, signal },
+        };
         return { stopReason: await takeTurn(parts, message) };
       });
     },
@@ -153,8 +182,9 @@ export function createAgent({ core, version }: AgentParts): Agent {
       await offer.settle(update);
     },
 
-    close() {
+    async close() {
       for (const { id } of sessions.all()) sessions.close(id);
+      await tools.close();
     },
   };
 }
@@ -168,6 +198,7 @@ function introduction(version: string, keepsSessions: boolean): InitializeRespon
     agentInfo: { name: 'runnerd', title: 'Runner', version },
     agentCapabilities: {
       loadSession: keepsSessions,
+      mcpCapabilities: { http: true },
       promptCapabilities: { image: true, embeddedContext: true, audio: false },
       sessionCapabilities: { close: {}, ...(keepsSessions ? { delete: {}, list: {}, resume: {} } : {}) },
     },

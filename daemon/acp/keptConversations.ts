@@ -4,6 +4,7 @@ import type { SessionMessage } from '../../protocol/sessions.ts';
 import type { Core } from '../core.ts';
 import { naming } from '../sessions/unknownSession.ts';
 import type { Client } from './client.ts';
+import { endedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** A conversation that is gone on with. */
 export interface Resumed {
@@ -95,7 +96,9 @@ function updatesOf({
   toolCallId,
 }: SessionMessage): SessionUpdate[] {
   if (role === 'system') return [];
-  if (role === 'tool') return toolCallId === undefined ? [] : [toolResult(toolCallId, content)];
+  // Whether it failed was not kept: the model, too, has only read what it said.
+  if (role === 'tool')
+    return toolCallId === undefined ? [] : [endedCall({ id: toolCallId, content, isError: false })];
   const chunk = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
   return [
     ...(thinking ? [textChunk('agent_thought_chunk', thinking)] : []),
@@ -106,12 +109,7 @@ function updatesOf({
         content: { type: 'image', data, mimeType: mimeTypeOf(data) },
       }),
     ),
-    ...toolCalls.map(
-      ({ id, name, arguments: rawInput }): SessionUpdate => ({
-        ...{ sessionUpdate: 'tool_call', toolCallId: id, title: name, status: 'completed' },
-        rawInput,
-      }),
-    ),
+    ...toolCalls.map((call) => toolCallOf(call, undefined, 'completed')),
   ];
 }
 
@@ -120,13 +118,6 @@ function textChunk(
   text: string,
 ): SessionUpdate {
   return { sessionUpdate, content: { type: 'text', text } };
-}
-
-function toolResult(toolCallId: string, text: string): SessionUpdate {
-  return {
-    ...{ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' },
-    content: [{ type: 'content', content: { type: 'text', text } }],
-  };
 }
 
 /** How the files of these formats begin, in base64. */

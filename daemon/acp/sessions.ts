@@ -1,4 +1,4 @@
-import type { Message } from '../../protocol/chat.ts';
+import type { Message, NoticeCode } from '../../protocol/chat.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
@@ -15,6 +15,8 @@ export interface Session {
   model: string | undefined;
   /** The model that the configuration names, in whose place another answers; nobody was told yet. */
   standsInFor: string | undefined;
+  /** Notices about tools that were shown: they are not shown again. */
+  readonly said: Set<NoticeCode>;
   thinking: ThinkingChoice;
   history: readonly Message[];
   /** The prompt that is being answered. */
@@ -70,6 +72,7 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
       const session: Session = {
         model: undefined,
         standsInFor: undefined,
+        said: new Set(),
         thinking: 'default' as const,
         history: [],
         turn: undefined,
@@ -99,7 +102,8 @@ export function historyWith({ history }: Session, message: Message): readonly Me
   );
 }
 
-function sizeOf({ content, attachments = [], images = [] }: Message): number {
-  const texts = [content, ...attachments.map(({ text }) => text), ...images];
+function sizeOf({ content, attachments = [], images = [], toolCalls = [] }: Message): number {
+  const calls = toolCalls.map((call) => JSON.stringify(call.arguments));
+  const texts = [content, ...attachments.map(({ text }) => text), ...images, ...calls];
   return texts.reduce((size, text) => size + text.length, 0);
 }

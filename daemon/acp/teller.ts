@@ -1,11 +1,17 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { ChatDelta, Notice, Usage } from '../../protocol/chat.ts';
+import type { ChatDelta, Notice, NoticeCode, ToolCall, Usage } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
+import type { HostedTool } from '../chat/hostedTools.ts';
+import { endedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** Tells a client how one answer comes; each promise settles when it was written. */
 export interface Teller {
   delta(delta: ChatDelta): Promise<void>;
   notice(notice: Pick<Notice, 'message'>): Promise<void>;
+  /** The model calls a tool; nothing is run yet. */
+  call(call: ToolCall, tool: HostedTool | undefined): Promise<void>;
+  /** The call is allowed, and is run next. */
+  started(call: ToolCall): Promise<void>;
   usage(usage: Usage, model: Model | undefined): Promise<void>;
 }
 
@@ -13,11 +19,13 @@ export interface TellerOptions {
   readonly update: (update: SessionUpdate) => Promise<void>;
   /** The client shows notices apart from the conversation. */
   readonly takesNotices: boolean;
+  /** What was said of tools in the session so far: it is said once. */
+  readonly said: Set<NoticeCode>;
   /** Of the turn: after a cancel there is silence. */
   readonly signal: AbortSignal;
 }
 
-export function createTeller({ update, takesNotices, signal }: TellerOptions): Teller {
+export function createTeller({ update, takesNotices, said, signal }: TellerOptions): Teller {
   let last = '';
   const tell = async (told: SessionUpdate) => {
     if (!signal.aborted) await update(told);
@@ -31,14 +39,25 @@ export function createTeller({ update, takesNotices, signal }: TellerOptions): T
       ? tell({ sessionUpdate: 'notice', severity: 'warning', title: message })
       : say(`${lineStart(last)}> ${message}\n\n`);
 
+  const isNew = ({ code }: Notice) => {
+    // That nothing is kept is for the log: nobody asked for it here.
+    if (code === 'session-not-kept') return false;
+    if (code !== 'tools-disabled' && code !== 'tools-unavailable') return true;
+    const wasSaid = said.has(code);
+    said.add(code);
+    return !wasSaid;
+  };
+
   return {
     notice,
+    call: (call, tool) => tell(toolCallOf(call, tool)),
+    started: (call) => tell(startedCall(call)),
     async delta(delta) {
       if (delta.kind === 'text') await say(delta.text);
       if (delta.kind === 'thinking')
         await tell({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
-      // That nothing is kept is for the log: nobody asked for it here.
-      if (delta.kind === 'notice' && delta.notice.code !== 'session-not-kept') await notice(delta.notice);
+      if (delta.kind === 'toolResult') await tell(endedCall(delta.toolResult));
+      if (delta.kind === 'notice' && isNew(delta.notice)) await notice(delta.notice);
     },
     async usage({ promptTokens, completionTokens, contextLength }, model) {
       const size = contextLength ?? model?.context.configured ?? model?.context.maximum;

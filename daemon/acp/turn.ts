@@ -1,16 +1,23 @@
 import type { StopReason } from '@agentclientprotocol/sdk';
-import type { ChatParams, FinishReason, Message } from '../../protocol/chat.ts';
+import type { ChatParams, ChatResult, FinishReason, Message } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import type { AskUser } from '../chat/toolCalls.ts';
 import type { Core } from '../core.ts';
 import { RunnerError } from '../errors.ts';
 import type { Offer } from './offer.ts';
 import { thinkOf } from './pickers.ts';
 import { historyWith, type Session } from './sessions.ts';
+import type { SessionTools } from './sessionTools.ts';
 import type { Teller } from './teller.ts';
+import { createToolTurn } from './toolTurn.ts';
 
 export interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'keepTurns' | 'servers'>;
+  readonly core: Pick<Core, 'chat' | 'keepTurns' | 'knowledge' | 'models' | 'servers'>;
+  readonly tools: SessionTools;
+  readonly ask: AskUser;
+  /** A new id for a call. */
+  readonly createId: () => string;
   readonly offer: Offer;
   readonly session: Session;
   readonly teller: Teller;
@@ -24,15 +31,15 @@ export interface TurnParts {
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   stop: 'end_turn',
   length: 'max_tokens',
-  // No tool is offered; whoever calls one all the same has ended its turn.
+  // The client has no tools of its own; whoever calls one all the same has ended its turn.
   toolCalls: 'end_turn',
-  toolLimit: 'end_turn',
+  toolLimit: 'max_turn_requests',
   cancelled: 'cancelled',
 };
 
 /** One prompt to the end of its answer, which the session's history then has. */
 export async function takeTurn(parts: TurnParts, message: Message): Promise<StopReason> {
-  const { core, offer, session, teller, signal } = parts;
+  const { offer, session, teller } = parts;
   const messages = historyWith(session, message);
   const model = await modelFor(parts);
   const known = offer.models.find(({ name }) => name === model);
@@ -45,18 +52,44 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
     think,
   });
   try {
-    const chat = core.keepTurns(core.chat);
-    const result = await chat(core.servers.client(), params, teller.delta, signal);
-    session.history = withAnswer(messages, result.message);
+    const result = await answer(parts, params);
+    session.history = [...messages, ...toHistory(result.messages ?? [result.message])];
     await parts.onDidKeep();
     if (result.finishReason !== 'cancelled') await teller.usage(result.usage, known);
     return stopReasons[result.finishReason];
   } catch (error) {
     // A question that nothing came of is asked again by the user; what had come can be gone on from.
-    const partial = partialOf(error);
-    if (partial) session.history = withAnswer(messages, partial);
+    const partial = toHistory(partOf(error));
+    if (partial.length > 0) session.history = [...messages, ...partial];
     throw error;
   }
+}
+
+/** The answer, with what came of the session's tools where the model takes any. */
+async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult> {
+  const { core, session, tools, ask, createId, teller, signal } = parts;
+  const client = core.servers.client();
+  const { model } = params;
+  // A list leaves out what only the details say, and no server is started in vain.
+  await core.models.learn(client, model, ['tools'], signal);
+  if (core.knowledge.capability(client.server, model, 'tools').value === false) {
+    await noteUnused(parts, model);
+    return core.keepTurns(core.chat)(client, params, teller.delta, signal);
+  }
+  return tools.during(session.id, async (running) => {
+    await running.require('all');
+    const { chat, send } = createToolTurn({ chat: core.chat, tools: running, ask, createId, teller });
+    return core.keepTurns(chat)(client, { ...params, hostedTools: 'all' }, send, signal);
+  });
+}
+
+/** Once in a session: the editor has handed tool servers over, and this model cannot use them. */
+async function noteUnused({ session, tools, teller }: TurnParts, model: string): Promise<void> {
+  if (!tools.isHanded(session.id) || session.said.has('tools-disabled')) return;
+  session.said.add('tools-disabled');
+  await teller.notice({
+    message: `${model} cannot use tools, so those of the editor are left out. Choose a model with tools to use them.`,
+  });
 }
 
 /**
@@ -96,12 +129,19 @@ function noModel(url: string, elsewhere: readonly Model[]): RunnerError {
   );
 }
 
-function partialOf(error: unknown): Message | undefined {
-  // The chat itself puts it there, as a message.
-  return error instanceof RunnerError ? (error.details.partial as Message | undefined) : undefined;
+/** What had come before the error. The chat itself puts it there, as messages. */
+function partOf(error: unknown): readonly Message[] {
+  if (!(error instanceof RunnerError)) return [];
+  const { messages, partial } = error.details;
+  return (messages ?? (partial === undefined ? [] : [partial])) as readonly Message[];
 }
 
-/** What was asked and said. Thinking, and calls of tools that nobody has, are not replayed. */
-function withAnswer(messages: readonly Message[], { content }: Message): readonly Message[] {
-  return content === '' ? messages : [...messages, { role: 'assistant', content }];
+/** What was said and called. Thinking, and calls that nobody has answered, are not sent again. */
+function toHistory(added: readonly Message[]): readonly Message[] {
+  const answered = new Set(added.map(({ toolCallId }) => toolCallId));
+  return added.flatMap(({ thinking: _, toolCalls = [], ...message }) => {
+    const calls = toolCalls.filter(({ id }) => answered.has(id));
+    if (message.content === '' && calls.length === 0 && message.role === 'assistant') return [];
+    return [{ ...message, ...(calls.length === 0 ? {} : { toolCalls: calls }) }];
+  });
 }

@@ -48,7 +48,7 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
     });
   }
   const blind = vision === false;
-  if (blind && params.messages.some(({ images }) => images?.length)) {
+  if (blind && bringsImages(params.messages)) {
     notices.push({
       code: 'images-dropped',
       message: `${params.model} cannot see images, so they were left out. Choose a model with vision to ask about them.`,
@@ -67,6 +67,12 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
     notices,
     ...(params.think !== undefined && canThink ? { think: params.think } : {}),
   };
+}
+
+/** The newest prompt does, or a tool since then. What was left out before was said before. */
+function bringsImages(messages: readonly Message[]): boolean {
+  const prompt = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(Math.max(0, prompt)).some(({ images }) => images?.length);
 }
 
 /**

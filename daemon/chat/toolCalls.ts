@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly ask?: AskUser;
   /** Whether the turn's rounds of calls are used up. */
   readonly spent?: boolean;
+  /** The call is allowed, and runs next. */
+  readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onResult: (result: ToolResult) => Promise<void>;
 }
 
@@ -70,7 +72,9 @@ async function outcomeOf(wanted: WantedCall, options: RunOptions, inTurn: InTurn
     const { call, tool } = wanted;
     const refusal = await refusalOf({ call, tool }, options, inTurn);
     signal.throwIfAborted();
-    return refusal === undefined ? await tool.call(call.arguments, signal) : failed(refusal);
+    if (refusal !== undefined) return failed(refusal);
+    await options.onDidAllow?.(call);
+    return await tool.call(call.arguments, signal);
   } catch (error) {
     if (signal.aborted) return failed('The call was cancelled.');
     return failed(`The call failed: ${error instanceof Error ? error.message : String(error)}`);

@@ -22,6 +22,8 @@ export interface ToolLoopDependencies {
   readonly hosted: HostedTools;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly ask: () => AskUser | undefined;
+  /** The call is allowed, and runs next. */
+  readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   /** Creates an id for a call. */
   readonly createId: () => string;
 }
@@ -170,12 +172,14 @@ class Loop {
   async #answer(calls: readonly ToolCall[], { tools }: OfferedHostedTools, spent?: 'spent'): Promise<void> {
     const { params, signal } = this.#options;
     const ask = this.#dependencies.ask();
+    const { onDidAllow } = this.#dependencies;
     const answers = await runCalls(calls, {
       tools,
       streamId: params.streamId,
       signal,
       ...(spent ? { spent: true } : {}),
       ...(ask ? { ask } : {}),
+      ...(onDidAllow ? { onDidAllow } : {}),
       onResult: (toolResult) =>
         this.#send({ streamId: params.streamId, seq: 0, kind: 'toolResult', toolResult }),
     });

@@ -2,14 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import {
+  type AnyMessage,
   type ClientCapabilities,
   type ClientContext,
   client as createClient,
   type InitializeResponse,
   methods,
   ndJsonStream,
+  type RequestPermissionOutcome,
+  type RequestPermissionRequest,
   type SessionUpdate,
+  type Stream,
 } from '@agentclientprotocol/sdk';
+import { createAcpSchema } from './acpSchema.ts';
 import { runnerdPath } from './daemonProcess.ts';
 import type { Teardown } from './daemonWithRunner.ts';
 
@@ -38,12 +43,21 @@ export interface AcpProcessOptions {
   readonly capabilities?: ClientCapabilities;
   /** The user's state folder; default: one that cannot be made, so that nothing is kept. */
   readonly state?: string;
+  /** The user's own folder of configurations; default: there is none. */
+  readonly config?: string;
+  /** How a question is answered whether a tool may run; default: it is cancelled. */
+  readonly decide?: (
+    question: RequestPermissionRequest,
+  ) => RequestPermissionOutcome | Promise<RequestPermissionOutcome>;
 }
 
-export function spawnAcp({ host, args = [], state = '/dev/null' }: AcpProcessOptions) {
+export function spawnAcp({ host, args = [], state = '/dev/null', config = '/dev/null' }: AcpProcessOptions) {
   return spawn(process.execPath, [runnerdPath, '--acp', ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent', XDG_STATE_HOME: state, OLLAMA_HOST: host },
+    env: {
+      ...{ PATH: process.env['PATH'], HOME: '/nonexistent' },
+      ...{ XDG_STATE_HOME: state, XDG_CONFIG_HOME: config, OLLAMA_HOST: host },
+    },
   });
 }
 
@@ -53,20 +67,29 @@ export async function startAcpProcess(test: Teardown, options: AcpProcessOptions
   child.stdin.on('error', () => undefined);
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const problems: string[] = [];
   const updates: { sessionId: string; update: SessionUpdate }[] = [];
   const connection = createClient()
     .onNotification(methods.client.session.update, ({ params }) => {
       updates.push(params);
       child.emit('update');
     })
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      const { decide = () => ({ outcome: 'cancelled' }) } = options;
+      return { outcome: await decide(params) };
+    })
     .connect(
-      ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>),
+      held(
+        ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>),
+        problems,
+      ),
     );
   test.teardown(async () => {
     const ended = child.exitCode === null ? once(child, 'close') : undefined;
     connection.close();
     child.stdin.destroy();
     await ended;
+    if (problems.length > 0) throw new Error(`Against the published schema: ${problems.join('\n')}`);
   });
   const initialized = await connection.agent.request(methods.agent.initialize, {
     protocolVersion: 1,
@@ -92,4 +115,23 @@ export async function startAcpProcess(test: Teardown, options: AcpProcessOptions
     },
     stderr: () => stderr,
   };
+}
+
+/** The same messages, with each of the agent's held to the published schema. */
+function held({ readable, writable }: Stream, problems: string[]): Stream {
+  const schema = createAcpSchema();
+  const passing = (see: (message: AnyMessage) => void) =>
+    new TransformStream<AnyMessage, AnyMessage>({
+      transform(message, controller) {
+        see(message);
+        controller.enqueue(message);
+      },
+    });
+  const outgoing = passing(schema.fromClient);
+  void outgoing.readable.pipeTo(writable).catch(() => undefined);
+  const incoming = passing((message) => {
+    const problem = schema.fromAgent(message);
+    if (problem !== undefined) problems.push(problem);
+  });
+  return { readable: readable.pipeThrough(incoming), writable: outgoing.writable };
 }

@@ -1,0 +1,301 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type McpServer,
+  methods,
+  type RequestPermissionOutcome,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import t, { type Test } from 'tap';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import { type AcpProcessOptions, startAcpProcess } from '../support/acpProcess.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { startMcpStandIn } from '../support/mcpStandIn.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+import { echo, offeredTo, toolServerPath } from '../support/toolDaemon.ts';
+import { poll } from '../support/waiting.ts';
+
+const { session: call } = methods.agent;
+
+const able: PracticeModel = {
+  name: 'able:8b',
+  capabilities: ['completion', 'tools'],
+  contextLength: 131_072,
+};
+const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
+const plain: PracticeModel = { name: 'plain:1b', capabilities: ['completion'] };
+
+async function start(t: Test, more: Partial<AcpProcessOptions> = {}) {
+  const runner = await startStandIn({ models: [able, seer, plain] });
+  t.teardown(() => runner.close());
+  const folder = t.testdir({ runner: {} });
+  const questions: RequestPermissionRequest[] = [];
+  const decide = more.decide ?? (() => chosen('once'));
+  const acp = await startAcpProcess(t, {
+    ...{ host: runner.url, state: folder, config: folder },
+    ...more,
+    decide(question) {
+      questions.push(question);
+      return decide(question);
+    },
+  });
+  const record = (kind: string) => join(folder, `${kind}.jsonl`);
+  const server = (name: string, kind = 'good', file = kind): McpServer => ({
+    ...{ name, command: process.execPath, args: [toolServerPath, kind, record(file)] },
+    env: [{ name: 'PLAIN', value: 'a-word-of-the-editor' }],
+  });
+  const open = (...mcpServers: McpServer[]) => acp.agent.request(call.new, { cwd: folder, mcpServers });
+  const ask = (sessionId: string, text = 'go') =>
+    acp.agent.request(call.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+  const recorded = (file: string): readonly Record<string, unknown>[] => {
+    try {
+      return readFileSync(record(file), 'utf8')
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    } catch {
+      return [];
+    }
+  };
+  return { runner, acp, questions, folder, server, open, ask, recorded };
+}
+
+async function eventually(is: () => boolean): Promise<void> {
+  await poll(
+    async () => is(),
+    (value) => value,
+    10_000,
+  );
+}
+
+function chosen(optionId: string): RequestPermissionOutcome {
+  return { outcome: 'selected', optionId };
+}
+
+type ToolUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
+
+function toolUpdates(updates: readonly { readonly update: SessionUpdate }[]): readonly ToolUpdate[] {
+  return updates.flatMap(({ update }) =>
+    update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update' ? [update] : [],
+  );
+}
+
+const statusesOf = (updates: readonly { readonly update: SessionUpdate }[]) =>
+  toolUpdates(updates).map(({ status }) => status);
+
+t.test('a call is shown, asked about, run and answered; a loaded session shows it again', async (t) => {
+  const { runner, acp, questions, folder, server, open, ask, recorded } = await start(t);
+  t.same(acp.initialized.agentCapabilities?.mcpCapabilities, { http: true });
+  const { sessionId } = await open(server('good'));
+  t.same(recorded('good'), [], 'nothing is started before a prompt');
+  runner.toolCalls([echo('hi ```\u202e')], { text: 'Let me see. ' });
+  runner.say('It says hi.');
+  t.same(await ask(sessionId), { stopReason: 'end_turn' });
+  t.equal(acp.text(sessionId), 'Let me see. It says hi.');
+  const said = 'You said hi ```\u202e.';
+  const shown = {
+    ...{ toolCallId: 'call_1', title: 'good: Echo (word: hi ```)', name: 'echo', kind: 'read' },
+    rawInput: { word: 'hi ```\u202e' },
+  };
+  t.match(toolUpdates(acp.updates), [
+    { sessionUpdate: 'tool_call', status: 'pending', ...shown },
+    { sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'in_progress' },
+    {
+      ...{ sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'completed' },
+      content: [{ type: 'content', content: { type: 'text', text: `\`\`\`\`\n${said}\n\`\`\`\`` } }],
+      rawOutput: { content: said, isError: false },
+    },
+  ]);
+  t.match(questions, [{ sessionId, toolCall: { ...shown, status: 'pending' } }]);
+  t.same(
+    questions[0]?.options.map(({ kind }) => kind),
+    ['allow_once', 'allow_always', 'reject_once'],
+  );
+  t.equal(recorded('good').find(({ pid }) => pid)?.['cwd'], folder, 'it starts in the folder of the session');
+  runner.say('Again.');
+  await ask(sessionId);
+  t.match(runner.bodies('/api/chat').at(-1), {
+    messages: [
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ function: { name: 'echo' } }] },
+      { role: 'tool', content: said },
+      { role: 'assistant', content: 'It says hi.' },
+      { role: 'user' },
+    ],
+  });
+  await acp.agent.request(call.close, { sessionId });
+  const before = acp.updates.length;
+  await acp.agent.request(call.load, { sessionId, cwd: folder, mcpServers: [] });
+  t.match(toolUpdates(acp.updates.slice(before)), [
+    { sessionUpdate: 'tool_call', toolCallId: 'call_1', title: 'echo (word: hi ```)', status: 'completed' },
+    { sessionUpdate: 'tool_call_update', status: 'completed', rawOutput: { content: said } },
+  ]);
+  runner.say('Without.');
+  await ask(sessionId);
+  t.same(offeredTo(runner), [], 'the servers are those that it was loaded with');
+});
+
+t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t) => {
+  const outcomes: RequestPermissionOutcome[] = [];
+  const { runner, acp, questions, server, open, ask, recorded } = await start(t, {
+    decide: () => outcomes.shift() ?? { outcome: 'cancelled' },
+  });
+  const { sessionId } = await open(server('good'));
+  const cases = [
+    { name: 'a denial', outcome: chosen('deny'), want: [['pending', 'failed'], /did not allow/] },
+    {
+      name: 'a question that was cancelled',
+      outcome: { outcome: 'cancelled' } as const,
+      want: [['pending', 'failed'], /did not allow/],
+    },
+    { name: 'no option of ours', outcome: chosen('yes'), want: [['pending', 'failed'], /did not allow/] },
+    {
+      name: 'always',
+      outcome: chosen('always'),
+      want: [['pending', 'in_progress', 'completed'], /You said/],
+    },
+    { name: 'asked no more', want: [['pending', 'in_progress', 'completed'], /You said/] },
+    {
+      name: 'a tool that there is not',
+      calls: [{ id: 'c', name: 'nope', arguments: {} }],
+      want: [['pending', 'failed'], /There is no tool/],
+    },
+    {
+      name: 'wrong arguments',
+      calls: [{ id: 'c', name: 'echo', arguments: { word: 5 } }],
+      want: [['pending', 'failed'], /word/],
+    },
+    {
+      name: 'a tool that fails',
+      outcome: chosen('once'),
+      calls: [{ id: 'c', name: 'fail', arguments: {} }],
+      want: [['pending', 'in_progress', 'failed'], /did not work/],
+    },
+  ] as const;
+  for (const { name, want, ...given } of cases)
+    await t.test(name, async (t) => {
+      const { calls = [echo('x')], outcome } = { calls: undefined, outcome: undefined, ...given };
+      const [before, asked] = [acp.updates.length, questions.length];
+      if (outcome) outcomes.push(outcome);
+      runner.toolCalls(calls);
+      runner.say('So.');
+      t.same(await ask(sessionId), { stopReason: 'end_turn' });
+      t.same(statusesOf(acp.updates.slice(before)), want[0]);
+      t.match(toolUpdates(acp.updates).at(-1), { rawOutput: { content: want[1] } });
+      t.equal(questions.length - asked, outcome ? 1 : 0, 'how often the user is asked');
+    });
+  runner.on('/api/chat', 11).toolCalls([echo('more')]);
+  t.same(await ask(sessionId), { stopReason: 'max_turn_requests' }, 'the rounds are used up');
+  t.equal(recorded('good').filter(({ called }) => called === 'echo').length, 12);
+});
+
+t.test('a cancel reaches the question, the tool server and the runner', async (t) => {
+  let answer: (outcome: RequestPermissionOutcome) => void = () => undefined;
+  let asked: () => void = () => undefined;
+  const { runner, acp, server, open, ask, recorded } = await start(t, {
+    decide: ({ toolCall }) =>
+      toolCall.name === 'slow'
+        ? chosen('once')
+        : new Promise((resolve) => {
+            answer = resolve;
+            asked();
+          }),
+  });
+  const { sessionId } = await open(server('good'));
+  const cancelled = { stopReason: 'cancelled' };
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  runner.toolCalls([echo('x')]);
+  const waiting = ask(sessionId);
+  await isAsked;
+  await acp.agent.notify(call.cancel, { sessionId });
+  t.same(await waiting, cancelled, 'the question');
+  answer({ outcome: 'cancelled' });
+  runner.toolCalls([{ id: 's', name: 'slow', arguments: {} }]);
+  const running = ask(sessionId);
+  await eventually(() => recorded('good').some(({ called }) => called === 'slow'));
+  await acp.agent.notify(call.cancel, { sessionId });
+  t.same(await running, cancelled, 'the call');
+  await eventually(() => recorded('good').some(({ method }) => method === 'notifications/cancelled'));
+  const rounds = runner.bodies('/api/chat').length;
+  runner.hang();
+  const streaming = ask(sessionId);
+  await eventually(() => runner.bodies('/api/chat').length > rounds);
+  await acp.agent.notify(call.cancel, { sessionId });
+  t.same(await streaming, cancelled, 'the runner');
+});
+
+t.test('servers are of one session alone, and end with it', async (t) => {
+  const { runner, acp, folder, server, open, ask, recorded } = await start(t);
+  const config = join(folder, 'runner', 'config.json');
+  mkdirSync(join(folder, 'runner'), { recursive: true });
+  const own = { command: process.execPath, args: [toolServerPath, 'shuffled', join(folder, 'own.jsonl')] };
+  writeFileSync(config, JSON.stringify({ mcpServers: { own }, approvals: { own: 'always' } }));
+  const one = await open(server('My Files!', 'good', 'one'), server('My Files!', 'other', 'two'));
+  const two = await open(server('My Files!', 'good', 'three'));
+  const none = await open();
+  const talk = async (sessionId: string) => {
+    runner.say('Yes.');
+    await ask(sessionId);
+    return offeredTo(runner);
+  };
+  const offered = await talk(one.sessionId);
+  for (const name of ['My_Files__echo', 'My_Files__2_echo', 'a'])
+    t.ok(offered.includes(name), `${name} of ${offered.join(', ')}`);
+  t.ok((await talk(two.sessionId)).includes('echo'), 'the same name in another session is another server');
+  t.same((await talk(none.sessionId)).toSorted(), ['a', 'b'], "the user's own alone");
+  const pids = (file: string) => recorded(file).flatMap(({ pid }) => (typeof pid === 'number' ? [pid] : []));
+  const isGone = (pid: number) => {
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  await acp.agent.request(call.close, { sessionId: one.sessionId });
+  for (const file of ['one', 'two']) await eventually(() => pids(file).every(isGone));
+  t.notOk(pids('three').some(isGone), 'that of the other session runs on');
+  acp.child.stdin?.end();
+  for (const file of ['three', 'own']) await eventually(() => pids(file).every(isGone));
+  t.notMatch(acp.stderr(), /a-word-of-the-editor/);
+});
+
+t.test('over HTTP with headers; servers that cannot be spoken to; models without tools', async (t) => {
+  const { runner, acp, server, open, ask } = await start(t);
+  const remote = await startMcpStandIn('a-token-of-the-editor');
+  t.teardown(() => remote.close());
+  const headers = [{ name: 'Authorization', value: 'Bearer a-token-of-the-editor' }];
+  const { sessionId } = await open({ type: 'http', name: 'far', url: `${remote.url}/mcp`, headers });
+  runner.toolCalls([{ id: 'h', name: 'search_docs', arguments: { query: 'x' } }]);
+  runner.say('Done.');
+  await ask(sessionId);
+  t.match(toolUpdates(acp.updates).at(-1), {
+    ...{ status: 'completed', rawOutput: { content: 'Nothing was found.' } },
+  });
+  await t.rejects(
+    open({ type: 'sse', name: 'old', url: remote.url, headers: [] }),
+    failsWith({ code: -32602, data: { path: 'mcpServers[0].type' }, message: /"sse" is not supported/ }),
+  );
+  await t.rejects(
+    open(...Array.from({ length: 65 }, () => server('x'))),
+    failsWith({ code: -32602, data: { path: 'mcpServers' } }),
+  );
+  const broken = await open(server('good'), server('ends', 'ends'));
+  for (const words of ['One.', ' Two.']) {
+    runner.say(words);
+    await ask(broken.sessionId);
+  }
+  t.match(acp.text(broken.sessionId), /^> The tool server ends .*\n\nOne\. Two\.$/, 'it is said once');
+  t.ok(offeredTo(runner).includes('echo'), 'the others are there');
+  await acp.agent.request(call.setConfigOption, {
+    ...{ sessionId: broken.sessionId, configId: 'model', value: plain.name },
+  });
+  for (const words of ['Three.', ' Four.']) {
+    runner.say(words);
+    await ask(broken.sessionId);
+  }
+  t.match(acp.text(broken.sessionId), /> plain:1b cannot use tools[^>]*Three\. Four\.$/, 'once, too');
+  t.same(offeredTo(runner), []);
+});
