@@ -131,7 +131,7 @@ t.test('tools in the chat', { skip }, async (t) => {
     await neovim.until<string>(text, says('Two.'));
     await neovim.until(isFree);
     t.equal(lastBody(runner.bodies('/api/chat')).tools, undefined);
-    t.equal((await neovim.lua<string>(text)).match(/^\*.*\*$/gm)?.length, 1, await neovim.lua(text));
+    t.equal((await neovim.lua<string>(text)).match(/^\*.*\*$/gm)?.length, 1, 'it is said once');
   });
 
   t.test('a model without tools answers, and says so once', async (t) => {
@@ -314,4 +314,21 @@ t.test('a model that is loaded is said to be', { skip }, async (t) => {
   await neovim.until<string>('return vim.wo.winbar', says('Loading'));
   await neovim.lua('vim.cmd.RunnerCancel()');
   await neovim.until(isFree);
+});
+
+t.test('the chat model is the one of setup, or the one that was chosen last', { skip }, async (t) => {
+  const both = [...models, { name: 'other:latest', capabilities: ['completion' as const] }];
+  const setup = { chatModel: 'gone:1b' };
+  const { neovim } = await startWithRunner(t, { runner: { models: both }, setup, before: choosing });
+  await neovim.lua('vim.cmd.RunnerChat()');
+  await neovim.until<readonly string[]>('return _G.told', ([first = '']) =>
+    /^Runner: The chat model gone:1b is not installed, or cannot chat\./.test(first),
+  );
+  for (const chosen of ['other', 'able']) {
+    await neovim.lua('_G.choices = { ... }', chosen);
+    await neovim.type('gm');
+    await neovim.until<string>('return vim.wo.winbar', says(chosen));
+    await neovim.lua("vim.cmd('RunnerChat!')");
+    await neovim.until<string>('return vim.wo.winbar', says(chosen));
+  }
 });

@@ -2,6 +2,7 @@
 local Conversation = require('runner.chat.conversation')
 local Page = require('runner.chat.page')
 local ServerChoice = require('runner.chat.servers')
+local approval = require('runner.approval')
 local attachments = require('runner.chat.attachments')
 local connection = require('runner.connection')
 local listener = require('runner.chat.listener')
@@ -21,7 +22,7 @@ local winbar = require('runner.chat.winbar')
 ---@field private last string? The conversation that was offered.
 ---@field private phase 'idle'|'waiting'|'loading'|'answers'
 ---@field private question string?
----@field private figures string?
+---@field private figures string[]
 ---@field servers runner.ServerChoice
 ---@field private said table<string, true> Notices that hold for the whole chat.
 local Chat = {}
@@ -36,6 +37,7 @@ function Chat.create(bufnr, on_session)
     page = Page.create(bufnr),
     conversation = Conversation.create(on_session),
     phase = 'idle',
+    figures = {},
     servers = ServerChoice.create(),
     said = {},
   }, Chat)
@@ -140,7 +142,7 @@ end
 ---@param turn runner.Turn
 ---@param remark string?
 function Chat:ask(turn, remark)
-  self.figures = nil
+  self.figures = {}
   self.page:begin_answer(turn.prompt, turn.model, remark)
   self.phase = 'waiting'
   self.conversation:send(turn, listener.create(self, turn))
@@ -226,10 +228,10 @@ function Chat:regenerate()
 end
 
 --- Nothing more comes.
----@param figures? string
+---@param figures? string[]
 function Chat:end_answer(figures)
   self.page:end_answer()
-  self.phase, self.question, self.figures = 'idle', nil, figures
+  self.phase, self.question, self.figures = 'idle', nil, figures or {}
   self:show_state()
 end
 
@@ -250,6 +252,9 @@ end
 
 ---@return boolean whether an answer was under way
 function Chat:cancel()
+  if self.conversation.stream_id then
+    approval.forget(self.conversation.stream_id)
+  end
   return self.conversation:cancel()
 end
 

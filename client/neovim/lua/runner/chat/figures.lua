@@ -34,19 +34,26 @@ local function with_commas(count)
 end
 
 ---@param usage { promptTokens: integer, completionTokens: integer, contextLength?: integer }
----@return string? text
-function Figures:text(usage)
-  self:pause()
-  local parts = {}
-  if usage.completionTokens > 1 and self.seconds >= least_seconds then
-    parts[1] = ('%.0f tokens/s'):format(usage.completionTokens / self.seconds)
-  end
+---@return string?
+local function window_of(usage)
   local used = usage.promptTokens + usage.completionTokens
   if used > 0 and usage.contextLength then
     local percentage = math.min(100, math.ceil(100 * used / usage.contextLength))
-    parts[#parts + 1] = ('%d %% of %s tokens'):format(percentage, with_commas(usage.contextLength))
+    return ('%d %% of %s tokens'):format(percentage, with_commas(usage.contextLength))
   end
-  return parts[1] and table.concat(parts, ', ') or nil
+end
+
+---@param usage { promptTokens: integer, completionTokens: integer, contextLength?: integer }
+---@return string[] texts The longest first: where there is little room, a shorter one is shown.
+function Figures:texts(usage)
+  self:pause()
+  local speed = usage.completionTokens > 1
+      and self.seconds >= least_seconds
+      and ('%.0f tokens/s'):format(usage.completionTokens / self.seconds)
+    or nil
+  local window = window_of(usage)
+  local both = speed and window and ('%s, %s'):format(speed, window) or nil
+  return both and { both, window } or { window or speed }
 end
 
 return Figures

@@ -2,6 +2,7 @@
 local Chat = require('runner.chat.chat')
 local Page = require('runner.chat.page')
 local keys = require('runner.chat.keys')
+local model = require('runner.chat.model')
 local replay = require('runner.chat.replay')
 local window = require('runner.chat.window')
 
@@ -156,6 +157,7 @@ function M.open(options)
   local chat = known or create()
   show(chat)
   if options.model then
+    model.choose(options.model)
     chat:use(options.model)
   end
   if options.selection then

@@ -71,7 +71,7 @@ function M.create(chat, turn)
     if remarks[result.finishReason] then
       page:add_line(remarks[result.finishReason])
     end
-    chat:end_answer(result.usage and figures:text(result.usage))
+    chat:end_answer(result.usage and figures:texts(result.usage))
   end
   return vim.tbl_map(function(write)
     return while_there(chat, write)

@@ -1,6 +1,7 @@
 --- Which model answers, until somebody chooses one.
 local connection = require('runner.connection')
 local models = require('runner.models')
+local notice = require('runner.notice')
 
 local M = {}
 
@@ -8,31 +9,38 @@ local none_here = table.concat({
   'Nothing was sent: every model that can chat runs elsewhere.',
   'Choose one of them with gm, or get one of your own with :RunnerPull NAME.',
 }, ' ')
+local missing = 'The chat model %s is not installed, or cannot chat. %s answers; get the other one with :RunnerPull %s.'
 local none = 'No model that can chat is installed. Get one with :RunnerPull NAME.'
 
----@param list runner.Model[]
----@return string? name The one that is loaded, else the newest. What runs elsewhere answers only who chose it.
-local function first_choice(list)
-  local able = vim.tbl_filter(function(one)
-    return models.can_chat(one) and not one.remote
-  end, list)
-  local loaded = vim.iter(able):find(function(one)
-    return one.running ~= nil
-  end)
-  local first = loaded or able[1]
-  return first and first.name
+--- Why the daemon found none.
+---@param fail fun(message: string)
+local function explain(fail)
+  models.list(function(list)
+    fail(vim.iter(list):any(models.can_chat) and none_here or none)
+  end, fail)
 end
 
+--- By the rule of every client: what `chatModel` names, else what was chosen last, else what is loaded, else the newest.
 ---@param take fun(name: string)
 ---@param fail fun(message: string)
 function M.find(take, fail)
-  models.list(function(list)
-    local name = first_choice(list)
-    if name then
-      return take(name)
+  connection.request('runner/models/chatModel', vim.empty_dict(), function(err, result)
+    if err then
+      return fail(err.message)
+    elseif not result.model then
+      return explain(fail)
     end
-    fail(vim.iter(list):any(models.can_chat) and none_here or none)
-  end, fail)
+    if result.missing then
+      notice.warn(missing:format(result.missing, result.model.name, result.missing))
+    end
+    take(result.model.name)
+  end)
+end
+
+--- The user has chosen it, and means it for the next chats too. That it cannot be kept is no reason to disturb.
+---@param name string
+function M.choose(name)
+  connection.request('runner/models/choose', { model = name }, function() end)
 end
 
 ---@param take fun(name: string)
@@ -40,10 +48,11 @@ function M.pick(take)
   models.list(function(list)
     local able = vim.tbl_filter(models.can_chat, list)
     if #able == 0 then
-      return require('runner.notice').say(none)
+      return notice.say(none)
     end
     vim.ui.select(able, { prompt = 'Chat with', format_item = models.describer(able) }, function(chosen)
       if chosen then
+        M.choose(chosen.name)
         take(chosen.name)
       end
     end)

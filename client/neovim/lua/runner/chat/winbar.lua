@@ -5,7 +5,7 @@ local M = {}
 ---@field model? string
 ---@field phase 'idle'|'waiting'|'loading'|'answers'|'asks'
 ---@field question? string What is asked before a call.
----@field figures? string Of the last answer.
+---@field figures string[] Of the last answer, the longest first.
 
 ---@param state runner.ChatState
 ---@return string[] hints The first that has room is shown.
@@ -18,13 +18,13 @@ local function hints_of(state)
     return { 'answers, <C-c> cancels' }
   end
   local hints = { '<C-s> sends, gm chooses the model', '<C-s> sends' }
-  if not state.figures then
-    return hints
+  local all = {}
+  for _, figures in ipairs(state.figures) do
+    for _, hint in ipairs(hints) do
+      all[#all + 1] = ('%s · %s'):format(figures, hint)
+    end
   end
-  local with_figures = vim.tbl_map(function(hint)
-    return ('%s · %s'):format(state.figures, hint)
-  end, hints)
-  return vim.list_extend(with_figures, hints)
+  return vim.list_extend(all, hints)
 end
 
 ---@param text string
