@@ -262,10 +262,10 @@ t.test('a second setup', { skip }, async (t) => {
   });
 
   t.test('mends options that the daemon refused, which are told once', async (t) => {
-    const setup = { contextLength: 'x', completionModel: 'practice' };
+    const setup = { contextLength: -1, completionModel: 'practice' };
     const { runner, neovim } = await start(t, { setup, files: { 'sum.lua': '\n', 'other.py': '\n' } });
-    const refused = 'Runner: The option contextLength is wrong: Invalid input.';
-    await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
+    const [refused] = await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
+    t.match(refused, /^Runner: The option contextLength is wrong: /);
     await neovim.lua("vim.cmd.edit('other.py')");
     await neovim.lua("vim.cmd.RunnerChat('hello')");
     await neovim.until<string>(text, (now) => now.includes('**Error:** The option contextLength is wrong'));
@@ -586,6 +586,27 @@ t.test('the health check, the help, and an option that there is not', { skip }, 
     "return select(2, pcall(require('runner').setup, { hots = 'x' }))",
   );
   t.match(refused, /^Runner has no option "hots"\. There are: cmd, keymap, host, /);
+
+  // Said at once, and the daemon that runs keeps what it has.
+  for (const [setup, problem] of [
+    [{ contextLength: 'x' }, 'contextLength is wrong: it must be a whole number, not "x".'],
+    [{ exclude: 'x' }, 'exclude is wrong: it must be a list, not "x".'],
+    [{ keepAlive: true }, 'keepAlive is wrong: it must be a number or a text, not true.'],
+    [
+      { logLevel: 'all' },
+      'logLevel is wrong: it must be one of "debug", "info", "warn", "error", not "all".',
+    ],
+    [{ timeouts: { list: 1.5 } }, 'timeouts.list is wrong: it must be a whole number, not 1.5.'],
+    [{ timeouts: { lost: 1 } }, /^timeouts is wrong: it has no "lost"; there are: connect, /],
+    [{ servers: [{ name: 'a' }] }, 'servers[1] is wrong: it needs "url".'],
+    [{ mcpServers: ['a'] }, 'mcpServers is wrong: it must be a table with names, not a list.'],
+    [{ mcpServers: { a: 'b' } }, 'mcpServers.a is wrong: it must be a table with names, not "b".'],
+    [{ approvals: { a: 1 } }, 'approvals.a is wrong: it must be a list or a text, not 1.'],
+  ] as const) {
+    await neovim.lua("_G.told = {} require('runner').setup(...)", setup);
+    const [said = ''] = await neovim.told();
+    t.match(said.replace('Runner: The option ', ''), problem);
+  }
 });
 
 t.test(

@@ -125,19 +125,43 @@ export function editorTable(properties: Readonly<Record<string, ManifestSetting>
   return ['| setting | type | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The list of Neovim, with types for its language server. */
+/** The list of Neovim, with types for its language server, and for `setup` itself what each value must be. */
 export function luaModule(own: readonly SettingName[]): string {
   return [
     '--- Those of docs/PROTOCOL.md: made from daemon/config/settings.ts, to which a test holds it.',
     '---@class runner.Settings',
     ...own.map((name) => `---@field ${name}? ${luaTypeOf(valueSchemaOf(name))}`),
     '',
-    '--- Their names.',
+    '--- Their names, and what they must be.',
+    '---@type { name: string, schema: runner.Schema }[]',
     'return {',
-    ...own.map((name) => `  '${name}',`),
+    ...own.map((name) => `  { name = '${name}', schema = ${luaSchemaOf(valueSchemaOf(name))} },`),
     '}',
     '',
   ].join('\n');
+}
+
+function luaSchemaOf(schema: ValueSchema): string {
+  const { type, enum: choices, items, properties, required, additionalProperties } = schema;
+  const fields = [
+    ...(type === undefined ? [] : [`type = ${typeof type === 'string' ? `'${type}'` : luaTexts(type)}`]),
+    ...(choices ? [`enum = ${luaTexts(choices)}`] : []),
+    ...(items ? [`items = ${luaSchemaOf(items)}`] : []),
+    ...(properties
+      ? [
+          `properties = { ${Object.entries(properties)
+            .map(([key, value]) => `${key} = ${luaSchemaOf(value)}`)
+            .join(', ')} }`,
+        ]
+      : []),
+    ...(required ? [`required = ${luaTexts(required)}`] : []),
+    ...(typeof additionalProperties === 'object' ? [`values = ${luaSchemaOf(additionalProperties)}`] : []),
+  ];
+  return `{ ${fields.join(', ')} }`;
+}
+
+function luaTexts(texts: readonly string[]): string {
+  return `{ ${texts.map((text) => `'${text}'`).join(', ')} }`;
 }
 
 /** The list of the help page of Neovim, 78 columns wide. */

@@ -34,10 +34,24 @@ local waiting = {}
 ---@type table<string, fun(params: any)[]>
 local listeners = {}
 
+---@param client vim.lsp.Client
+---@return boolean
+local function is_ours(client)
+  return client.name == name and not client:is_stopped()
+end
+
+---@return vim.lsp.Client?
+local function running()
+  local client = started and vim.lsp.get_client_by_id(started.id)
+  return client and is_ours(client) and client or nil
+end
+
 --- Why the options of now are of no use to a daemon, where one has said so.
 ---@return string?
 local function refusal()
-  if refused and vim.deep_equal(refused.settings, options.for_daemon()) then
+  if options.problem and not running() then
+    return options.problem
+  elseif refused and vim.deep_equal(refused.settings, options.for_daemon()) then
     return refused.problem
   end
 end
@@ -51,18 +65,6 @@ local function fail_all(client_id, message)
       done({ message = message })
     end
   end
-end
-
----@param client vim.lsp.Client
----@return boolean
-local function is_ours(client)
-  return client.name == name and not client:is_stopped()
-end
-
----@return vim.lsp.Client?
-local function running()
-  local client = started and vim.lsp.get_client_by_id(started.id)
-  return client and is_ours(client) and client or nil
 end
 
 ---@param method string
@@ -303,7 +305,10 @@ end
 --- Has a daemon that is there do as `setup` says now. Only another command starts it anew.
 function M.update()
   local client = running()
-  if not client then
+  if options.problem then
+    notice.warn_once(options.problem)
+  end
+  if not client or options.problem then
     return
   end
   local cmd = command.find()

@@ -1,4 +1,6 @@
 --- What `setup` was given: our own keys, and those that are the daemon's.
+local check = require('runner.check')
+
 local M = {}
 
 ---@class runner.Options: runner.Settings
@@ -6,11 +8,29 @@ local M = {}
 ---@field keymap? string|false The key in insert mode that takes a suggestion; false is none. Default `<Tab>`.
 
 local own_keys = { 'cmd', 'keymap' }
-local daemon_keys = require('runner.settings')
+local settings = require('runner.settings')
+local daemon_keys = vim.tbl_map(function(setting)
+  return setting.name
+end, settings)
 
 --- As they were set last; nil before that.
 ---@type runner.Options?
 M.current = nil
+
+--- What is wrong with them. No daemon is started with them, nor told of them.
+---@type string?
+M.problem = nil
+
+---@param options runner.Options
+---@return string?
+local function problem_with(options)
+  for _, setting in ipairs(settings) do
+    local problem = check.problem(setting.name, options[setting.name], setting.schema)
+    if problem then
+      return problem
+    end
+  end
+end
 
 ---@param options runner.Options
 local function refuse_unknown(options)
@@ -30,18 +50,47 @@ function M.set(options)
   vim.validate('keymap', options.keymap, function(key)
     return key == false or type(key) == 'string'
   end, true, 'a key or false')
+  M.problem = problem_with(options)
   M.current = vim.tbl_extend('keep', options, { cacheDir = vim.fn.stdpath('cache') .. '/runner' })
+end
+
+---@param value table
+---@return table
+local function named(value)
+  return next(value) == nil and vim.empty_dict() or value
+end
+
+---@param entry any
+---@return any
+local function to_entry(entry)
+  if type(entry) ~= 'table' then
+    return entry
+  end
+  return vim.tbl_extend('force', named(entry), {
+    env = entry.env and named(entry.env),
+    headers = entry.headers and named(entry.headers),
+  })
+end
+
+--- An empty table of Lua would be sent as a list.
+---@param setting { name: string, schema: runner.Schema }
+---@return any
+local function value_of(setting)
+  local value = M.current[setting.name]
+  if value == '' then
+    return nil
+  elseif setting.name == 'mcpServers' and value then
+    return named(vim.tbl_map(to_entry, value))
+  end
+  return setting.schema.type == 'object' and value and named(value) or value
 end
 
 --- For a daemon that starts. An empty text is as if it were not given.
 ---@return table<string, any>
 function M.for_daemon()
   local options = vim.empty_dict()
-  for _, key in ipairs(daemon_keys) do
-    local value = M.current[key]
-    if value ~= '' then
-      options[key] = value
-    end
+  for _, setting in ipairs(settings) do
+    options[setting.name] = value_of(setting)
   end
   -- What `setup` says is the user's: no folder that is opened has a part in it.
   options.sendsUserSettings = true
@@ -53,9 +102,9 @@ end
 ---@return table<string, any>
 function M.for_running_daemon(told)
   local options = vim.empty_dict()
-  for _, key in ipairs(daemon_keys) do
-    local value = M.current[key]
-    if key ~= 'trusted' and value ~= '' and value ~= nil then
+  for _, setting in ipairs(settings) do
+    local key, value = setting.name, value_of(setting)
+    if key ~= 'trusted' and value ~= nil then
       options[key] = value
     elseif told[key] ~= nil then
       options[key] = vim.NIL

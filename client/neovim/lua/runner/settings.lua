@@ -20,25 +20,26 @@
 ---@field approvals? table<string, array|string>
 ---@field trusted? boolean
 
---- Their names.
+--- Their names, and what they must be.
+---@type { name: string, schema: runner.Schema }[]
 return {
-  'host',
-  'servers',
-  'caFile',
-  'timeouts',
-  'keepAlive',
-  'contextLength',
-  'logLevel',
-  'chatModel',
-  'completionModel',
-  'exclude',
-  'streamLogs',
-  'cacheDir',
-  'modelfilesPath',
-  'catalogUrl',
-  'keepSessions',
-  'sessionDays',
-  'mcpServers',
-  'approvals',
-  'trusted',
+  { name = 'host', schema = { type = 'string' } },
+  { name = 'servers', schema = { type = 'array', items = { type = 'object', properties = { name = { type = 'string' }, url = { type = 'string' }, caFile = { type = 'string' } }, required = { 'name', 'url' } } } },
+  { name = 'caFile', schema = { type = 'string' } },
+  { name = 'timeouts', schema = { type = 'object', properties = { connect = { type = 'integer' }, list = { type = 'integer' }, firstByte = { type = 'integer' }, idle = { type = 'integer' }, tool = { type = 'integer' }, toolTotal = { type = 'integer' } } } },
+  { name = 'keepAlive', schema = { type = { 'number', 'string' } } },
+  { name = 'contextLength', schema = { type = 'integer' } },
+  { name = 'logLevel', schema = { type = 'string', enum = { 'debug', 'info', 'warn', 'error' } } },
+  { name = 'chatModel', schema = { type = 'string' } },
+  { name = 'completionModel', schema = { type = 'string' } },
+  { name = 'exclude', schema = { type = 'array', items = { type = 'string' } } },
+  { name = 'streamLogs', schema = { type = 'boolean' } },
+  { name = 'cacheDir', schema = { type = 'string' } },
+  { name = 'modelfilesPath', schema = { type = 'string' } },
+  { name = 'catalogUrl', schema = { type = 'string' } },
+  { name = 'keepSessions', schema = { type = 'boolean' } },
+  { name = 'sessionDays', schema = { type = 'integer' } },
+  { name = 'mcpServers', schema = { type = 'object', values = { type = 'object' } } },
+  { name = 'approvals', schema = { type = 'object', values = { type = { 'array', 'string' } } } },
+  { name = 'trusted', schema = { type = 'boolean' } },
 }
