@@ -114,6 +114,16 @@ t.test('completion as you type', { skip }, async (t) => {
     t.match(await neovim.until<string>(ghost, (now) => !now.startsWith('compute')), /^second\)?/);
     await neovim.type('second)');
     await neovim.until<string>(line, (now) => now === 'local other = compute(second)');
+
+    runner.say('compute(third)');
+    await neovim.type('<Esc>olocal');
+    await neovim.type(' more = ');
+    t.equal(await neovim.until(ghost), 'compute(third)');
+    await neovim.type('com<Tab>');
+    await neovim.until<string>(line, (now) => now === 'local more = compute(third)');
+    await neovim.type('<Esc>.');
+    const repeated = 'local more = compute(third)\nlocal more = compute(third)';
+    await neovim.until<string>(text, (now) => now.endsWith(repeated));
     t.strictSame(await neovim.told(), []);
   });
 

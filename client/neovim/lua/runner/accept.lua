@@ -57,10 +57,52 @@ local function global_mapping(key)
 end
 
 ---@param bufnr integer
+---@param item vim.lsp.inline_completion.Item
+---@return string? rest What of it is not typed yet.
+---@return integer? row
+---@return integer? col Of the cursor, where that follows what is typed.
+local function rest_of(bufnr, item)
+  local is_typing = vim.api.nvim_get_mode().mode == 'i' and vim.api.nvim_get_current_buf() == bufnr
+  if not is_typing or type(item.insert_text) ~= 'string' or not item.range then
+    return nil
+  end
+  local row, col = item.range:to_extmark()
+  local cursor = vim.api.nvim_win_get_cursor(0)
+  local typed = vim.api.nvim_get_current_line():sub(col + 1, cursor[2])
+  if cursor[1] ~= row + 1 or cursor[2] < col or not vim.startswith(item.insert_text, typed) then
+    return nil
+  end
+  return item.insert_text:sub(#typed + 1), row, cursor[2]
+end
+
+--- As if it were pasted, so that `.` repeats it. What it replaces behind the cursor is no part of that.
+---@param bufnr integer
+---@param item vim.lsp.inline_completion.Item
+---@return vim.lsp.inline_completion.Item? item What is left to the editor.
+local function paste(bufnr, item)
+  local rest, row, col = rest_of(bufnr, item)
+  if not rest then
+    return item
+  end
+  local _, _, end_row, end_col = item.range:to_extmark()
+  if end_row > row or end_col > col then
+    vim.api.nvim_buf_set_text(bufnr, row, col, end_row, end_col, { '' })
+  end
+  vim.api.nvim_paste(rest, false, -1)
+  local client = item.command and vim.lsp.get_client_by_id(item.client_id)
+  if client then
+    client:exec_cmd(item.command, { bufnr = bufnr })
+  end
+end
+
+---@param bufnr integer
 ---@param key string
 ---@return string
 local function press(bufnr, key)
-  if vim.lsp.inline_completion.get({ bufnr = bufnr }) then
+  local function on_accept(item)
+    return paste(bufnr, item)
+  end
+  if vim.lsp.inline_completion.get({ bufnr = bufnr, on_accept = on_accept }) then
     return ''
   end
   -- A global one is looked for now: it may have come, or changed, since.
