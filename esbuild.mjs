@@ -81,6 +81,13 @@ await build({
   alias: { '@modelcontextprotocol/client/_shims': './daemon/tools/clientShims.ts' },
 });
 
+// What the terminal loads with the first code that an answer has.
+await build({
+  ...programs,
+  entryPoints: { codeColours: 'client/terminal/codeColours.ts' },
+  outdir: 'dist/terminal',
+});
+
 const documentService = {
   ...shared,
   outExtension: { '.js': '.cjs' },

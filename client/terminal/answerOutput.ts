@@ -1,5 +1,6 @@
 import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
 import { createAnswerPrinter } from './answerPrinter.ts';
+import { type AnswerStats, describeUsage } from './answerStats.ts';
 import type { CommandLine } from './commandLine.ts';
 import { type ControlFilter, createControlFilter, showLine } from './controlCharacters.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
@@ -10,7 +11,7 @@ import type { TakeDelta } from './turn.ts';
 /** Where the one answer of a command goes. */
 export interface AnswerOutput {
   readonly take: TakeDelta;
-  readonly done: (result: ChatResult, model: string) => Promise<void>;
+  readonly done: (result: ChatResult, model: string, stats: AnswerStats) => Promise<void>;
   /** It failed: what had come stays. */
   readonly failed: () => Promise<void>;
 }
@@ -28,7 +29,7 @@ function jsonOutput({ stdout }: Surroundings): AnswerOutput {
   const event = (name: string, rest: object) => writeLine(stdout, JSON.stringify({ event: name, ...rest }));
   return {
     take: ({ streamId: _, seq: __, kind, ...rest }) => event(kind, 'notice' in rest ? rest.notice : rest),
-    done: (result, model) => event('done', { ...result, model }),
+    done: (result, model, stats) => event('done', { ...result, model, stats }),
     failed: async () => undefined,
   };
 }
@@ -68,9 +69,9 @@ const passOn: ControlFilter = { write: (text) => text, end: () => '' };
 
 /** For a person: the answer rendered; the thinking beside it, where standard error is on the screen too. */
 function renderedOutput(surroundings: Surroundings): AnswerOutput {
-  const { stdout, stderr, env } = surroundings;
+  const { stdout, stderr, env, coloursFor } = surroundings;
   const columns = stdout.columns ?? 80;
-  const answer = createAnswerPrinter(styleFor(stdout, env), columns);
+  const answer = createAnswerPrinter(styleFor(stdout, env), columns, coloursFor);
   const thinking = createAnswerPrinter(styleFor(stderr, env), columns);
   let isThinking = false;
   const endThinking = async () => {
@@ -94,9 +95,11 @@ function renderedOutput(surroundings: Surroundings): AnswerOutput {
         await write(stderr, thinking.delta(delta));
       }
     },
-    async done(result) {
+    async done(result, model, stats) {
       await end();
-      await tellCut(surroundings, result);
+      if (stderr.isTTY)
+        await writeLine(stderr, styleFor(stderr, env).dim(describeUsage(showLine(model), result, stats)));
+      else await tellCut(surroundings, result);
     },
     failed: end,
   };

@@ -1,4 +1,5 @@
-import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
+import type { ChatDelta } from '../../protocol/chat.ts';
+import type { ColoursFor } from './codeFence.ts';
 import { createControlFilter, showLine } from './controlCharacters.ts';
 import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
 import type { Style } from './style.ts';
@@ -15,11 +16,11 @@ export interface AnswerPrinter {
 /** Text is hard to read in longer lines. */
 const widest = 100;
 
-export function createAnswerPrinter(style: Style, columns: number): AnswerPrinter {
+export function createAnswerPrinter(style: Style, columns: number, coloursFor?: ColoursFor): AnswerPrinter {
   const width = Math.min(columns, widest);
   const filters = { text: createControlFilter(), thinking: createControlFilter() };
   const renderers = {
-    text: createMarkdownRenderer(width, style.on),
+    text: createMarkdownRenderer(width, style.on, coloursFor),
     thinking: createThinkingRenderer(style, width),
   };
   let section: 'none' | 'thinking' | 'text' = 'none';
@@ -82,19 +83,4 @@ function createThinkingRenderer(style: Style, width: number): MarkdownRenderer {
     flush,
     end: flush,
   };
-}
-
-/** One line on what an answer took; `milliseconds` since its first piece. */
-export function describeUsage({ usage, finishReason }: ChatResult, milliseconds: number): string {
-  if (finishReason === 'cancelled') return 'cancelled';
-  const { promptTokens, completionTokens, contextLength } = usage;
-  const parts = [completionTokens === 1 ? '1 token' : `${completionTokens} tokens`];
-  // What came at once has no speed.
-  if (milliseconds > 50 && completionTokens > 1)
-    parts.push(`${(completionTokens / (milliseconds / 1000)).toFixed(1)} tokens/s`);
-  if (contextLength !== undefined)
-    parts.push(`context ${promptTokens + completionTokens} of ${contextLength}`);
-  if (finishReason === 'length') parts.push('cut at the limit (length)');
-  if (finishReason === 'toolLimit') parts.push('no more rounds of tools');
-  return parts.join(' · ');
 }

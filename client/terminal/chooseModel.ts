@@ -1,16 +1,27 @@
-import { canChat, preferredModel } from '../../protocol/choice.ts';
-import { listModelsRequest, type Model } from '../../protocol/models.ts';
+import { canChat } from '../../protocol/choice.ts';
+import { chatModelRequest, listModelsRequest, type Model } from '../../protocol/models.ts';
 import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf, TerminalError } from './failure.ts';
 import { nearest } from './nearest.ts';
 
 /**
- * The model to talk to: the one that was named, else of those on the runner's own machine one that is loaded, or the
- * newest that can chat.
+ * The model to talk to: the one that was named, else the one that the daemon's rule finds, which is the same for every
+ * client.
+ * `onDidMiss` is told of a setting that names none.
  * @throws {TerminalError} with a sentence, when there is none.
  */
-export async function chooseModel(daemon: Daemon, named: string | undefined): Promise<string> {
+export async function chooseModel(
+  daemon: Daemon,
+  named: string | undefined,
+  onDidMiss: (sentence: string) => void = () => undefined,
+): Promise<string> {
+  const unasked = named === undefined ? await daemon.request(chatModelRequest, {}) : {};
+  if (unasked.missing !== undefined)
+    onDidMiss(
+      `The model "${showLine(unasked.missing)}" of "chatModel" is not installed, or cannot chat.${unasked.model ? ` ${showLine(unasked.model.name)} answers instead.` : ''}`,
+    );
+  if (unasked.model) return unasked.model.name;
   const { models, stale } = await daemon.request(listModelsRequest, {});
   const able = models.filter(canChat);
   if (named !== undefined) {
@@ -19,12 +30,10 @@ export async function chooseModel(daemon: Daemon, named: string | undefined): Pr
     if (stale) return named;
     throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
   }
-  const chosen = preferredModel(models);
-  if (chosen) return chosen.name;
-  if (able[0])
+  if (able.length > 0 && able.every(({ remote }) => remote))
     throw new TerminalError(
       'model-not-found',
-      `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0].name)}"; or pull one of your own, for example with "runner pull qwen3:4b".`,
+      `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0]?.name ?? '')}"; or pull one of your own, for example with "runner pull qwen3:4b".`,
     );
   throw new TerminalError(
     'model-not-found',

@@ -1,3 +1,12 @@
+/** Colours code while its lines come. */
+export interface CodeColours {
+  /** A whole line, without its end, with styles in it that end within it. */
+  line(text: string): string;
+}
+
+/** Colours for the code of a fence with this label, where its language is known. */
+export type ColoursFor = (label: string) => CodeColours | undefined;
+
 /** A fence that is open. */
 export interface CodeFence {
   /** Such as three ticks. */

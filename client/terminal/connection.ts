@@ -1,10 +1,13 @@
 import type { InitializationOptions } from '../../protocol/initialize.ts';
+import { logNotification } from '../../protocol/log.ts';
 import { type Status, statusRequest } from '../../protocol/status.ts';
 import type { ClientCapabilities } from '../../protocol/tools.ts';
 import type { CommandLine } from './commandLine.ts';
+import { showLine } from './controlCharacters.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { refusedParameter, TerminalError } from './failure.ts';
 import { type Surroundings, writeLine } from './streams.ts';
+import { styleFor } from './style.ts';
 
 /** A daemon, and whether the runner behind it is the practice runner. */
 export interface Connection {
@@ -28,11 +31,13 @@ export async function connect(
   const named = namedRunner(surroundings, commandLine);
   try {
     const host = named === undefined ? {} : { host: named.host };
-    return await startDaemon(
+    const daemon = await startDaemon(
       surroundings.spawnDaemon([]),
-      { logLevel: 'error', ...options, ...host },
+      { logLevel: 'warn', ...options, ...host },
       client,
     );
+    sayFaults(surroundings, daemon);
+    return daemon;
   } catch (error) {
     if (named === undefined || refusedParameter(error) !== 'initializationOptions.host') throw error;
     const why = error instanceof Error ? error.message.split(': ').slice(1).join(': ') : '';
@@ -42,6 +47,19 @@ export async function connect(
       { cause: error },
     );
   }
+}
+
+/** The faults of the user's configuration, as the daemon finds them: in the same command's own words they would be lost. */
+function sayFaults({ stderr, env }: Surroundings, daemon: Daemon): void {
+  daemon.onNotification(logNotification, ({ message }) => {
+    if (isFaultOfConfiguration(message))
+      void writeLine(stderr, styleFor(stderr, env).yellow(showLine(message)));
+  });
+}
+
+/** Whether the daemon says it of the user's configuration; it names the file, the line and the key. */
+export function isFaultOfConfiguration(message: string): boolean {
+  return message.startsWith('The configuration ');
 }
 
 /** Has a daemon for as long as `use` takes. */

@@ -1,6 +1,6 @@
 import type { Message } from '../../protocol/chat.ts';
 import { canChat } from '../../protocol/choice.ts';
-import { listModelsRequest } from '../../protocol/models.ts';
+import { chooseChatModelRequest, listModelsRequest } from '../../protocol/models.ts';
 import {
   createSessionRequest,
   listSessionsRequest,
@@ -9,6 +9,7 @@ import {
   updateSessionRequest,
 } from '../../protocol/sessions.ts';
 import { listToolsRequest } from '../../protocol/tools.ts';
+import { describeStats } from './answerStats.ts';
 import { approveThrough } from './approval.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
 import { chooseModel } from './chooseModel.ts';
@@ -44,7 +45,8 @@ export async function converse(
 ): Promise<number> {
   const { daemon } = connection;
   const named = commandLine.model;
-  const model = named === undefined ? await chooseModelOf(daemon, kept) : await chooseModel(daemon, named);
+  const model =
+    named === undefined ? await chooseModelOf(surroundings, daemon, kept) : await chooseModel(daemon, named);
   const editor = createLineEditor(surroundings, await readHistory(historyPath(surroundings.env)));
   try {
     const conversation = new Conversation(surroundings, connection, { editor, model, tools, settings });
@@ -77,6 +79,7 @@ class Conversation implements ConversationState {
   /** As it is kept; it is created with the first prompt. */
   #session: Session | undefined;
   #isKept = true;
+  #last: string | undefined;
   model: string;
   readonly settings: ChatSettings;
   readonly knownTools: readonly string[];
@@ -94,6 +97,9 @@ class Conversation implements ConversationState {
     this.#style = styleFor(surroundings.stdout, surroundings.env);
     this.#takeTurn = createConversationTurns(surroundings, connection, {
       approve: approveThrough(editor),
+      onDidAnswer: (model, stats) => {
+        this.#last = describeStats(showLine(model), stats);
+      },
       onDidLoseSession: () => {
         this.#session = undefined;
       },
@@ -157,7 +163,7 @@ class Conversation implements ConversationState {
   async change(id: string): Promise<void> {
     const kept = await openKept(this.#connection.daemon, id);
     await this.goOn(kept);
-    this.model = await chooseModelOf(this.#connection.daemon, kept);
+    this.model = await chooseModelOf(this.#surroundings, this.#connection.daemon, kept);
   }
 
   async retitle(title: string): Promise<void> {
@@ -192,8 +198,19 @@ class Conversation implements ConversationState {
     return this.#session;
   }
 
+  /** What is known of the last answer. */
+  get stats(): string | undefined {
+    return this.#last;
+  }
+
   get cwd(): string {
     return this.#surroundings.cwd;
+  }
+
+  /** It answers now, and every client begins with it from now on. */
+  async chooseModel(name: string): Promise<void> {
+    this.model = name;
+    await this.#connection.daemon.request(chooseChatModelRequest, { model: name });
   }
 
   async models() {

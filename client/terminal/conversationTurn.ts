@@ -1,9 +1,12 @@
 import type { ChatDelta, ChatParams, Message } from '../../protocol/chat.ts';
-import { createAnswerPrinter, describeUsage } from './answerPrinter.ts';
+import { createAnswerPrinter } from './answerPrinter.ts';
+import { AnswerClock, type AnswerStats, describeUsage } from './answerStats.ts';
 import type { Approve } from './approval.ts';
 import { withNearModels } from './chooseModel.ts';
 import type { Connection } from './connection.ts';
+import { showLine } from './controlCharacters.ts';
 import { failureOf, refusedParameter } from './failure.ts';
+import { noteLoading } from './loadingNote.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
 import { createTurns } from './turn.ts';
@@ -17,6 +20,7 @@ export type ConversationTurn = (
 export interface TurnListeners {
   /** Asks before a call of a tool. */
   readonly approve: Approve;
+  readonly onDidAnswer: (model: string, stats: AnswerStats) => void;
   /** What is kept of the conversation was deleted meanwhile. */
   readonly onDidLoseSession: () => void;
 }
@@ -24,28 +28,33 @@ export interface TurnListeners {
 export function createConversationTurns(
   surroundings: Surroundings,
   connection: Connection,
-  { approve, onDidLoseSession }: TurnListeners,
+  { approve, onDidAnswer, onDidLoseSession }: TurnListeners,
 ): ConversationTurn {
-  const { stdout, env, now } = surroundings;
+  const { stdout, env, now, coloursFor } = surroundings;
   const style = styleFor(stdout, env);
   const ask = createTurns(() => connection.daemon, approve);
 
   return async (params, signal) => {
-    const printer = createAnswerPrinter(style, stdout.columns ?? 80);
-    let start: number | undefined;
-    const take = (delta: ChatDelta) => {
-      // The time to load the model is not the answer's.
-      start ??= now();
+    const printer = createAnswerPrinter(style, stdout.columns ?? 80, coloursFor);
+    const { model } = params;
+    await write(stdout, '\n');
+    const clock = new AnswerClock(now);
+    const loading = noteLoading(surroundings, stdout, { daemon: connection.daemon, model });
+    const take = async (delta: ChatDelta) => {
+      clock.note();
+      await loading.end();
       return write(stdout, printer.delta(delta));
     };
-    await write(stdout, '\n');
     try {
       const result = await ask(params, take, signal);
-      const milliseconds = now() - (start ?? now());
+      const stats = clock.stats(result);
+      await loading.end();
       await write(stdout, printer.end());
-      await writeLine(stdout, style.dim(`${describeUsage(result, milliseconds)}`) + '\n');
+      await writeLine(stdout, `${style.dim(describeUsage(showLine(model), result, stats))}\n`);
+      onDidAnswer(model, stats);
       return result.messages ?? whatCame(result.message);
     } catch (cause) {
+      await loading.end();
       // The user did not wait for the cancel, and is on the way out.
       if (signal.aborted && failureOf(cause).kind === 'daemon-failed') return [];
       await write(stdout, printer.end());

@@ -1,9 +1,11 @@
+import { PassThrough } from 'node:stream';
 import { logNotification } from '../../protocol/log.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
 import { listToolsRequest } from '../../protocol/tools.ts';
+import { forTerminal } from './advice.ts';
 import type { CommandLine } from './commandLine.ts';
-import { connect, namedRunner } from './connection.ts';
+import { connect, isFaultOfConfiguration, namedRunner } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf } from './failure.ts';
@@ -25,9 +27,9 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
   yield { check: 'runner', state: 'ok', found: surroundings.version };
   yield { check: 'node', state: 'ok', found: process.versions.node };
   yield* examineProxy(surroundings.env);
-  yield await examineConfiguration(surroundings.env);
+  const file = await examineConfiguration(surroundings.env);
   const daemon = await tryDaemon(surroundings, commandLine);
-  if ('check' in daemon) return yield daemon;
+  if ('check' in daemon) return yield* [file, daemon];
   // What the daemon has to say of its own start, such as of the user's configuration.
   const warnings: string[] = [];
   daemon.onNotification(logNotification, ({ level, message }) => {
@@ -38,16 +40,25 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
     const namedBy = namedRunner(surroundings, commandLine)?.by;
     yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
     yield* examineTools(daemon);
-    for (const found of warnings) yield { check: 'runnerd', state: 'warn', found };
+    const faults = warnings.filter(isFaultOfConfiguration);
+    if (faults.length === 0 || file.state !== 'ok') yield file;
+    for (const found of faults)
+      yield { check: 'configuration', state: 'fail', found, mend: mendConfiguration };
+    for (const found of warnings)
+      if (!faults.includes(found)) yield { check: 'runnerd', state: 'warn', found };
     if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
   } finally {
     await daemon.close();
   }
 }
 
+const mendConfiguration = 'Correct it there. The settings are in docs/PROTOCOL.md, under "initialize".';
+
 async function tryDaemon(surroundings: Surroundings, commandLine: CommandLine): Promise<Daemon | Finding> {
   try {
-    return await connect(surroundings, commandLine, { logLevel: 'warn' });
+    // What is wrong with the configuration is a finding here.
+    const stderr = Object.assign(new PassThrough().resume(), { isTTY: false });
+    return await connect({ ...surroundings, stderr }, commandLine);
   } catch (error) {
     const { kind, message } = failureOf(error);
     return kind === 'daemon-failed' || kind === 'internal'
@@ -62,10 +73,11 @@ async function* examineServer(
 ): AsyncGenerator<Finding> {
   try {
     const { state, kind, message, version } = await daemon.request(statusRequest, {});
-    const found = `${message}${version === undefined ? '' : ` Its version is ${version}.`}`;
+    const found = `${forTerminal(message)}${version === undefined ? '' : ` Its version is ${version}.`}`;
     if (state === 'offline') {
-      const mend =
-        namedBy === undefined
+      const mend = isOtherServer(message)
+        ? `Something else answers there, such as the page of a proxy. Correct the address in ${namedBy ?? '--server URL or OLLAMA_HOST'}, or sign in at the proxy.`
+        : namedBy === undefined
           ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
           : `Start it there, or correct the address in ${namedBy}.`;
       return yield { check: 'server', state: 'fail', found, mend };
@@ -74,8 +86,20 @@ async function* examineServer(
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
     yield* examineModels(models);
   } catch (error) {
-    yield { check: 'server', state: 'fail', found: failureOf(error).message };
+    const { kind, message } = failureOf(error);
+    // The status before has said it.
+    if (kind === 'unauthorized')
+      return yield { check: 'token', state: 'fail', found: 'the runner wants one', mend: mendToken };
+    yield { check: 'server', state: 'fail', found: message };
   }
+}
+
+const mendToken =
+  'In ~/.config/runner/config.json: { "auth": { "command": ["pass", "show", "NAME"] } }, or { "auth": { "file": "PATH" } }.';
+
+/** Whether the daemon's sentence says that what answers is no runner. */
+function isOtherServer(message: string): boolean {
+  return /answered with (?:a web page|a redirect)/.test(message);
 }
 
 /** Each tool server is started and asked. */

@@ -2,6 +2,7 @@ import type { Message } from '../../protocol/chat.ts';
 import type { ErrorData, ErrorKind } from '../../protocol/errors.ts';
 import type { ModelfileDiagnostic } from '../../protocol/modelfile.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { forTerminal } from './advice.ts';
 import { showLine } from './controlCharacters.ts';
 
 /** The kinds of the wire, and those that only a terminal can tell. */
@@ -39,8 +40,9 @@ export class TerminalError extends Error {
 
 /** What the daemon said of a failure, or what became of the daemon. */
 export function failureOf(error: unknown): Failure {
-  const message = showLine(error instanceof Error ? error.message : String(error));
   const data = wireDataOf(error);
+  const said = showLine(error instanceof Error ? error.message : String(error));
+  const message = data ? forTerminal(said) : said;
   const local = error instanceof TerminalError ? error.kind : 'internal';
   return withoutUndefined({
     kind: data?.kind ?? (isInvalidParams(error) ? 'invalid-request' : local),

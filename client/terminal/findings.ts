@@ -71,7 +71,7 @@ export function* examineModels(models: readonly Model[]): Generator<Finding> {
       check: 'context window',
       state: 'warn',
       found: `${name} has ${allocated} tokens of ${maximum}; longer prompts are refused`,
-      mend: 'Set a larger context length (OLLAMA_CONTEXT_LENGTH, or PARAMETER num_ctx in its Modelfile).',
+      mend: 'Ask for more with "--context 8192", or for good with "contextLength": 8192 in ~/.config/runner/config.json.',
     };
   }
 }

@@ -10,7 +10,7 @@ import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf, refusedParameter, TerminalError } from './failure.ts';
 import { localTime } from './modelDescription.ts';
-import type { Surroundings } from './streams.ts';
+import { type Surroundings, writeLine } from './streams.ts';
 
 /**
  * The conversation that the command line wants to go on with; undefined where it names none.
@@ -50,12 +50,17 @@ export async function orUnknown<T>(id: string, work: Promise<T>): Promise<T> {
 }
 
 /** The model that answered last, while it is installed; else the one of a new conversation. */
-export async function chooseModelOf(daemon: Daemon, kept: ReadSessionResult | undefined): Promise<string> {
+export async function chooseModelOf(
+  { stderr }: Surroundings,
+  daemon: Daemon,
+  kept: ReadSessionResult | undefined,
+): Promise<string> {
+  const say = (sentence: string) => void writeLine(stderr, sentence);
   try {
-    return await chooseModel(daemon, kept?.session.model);
+    return await chooseModel(daemon, kept?.session.model, say);
   } catch (error) {
     if (kept?.session.model === undefined || failureOf(error).kind !== 'model-not-found') throw error;
-    return chooseModel(daemon, undefined);
+    return chooseModel(daemon, undefined, say);
   }
 }
 

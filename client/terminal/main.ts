@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { CodeColours } from './codeFence.ts';
 import { spawnDaemon } from './daemonProcess.ts';
 import { openAddress } from './openAddress.ts';
 import { runProgram } from './program.ts';
@@ -32,6 +34,7 @@ async function main(): Promise<void> {
     today: () => new Date(),
     ...documents(),
     openAddress: (url) => openAddress(url, process.platform, process.env),
+    coloursFor,
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
     suspend: () => void (process.platform !== 'win32' && process.kill(0, 'SIGTSTP')),
     onContinue: onSignal('SIGCONT'),
@@ -42,6 +45,17 @@ async function main(): Promise<void> {
   const code = await runProgram(surroundings, process.argv.slice(2));
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   process.exit(code);
+}
+
+/** The parsers of languages are loaded with the first code that an answer has; without them code has one colour. */
+function coloursFor(label: string): CodeColours | undefined {
+  try {
+    const load = createRequire(__filename);
+    const colours: typeof import('./codeColours.ts') = load('./terminal/codeColours.cjs');
+    return colours.createCodeColours(label);
+  } catch {
+    return undefined;
+  }
 }
 
 function onSignal(signal: NodeJS.Signals) {

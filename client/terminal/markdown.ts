@@ -1,7 +1,8 @@
-import { type CodeFence, readCodeStart } from './codeFence.ts';
+import { type CodeColours, type CodeFence, type ColoursFor, readCodeStart } from './codeFence.ts';
 import { columnsOf } from './columns.ts';
 import { type BlockStart, mayBecomeMarker, readBlockStart, readWholeLine } from './markdownBlock.ts';
 import { inlineEnd, inlineStep, newInline } from './markdownInline.ts';
+import { MarkdownTable } from './markdownTable.ts';
 import { WordWrap } from './wordWrap.ts';
 
 /** Renders Markdown for a terminal while it comes; the result does not depend on how the text was cut. */
@@ -19,17 +20,25 @@ const cyan = '\u001b[36m';
 const reset = '\u001b[0m';
 const bar = `${reset}${dim}│${reset} `;
 const ruleWidth = 40;
+/** Characters of a line of code that wait for its end, and its colours; and of a row of a table. */
+const longestCode = 1_000;
+const longestRow = 4_000;
 
 /** Without styles the Markdown itself is the most readable: it is wrapped, and its markers stay. */
-export function createMarkdownRenderer(width: number, isStyled = true): MarkdownRenderer {
-  return new Renderer(Math.max(20, width), isStyled);
+export function createMarkdownRenderer(
+  width: number,
+  isStyled = true,
+  coloursFor: ColoursFor = () => undefined,
+): MarkdownRenderer {
+  return new Renderer(Math.max(20, width), isStyled, coloursFor);
 }
 
 class Renderer implements MarkdownRenderer {
   readonly #wrap: WordWrap;
   readonly #width: number;
   readonly #isStyled: boolean;
-  #line: 'undecided' | 'text' | 'verbatim' | 'code' = 'undecided';
+  readonly #coloursFor: ColoursFor;
+  #line: 'undecided' | 'text' | 'verbatim' | 'code' | 'row' = 'undecided';
   /** The beginning of a line, while it may become a marker. */
   #held = '';
   /** How many quotes' bars the line has had. */
@@ -38,13 +47,18 @@ class Renderer implements MarkdownRenderer {
   #isItem = false;
   #isInList = false;
   #fence: CodeFence | undefined;
+  #colours: CodeColours | undefined;
+  /** Of a line that waits for its colours, or of a row for its end. */
+  #whole = '';
+  #table: MarkdownTable | undefined;
   #inline = newInline();
   /** The first half of a character that was cut in two. */
   #half = '';
 
-  constructor(width: number, isStyled: boolean) {
+  constructor(width: number, isStyled: boolean, coloursFor: ColoursFor) {
     this.#width = width;
     this.#isStyled = isStyled;
+    this.#coloursFor = coloursFor;
     this.#wrap = new WordWrap(width);
   }
 
@@ -57,6 +71,8 @@ class Renderer implements MarkdownRenderer {
   }
 
   flush(): string {
+    if (this.#line === 'code') this.#showCode();
+    if (this.#table) this.#wrap.raw(this.#table.flush());
     this.#wrap.flush();
     return this.#wrap.take();
   }
@@ -65,6 +81,7 @@ class Renderer implements MarkdownRenderer {
     this.#steps(this.#half);
     this.#half = '';
     this.#closeLine();
+    this.#endTable();
     return this.flush();
   }
 
@@ -75,6 +92,8 @@ class Renderer implements MarkdownRenderer {
   #step(character: string): void {
     if (character === '\n') this.#endLine();
     else if (this.#line === 'text') this.#inlineStep(character);
+    else if (this.#line === 'row') this.#rowStep(character);
+    else if (this.#line === 'code' && this.#colours) this.#codeStep(character);
     else if (this.#line !== 'undecided') this.#wrap.raw(character);
     else {
       this.#held += character;
@@ -90,8 +109,10 @@ class Renderer implements MarkdownRenderer {
   }
 
   #endLine(): void {
+    if (this.#line === 'undecided' && this.#held === '') this.#endTable();
     this.#closeLine();
-    this.#wrap.newline();
+    if (this.#line === 'row') this.#endRow();
+    else this.#wrap.newline();
     this.#line = 'undecided';
     this.#depth = 0;
     this.#isItem = false;
@@ -106,13 +127,17 @@ class Renderer implements MarkdownRenderer {
       const held = this.#takeHeld();
       this.#begin(readWholeLine(held) ?? readBlockStart(held, this.#isInList), held);
     }
-    if (this.#line === 'code') this.#wrap.raw(this.#styled(reset));
+    if (this.#line === 'code' && this.#colours) this.#showCode();
+    else if (this.#line === 'code') this.#wrap.raw(this.#styled(reset));
     inlineEnd(this.#inline, this.#wrap);
   }
 
   /** What follows a quote's or an item's marker begins like a line of its own. */
   #begin(start: BlockStart, source: string): void {
+    if (start.kind !== 'row' || !this.#isTableRow()) this.#endTable();
     switch (start.kind) {
+      case 'row':
+        return this.#beginRow(start.indent + start.rest);
       case 'quote':
         return this.#openQuote(start.rest);
       case 'item':
@@ -162,6 +187,7 @@ class Renderer implements MarkdownRenderer {
   /** Code is shown from the left edge, so that it can be copied as it is. */
   #openFence({ indent, mark, label }: BlockStart & { kind: 'fence' }): void {
     this.#fence = { mark, indent: indent.length, depth: this.#depth };
+    this.#colours = this.#isStyled ? this.#coloursFor(label) : undefined;
     this.#wrap.raw(this.#styled(dim) + mark + label + this.#styled(reset));
   }
 
@@ -176,10 +202,62 @@ class Renderer implements MarkdownRenderer {
       this.#openQuote(start.rest);
       if (isWhole && this.#line === 'undecided') this.#beginCode(fence, true);
     }
+    if (start.kind === 'code' && start.rest === '') this.#colours?.line('');
     if (start.kind === 'code' && start.rest !== '') {
       this.#line = 'code';
-      this.#wrap.raw(this.#styled(cyan) + start.rest);
+      this.#whole = '';
+      if (!this.#colours) this.#wrap.raw(this.#styled(cyan));
+      this.#steps(start.rest);
     }
+  }
+
+  /** A line of code waits for its end: what its beginning means may be told there. */
+  #codeStep(character: string): void {
+    this.#whole += character;
+    if (this.#whole.length < longestCode) return;
+    // The colours of what follows would be wrong.
+    this.#wrap.raw(cyan + this.#whole);
+    this.#whole = '';
+    this.#colours = undefined;
+  }
+
+  #showCode(): void {
+    if (this.#whole !== '') this.#wrap.raw(this.#colours?.line(this.#whole) ?? this.#whole);
+    this.#whole = '';
+  }
+
+  /** Within quotes and items a table stays as it is. */
+  #isTableRow(): boolean {
+    return this.#isStyled && this.#depth === 0 && !this.#isItem;
+  }
+
+  #beginRow(text: string): void {
+    if (!this.#isTableRow()) {
+      this.#line = 'verbatim';
+      return this.#wrap.raw(text);
+    }
+    this.#line = 'row';
+    this.#table ??= new MarkdownTable(this.#width);
+    this.#whole = text;
+  }
+
+  #rowStep(character: string): void {
+    this.#whole += character;
+    if (this.#whole.length < longestRow) return;
+    this.#endTable();
+    this.#line = 'verbatim';
+    this.#wrap.raw(this.#whole);
+  }
+
+  #endRow(): void {
+    if (this.#table) this.#wrap.raw(this.#table.row(this.#whole));
+    this.#whole = '';
+  }
+
+  #endTable(): void {
+    if (this.#line === 'row') this.#endRow();
+    if (this.#table) this.#wrap.raw(this.#table.flush());
+    this.#table = undefined;
   }
 
   #styled(sequence: string): string {

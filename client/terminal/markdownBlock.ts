@@ -1,6 +1,6 @@
 /** What a line, or what is left of it after a quote's or an item's marker, begins with. */
 export type BlockStart =
-  | { readonly kind: 'text' | 'verbatim'; readonly indent: string; readonly rest: string }
+  | { readonly kind: 'text' | 'verbatim' | 'row'; readonly indent: string; readonly rest: string }
   | { readonly kind: 'heading' | 'quote'; readonly rest: string }
   | { readonly kind: 'item'; readonly indent: string; readonly mark: string; readonly rest: string }
   | { readonly kind: 'fence'; readonly indent: string; readonly mark: string; readonly label: string }
@@ -38,5 +38,5 @@ export function readBlockStart(text: string, isInList: boolean): BlockStart {
   if (heading) return { kind: 'heading', rest: heading[1] ?? '' };
   const quote = /^> ?(.*)$/s.exec(body);
   if (quote) return { kind: 'quote', rest: quote[1] ?? '' };
-  return { kind: body.startsWith('|') ? 'verbatim' : 'text', indent, rest: body };
+  return { kind: body.startsWith('|') ? 'row' : 'text', indent, rest: body };
 }

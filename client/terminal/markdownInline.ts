@@ -5,11 +5,12 @@ import type { WordWrap } from './wordWrap.ts';
 export interface InlineState {
   bold: boolean;
   italic: boolean;
+  struck: boolean;
   /** Length of the run of ticks that opened code; 0 is none. */
   code: number;
   /** The style of the whole line, such as a heading's. */
   lineStyle: string;
-  /** A marker that the next character decides: a run of `*` or of ticks, or a backslash. */
+  /** A marker that the next character decides: a run of `*`, of `~` or of ticks, or a backslash. */
   held: string;
   link: Link | undefined;
   previous: string;
@@ -25,17 +26,28 @@ interface Link {
 const reset = '\u001b[0m';
 /** What is longer is shown as it was written, so that no more than this is ever held. */
 const longestLink = 400;
+const longestRun = 50;
 const escapable = /[\\`*_[\]()#+.!<>|~-]/;
 /** Before these a star is one of a glob, a product or the end of a clause, and opens nothing. */
 const neverEmphasised = /[\s*/.,;:=)\]}|<>]/;
 
 export function newInline(lineStyle = ''): InlineState {
-  return { bold: false, italic: false, code: 0, lineStyle, held: '', link: undefined, previous: ' ' };
+  return {
+    bold: false,
+    italic: false,
+    struck: false,
+    code: 0,
+    lineStyle,
+    held: '',
+    link: undefined,
+    previous: ' ',
+  };
 }
 
 export function inlineStep(state: InlineState, character: string, wrap: WordWrap): void {
   if (state.link) return stepLink(state, { link: state.link, character }, wrap);
   if (state.held !== '' && state.held[0] === character && character !== '\\') {
+    if (state.held.length >= longestRun) resolveLongRun(state, wrap);
     state.held += character;
     return;
   }
@@ -44,7 +56,7 @@ export function inlineStep(state: InlineState, character: string, wrap: WordWrap
     return put(state, character, wrap);
   }
   resolveHeld(state, character, wrap);
-  const isMarker = state.code > 0 ? character === '`' : '`*\\['.includes(character);
+  const isMarker = state.code > 0 ? character === '`' : '`*~\\['.includes(character);
   if (!isMarker) put(state, character, wrap);
   else if (character === '[') state.link = { part: 'text', text: '', address: '' };
   else state.held = character;
@@ -54,7 +66,14 @@ export function inlineStep(state: InlineState, character: string, wrap: WordWrap
 export function inlineEnd(state: InlineState, wrap: WordWrap): void {
   if (state.link) giveUpLink(state, state.link, wrap);
   resolveHeld(state, ' ', wrap);
-  if (state.bold || state.italic || state.code > 0 || state.lineStyle !== '') wrap.style(reset);
+  if (state.bold || state.italic || state.struck || state.code > 0 || state.lineStyle !== '')
+    wrap.style(reset);
+}
+
+/** So many are no marker. */
+function resolveLongRun(state: InlineState, wrap: WordWrap): void {
+  putAll(state, state.held, wrap);
+  state.held = '';
 }
 
 /** Decides the marker that is held by the character after it. */
@@ -63,13 +82,14 @@ function resolveHeld(state: InlineState, next: string, wrap: WordWrap): void {
   state.held = '';
   if (marker === '') return;
   if (marker[0] === '`') return tick(state, marker, wrap);
-  if (marker[0] !== '*' || !turnEmphasis(state, marker, next)) return putAll(state, marker, wrap);
+  const isTurned = marker[0] === '~' ? turnStruck(state, marker, next) : turnEmphasis(state, marker, next);
+  if (!isTurned) return putAll(state, marker, wrap);
   restyle(state, wrap);
 }
 
 /** Whether a run of stars opened or closed what it stands for; else it is text. */
 function turnEmphasis(state: InlineState, marker: string, next: string): boolean {
-  if (marker.length > 3) return false;
+  if (marker[0] !== '*' || marker.length > 3) return false;
   const isInWord = /[\p{L}\p{N}]/u.test(state.previous) && !isIdeograph(state.previous);
   const opens = !neverEmphasised.test(next) && !isInWord;
   const closes = !/\s/.test(state.previous);
@@ -79,6 +99,14 @@ function turnEmphasis(state: InlineState, marker: string, next: string): boolean
   if (wantsItalic && !(state.italic ? closes : opens)) return false;
   if (wantsBold) state.bold = !state.bold;
   if (wantsItalic) state.italic = !state.italic;
+  return true;
+}
+
+/** Two tildes strike out what stands between them and their like. */
+function turnStruck(state: InlineState, marker: string, next: string): boolean {
+  if (marker !== '~~') return false;
+  if (state.struck ? /\s/.test(state.previous) : /\s/.test(next)) return false;
+  state.struck = !state.struck;
   return true;
 }
 
@@ -128,7 +156,12 @@ function giveUpLink(state: InlineState, { part, text, address }: Link, wrap: Wor
 }
 
 function restyle(state: InlineState, wrap: WordWrap): void {
-  const styles = [state.bold && '\u001b[1m', state.italic && '\u001b[3m', state.code > 0 && '\u001b[36m'];
+  const styles = [
+    state.bold && '\u001b[1m',
+    state.italic && '\u001b[3m',
+    state.struck && '\u001b[9m',
+    state.code > 0 && '\u001b[36m',
+  ];
   wrap.style(reset + state.lineStyle + styles.filter((style) => style !== false).join(''));
 }
 

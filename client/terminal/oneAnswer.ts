@@ -1,6 +1,7 @@
 import type { ReadSessionResult } from '../../protocol/sessions.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createAnswerOutput } from './answerOutput.ts';
+import { AnswerClock } from './answerStats.ts';
 import { type Approve, approveThrough } from './approval.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
 import { withNearModels } from './chooseModel.ts';
@@ -10,9 +11,10 @@ import { TerminalError } from './failure.ts';
 import { createInterrupts } from './interrupts.ts';
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor } from './lineEditor.ts';
+import { noteLoading } from './loadingNote.ts';
 import { readAll, type Surroundings } from './streams.ts';
 import type { ToolChoice } from './toolChoice.ts';
-import { createTurns } from './turn.ts';
+import { createTurns, type TakeDelta } from './turn.ts';
 
 /** A prompt from standard input may have this many bytes. */
 const maxPrompt = 10 * 1024 * 1024;
@@ -53,7 +55,14 @@ export async function giveOneAnswer(
   const stopListening = surroundings.onInterrupt(interrupts.press);
   const output = createAnswerOutput(surroundings, commandLine);
   // A name needs no list: the runner itself knows whether it is one.
-  const model = commandLine.model ?? (await chooseModelOf(daemon, kept));
+  const model = commandLine.model ?? (await chooseModelOf(surroundings, daemon, kept));
+  const clock = new AnswerClock(surroundings.now);
+  const loading = noteLoading(surroundings, surroundings.stderr, { daemon, model });
+  const take: TakeDelta = async (delta) => {
+    clock.note();
+    await loading.end();
+    await output.take(delta);
+  };
   const ask = createTurns(() => daemon, approveNow(surroundings, interrupts.press));
   try {
     const turn = ask(
@@ -63,13 +72,15 @@ export async function giveOneAnswer(
         session: kept?.session.id,
         hostedTools: tools.wanted,
       }),
-      output.take,
+      take,
       interrupts.signal,
     );
     const result = await interrupts.orInsisted(turn);
-    await output.done(result, model);
+    await loading.end();
+    await output.done(result, model, clock.stats(result));
     return result.finishReason === 'cancelled' ? 130 : 0;
   } catch (error) {
+    await loading.end();
     await output.failed();
     throw await withNearModels(daemon, model, error);
   } finally {

@@ -101,13 +101,13 @@ function shownDocument(text: string, raw: boolean): string {
 }
 
 /** A message as a conversation shows it. */
-export function shownMessage({ stdout, env }: Surroundings, message: SessionMessage): string {
+export function shownMessage({ stdout, env, coloursFor }: Surroundings, message: SessionMessage): string {
   const style = styleFor(stdout, env);
   const { role, content, thinking, toolCalls = [], partial } = message;
   if (role === 'user')
     return `${style.cyan('›')} ${style.bold(content.split('\n').map(showLine).join('\n  '))}\n\n`;
   if (role !== 'assistant') return `${style.dim(showLine(`${role}: ${content}`).slice(0, 200))}\n`;
-  const printer = createAnswerPrinter(style, stdout.columns ?? 80);
+  const printer = createAnswerPrinter(style, stdout.columns ?? 80, coloursFor);
   const piece = (kind: 'text' | 'thinking', text: string) =>
     text === '' ? '' : printer.delta({ streamId: '', seq: 0, kind, text });
   const said = piece('thinking', thinking ?? '') + piece('text', content) + printer.end();

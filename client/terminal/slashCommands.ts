@@ -18,11 +18,14 @@ import { noServer } from './toolChoice.ts';
 
 /** What a slash command may look at and change. */
 export interface ConversationState {
-  model: string;
+  readonly model: string;
+  chooseModel(name: string): Promise<void>;
   readonly settings: ChatSettings;
   /** From where files are named. */
   readonly cwd: string;
   clear(): void;
+  /** What is known of the last answer. */
+  readonly stats: string | undefined;
   models(): Promise<readonly Model[]>;
   /** As it is kept; nothing before the first prompt. */
   readonly session: Session | undefined;
@@ -95,6 +98,10 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
     'tools',
     { usage: '/tools [NAME on|off]', summary: 'shows the tools, or switches a server', run: changeTools },
   ],
+  [
+    'stats',
+    { usage: '/stats', summary: 'what the last answer took, and how full the window is', run: showStats },
+  ],
   ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
   ['help', { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) }],
   ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
@@ -127,6 +134,10 @@ async function leave(): Promise<SlashResult> {
   return { text: '', leave: true };
 }
 
+async function showStats({ stats }: ConversationState): Promise<SlashResult> {
+  return { text: stats ?? 'There is no answer yet.' };
+}
+
 async function forget(state: ConversationState): Promise<SlashResult> {
   state.clear();
   return { text: 'This is a new conversation.' };
@@ -144,7 +155,7 @@ async function changeModel(state: ConversationState, word: string): Promise<Slas
   }
   const found = (/^\d+$/.test(word) ? models[Number(word) - 1] : undefined) ?? findModel(models, word);
   if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
-  state.model = found.name;
+  await state.chooseModel(found.name);
   return { text: `Now talking to ${showLine(found.name)}.` };
 }
 

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { StdioToolServer } from '../../protocol/tools.ts';
+import type { ColoursFor } from './codeFence.ts';
 import type { DaemonProcess } from './daemonProcess.ts';
 import { TerminalError } from './failure.ts';
 
@@ -20,6 +21,8 @@ export interface Surroundings {
   readonly documents?: StdioToolServer;
   /** Opens an address in the user's browser, where there is one. */
   readonly openAddress?: (url: string) => void;
+  /** Colours for code, loaded when the first of it comes. */
+  readonly coloursFor?: ColoursFor;
   /** Starts `runnerd --stdio` with further flags. */
   readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
   /** Stops the process, and whatever shares its group, as Ctrl-Z does. */

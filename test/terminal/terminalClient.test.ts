@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
-import { createAnswerPrinter, describeUsage } from '../../client/terminal/answerPrinter.ts';
+import { createAnswerPrinter } from '../../client/terminal/answerPrinter.ts';
+import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/chatSettings.ts';
 import { chooseModel, findModel } from '../../client/terminal/chooseModel.ts';
+import { createCodeColours } from '../../client/terminal/codeColours.ts';
 import { readCodeStart } from '../../client/terminal/codeFence.ts';
 import { columnsOf } from '../../client/terminal/columns.ts';
 import { parseCommandLine } from '../../client/terminal/commandLine.ts';
@@ -20,6 +22,7 @@ import { type ConversationState, runSlashCommand } from '../../client/terminal/s
 import { createStyle } from '../../client/terminal/style.ts';
 import { formatBytes } from '../../client/terminal/table.ts';
 import { WordWrap } from '../../client/terminal/wordWrap.ts';
+import { preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
 import { pictures } from '../support/pictures.ts';
 
@@ -183,10 +186,27 @@ t.test('Markdown is rendered', async (t) => {
       want: `\`\`\`\n${'x'.repeat(60)} y\n\`\`\``,
     },
     {
-      name: 'a table is left as it is',
+      name: 'a row that is no table is left as it is',
       input: `| a | ${'b '.repeat(30)} |\n`,
       want: `| a | ${'b '.repeat(30)} |\n`,
     },
+    {
+      name: 'a table is aligned, with wide characters and styles in its cells',
+      input: '| name | 値 | n |\n|:--|:-:|--:|\n| **one** | 日本 | 1 |\n| `a\\|b` | x | 12 |\n\nafter',
+      want: 'name │  値  │  n\n─────┼──────┼───\none  │ 日本 │  1\na|b  │  x   │ 12\n\nafter',
+    },
+    {
+      name: 'a wide table wraps its cells',
+      input: `| a | b |\n|---|---|\n| ${'word '.repeat(4)}| ${'more '.repeat(8)}|\nafter`,
+      want: `a                  │ b\n───────────────────┼───────────────────\nword word word     │ more more more\nword               │ more more more\n                   │ more more\nafter`,
+    },
+    {
+      name: 'a table with too few and too many cells',
+      input: 'so:\n|a|b|\n|-|-|\n|1|\n|1|2|3|',
+      want: 'so:\na │ b\n──┼──────\n1 │\n1 │ 2 | 3\n',
+    },
+    { name: 'a row above a table', input: '| x |\n| a |\n| - |\n| b |\n', want: '| x |\na\n─\nb\n' },
+    { name: 'struck out', input: 'a ~~b c~~ ~ d ~~ e ~~~f~~~', want: 'a b c ~ d ~~ e ~~~f~~~' },
     { name: 'a rule', input: 'a\n---\nb', want: `a\n${'─'.repeat(40)}\nb` },
     {
       name: 'text wraps at words',
@@ -228,6 +248,8 @@ const markdownText = fc
         '1. ',
         '> ',
         '| ',
+        '|a|b|\n|-|-|\n',
+        '~~',
         '[a](b)',
         '[',
         '](',
@@ -250,7 +272,8 @@ const markdownText = fc
   .map((parts) => parts.join(''));
 
 t.test('Markdown comes out the same however it is cut, and no letter is lost', async (t) => {
-  const letters = (all: string) => plain(all).replace(/[^\p{L}\p{N}]/gu, '');
+  // Cells that wrap stand beside each other, so that the order of letters is another there.
+  const letters = (all: string) => [...plain(all).replace(/[^\p{L}\p{N}]/gu, '')].sort().join('');
   const cut = fc.record({ size: fc.integer({ min: 1, max: 7 }), width: fc.integer({ min: 20, max: 50 }) });
   fc.assert(
     fc.property(markdownText, cut, fc.boolean(), (text, { size, width }, styled) => {
@@ -277,6 +300,35 @@ t.test('without styles nothing but blanks changes', async (t) => {
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+t.test('code has colours, and comes out exactly', async (t) => {
+  const shown = (text: string, size = text.length) => {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    let out = '';
+    for (let at = 0; at < text.length; at += size) out += renderer.write(text.slice(at, at + size));
+    return out + renderer.end();
+  };
+  const source = '```js\nconst f = `a\n\n  b`; // so\n```\n';
+  t.equal(plain(shown(source)), source);
+  t.match(shown(source), '\u001b[35mconst\u001b[0m');
+  t.match(shown(source), '\u001b[32mb`\u001b[0m', 'a text goes on over a blank line');
+  t.match(shown('```unheard-of\ndef\n```'), '\u001b[36mdef', 'code of no known language has one colour');
+  const long = `\`\`\`js\n${'const x; '.repeat(300)}\nconst y\n\`\`\`\n`;
+  t.equal(plain(shown(long)), long);
+  const labels =
+    'js ts json py sh go rs c cpp cs java kt rb yaml toml ini css scss html sql lua diff dockerfile hs'.split(
+      ' ',
+    );
+  const parts = 'a|1| |{|}|"|\'|/*|*/|//|#|<|>|=|\\|$|<<E|\n|日|%'.split('|');
+  const code = fc.array(fc.constantFrom(...parts), { maxLength: 40 });
+  fc.assert(
+    fc.property(fc.constantFrom(...labels), code, fc.integer({ min: 1, max: 7 }), (label, some, size) => {
+      const text = `~~~${label}\n${some.join('')}\n~~~\n`;
+      return plain(shown(text, size)) === text && shown(text, size) === shown(text);
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 t.test('code comes out exactly', async (t) => {
@@ -401,12 +453,26 @@ t.test('what an answer took is told in a line', async (t) => {
     message: { role: 'assistant', content: '' },
     notices: [],
   } as const;
+  const statsAfter = (milliseconds: number) => {
+    let time = 0;
+    const clock = new AnswerClock(() => time);
+    time = 1500;
+    clock.note();
+    time += milliseconds;
+    return clock.stats(result);
+  };
+  const stats = statsAfter(2000);
   t.equal(
-    describeUsage(result, 2000),
-    '20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',
+    describeUsage('m', result, stats),
+    'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',
   );
-  t.equal(describeUsage({ ...result, finishReason: 'stop' }, 1), '20 tokens · context 23 of 4096');
-  t.equal(describeUsage({ ...result, finishReason: 'cancelled' }, 1), 'cancelled');
+  t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(1)), 'm · 20 tokens · context 23 of 4096');
+  t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
+  t.strictSame(stats, { ...result.usage, firstPieceSeconds: 1.5, answerSeconds: 2, tokensPerSecond: 10 });
+  t.match(
+    describeStats('m', stats),
+    /after 1\.5 s.*20 tokens in 2\.0 s, 10\.0 a second.*23 tokens of 4096 \(1 %\)/s,
+  );
 });
 
 t.test('the table of models', async (t) => {
@@ -465,7 +531,13 @@ t.test('the table of models', async (t) => {
 
 t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
   const choose = (models: readonly Model[], named?: string) =>
-    chooseModel({ request: async () => ({ models }) } as unknown as Daemon, named);
+    chooseModel(
+      {
+        request: async ({ method }: { method: string }) =>
+          method === 'runner/models/list' ? { models } : { model: preferredModel(models) },
+      } as unknown as Daemon,
+      named,
+    );
   const embedder = model('embedder', {
     capabilities: { completion: no, tools: no, vision: no, thinking: no, insert: no, embedding: yes },
   });
@@ -509,12 +581,16 @@ t.test('slash commands', async (t) => {
   };
   const state: ConversationState = {
     model: 'a',
+    async chooseModel(name) {
+      Object.assign(state, { model: name });
+    },
     settings,
     cwd: folder,
     session: undefined,
     sessions: async () => [],
     change: async () => undefined,
     retitle: async () => undefined,
+    stats: undefined,
     clear: () => cleared.push('yes'),
     models: async () => [model('a'), model('b')],
     knownTools: ['files'],

@@ -10,8 +10,9 @@ import type { DaemonProcess } from '../../client/terminal/daemonProcess.ts';
 import { runProgram } from '../../client/terminal/program.ts';
 import type { Surroundings } from '../../client/terminal/streams.ts';
 import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/chat.ts';
+import { preferredModel } from '../../protocol/choice.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
-import { listModelsRequest, type Model } from '../../protocol/models.ts';
+import { chatModelRequest, listModelsRequest, type Model } from '../../protocol/models.ts';
 import { type Status, statusRequest } from '../../protocol/status.ts';
 import {
   type ApproveToolParams,
@@ -91,6 +92,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     return { capabilities, serverInfo: { name: 'runnerd', version: '9.9.9' } };
   });
   connection.onRequest(statusRequest.method, () => script.status ?? online);
+  connection.onRequest(chatModelRequest.method, () => ({ model: preferredModel(script.models ?? []) }));
   connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));
   connection.onRequest(listToolsRequest.method, () => ({ servers: [] }));
   connection.onRequest(chatRequest.method, (params: ChatParams, token) => {

@@ -167,7 +167,11 @@ t.test('an answer on a screen is rendered, with the thinking beside it', async (
   t.equal(await run.ended, 0);
   t.equal(run.stdout.plain(), 'Hi\na b\n');
   t.match(run.stdout.text(), '\u001b[1mb');
-  t.match(run.stderr.plain(), /^Nearly␛\[2J full\.\nthinking\nhm\n\ntool call/);
+  t.match(
+    run.stderr.plain(),
+    /^Loading m:1b …\rNearly␛\[2J full\.\nthinking\nhm\n\ntool call.*\nm:1b · 20 tokens.*cut at the limit/s,
+    'the model is named also after its answer',
+  );
   const quiet = startTerminal({
     args: ['chat', 'hello'],
     isScreen: true,
@@ -177,7 +181,7 @@ t.test('an answer on a screen is rendered, with the thinking beside it', async (
   });
   await quiet.ended;
   t.equal(quiet.stdout.text(), '# Hi\na **b**\n');
-  t.notMatch(quiet.stderr.text(), '\u001b');
+  t.notMatch(quiet.stderr.text(), /\u001b\[\d*m/);
 });
 
 t.test('with --json there is one event a line', async (t) => {
@@ -196,6 +200,13 @@ t.test('with --json there is one event a line', async (t) => {
       usage: { promptTokens: 3, completionTokens: 20 },
       notices: [notice],
       model: 'm:1b',
+      stats: {
+        promptTokens: 3,
+        completionTokens: 20,
+        firstPieceSeconds: 1,
+        answerSeconds: 1,
+        tokensPerSecond: 20,
+      },
     },
   ]);
   t.equal(run.stderr.text(), '');
@@ -544,16 +555,48 @@ t.test('doctor', async (t) => {
   t.match(well.stdout.events(), [
     { check: 'runner', state: 'ok', found: '0.0.0' },
     { check: 'node', state: 'ok' },
-    { check: 'configuration', state: 'ok' },
     { check: 'runnerd', state: 'ok', found: '9.9.9' },
     { check: 'server', state: 'ok', found: 'The runner answers. Its version is 1.2.3.' },
     { check: 'models', state: 'ok', found: '1 installed, 1 can chat, 0 loaded' },
+    { check: 'configuration', state: 'ok' },
   ]);
+  const fault = 'The configuration /x:3 has "hots", which is left out: there is no such setting.';
+  const answers = {
+    'runner/status': async ({ notify }: Asked) => {
+      await notify('runner/log', { level: 'warn', source: 'daemon', message: fault });
+      return { state: 'online', kind: 'ok', message: 'It answers.' };
+    },
+  };
+  const misconfigured = startTerminal({ args: ['doctor', '--json'], input: '', models, answers });
+  t.equal(await misconfigured.ended, 1);
+  t.equal(misconfigured.stderr.text(), '', 'it is a finding, and said once');
+  t.match(
+    misconfigured.stdout.events().filter(({ check }) => check === 'configuration'),
+    [{ state: 'fail', found: fault, mend: /docs\/PROTOCOL\.md/ }],
+  );
+  const command = startTerminal({ args: [], input: 'hi', models, answers, chat: say });
+  t.equal(await command.ended, 0);
+  t.match(command.stderr.text(), `${fault}\n`, 'every other command says it too');
+  const findings = async (message: string, list: Error) => {
+    const run = startTerminal({
+      args: ['doctor', '--json'],
+      input: '',
+      status: { state: /page/.test(message) ? 'offline' : 'online', kind: 'warning', message },
+      answers: { 'runner/models/list': () => list },
+    });
+    t.equal(await run.ended, 1);
+    return run.stdout.events();
+  };
+  const refused = new ResponseError(-33003, 'No.', { kind: 'unauthorized', retryable: false });
+  const page = await findings('X answered with a web page instead of a runner’s answer.', refused);
+  t.match(page.find(({ check }) => check === 'server')?.mend, /page of a proxy.*--server URL or OLLAMA_HOST/);
+  const locked = await findings('X does not let this request in.', refused);
+  t.match(locked.find(({ check }) => check === 'token')?.mend, /config\.json: \{ "auth"/);
   const ill = startTerminal({ args: ['doctor', '--server', 'http://x'], input: '', status: offline });
   t.equal(await ill.ended, 1);
   t.match(
     ill.stdout.text(),
-    /fail {2}server: No runner answers at X\. Start it\.\n {6}-> Start it there, or correct the address in --server\.\n$/,
+    /fail {2}server: No runner answers at X\. Start it\.\n {6}-> Start it there, or correct the address in --server\.\n/,
   );
   const odd = startTerminal({ args: ['doctor', '--json'], input: '', env: { OLLAMA_HOST: 'a b' } });
   t.equal(await odd.ended, 1);
