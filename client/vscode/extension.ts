@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import { statusRequest } from '../../protocol/status.ts';
+import { registerAddressCommands } from './address/addressCommands.ts';
 import { withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { registerEnableChat } from './chat/enableChat.ts';
@@ -24,6 +26,7 @@ import { createRunningPulls } from './models/runningPulls.ts';
 import { followLogs } from './serverLog.ts';
 import { readSettings } from './settings.ts';
 import { createStatusBar } from './statusBar.ts';
+import { registerStatusMenu } from './statusMenu.ts';
 import { createSidebar } from './views/sidebar.ts';
 import { registerWalkthrough } from './walkthrough/walkthrough.ts';
 
@@ -50,7 +53,9 @@ export function activate(context: vscode.ExtensionContext): void {
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const icon = new vscode.ThemeIcon('server-process');
-  subscriptions.push(registerParticipant({ offered, ask, reporter, icon }));
+  subscriptions.push(
+    registerParticipant({ offered, ask, reporter, icon, status: () => daemon.request(statusRequest, {}) }),
+  );
   subscriptions.push(registerInlineCompletion(daemon, log));
   const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
   const sidebar = createSidebar(daemon, globalState, pulls);
@@ -62,6 +67,7 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(followLogs(daemon, log));
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),
+    registerAddressCommands(daemon, reporter),
     registerChooseCompletionModel(daemon, reporter),
     registerEnableChat(reporter),
     registerContextLength(),
@@ -69,6 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon),
+    registerStatusMenu(daemon),
     lookAgain(daemon, offered),
   );
   const docsTokens = createDocsTokens(context.secrets);

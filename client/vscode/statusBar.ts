@@ -10,14 +10,15 @@ const icons = {
   offline: '$(warning)',
 } as const;
 
-/** Shows the state of the runner in the status bar; a click shows more. */
+/** Shows the state of the runner in the status bar, its address in the tooltip; a click offers what can be done. */
 export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';
-  item.command = 'runner.doctor';
-  const show = ({ state, kind, message, version }: Status) => {
+  item.command = 'runner.showMenu';
+  const show = (status: Status) => {
+    const { state, kind } = status;
     item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}`;
-    item.tooltip = version === undefined ? message : `${message} Version ${version}.`;
+    item.tooltip = tooltipOf(status);
     item.backgroundColor =
       kind === 'ok' ? undefined : new vscode.ThemeColor('statusBarItem.warningBackground');
     item.show();
@@ -31,3 +32,20 @@ export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
     ),
   );
 }
+
+/** The sentence comes from outside in parts; the links below it are ours. */
+function tooltipOf({ state, message, version }: Status): vscode.MarkdownString {
+  const tooltip = new vscode.MarkdownString();
+  tooltip.appendText(version === undefined ? message : `${message} Version ${version}.`);
+  const links = state === 'offline' ? offlineLinks : [];
+  if (links.length > 0)
+    tooltip.appendMarkdown(`\n\n${links.map(([title, id]) => `[${title}](command:${id})`).join(' · ')}`);
+  tooltip.isTrusted = { enabledCommands: links.map(([, id]) => id) };
+  return tooltip;
+}
+
+const offlineLinks = [
+  ['Try Again', 'runner.tryAgain'],
+  ['Set Address', 'runner.setAddress'],
+  ['What Is Wrong?', 'runner.doctor'],
+] as const;

@@ -156,11 +156,17 @@ function runnerFailed(text: string): RunnerError {
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/\.$/, '');
-  return new RunnerError('runner-failed', `The runner failed: ${reason}. ${wayOut(text)}`);
+  return new RunnerError('runner-failed', `The runner failed: ${reason}. ${wayOut(text)}`, {
+    details: isOutOfMemory(text) ? { outOfMemory: true } : {},
+  });
+}
+
+function isOutOfMemory(text: string): boolean {
+  return /resource limitations|out of memory|unable to allocate|requires more system memory/i.test(text);
 }
 
 function wayOut(text: string): string {
-  if (/resource limitations|out of memory|unable to allocate|requires more system memory/i.test(text)) {
+  if (isOutOfMemory(text)) {
     return 'Stop other models or choose a smaller one, and ask again.';
   }
   if (/^option "|^invalid format/.test(text)) return 'Correct it and ask again.';

@@ -196,7 +196,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     await ask(editor, '@runner the second question');
     const logged = await editor.evaluate(({ seen }) => seen.log.filter(({ level }) => level === 'error'));
     t.match(logged.at(-1)?.message, /^@runner: .*terminated[\s\S]*\n\s+at /, 'the log has the stack');
-    const again = editor.page.locator('.interactive-session').getByText('Ask again', { exact: true });
+    const again = editor.page.locator('.interactive-session').getByText('Try Again', { exact: true });
     runner.say('Now it works.');
     await again.last().click();
     t.ok(await transcript(editor, /Now it works\./));

@@ -250,7 +250,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       ({ vscode, argument }) => vscode.commands.executeCommand('runner.deleteModel', argument),
       model,
     );
-    await page.locator('.monaco-dialog-box').getByText('Stop and Delete').click();
+    await page.locator('.monaco-dialog-box').getByText('Unload and Delete').click();
     await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:4b', 'qwen3:8b', 'coder:1b']);
     t.match(runner.bodies('/api/delete'), [{ model: 'gemma3:4b' }]);
   });
@@ -385,7 +385,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
     await runner.close();
     await run(editor, 'runnerModelsRunningView.focus');
     await run(editor, 'runner.refreshRunning');
-    await page.getByText('Try Again').first().waitFor();
+    await page.getByText('Nothing is loaded: no runner answers.').waitFor();
     await page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await run(editor, 'runner.refreshLocal');
     await page.getByText('This is the last known list.').waitFor();

@@ -4,6 +4,7 @@ import {
   ask,
   childrenOf,
   type Editor,
+  type Host,
   modelIds,
   skipWithoutEditor,
   startEditor,
@@ -54,12 +55,32 @@ t.test('VS Code begins while the runner is down, with everything switched on', {
   await t.test('@runner says what to do, the status bar that it is offline', async (t) => {
     await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await ask(editor, '@runner hello');
-    t.ok(
-      await transcript(editor, /There is no model that can chat yet\. Start your runner, or pull a model\./),
-    );
-    t.ok(await transcript(editor, /Pull a Model\s+What Is Wrong\?/));
+    t.match(await transcript(editor, /No runner answers at/), gone.url, 'with the address');
+    t.ok(await transcript(editor, /Set Address[\s\S]*What Is Wrong\?/));
     const { notifications } = await editor.evaluate(({ seen }) => ({ notifications: seen.notifications }));
     t.strictSame(notifications, [], 'nothing pops up');
+  });
+
+  await t.test('the views name the address too, and the box for it tries what is typed', async (t) => {
+    const { page } = editor;
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
+    const welcome = page.locator('.pane .welcome-view-content');
+    await welcome.getByText('No runner answers at this address.').waitFor();
+    await page.locator('.pane-header .description').getByText(gone.url).first().waitFor();
+    t.equal(await welcome.getByText('Set Address').count(), 1, 'once, not in each view');
+    await welcome.getByText('Set Address').click();
+    const input = page.locator('.quick-input-widget input').first();
+    await input.waitFor();
+    await input.fill('ftp://box');
+    await page.getByText('This is no address: the scheme "ftp" is not http or https.').waitFor();
+    await input.fill(gone.url);
+    await input.press('Enter');
+    await page.getByText(/Nothing answers at .* press Enter again to keep it all the same/).waitFor();
+    await input.press('Enter');
+    await input.waitFor({ state: 'hidden' });
+    const kept = ({ vscode }: Host<undefined>) =>
+      vscode.workspace.getConfiguration('runner').inspect('host')?.globalValue;
+    t.equal(await editor.evaluate(kept), gone.url);
   });
 
   await t.test('the runner comes up: it is noticed, and answers', async (t) => {
@@ -236,7 +257,7 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
   await t.test('a wrong one is told once, with its name, and asked questions get it too', async (t) => {
     await editor.until(({ seen }) => seen.notifications, { fits: (told) => told.length > 0 });
     await ask(editor, '@runner hello');
-    t.ok(await transcript(editor, /There is no model that can chat yet/));
+    t.ok(await transcript(editor, /The daemon of Runner does not start/));
     const told = await editor.evaluate(({ seen }) => seen.notifications);
     t.equal(told.length, 1);
     t.match(told[0], /^Starting the daemon: .*keepAlive/);

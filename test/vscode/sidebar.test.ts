@@ -3,7 +3,10 @@ import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
 import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
+import { describeChoice, inOrder } from '../../client/vscode/models/modelChoice.ts';
+import { detailsOf } from '../../client/vscode/models/modelDetails.ts';
 import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
+import { commandsOf, toHtml } from '../../client/vscode/page/page.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
 import { everyServer } from '../../client/vscode/views/everyServer.ts';
 import { type Filter, noFilter } from '../../client/vscode/views/filter.ts';
@@ -350,11 +353,19 @@ t.test('the manifest has what the views need', async (t) => {
   const welcomes: readonly { view: string; when?: string; contents: string }[] = contributes.viewsWelcome;
   const known = new Set(commands.map(({ command }) => command));
   t.equal(known.size, commands.length, 'each command once');
+  const titleOf = (id: string) => commands.find(({ command }) => command === id)?.title;
   for (const { command, title, category } of commands) t.ok(title && category === 'Runner', command);
   for (const entry of Object.values(menus).flat()) t.ok(known.has(entry.command), entry.command);
   const hidden = (menus['commandPalette'] ?? []).filter(({ when }) => when === 'false');
   const isHidden = (id: string) => hidden.some(({ command }) => command === id);
   t.ok(isHidden('runner.cancelPull'));
+  const ofRows = (menus['view/item/context'] ?? []).map(({ command }) => command);
+  const asks = (id: string) => titleOf(id)?.endsWith('…') === true;
+  for (const id of ofRows) t.ok(isHidden(id) || asks(id), `${id} is of a row, or asks for its object`);
+  for (const [id, title] of commands.map(({ command, title }) => [command, title] as const))
+    if (!isHidden(id)) t.match(title, / |^Doctor$/, `${title} names its object in the palette`);
+  for (const { command, key } of contributes.keybindings as readonly { command: string; key: string }[])
+    t.ok(known.has(command), key);
 
   const conditions: readonly ViewCondition[] = ['empty', 'offline', 'unauthorized'];
   for (const name of ['Local', 'Running', 'Library', 'Cloud']) {
@@ -373,4 +384,33 @@ t.test('the manifest has what the views need', async (t) => {
     const links = texts.flatMap(({ contents }) => [...contents.matchAll(/\(command:(runner\.\w+)\)/g)]);
     for (const [, id = ''] of links) t.ok(known.has(id), id);
   }
+});
+
+t.test('a list of models has the loaded ones first, each with its state and size', async (t) => {
+  const running = { expiresAt: '', size: 1, sizeVram: 1 };
+  const models = [
+    modelLike('new', { size: 2.5e9 }),
+    modelLike('old', { size: 1e9, running }),
+    modelLike('far', { remote: { host: 'https://x', model: 'far' }, server: 'box' }),
+  ];
+  t.strictSame(
+    inOrder(models).map((model) => `${model.name}: ${describeChoice(model, model.server === 'box')}`),
+    ['old: loaded · 1.0 GB', 'new: 2.5 GB', 'far: runs at https://x · box'],
+  );
+});
+
+t.test('a page shows every text as it is, and runs the commands of its links alone', async (t) => {
+  const model = modelLike('<b>q</b>', { size: 1e9, context: { maximum: 8192 } });
+  const page = detailsOf({
+    model,
+    system: '</pre><a href="command:evil">x</a>',
+    parameters: { stop: ['a', '"'] },
+  });
+  const html = toHtml(page);
+  t.notMatch(html, /<b>|<a href="command:evil/);
+  t.match(html, '&#60;b&#62;q');
+  t.match(html, "default-src 'none'");
+  t.match(html, /Largest window<\/th><td>8,192 tokens/);
+  t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
+  t.strictSame(commandsOf(page), ['runner.updateModel', 'runner.openModelPage']);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { formatBytes } from '../../client/vscode/models/bytes.ts';
 import { groupByFamily } from '../../client/vscode/views/families.ts';
 import {
   countCapabilities,
@@ -12,7 +13,6 @@ import {
   catalogRow,
   describeRow,
   endsOf,
-  formatBytes,
   localRow,
   runningRow,
   timeLeft,

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import type { InputBox } from 'vscode';
+import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
+import { askForAddress } from '../../client/vscode/address/addressBox.ts';
+import type { ProbeAnswer } from '../../client/vscode/address/addressProbe.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
@@ -10,7 +14,9 @@ import { formatError, messageOf } from '../../client/vscode/errorText.ts';
 import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { plain } from '../../client/vscode/notificationText.ts';
 import { fits, type ValueSchema } from '../../client/vscode/valueSchema.ts';
+import { waysOutOf } from '../../client/vscode/waysOut.ts';
 import { canChat, preferredModel } from '../../protocol/choice.ts';
+import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/errors.ts';
 import type { Model } from '../../protocol/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
@@ -198,6 +204,12 @@ t.test('a sentence of a server is no link in a notification', async (t) => {
   t.equal(plain('See [this](command:x) now.'), 'See [this] (command:x) now.');
 });
 
+function manifest(): {
+  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+} {
+  return JSON.parse(readFileSync('package.json', 'utf8'));
+}
+
 /** A keeper of daemons that start, fail and end as they are told. */
 function keep() {
   const clock = handClock();
@@ -315,4 +327,113 @@ t.test('a setting of the wrong type is known by the manifest', async (t) => {
   ];
   for (const [key, value, want] of cases)
     t.equal(fits(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
+});
+
+t.test('each kind of failure has the steps that mend it', async (t) => {
+  const cases: readonly (readonly [Partial<ErrorData> & Pick<ErrorData, 'kind'>, readonly unknown[]])[] = [
+    [{ kind: 'server-unreachable', server: 'box' }, ['Set Address runner.setAddress box']],
+    [{ kind: 'timeout' }, ['What Is Wrong? runner.doctor']],
+    [{ kind: 'unauthorized', server: 'box' }, ['Set Token runner.setAccessToken box']],
+    [{ kind: 'unauthorized', signinUrl: 'https://x/y' }, ['Sign In vscode.open https://x/y']],
+    [{ kind: 'model-not-found' }, ['Pull a Model runner.pullModel']],
+    [
+      { kind: 'model-not-found', model: 'q', server: 'box' },
+      ['Pull q runner.pullModel {"model":"q","server":"box"}'],
+    ],
+    [{ kind: 'context-exceeded' }, ['Set a Larger Window runner.setContextLength']],
+    [{ kind: 'busy' }, []],
+    [{ kind: 'runner-failed' }, ['Show Log runner.showLog']],
+    [
+      { kind: 'runner-failed', outOfMemory: true, model: 'q' },
+      ['Stop Other Models runner.stopOtherModels {"model":"q"}'],
+    ],
+    [{ kind: 'invalid-modelfile' }, []],
+  ];
+  for (const [failure, want] of cases) {
+    const ways = waysOutOf({ retryable: false, ...failure }).map(
+      ({ title, command, arguments: given = [] }) =>
+        [title, command, ...given.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))].join(
+          ' ',
+        ),
+    );
+    t.strictSame(ways, want, JSON.stringify(failure));
+  }
+  t.match(waysOutOf(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
+  const known = new Set(manifest().contributes.commands.map(({ command }) => command));
+  for (const kind of Object.keys(errorCodes) as ErrorKind[])
+    for (const { command } of waysOutOf({ kind, retryable: false })) t.ok(known.has(command), command);
+});
+
+t.test('an address is checked while it is typed', async (t) => {
+  const cases: readonly (readonly [text: string, environment: string | undefined, want: object])[] = [
+    ['', undefined, { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
+    ['', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
+    ['localhost', undefined, { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
+    [
+      'http://127.0.0.1:11434/',
+      undefined,
+      { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined },
+    ],
+    ['192.168.1.5', undefined, { kind: 'good', message: /Without https, others/ }],
+    ['https://a:b@box', undefined, { kind: 'good', url: 'https://box', message: /never sent/ }],
+    ['ftp://box', undefined, { kind: 'wrong', message: /scheme "ftp"/ }],
+    ['http://', undefined, { kind: 'wrong', message: /This is no address/ }],
+  ];
+  for (const [text, environment, want] of cases) t.match(adviseOnAddress(text, environment), want, text);
+});
+
+t.test('an address is tried before it is kept', async (t) => {
+  const open = (answers: readonly ProbeAnswer[], value = '') => {
+    const events: Record<string, () => void> = {};
+    const asked: string[] = [];
+    const left = [...answers];
+    const box = {
+      ...{ value, enabled: true, busy: false, validationMessage: undefined as unknown },
+      onDidChangeValue: (listener: () => void) => (events['type'] = listener),
+      onDidAccept: (listener: () => void) => (events['enter'] = listener),
+      onDidHide: (listener: () => void) => (events['hide'] = listener),
+      show: () => undefined,
+      hide: () => events['hide']?.(),
+      dispose: () => asked.push('disposed'),
+    };
+    const result = askForAddress(box as unknown as InputBox, {
+      ...{ title: 'T', prompt: 'P', value, placeholder: '', wanted: 'runner' },
+      advise: (text) => adviseOnAddress(text, undefined),
+      probe: async (url) => {
+        asked.push(url);
+        return left.shift() ?? 'nothing';
+      },
+    });
+    const enter = async (text = box.value) => {
+      box.value = text;
+      events['type']?.();
+      events['enter']?.();
+      await new Promise(setImmediate);
+    };
+    return { box, asked, result, enter, leave: () => events['hide']?.() };
+  };
+
+  const fine = open(['runner']);
+  await fine.enter('box');
+  t.equal(await fine.result, 'box');
+  t.strictSame(fine.asked, ['http://box:11434', 'disposed']);
+
+  const wrong = open([]);
+  await wrong.enter('ftp://box');
+  t.match(wrong.box.validationMessage, { message: /scheme/, severity: 3 });
+  wrong.leave();
+  t.equal(await wrong.result, undefined);
+  t.strictSame(wrong.asked, ['disposed'], 'what is no address is not tried');
+
+  const stubborn = open(['nothing', 'other', 'nothing']);
+  await stubborn.enter('gone');
+  t.match(stubborn.box.validationMessage, {
+    message: /^Nothing answers at .*press Enter again/,
+    severity: 2,
+  });
+  await stubborn.enter('proxy');
+  t.match(stubborn.box.validationMessage, { message: /^Something else than a runner answers/ });
+  stubborn.box.validationMessage = undefined;
+  await stubborn.enter();
+  t.equal(await stubborn.result, 'proxy', 'a second Enter keeps it');
 });

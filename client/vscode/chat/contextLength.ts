@@ -2,8 +2,7 @@ import * as vscode from 'vscode';
 import { plain } from '../notificationText.ts';
 import { contextLength, updateSetting } from '../settings.ts';
 
-/** The command of the button beside a refused prompt. */
-export const setContextLength: vscode.Command = {
+const setContextLength: vscode.Command = {
   command: 'runner.setContextLength',
   title: 'Set a Larger Window',
 };

@@ -11,7 +11,7 @@ export const followUps: vscode.ChatFollowupProvider = {
       case 'rounds':
         return [{ prompt: 'Go on with the tools.', label: 'Go on with the tools' }];
       case 'failed':
-        return prompt === undefined ? [] : [{ prompt, label: 'Ask again' }];
+        return prompt === undefined ? [] : [{ prompt, label: 'Try Again' }];
       default:
         return [];
     }

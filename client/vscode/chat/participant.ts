@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
 import type { ChatResult, Message } from '../../../protocol/chat.ts';
-import type { ErrorKind } from '../../../protocol/errors.ts';
-import { errorDataOf } from '../convert/failure.ts';
+import type { Status } from '../../../protocol/status.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import { messageOf } from '../errorText.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
-import { setContextLength } from './contextLength.ts';
+import { endFailed, endWithoutModel } from './failedTurn.ts';
 import { followUps } from './followUps.ts';
 import { toHistory, toQuestion } from './history.ts';
 import type { OfferedModels } from './offeredModels.ts';
@@ -25,6 +23,8 @@ export interface ParticipantOptions {
   readonly ask: AskForTurn;
   readonly reporter: ErrorReporter;
   readonly icon: vscode.IconPath;
+  /** How the runner is; asked for where there is no model. */
+  readonly status: () => Promise<Status>;
 }
 
 /** `@runner`: answers with a model of the runner, whatever model the picker shows. */
@@ -50,7 +50,7 @@ interface Model {
 }
 
 async function answer(
-  { offered, ask, reporter }: ParticipantOptions,
+  { offered, ask, reporter, status }: ParticipantOptions,
   turn: Turn,
 ): Promise<vscode.ChatResult> {
   const { request, stream } = turn;
@@ -58,7 +58,7 @@ async function answer(
   if (!offered.preferred) await offered.refresh();
   const chosen = chosenModel(request, offered);
   const model = chosen ?? offered.preferred;
-  if (!model) return noModel(stream);
+  if (!model) return endWithoutModel(stream, request.prompt, status);
   if (!chosen) stream.progress(`${model.name} answers; the picker shows ${request.model.name}`);
   try {
     return await converse(ask, model, turn);
@@ -66,22 +66,13 @@ async function answer(
     if (turn.token.isCancellationRequested) return {};
     // The chat shows the error in place of the answer.
     reporter.report(error, { during: '@runner', showToUser: false });
-    return failed(stream, { model: model.name, prompt: request.prompt }, error);
+    return endFailed(stream, { model: model.name, prompt: request.prompt }, error);
   }
 }
 
 /** The model in the picker, if it is ours. */
 function chosenModel({ model }: vscode.ChatRequest, offered: OfferedModels): Model | undefined {
   return model.vendor === vendor ? offered.current.find(({ id }) => id === model.id)?.model : undefined;
-}
-
-function noModel(stream: vscode.ChatResponseStream): vscode.ChatResult {
-  stream.markdown(
-    'There is no model that can chat yet. Start your runner, or pull a model. A model that runs elsewhere answers only if you choose it in the model picker.',
-  );
-  stream.button({ command: 'runner.pullModel', title: 'Pull a Model' });
-  stream.button({ command: 'runner.doctor', title: 'What Is Wrong?' });
-  return {};
 }
 
 /** Asks the model, runs the tools that it calls and asks again, until it answers or the rounds are used up. */
@@ -133,27 +124,4 @@ function ended(
     ...(messages && { messages }),
   };
   return { metadata };
-}
-
-/** The part of the answer that had arrived stays. The sentence says what to do next, and a button does it. */
-function failed(
-  stream: vscode.ChatResponseStream,
-  { model, prompt }: { readonly model: string; readonly prompt: string },
-  error: unknown,
-): vscode.ChatResult {
-  const kind = errorDataOf(error)?.kind;
-  const isTold = kind !== undefined || error instanceof vscode.LanguageModelError;
-  const button = error instanceof vscode.LanguageModelError ? undefined : buttonFor(kind);
-  if (button) stream.button(button);
-  const message = isTold ? messageOf(error) : `The answer failed: ${messageOf(error)}`;
-  const metadata: TurnMetadata = { model, ended: 'failed', prompt };
-  return { errorDetails: { message }, metadata };
-}
-
-function buttonFor(kind: ErrorKind | undefined): vscode.Command | undefined {
-  if (kind === 'unauthorized') return { command: 'runner.setAccessToken', title: 'Set Access Token' };
-  if (kind === 'model-not-found') return { command: 'runner.pullModel', title: 'Pull a Model' };
-  if (kind === 'context-exceeded') return setContextLength;
-  const isOurs = kind === undefined || kind === 'server-unreachable' || kind === 'timeout';
-  return isOurs ? { command: 'runner.doctor', title: 'What Is Wrong?' } : undefined;
 }

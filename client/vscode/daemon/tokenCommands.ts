@@ -8,8 +8,9 @@ import { originsOf } from './servers.ts';
 /** Stores and removes access tokens: asks for the server, then for the token. */
 export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.commands.registerCommand('runner.setAccessToken', async () => {
-      const origin = await pickOrigin(settings(), 'A token for which server?');
+    vscode.commands.registerCommand('runner.setAccessToken', async (server?: unknown) => {
+      const given = typeof server === 'string' ? originOf(settings(), server) : undefined;
+      const origin = given ?? (await pickOrigin(settings(), 'A Token for Which Server?'));
       if (origin === undefined) return;
       if (origin.startsWith('http:') && !isLoopback(origin)) return warnOfPlainHttp(origin);
       const token = await vscode.window.showInputBox({
@@ -22,7 +23,7 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
       if (token?.trim()) await tokens.set(origin, token.trim());
     }),
     vscode.commands.registerCommand('runner.clearAccessToken', async () => {
-      const origin = await pickOrigin(settings(), 'Clear the token of which server?');
+      const origin = await pickOrigin(settings(), 'Clear the Token of Which Server?');
       if (origin !== undefined) await tokens.clear(origin);
     }),
   );
@@ -35,6 +36,10 @@ function warnOfPlainHttp(origin: string): void {
       `A token is never sent to ${origin}: without https anybody on the way could read it. Set an https address.`,
     ),
   );
+}
+
+function originOf(settings: RunnerOptions, server: string): string | undefined {
+  return originsOf(settings, process.env['OLLAMA_HOST']).get(server);
 }
 
 /** The only origin, or the one that the user picks. */

@@ -59,6 +59,5 @@ function findOrigin(): string | undefined {
 async function offerSetting(message: string): Promise<void> {
   const open = 'Set Its Address';
   const answer = await vscode.window.showWarningMessage(plain(message), open);
-  if (answer === open)
-    await vscode.commands.executeCommand('workbench.action.openSettings', 'runner.docsUrl');
+  if (answer === open) await vscode.commands.executeCommand('runner.setDocsAddress');
 }

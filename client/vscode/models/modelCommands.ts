@@ -1,19 +1,17 @@
 import * as vscode from 'vscode';
-import {
-  deleteModelRequest,
-  listModelsRequest,
-  type Model,
-  runModelRequest,
-  runningModelsRequest,
-  stopModelRequest,
-} from '../../../protocol/models.ts';
+import { defaultServerName } from '../../../protocol/initialize.ts';
+import { type Model, showModelRequest } from '../../../protocol/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { serverNames } from '../daemon/servers.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import { plain } from '../notificationText.ts';
-import { readSettings } from '../settings.ts';
-import { type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
+import { createWebPage } from '../page/webPage.ts';
+import { pullModel } from '../waysOut.ts';
+import { duplicate } from './duplicate.ts';
+import { load, remove, unload, unloadOthers } from './lifecycle.ts';
+import { detailsOf } from './modelDetails.ts';
+import { openPage } from './modelPage.ts';
+import { pickModel } from './modelPicker.ts';
+import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import type { RunningPull, RunningPulls } from './runningPulls.ts';
 
@@ -21,128 +19,146 @@ export interface ModelCommandsParts {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
-  /** Where the row is shown that a command made. */
+  /** Where the row is shown that a command made, and where the keyboard has its row from. */
   readonly sidebar: ShownModels;
 }
 
-/** The commands of the model views. Each asks for a model if it was not called on a row. */
-export function registerModelCommands({
-  daemon,
-  reporter,
-  pulls,
-  sidebar,
-}: ModelCommandsParts): vscode.Disposable {
-  const commands: Readonly<Record<string, (row: ModelRow | undefined) => Promise<void>>> = {
-    'runner.pullModel': (row) => pull({ daemon, pulls, sidebar }, row),
-    'runner.runModel': (row) => run({ daemon, sidebar }, row),
-    'runner.stopModel': (row) => stop(daemon, row),
-    'runner.deleteModel': (row) => remove(daemon, row),
-    'runner.copyModelName': copyName,
-    'runner.openModelPage': openPage,
-    'runner.cancelPull': async (row) => (row as RunningPull | undefined)?.cancel(),
+/** What a command does with one model. */
+interface RowCommand {
+  /** On a row, and by a key. */
+  readonly onRow: string;
+  /** In the palette, where it asks for a model. */
+  readonly inPalette?: string;
+  /** The question there. */
+  readonly title?: string;
+  readonly fits?: (model: Model) => boolean;
+  readonly run: (row: ModelRow) => Promise<unknown>;
+}
+
+/** The commands of models: on the rows of the views, by keys, and in the palette. */
+export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposable {
+  const { daemon, reporter, sidebar } = parts;
+  const details = createWebPage('runner.model');
+  const commands = tableOf(parts, (page) => details.show(page));
+  const attempt = async (run: RowCommand['run'], row: ModelRow): Promise<unknown> => {
+    try {
+      return await run(row);
+    } catch (error) {
+      reporter.report(error, { showToUser: true, again: () => attempt(run, row) });
+      return false;
+    }
   };
+  const reported = async (work: () => Promise<unknown>): Promise<unknown> => {
+    try {
+      return await work();
+    } catch (error) {
+      reporter.report(error, { showToUser: true, again: () => reported(work) });
+      return false;
+    }
+  };
+  const onRow = ({ onRow: id, run }: RowCommand) =>
+    vscode.commands.registerCommand(id, async (argument: unknown) => {
+      const row = isRow(argument) ? argument : await sidebar.selected(viewOf(argument));
+      return row && attempt(run, row);
+    });
+  const inPalette = ({ inPalette: id, title = '', fits, run }: RowCommand) =>
+    id === undefined
+      ? []
+      : vscode.commands.registerCommand(id, () =>
+          reported(async () => {
+            const model = await pickModel(daemon, { title, ...(fits && { fits }) });
+            return model && attempt(run, { model: model.name, server: model.server });
+          }),
+        );
   return vscode.Disposable.from(
-    ...Object.entries(commands).map(([id, work]) =>
-      vscode.commands.registerCommand(id, async (row?: ModelRow) => {
-        try {
-          await work(row);
-        } catch (error) {
-          reporter.report(error, { showToUser: true });
-        }
-      }),
+    details,
+    ...commands.flatMap((command) => [onRow(command), inPalette(command)].flat()),
+    vscode.commands.registerCommand('runner.pullModel', (argument: unknown) =>
+      startPull(parts, isRow(argument) ? argument : undefined),
     ),
+    vscode.commands.registerCommand('runner.stopOtherModels', (row: Partial<ModelRow> = {}) =>
+      reported(() => unloadOthers(daemon, row)),
+    ),
+    vscode.commands.registerCommand('runner.cancelPull', (row?: RunningPull) => row?.cancel()),
   );
 }
 
-async function run(
-  { daemon, sidebar }: Pick<ModelCommandsParts, 'daemon' | 'sidebar'>,
-  row: ModelRow | undefined,
-): Promise<void> {
-  const chosen = row ?? (await pick(daemon, 'Load which model?', ({ running }) => running === undefined));
-  if (!chosen) return;
-  const title = plain(`Loading ${chosen.model}`);
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-    async (_, token) => {
-      try {
-        const { model } = await daemon.request(runModelRequest, paramsOf(chosen), token);
-        sidebar.revealLoaded({ model: model.name, server: model.server });
-      } catch (error) {
-        if (!token.isCancellationRequested) throw error;
-      }
-    },
-  );
-}
-
-async function stop(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
-  const chosen = row ?? (await pick(daemon, 'Unload which model?', ({ running }) => running !== undefined));
-  if (!chosen) return;
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: plain(`Unloading ${chosen.model}`) },
-    () => daemon.request(stopModelRequest, paramsOf(chosen)),
-  );
-}
-
-/** Asks once. A loaded model is stopped first, if the user agrees. */
-async function remove(daemon: DaemonConnection, row: ModelRow | undefined): Promise<void> {
-  const chosen = row ?? (await pick(daemon, 'Delete which model?', () => true));
-  if (!chosen) return;
-  const isLoaded = await isRunning(daemon, chosen);
-  const action = isLoaded ? 'Stop and Delete' : 'Delete';
-  const detail = `${isLoaded ? 'It is loaded and will be stopped first. ' : ''}To use it again, you must pull it again.`;
-  const answer = await vscode.window.showWarningMessage(
-    `Delete the model ${chosen.model}?`,
-    { modal: true, detail },
-    action,
-  );
-  if (answer !== action) return;
-  await daemon.request(deleteModelRequest, { ...paramsOf(chosen), stop: isLoaded });
-}
-
-/** If a server does not report what is loaded, the delete itself decides. */
-async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
+/** Another name helps where the registry does not know this one. */
+async function startPull(parts: ModelCommandsParts, row: ModelRow | undefined): Promise<void> {
   try {
-    const { models } = await daemon.request(runningModelsRequest, serverOf(row));
-    return models.some(({ name }) => name === row.model);
+    await pull(parts, row);
   } catch (error) {
-    if (errorDataOf(error)?.kind === 'not-supported') return false;
-    throw error;
+    const isUnknown = errorDataOf(error)?.kind === 'model-not-found';
+    parts.reporter.report(error, {
+      showToUser: true,
+      ...(isUnknown ? { ways: [{ ...pullModel, title: 'Pull Another' }] } : {}),
+      again: () => startPull(parts, row),
+    });
   }
 }
 
-async function copyName(row: ModelRow | undefined): Promise<void> {
-  if (row) await vscode.env.clipboard.writeText(row.model);
+function tableOf(
+  parts: ModelCommandsParts,
+  show: (page: ReturnType<typeof detailsOf>) => void,
+): readonly RowCommand[] {
+  const { daemon, sidebar } = parts;
+  return [
+    {
+      onRow: 'runner.runModel',
+      inPalette: 'runner.loadAModel',
+      title: 'Load Which Model?',
+      fits: ({ running, remote }) => running === undefined && !remote,
+      run: (row) => load(daemon, sidebar, row),
+    },
+    {
+      onRow: 'runner.stopModel',
+      inPalette: 'runner.unloadAModel',
+      title: 'Unload Which Model?',
+      fits: ({ running }) => running !== undefined,
+      run: (row) => unload(daemon, [row]),
+    },
+    {
+      onRow: 'runner.deleteModel',
+      inPalette: 'runner.deleteAModel',
+      title: 'Delete Which Model?',
+      run: async (row) => ('cancel' in row ? (row as RunningPull).cancel() : remove(daemon, row)),
+    },
+    {
+      onRow: 'runner.updateModel',
+      inPalette: 'runner.updateAModel',
+      title: 'Update Which Model?',
+      fits: ({ remote }) => !remote,
+      run: ({ model, server = defaultServerName }) => startPull(parts, { model, server }),
+    },
+    {
+      onRow: 'runner.duplicateModel',
+      inPalette: 'runner.duplicateAModel',
+      title: 'Duplicate Which Model?',
+      run: (row) => duplicate(daemon, sidebar, row),
+    },
+    {
+      onRow: 'runner.showModel',
+      inPalette: 'runner.showAModel',
+      title: 'Show the Details of Which Model?',
+      run: async (row) => show(detailsOf(await daemon.request(showModelRequest, paramsOf(row)))),
+    },
+    {
+      onRow: 'runner.openModelPage',
+      inPalette: 'runner.openPageOfAModel',
+      title: 'Open the Page of Which Model?',
+      run: (row) => openPage(daemon, row),
+    },
+    { onRow: 'runner.copyModelName', run: async ({ model }) => vscode.env.clipboard.writeText(model) },
+  ];
 }
 
-async function openPage(row: ModelRow | undefined): Promise<void> {
-  if (row?.url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(row.url, true));
+function isRow(argument: unknown): argument is ModelRow {
+  return typeof argument === 'object' && argument !== null && 'model' in argument;
 }
 
-async function pick(
-  daemon: DaemonConnection,
-  title: string,
-  fits: (model: Model) => boolean,
-): Promise<ModelRow | undefined> {
-  const models = await listEverywhere(daemon);
-  const isNamed = new Set(models.map(({ server }) => server)).size > 1;
-  const items = models.filter(fits).map(({ name, server }) => ({
-    label: name,
-    ...(isNamed ? { description: server } : {}),
-    row: { model: name, server },
-  }));
-  if (items.length > 0) return (await vscode.window.showQuickPick(items, { title }))?.row;
-  void vscode.window.showInformationMessage('There is no such model.');
-  return undefined;
-}
-
-/** From all servers that answer. If none does, it throws the first one's error. */
-async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {
-  const asked = serverNames(readSettings()).map((server) =>
-    daemon.request(listModelsRequest, { server, refresh: true }),
-  );
-  const answers = await Promise.allSettled(asked);
-  const [first] = answers;
-  if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected'))
-    throw first.reason;
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : []));
+/** What a key binding says of itself: the view that it was pressed in. */
+function viewOf(argument: unknown): string {
+  const view: unknown =
+    typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'view') : undefined;
+  return typeof view === 'string' ? view : '';
 }

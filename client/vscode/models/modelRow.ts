@@ -17,6 +17,8 @@ export interface ShownModels {
   revealInstalled(row: ModelRow): void;
   /** One that was loaded. */
   revealLoaded(row: ModelRow): void;
+  /** The row that the keyboard is on in a view, such as `Local`; undefined if that is no model. */
+  selected(view: string): Promise<ModelRow | undefined>;
 }
 
 export function paramsOf(row: ModelRow): { readonly model: string; readonly server?: string } {

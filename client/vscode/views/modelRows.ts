@@ -1,4 +1,5 @@
 import type { CatalogEntry, Model } from '../../../protocol/models.ts';
+import { formatBytes } from '../models/bytes.ts';
 
 /** A row of a model view, before it becomes one of the editor's. */
 export interface ViewRow {
@@ -139,12 +140,6 @@ export function endsOf(rows: readonly ViewRow[], now: number): readonly number[]
   return rows.flatMap(({ expiresAt }) =>
     expiresAt === undefined || expiresAt - now > year ? [] : [expiresAt + 2_000],
   );
-}
-
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
 }
 
 /** How long a model stays loaded; both times in ms since 1970. More than a year means for ever. */

@@ -26,6 +26,8 @@ export interface ModelViewOptions {
   readonly memory: vscode.Memento;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
+  /** Where its rows come from, beside the view's title while nothing answers there. */
+  readonly address: () => string | undefined;
   /** Says in words how many models there are; only a view with it has a badge. */
   readonly badge?: (count: number) => string;
 }
@@ -41,6 +43,10 @@ export interface ModelView extends vscode.Disposable {
    * takes the focus.
    */
   reveal(model: ModelRow): void;
+  /** As its commands have it. */
+  readonly name: string;
+  /** The row that the keyboard is on, which becomes the selected one. */
+  selected(): Promise<ModelRow | undefined>;
 }
 
 export function createModelView(options: ModelViewOptions): ModelView {
@@ -99,6 +105,17 @@ class View implements ModelView {
 
   reveal(model: ModelRow): void {
     this.#reveal.want(model);
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  async selected(): Promise<ModelRow | undefined> {
+    // The keys of a list move its focus alone, which an extension does not see.
+    await vscode.commands.executeCommand('list.select');
+    const [node] = this.#view.selection;
+    return node && 'model' in node ? node : undefined;
   }
 
   dispose(): void {
@@ -164,6 +181,8 @@ class View implements ModelView {
     const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown });
     this.#setContext('State', condition);
     this.#view.message = message;
+    const isClosed = condition === 'offline' || condition === 'unauthorized';
+    this.#view.description = (isClosed && this.#options.address()) || '';
     this.#badge();
     this.#count();
     this.#reveal.tryNow();

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defaultCatalogUrl } from '../../../protocol/initialize.ts';
 import {
   type CatalogResult,
   cloudRequest,
@@ -9,7 +10,7 @@ import {
 } from '../../../protocol/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { serverNames } from '../daemon/servers.ts';
+import { originsOf, serverNames } from '../daemon/servers.ts';
 import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { readSettings } from '../settings.ts';
@@ -32,6 +33,7 @@ export function createSidebar(
     title: 'Local Models',
     memory,
     pulls,
+    address: runnerAddress,
     sources: () => everyServer(serverNames(readSettings()), (...of) => loadLocal(daemon, ...of)),
   });
   const running = createModelView({
@@ -39,6 +41,7 @@ export function createSidebar(
     name: 'Running',
     title: 'Running Models',
     memory,
+    address: runnerAddress,
     sources: () => everyServer(serverNames(readSettings()), (...of) => loadRunning(daemon, ...of)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
   });
@@ -47,6 +50,7 @@ export function createSidebar(
     name: 'Library',
     title: 'Library',
     memory,
+    address: catalogAddress,
     sources: () => [catalogSource(daemon, 'library')],
   });
   const cloud = createModelView({
@@ -54,6 +58,7 @@ export function createSidebar(
     name: 'Cloud',
     title: 'Cloud Models',
     memory,
+    address: catalogAddress,
     sources: () => [catalogSource(daemon, 'cloud')],
   });
   const all = [local, running, library, cloud];
@@ -79,8 +84,19 @@ export function createSidebar(
   return {
     revealInstalled: (row) => local.reveal(row),
     revealLoaded: (row) => running.reveal(row),
+    selected: async (name) => all.find((view) => view.name === name)?.selected(),
     dispose: () => subscriptions.dispose(),
   };
+}
+
+/** Of the only server; several are named in their sentences. */
+function runnerAddress(): string | undefined {
+  const [only, ...more] = originsOf(readSettings(), process.env['OLLAMA_HOST']).values();
+  return more.length === 0 ? only : undefined;
+}
+
+function catalogAddress(): string {
+  return readSettings().catalogUrl || defaultCatalogUrl;
 }
 
 async function loadLocal(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {

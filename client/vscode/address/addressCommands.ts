@@ -1,0 +1,126 @@
+import * as vscode from 'vscode';
+import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/initialize.ts';
+import { statusRequest } from '../../../protocol/status.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { toDocsAddress } from '../documents/docsAddress.ts';
+import type { ErrorReporter } from '../errorReporter.ts';
+import { plain } from '../notificationText.ts';
+import { docsUrl, readSettings, updateSetting } from '../settings.ts';
+import { adviseOnAddress } from './addressAdvice.ts';
+import { type AddressBoxOptions, askForAddress } from './addressBox.ts';
+import { probeCatalog, probeRunner } from './addressProbe.ts';
+
+/** The commands that ask for an address, try it, and store it where its setting counts. */
+export function registerAddressCommands(
+  daemon: DaemonConnection,
+  reporter: ErrorReporter,
+): vscode.Disposable {
+  const commands: Readonly<Record<string, (argument?: unknown) => Promise<unknown>>> = {
+    'runner.setAddress': (server) => setRunnerAddress(typeof server === 'string' ? server : undefined),
+    'runner.setCatalogAddress': setCatalogAddress,
+    'runner.setDocsAddress': setDocsAddress,
+    'runner.openSetting': (name) => openSetting(String(name)),
+    'runner.tryAgain': () => lookAgain(daemon),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([id, work]) =>
+      vscode.commands.registerCommand(id, async (argument?: unknown) => {
+        try {
+          return await work(argument);
+        } catch (error) {
+          reporter.report(error, { showToUser: true });
+          return false;
+        }
+      }),
+    ),
+  );
+}
+
+/** Which servers there are is a setting; the one at `runner.host` is always there. */
+async function setRunnerAddress(given: string | undefined): Promise<boolean> {
+  const { host = '', servers = [] } = readSettings();
+  const server = given ?? (await chooseServer([defaultServerName, ...servers.map(({ name }) => name)]));
+  if (server === undefined) return false;
+  const isDefault = server === defaultServerName;
+  const environment = isDefault ? process.env['OLLAMA_HOST'] : undefined;
+  const address = await ask({
+    title: isDefault ? "The Runner's Address" : `The Address of the Server ${server}`,
+    prompt: 'Where the runner answers. Enter tries it.',
+    value: isDefault ? host : (servers.find(({ name }) => name === server)?.url ?? ''),
+    placeholder: defaultHost,
+    advise: (text) => adviseOnAddress(text, environment),
+    probe: probeRunner,
+    wanted: 'runner',
+  });
+  if (address === undefined || (address === '' && !isDefault)) return false;
+  if (isDefault) await updateSetting('host', address === '' ? undefined : address);
+  else
+    await updateSetting(
+      'servers',
+      servers.map((one) => (one.name === server ? { ...one, url: address } : one)),
+    );
+  return true;
+}
+
+async function chooseServer(names: readonly string[]): Promise<string | undefined> {
+  if (names.length === 1) return names[0];
+  return vscode.window.showQuickPick(names, { title: 'The Address of Which Server?' });
+}
+
+async function setCatalogAddress(): Promise<boolean> {
+  const address = await ask({
+    title: "The Catalog's Address",
+    prompt: `Where the public catalog is. Empty: ${defaultCatalogUrl}. Enter tries it.`,
+    value: readSettings().catalogUrl ?? '',
+    placeholder: defaultCatalogUrl,
+    advise: (text) =>
+      text.trim() === '' ? { kind: 'good', url: defaultCatalogUrl } : adviseOnAddress(text, undefined),
+    probe: probeCatalog,
+    wanted: 'catalog',
+  });
+  if (address === undefined) return false;
+  await updateSetting('catalogUrl', address === '' ? undefined : address);
+  return true;
+}
+
+async function setDocsAddress(): Promise<boolean> {
+  const address = await ask({
+    title: "The Document Service's Address",
+    prompt: 'Where your document service answers. Empty: none.',
+    value: docsUrl(),
+    placeholder: 'http://127.0.0.1:4000',
+    advise(text) {
+      const found = toDocsAddress(text);
+      return found.kind === 'wrong'
+        ? { kind: 'wrong', message: found.message }
+        : { kind: 'good', url: found.kind === 'set' ? found.origin : '' };
+    },
+    // Its own page asks for a sign-in, so an answer of any kind will do.
+    probe: async () => 'runner',
+    wanted: 'document service',
+  });
+  if (address === undefined) return false;
+  await updateSetting('docsUrl', address === '' ? undefined : address);
+  return true;
+}
+
+function ask(options: AddressBoxOptions): Promise<string | undefined> {
+  return askForAddress(vscode.window.createInputBox(), options);
+}
+
+/** The editor's page of settings, in the part for the machine that the extension runs on. */
+async function openSetting(name: string): Promise<void> {
+  const page = vscode.env.remoteName === undefined ? 'openSettings' : 'openRemoteSettings';
+  await vscode.commands.executeCommand(`workbench.action.${page}`, { query: `@id:${name}` });
+}
+
+/** The daemon announces what it finds to everybody, the views too; the user gets the sentence. */
+async function lookAgain(daemon: DaemonConnection): Promise<boolean> {
+  const location = vscode.ProgressLocation.Window;
+  const status = await vscode.window.withProgress({ location, title: 'Looking for the runner' }, () =>
+    daemon.request(statusRequest, {}),
+  );
+  for (const view of ['Local', 'Running']) void vscode.commands.executeCommand(`runner.refresh${view}`);
+  vscode.window.setStatusBarMessage(plain(status.message), 5_000);
+  return status.state !== 'offline';
+}

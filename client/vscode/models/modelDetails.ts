@@ -1,0 +1,56 @@
+import type { Model, ShowModelResult } from '../../../protocol/models.ts';
+import type { Page, Section } from '../page/page.ts';
+import { formatBytes } from './bytes.ts';
+import { paramsOf } from './modelRow.ts';
+
+/** Everything about one model, for a page. */
+export function detailsOf(result: ShowModelResult): Page {
+  const { model, parameters = {}, system, template, license, modelfile } = result;
+  const row = paramsOf({ model: model.name, server: model.server });
+  const links = [
+    { title: 'Update', command: 'runner.updateModel', arguments: [row] },
+    { title: 'Open Page', command: 'runner.openModelPage', arguments: [row] },
+  ];
+  const given = Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(', ')] as const);
+  return {
+    title: model.name,
+    sections: [
+      { lines: [{ text: stateOf(model), links }] },
+      { facts: factsOf(model) },
+      ...(given.length > 0 ? [{ heading: 'Parameters', facts: given }] : []),
+      ...text('System Prompt', system),
+      ...text('Template', template),
+      ...text('Modelfile', modelfile),
+      ...text('License', license),
+    ],
+  };
+}
+
+function stateOf({ running, remote }: Model): string {
+  if (remote) return `It runs at ${remote.host}.`;
+  if (!running) return 'It is not loaded.';
+  return `It is loaded and takes ${formatBytes(running.size)} of memory.`;
+}
+
+function factsOf({ server, size, details, context, capabilities, modifiedAt, digest }: Model) {
+  const { allocated, configured, maximum } = context;
+  const able = Object.entries(capabilities).flatMap(([name, { value }]) => (value === true ? [name] : []));
+  const tokens = (count: number | undefined) => count && `${count.toLocaleString('en-US')} tokens`;
+  const facts: readonly (readonly [string, string | number | undefined])[] = [
+    ['Server', server],
+    ['Size', size && formatBytes(size)],
+    ['Parameters', details?.parameterSize],
+    ['Quantization', details?.quantization],
+    ['Family', details?.family],
+    ['Capabilities', able.join(', ')],
+    ['Window now', tokens(allocated ?? configured)],
+    ['Largest window', tokens(maximum)],
+    ['Modified', modifiedAt?.slice(0, 10)],
+    ['Digest', digest?.slice(0, 12)],
+  ];
+  return facts.flatMap(([name, value]) => (value ? [[name, String(value)] as const] : []));
+}
+
+function text(heading: string, code: string | undefined): readonly Section[] {
+  return code?.trim() ? [{ heading, code: code.trim() }] : [];
+}

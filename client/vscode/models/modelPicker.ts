@@ -1,0 +1,46 @@
+import * as vscode from 'vscode';
+import { listModelsRequest, type Model } from '../../../protocol/models.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { serverNames } from '../daemon/servers.ts';
+import { readSettings } from '../settings.ts';
+import { describeChoice, inOrder } from './modelChoice.ts';
+
+export interface PickOptions {
+  /** Such as `Load Which Model?`. */
+  readonly title: string;
+  readonly fits?: (model: Model) => boolean;
+  /** What a model's entry says besides. */
+  readonly remark?: (model: Model) => string;
+  /** Said where no model fits. */
+  readonly none?: string;
+}
+
+/** Asks for one of the installed models: those that are loaded first, each with its size and its state. */
+export async function pickModel(
+  daemon: DaemonConnection,
+  { title, fits = () => true, remark = () => '', none = 'There is no such model.' }: PickOptions,
+): Promise<Model | undefined> {
+  const models = await listEverywhere(daemon);
+  const isNamed = new Set(models.map(({ server }) => server)).size > 1;
+  const items = inOrder(models.filter(fits)).map((model) => ({
+    label: model.name,
+    description: [describeChoice(model, isNamed), remark(model)].filter(Boolean).join(' · '),
+    model,
+  }));
+  if (items.length > 0)
+    return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.model;
+  void vscode.window.showInformationMessage(none);
+  return undefined;
+}
+
+/** From all servers that answer. If none does, it throws the first one's error. */
+async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {
+  const asked = serverNames(readSettings()).map((server) =>
+    daemon.request(listModelsRequest, { server, refresh: true }),
+  );
+  const answers = await Promise.allSettled(asked);
+  const [first] = answers;
+  if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected'))
+    throw first.reason;
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : []));
+}
