@@ -5,6 +5,7 @@ import { findModel } from './chooseModel.ts';
 import { showLine } from './controlCharacters.ts';
 import { describeSession, titleOf } from './keptConversation.ts';
 import { nearest } from './nearest.ts';
+import type { SlashResult } from './slashResult.ts';
 import {
   attachFile,
   attachImage,
@@ -40,12 +41,6 @@ export interface ConversationState {
   readonly tools: Set<string>;
   /** A table of servers and tools; starts what is not there. */
   listTools(): Promise<string>;
-}
-
-/** What to show, and whether to leave. */
-export interface SlashResult {
-  readonly text: string;
-  readonly leave?: true;
 }
 
 interface SlashCommand {

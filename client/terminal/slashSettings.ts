@@ -2,7 +2,7 @@ import { readAttachment, readImage, readSystem } from './chatFiles.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { showLine } from './controlCharacters.ts';
 import { parseContext, parseOption, parseThink } from './flagValues.ts';
-import type { SlashResult } from './slashCommands.ts';
+import type { SlashResult } from './slashResult.ts';
 import { thinkWordOf, thinkWords } from './thinkWords.ts';
 
 /** What a person may change of the turns that follow. */
