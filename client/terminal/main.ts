@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as waitFor } from 'node:timers/promises';
 import type { CodeColours } from './codeFence.ts';
 import { spawnDaemon } from './daemonProcess.ts';
 import { openAddress } from './openAddress.ts';
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
     openAddress: (url) => openAddress(url, process.platform, process.env),
     coloursFor,
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
-    suspend: () => void (process.platform !== 'win32' && process.kill(0, 'SIGTSTP')),
+    suspend,
     onContinue: onSignal('SIGCONT'),
     onInterrupt: onSignal('SIGINT'),
   };
@@ -57,6 +58,15 @@ function coloursFor(label: string): CodeColours | undefined {
     return undefined;
   }
 }
+
+/** Without a shell that could let it go on, nothing stops a process: then it goes on at once. */
+async function suspend(): Promise<void> {
+  if (process.platform !== 'win32') process.kill(0, 'SIGTSTP');
+  await waitFor(stopDelay);
+}
+
+/** The signal has stopped the process by then, in ms. */
+const stopDelay = 50;
 
 function onSignal(signal: NodeJS.Signals) {
   return (take: () => void) => {

@@ -18,18 +18,26 @@ export function goOnAfterStops(
   { beforeStop = () => undefined, afterStop }: StopListeners,
 ): () => void {
   // With a listener readline leaves all of this to us: its own way back never reads the keyboard again.
-  readline.on('SIGTSTP', () => {
+  readline.on('SIGTSTP', async () => {
     beforeStop();
     setRawMode(stdin, false);
-    suspend();
+    await suspend();
+    goOn();
   });
-  return onContinue(() => {
+  let isEnded = false;
+  const goOn = () => {
+    if (isEnded) return;
     // The shell may have changed the mode without our runtime's knowledge, which then takes it to be set.
     setRawMode(stdin, false);
     setRawMode(stdin, true);
     readline.resume();
     afterStop();
-  });
+  };
+  const stopListening = onContinue(goOn);
+  return () => {
+    isEnded = true;
+    stopListening();
+  };
 }
 
 function setRawMode(stdin: Surroundings['stdin'], isRaw: boolean): void {

@@ -25,8 +25,8 @@ export interface Surroundings {
   readonly coloursFor?: ColoursFor;
   /** Starts `runnerd --stdio` with further flags. */
   readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
-  /** Stops the process, and whatever shares its group, as Ctrl-Z does. */
-  readonly suspend: () => void;
+  /** Stops the process, and whatever shares its group, as Ctrl-Z does. Fulfilled when it goes on. */
+  readonly suspend: () => Promise<void>;
   /** Calls back each time that the process goes on after a stop, until the returned function is called. */
   readonly onContinue: (take: () => void) => () => void;
   /** Calls back at each SIGINT until the returned function is called. */

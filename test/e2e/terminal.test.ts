@@ -66,6 +66,11 @@ async function startRunner(
       response.end(known);
       return;
     }
+    if (request.url !== '/api/chat') {
+      response.statusCode = 404;
+      response.end('{"error":"not here"}');
+      return;
+    }
     let body = '';
     request.setEncoding('utf8').on('data', (text) => (body += text));
     request.on('end', () => chat(response, JSON.parse(body)));
@@ -229,6 +234,8 @@ t.test('a conversation in a real terminal', { skip: skipWithout('tmux') }, async
   const first = await screen.until(/You said hello there/);
   t.match(first, /I ponder\./);
   t.notMatch(first, /\*\*hello/, 'Markdown is rendered');
+  // There is no shell here that could let a stopped program go on: so nothing stops, and the keyboard lives.
+  screen.press('C-z');
   screen.type('endless');
   screen.press('Enter');
   await screen.until(/on and on/);

@@ -160,7 +160,7 @@ export function startTerminal({
   const [stdout, stderr] = [createSink(size), createSink(size)];
   const interrupts = new Set<() => void>();
   const continues = new Set<() => void>();
-  const suspended: string[] = [];
+  const suspended: (() => void)[] = [];
   const opened: string[] = [];
   let clock = 0;
   const surroundings: Surroundings = {
@@ -175,7 +175,7 @@ export function startTerminal({
     today: () => new Date('2026-11-21T12:00:00Z'),
     openAddress: (url) => void opened.push(url),
     spawnDaemon: (flags) => startPeer(script, started, flags),
-    suspend: () => suspended.push('yes'),
+    suspend: () => new Promise((resolve) => suspended.push(resolve)),
     onContinue(take) {
       continues.add(take);
       return () => continues.delete(take);
@@ -197,7 +197,7 @@ export function startTerminal({
     /** Of the keyboard: whether each key is handed over at once. */
     modes,
     goOn: () => {
-      for (const take of continues) take();
+      for (const take of [...continues, ...suspended]) take();
     },
     interrupt: () => {
       for (const take of interrupts) take();
