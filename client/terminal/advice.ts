@@ -4,6 +4,7 @@ const ways: readonly (readonly [string | RegExp, string])[] = [
     'set a larger context length',
     'set a larger window with "--context 8192", or "/context 8192" in a conversation',
   ],
+  ['or set the runner address', 'or name it with --server URL or OLLAMA_HOST'],
   [
     'Store an access token for this server, or check the one that is stored.',
     'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.',

@@ -143,7 +143,8 @@ function valuesOf(name: FlagName, value: string | undefined, isInline: boolean):
 }
 
 function unknownFlag(rawName: string): TerminalError {
-  const near = nearest(rawName.replace(/^-+/, ''), Object.keys(flags), 1)[0];
+  const long = /^--(.+)/.exec(rawName)?.[1];
+  const near = long === undefined ? undefined : nearest(long, Object.keys(flags), 1)[0];
   const hint = near === undefined ? '' : ` Did you mean --${near}?`;
   return new TerminalError('usage', `There is no flag ${rawName}.${hint} "runner --help" lists the flags.`);
 }

@@ -27,7 +27,11 @@ export async function connect(
   options: InitializationOptions = {},
   client?: ClientCapabilities,
 ): Promise<Daemon> {
-  if (commandLine.practice) return startPractice(surroundings, options, client);
+  if (commandLine.practice) {
+    const practice = await startPractice(surroundings, options, client);
+    sayFaults(surroundings, practice);
+    return practice;
+  }
   const named = namedRunner(surroundings, commandLine);
   try {
     const host = named === undefined ? {} : { host: named.host };
@@ -109,12 +113,13 @@ function isForPeople({ stdout }: Surroundings, { json, isCommandNamed }: Command
   return !isCommandNamed || (stdout.isTTY === true && !json);
 }
 
+/** The faults of the user's configuration were said by the daemon before it, where there was one. */
 function startPractice(
   surroundings: Surroundings,
   options: InitializationOptions,
   client?: ClientCapabilities,
 ): Promise<Daemon> {
-  return startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'error', ...options }, client);
+  return startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'warn', ...options }, client);
 }
 
 function createConnection(first: Daemon, start: () => Promise<Daemon>, isPractice: boolean): Connection {
