@@ -17,8 +17,9 @@ export interface DaemonOptions extends Omit<ServerOptions, 'user' | 'answered'> 
 }
 
 /**
- * Answers `initialize`, and then loads the daemon, which takes longer. The daemon sees that request too, and all that it
- * learns by it; only its answer is not written again. What the handshake cannot answer is left to the daemon whole.
+ * Answers `initialize`, and then loads the daemon, which takes longer. The daemon also reads that request and learns
+ * everything from it; only its answer is not written again. A request that the handshake cannot answer is left to the
+ * daemon.
  */
 export async function startDaemon({ userFile, ...options }: DaemonOptions): Promise<Daemon> {
   const { input, output } = options;
@@ -32,7 +33,7 @@ export async function startDaemon({ userFile, ...options }: DaemonOptions): Prom
   );
 }
 
-/** Undefined where something is wrong with it. */
+/** The answer to `initialize`; undefined if anything about the request is wrong. */
 function tryAnswer(
   { method, params }: RequestMessage,
   { host, version }: Pick<ServerOptions, 'host' | 'version'>,
@@ -51,7 +52,7 @@ function tryAnswer(
   }
 }
 
-/** Settles when it is written, for loading keeps the process from everything else. */
+/** Settles when the answer is written, because nothing else can run while the daemon loads. */
 async function writeAnswer(output: Writable, answer: object): Promise<void> {
   const body = Buffer.from(JSON.stringify(answer));
   await new Promise<void>((resolve) => {

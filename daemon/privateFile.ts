@@ -1,7 +1,9 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Writes a file of the user's alone: whole or not at all, also where another daemon writes it at the same time. */
+/**
+ * Writes a file that only the user can read: whole or not at all, even if another daemon writes it at the same time.
+ */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${process.pid}`;

@@ -1,19 +1,19 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** Where the user's state is kept: `$XDG_STATE_HOME/runner`, else the place that the system has for such files. */
+/** The folder for the user's state: `$XDG_STATE_HOME/runner`, or else the system's usual place for such files. */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   return join(stateHome(env, platform), 'runner');
 }
 
-/** What the user chose last, for every client. */
+/** The file with the models that the user chose last, for every client. */
 export function chatModelFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   return join(stateFolder(env, platform), 'chatModel.json');
 }
 
 function stateHome(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   const { XDG_STATE_HOME: xdg = '', LOCALAPPDATA: local = '' } = env;
-  // A relative one is to be passed over (https://specifications.freedesktop.org/basedir-spec).
+  // The specification says to ignore a relative path (https://specifications.freedesktop.org/basedir-spec).
   if (isAbsolute(xdg)) return xdg;
   const home = env['HOME'] || homedir();
   if (platform === 'win32') return isAbsolute(local) ? local : join(homedir(), 'AppData', 'Local');

@@ -53,7 +53,7 @@ export interface RunnerOptions {
   /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
   readonly host?: string;
   readonly servers?: readonly ServerOptions[];
-  /** The model that answers in a chat where nobody chooses another. */
+  /** The model that answers in a chat if nobody chooses another one. */
   readonly chatModel?: string;
   /** The model of inline completion. */
   readonly completionModel?: string;

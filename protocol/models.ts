@@ -78,13 +78,13 @@ export const listModelsRequest: RequestMessage<ListModelsParams, ListModelsResul
   method: 'runner/models/list',
 };
 
-/** Who answers where a conversation begins and nobody says which model. */
+/** The model that answers when a conversation begins and nobody has named one. */
 export interface ChatModelResult {
-  /** Absent where no model answers unasked: none can chat, or all that can run elsewhere. */
+  /** Absent if no model may be picked: none can chat, or all that can chat run elsewhere. */
   readonly model?: Model;
-  /** Why this one: the setting `chatModel`, the user's last choice in whichever client, or what there is. */
+  /** Why it was picked: the setting `chatModel`, the user's last choice in any client, or what is available. */
   readonly from?: 'setting' | 'choice' | 'loaded' | 'newest';
-  /** What `chatModel` names, where it is not installed or cannot chat. */
+  /** The model that `chatModel` names, if it is not installed or cannot chat. */
   readonly missing?: string;
 }
 

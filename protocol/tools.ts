@@ -127,41 +127,41 @@ export interface LoginParams {
 }
 
 export interface LoginResult {
-  /** What the user's browser has to open: https, or http on this machine. */
+  /** The address that the user's browser must open: https, or http on this machine. */
   readonly url: string;
-  /** What the browser is sent to in the end. The daemon listens there until the login ends. */
+  /** The address to which the browser is redirected at the end. The daemon listens there until the login ends. */
   readonly redirectUrl: string;
 }
 
-/** Client to daemon: begins a login (OAuth). One that was begun before for the same server ends. */
+/** Client to daemon: begins a login (OAuth). It ends an earlier login to the same server that is still open. */
 export const loginRequest: RequestMessage<LoginParams, LoginResult> = { method: 'runner/tools/login' };
 
 export interface FinishLoginParams {
   readonly server: string;
   /**
-   * The whole address that the browser was sent to, where it runs on another machine and cannot reach the daemon.
-   * Absent: waits for the browser.
+   * The whole address to which the browser was redirected, if the browser runs on another machine and cannot reach the
+   * daemon. Without it the daemon waits for the browser.
    */
   readonly redirectedTo?: string;
 }
 
 export interface FinishLoginResult {
-  /** What the login allows, in the words of the server, where it says so. */
+  /** What the login allows, in the words of the server, if it says so. */
   readonly scope?: string;
 }
 
-/** Client to daemon: answers once the user is logged in, for ten minutes at most. A cancel ends the login. */
+/** Client to daemon: waits until the user is logged in, for ten minutes at most. A cancel ends the login. */
 export const finishLoginRequest: RequestMessage<FinishLoginParams, FinishLoginResult> = {
   method: 'runner/tools/finishLogin',
 };
 
 export interface LogoutResult {
   readonly wasLoggedIn: boolean;
-  /** The authorization server was told, and confirmed it. */
+  /** Whether the authorization server confirmed the revocation. */
   readonly isRevoked: boolean;
 }
 
-/** Client to daemon: forgets the login, and revokes it where the server offers that. */
+/** Client to daemon: forgets the login, and revokes it if the server offers that. */
 export const logoutRequest: RequestMessage<LoginParams, LogoutResult> = { method: 'runner/tools/logout' };
 
 /** What a client announces about itself as `capabilities.experimental.runner`. */

@@ -69,7 +69,7 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
   };
 }
 
-/** The newest prompt does, or a tool since then. What was left out before was said before. */
+/** Whether the newest prompt, or a tool since then, has images. Earlier images had their notice already. */
 function bringsImages(messages: readonly Message[]): boolean {
   const prompt = messages.findLastIndex(({ role }) => role === 'user');
   return messages.slice(Math.max(0, prompt)).some(({ images }) => images?.length);

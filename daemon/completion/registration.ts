@@ -15,7 +15,7 @@ export interface RegistrationOptions {
 export interface Registration {
   /** Registers or unregisters, as the current settings say. */
   update(): void;
-  /** It is known now what the editor can do. */
+  /** The editor's capabilities are known now. */
   start(editor: ClientCapabilities): void;
 }
 

@@ -5,14 +5,16 @@ import type { ChatModelChoices } from './chatModelChoices.ts';
 import type { Models } from './models.ts';
 import { modelKey, parseModelName } from './name.ts';
 
-/** Which model answers where a conversation begins and nobody says so: one rule for every client. */
+/**
+ * The model that answers when a conversation begins and nobody has named one. The rule is the same for every client.
+ */
 export interface ChatModels {
-  /** Asks the runner for its list, and for a model that nobody named whether it has turns. */
+  /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
   find(client: RunnerClient, signal: AbortSignal): Promise<ChatModelResult>;
   /**
-   * The user chose this one: it answers from now on, in every client, where the setting names none. One that runs
-   * elsewhere is not remembered: what is said in another client must not go there unasked.
-   * @throws {RunnerError} `invalid-request`, where it is no name of a model.
+   * The user chose this model. From now on it answers in every client, unless the setting names one. A model that runs
+   * elsewhere is not remembered: what is said in another client must not go there without a choice.
+   * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
    */
   choose(client: RunnerClient, model: string): Promise<void>;
 }
@@ -24,7 +26,7 @@ export interface ChatModelsOptions {
   readonly isRemote: (server: Server, model: string) => boolean;
 }
 
-/** So many models are asked whether they have turns; they are the loaded ones and the newest. */
+/** The most models that are examined for turns. They are the loaded ones and the newest. */
 const maxExamined = 8;
 
 export function createChatModels({ models, settings, choices, isRemote }: ChatModelsOptions): ChatModels {
@@ -49,7 +51,7 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
       const missing = chatModel === '' ? {} : { missing: chatModel };
 
       const chosen = named((await choices.last(client.server.url)) ?? '');
-      // It may have been replaced by one that runs elsewhere.
+      // A model that runs elsewhere may have replaced it since.
       if (chosen && !chosen.remote) return { model: chosen, from: 'choice', ...missing };
       const candidates = inOrder(able, completionModel);
       const model = await firstWithTurns(client, candidates, signal);
@@ -63,7 +65,7 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
   };
 }
 
-/** Those of the runner's own machine: the loaded, then the newest; who completes words comes after all who do not. */
+/** The models of the runner's own machine: loaded ones first, then the newest. The completion model comes last. */
 function inOrder(able: readonly Model[], completionModel: string): readonly Model[] {
   const rankOf = ({ name, running }: Model) => {
     if (completionModel !== '' && modelKey(name) === modelKey(completionModel)) return 2;

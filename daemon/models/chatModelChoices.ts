@@ -3,22 +3,22 @@ import type { Log } from '../log.ts';
 import { writePrivateFile } from '../privateFile.ts';
 import { readRegularFile } from '../regularFile.ts';
 
-/** What the user chose last at each runner, for every client and every daemon. */
+/** The model that the user chose last for each runner, shared by every client and every daemon. */
 export interface ChatModelChoices {
-  /** Undefined where nothing was chosen, or nothing can be read. */
+  /** Undefined if nothing was chosen, or if nothing can be read. */
   last(url: string): Promise<string | undefined>;
-  /** Where it cannot be written, it holds for this daemon's life. */
+  /** If it cannot be written, the choice applies as long as this daemon runs. */
   keep(url: string, model: string): Promise<void>;
 }
 
 const maxBytes = 64 * 1024;
-/** Of how many runners a choice is kept; the one that was made longest ago makes room. */
+/** For how many runners a choice is kept. The oldest choice makes room. */
 const maxKept = 32;
 
 const keptSchema = z.object({ chosen: z.array(z.object({ url: z.string(), model: z.string() })) });
 type Choice = z.infer<typeof keptSchema>['chosen'][number];
 
-/** Without a `path` nothing is kept beyond this daemon's life. */
+/** Without a `path` the choices last only as long as this daemon. */
 export function createChatModelChoices(path: string | undefined, log: Log): ChatModelChoices {
   const unwritten = new Map<string, string>();
   return {
@@ -35,7 +35,7 @@ export function createChatModelChoices(path: string | undefined, log: Log): Chat
         await writePrivateFile(path, `${JSON.stringify({ chosen }, undefined, 1)}\n`);
         unwritten.delete(url);
       } catch (error) {
-        log.warn(`The choice of ${model} is not kept for the next time: ${String(error)}`);
+        log.warn(`The choice of ${model} could not be saved for the next time: ${String(error)}`);
       }
     },
   };

@@ -19,7 +19,7 @@ interface Known {
   /** One of its answers had thinking. */
   hasThought?: boolean;
   isRemote?: boolean;
-  /** It has no turns: it only goes on with a text. */
+  /** Whether it has no turns and only continues a text. */
   goesOnWithText?: boolean;
   maximumContext?: number;
   allocatedContext?: number;

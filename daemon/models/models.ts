@@ -29,7 +29,7 @@ export interface Models {
   names(client: RunnerClient, signal: AbortSignal): Promise<readonly string[]>;
   /** Whether the model is known to embed and is not known to chat. */
   onlyEmbeds(client: RunnerClient, model: string): boolean;
-  /** Whether it can be talked to: false where its template is known to have no turns. */
+  /** Whether a user can talk to it; false if its template is known to have no turns. */
   hasTurns(client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean>;
   /** Discards the kept list, because it has changed. */
   forgetList(client: RunnerClient): void;
@@ -213,7 +213,7 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
   };
 }
 
-/** The runner counts in seconds and lists those of one second as it pleases; they go by their names. */
+/** The runner counts in seconds and lists models of the same second in any order. Here they are sorted by name. */
 function newestFirst(models: readonly WireModel[]): readonly WireModel[] {
   const dated = models.map((model) => ({ model, second: secondOf(model) }));
   dated.sort((a, b) => b.second - a.second || (a.model.name < b.model.name ? -1 : 1));

@@ -49,7 +49,7 @@ export function createModelStore(models: readonly PracticeModel[], now: () => nu
   return store;
 }
 
-/** What is there from the start can chat, unless it says otherwise; what is made is as it was made. */
+/** The template of initial models, which can chat unless they say otherwise. A created model keeps its own template. */
 const turns = '{{ range .Messages }}{{ .Role }}: {{ .Content }}\n{{ end }}';
 
 function keyOf(name: string): string {

@@ -3,12 +3,12 @@ import type { Message } from 'vscode-jsonrpc';
 import { contentLengthOf, headerEnd, maxHeaderBytes } from './frameHeader.ts';
 import { parseIncoming } from './incoming.ts';
 
-/** A first message that is larger, in bytes, is not looked at. */
+/** A larger first message is not read, in bytes. */
 const maxBytes = 1024 * 1024;
 
 /**
- * The first message of a stream of LSP frames, which stays in the stream for whoever reads it next. Undefined where the
- * stream begins otherwise, or ends before.
+ * The first message of a stream of LSP frames. It stays in the stream for the next reader. Undefined if the stream
+ * begins with something else, or ends too early.
  */
 export async function peekMessage(input: Readable): Promise<Message | undefined> {
   const taken: Taken = { chunks: [], size: 0 };
@@ -21,7 +21,7 @@ export async function peekMessage(input: Readable): Promise<Message | undefined>
   }
 }
 
-/** What was taken out of the stream. */
+/** The bytes that were taken out of the stream. */
 interface Taken {
   readonly chunks: Buffer[];
   size: number;
@@ -40,7 +40,7 @@ async function takeBody(input: Readable, taken: Taken): Promise<Buffer | undefin
   return Buffer.concat(taken.chunks).subarray(start, start + length);
 }
 
-/** False at the end. */
+/** False at the end of the stream. */
 async function takeMore(input: Readable, taken: Taken): Promise<boolean> {
   for (;;) {
     const chunk: Buffer | null = input.read();

@@ -16,7 +16,7 @@ export interface FrameConnectionOptions {
   /** Removes secrets from everything that goes out. */
   readonly redaction: Redaction;
   readonly trace: Trace;
-  /** The `initialize` that has its answer already. */
+  /** The id of the `initialize` request that already has its answer. */
   readonly answered: RequestId | undefined;
   /** The editor is gone. */
   readonly onLost: () => void;

@@ -1,7 +1,7 @@
 /** A longer block of bytes is not a header. */
 export const maxHeaderBytes = 8 * 1024;
 
-/** What ends the header of a frame. */
+/** The bytes that end the header of a frame. */
 export const headerEnd = Buffer.from('\r\n\r\n');
 
 /**

@@ -9,11 +9,11 @@ import { protocolVersion, type RunnerCapabilities } from '../../protocol/version
 
 export interface Greeter {
   readonly version: string;
-  /** Somebody named the address of the runner. */
+  /** Whether an option, the environment or the user named the address of the runner. */
   readonly isHostNamed: boolean;
 }
 
-/** The answer to `initialize`. It loads nothing: it is there before the rest of the daemon. */
+/** The answer to `initialize`. It loads nothing, because it is given before the rest of the daemon is loaded. */
 export function greetingTo(editor: ClientCapabilities, { version, isHostNamed }: Greeter): InitializeResult {
   const runner: RunnerCapabilities = { protocolVersion, isHostNamed };
   return {
@@ -35,7 +35,10 @@ function capabilitiesFor(editor: ClientCapabilities): ServerCapabilities {
   };
 }
 
-/** Inline completion is then announced only while there is a model for it. */
+/**
+ * Whether the editor supports dynamic registration. Then inline completion is announced only while there is a model for
+ * it.
+ */
 export function takesRegistration({ textDocument }: ClientCapabilities): boolean {
   return textDocument?.inlineCompletion?.dynamicRegistration === true;
 }

@@ -26,7 +26,7 @@ export type Edge = (message: Message) => Message;
 export interface TracedWriterOptions {
   readonly edge: Edge;
   readonly trace: Trace;
-  /** The id of a request whose answer is in the output already. */
+  /** The id of a request whose answer is already in the output. */
   readonly answered?: RequestId | undefined;
 }
 
@@ -63,8 +63,8 @@ export class TracedWriter extends StreamMessageWriter {
 }
 
 /**
- * Everything that tool servers are given is hidden, because nobody can tell which part of it is secret. What a login ends
- * with is hidden too.
+ * Everything that tool servers are given is hidden, because nobody can tell which part of it is secret. The address at
+ * the end of a login is hidden too.
  */
 function withoutEnv(key: string, value: unknown): unknown {
   if (key === 'redirectedTo') return '***';

@@ -1,6 +1,6 @@
 /**
- * Whether what `show` says of a model is that it only goes on with a text: its template has no turns, and nothing else
- * says that the runner would write them. Where the runner says too little, it is not so.
+ * Whether `show` says that a model only continues a text: its template has no turns, and nothing else shows that the
+ * runner would write them. If the runner says too little, this is false.
  */
 export function goesOnWithText(show: Readonly<Record<string, unknown>>): boolean {
   const { template } = show;
@@ -10,13 +10,16 @@ export function goesOnWithText(show: Readonly<Record<string, unknown>>): boolean
 /** A longer template than this many characters has turns. */
 const maxBareLength = 2_000;
 
-/** Those of models that complete are the prompt alone, or put what stands around a hole into their marks. */
+/** The template of a model that only completes is just the prompt, or puts the text around a hole between marks. */
 function hasNoTurns(template: string): boolean {
   if (template.length > maxBareLength || /\.(Messages|System|Response)\b/.test(template)) return false;
   return template.includes('.Suffix') || /^\{\{-? *\.Prompt *-?\}\}$/.test(template.trim());
 }
 
-/** By a renderer of the runner's own, by the template inside of the model's file, by another runner. */
+/**
+ * Whether something else writes the turns: a renderer in the runner, the template in the model's file, or another
+ * runner.
+ */
 function isRenderedOtherwise(show: Readonly<Record<string, unknown>>): boolean {
   const { modelfile, model_info: info, capabilities, remote_host: host } = show;
   if (typeof host === 'string' && host !== '') return true;

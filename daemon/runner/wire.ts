@@ -70,7 +70,7 @@ export interface WireShow {
   /** Text with one parameter on each line. */
   readonly parameters?: string;
   readonly template?: string;
-  /** It has no turns: it only goes on with a text. */
+  /** True if it has no turns and only continues a text. */
   readonly goesOnWithText?: true;
   readonly system?: string;
   readonly license?: string;

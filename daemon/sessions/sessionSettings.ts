@@ -1,10 +1,10 @@
 export interface SessionSettings {
   readonly keepSessions: boolean;
-  /** After so many days without a turn a conversation is deleted. */
+  /** A conversation is deleted after this many days without a turn. */
   readonly sessionDays: number;
 }
 
-/** Where both say something, the stricter counts. */
+/** Combines two settings. Where they differ, the stricter one applies. */
 export function stricter(one: SessionSettings, other: Partial<SessionSettings>): SessionSettings {
   return {
     keepSessions: one.keepSessions && other.keepSessions !== false,

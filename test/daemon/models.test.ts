@@ -575,7 +575,7 @@ t.test('what was chosen last is kept for every daemon, and a broken file chooses
   });
   await unwritable.keep('http://one', 'a:1b');
   t.equal(await unwritable.last('http://one'), 'a:1b', 'for its own life');
-  t.match(warned, [/^The choice of a:1b is not kept for the next time/]);
+  t.match(warned, [/^The choice of a:1b could not be saved for the next time/]);
 });
 
 t.test('a model is found and shown by its name', async (t) => {
