@@ -4,7 +4,7 @@ import { withoutUndefined } from '../protocol/withoutUndefined.ts';
 import { createConfiguration } from './config/configuration.ts';
 import { withoutUnset } from './config/eachSetting.ts';
 import { readHost } from './config/host.ts';
-import { initializationSchema } from './config/settings.ts';
+import { schemaFor } from './config/settings.ts';
 import type { UserConfig } from './config/userConfig.ts';
 import { openUserFile, type UserFileOptions } from './config/userFile.ts';
 import { peekMessage } from './rpc/firstMessage.ts';
@@ -43,9 +43,8 @@ function tryAnswer(
   if (method !== 'initialize' || typeof capabilities !== 'object' || capabilities === null) return undefined;
   try {
     const configuration = createConfiguration(readHost(host).host, settings);
-    configuration.start(
-      validate(initializationSchema, withoutUnset(initializationOptions), 'initializationOptions'),
-    );
+    const given = withoutUnset(initializationOptions);
+    configuration.start(validate(schemaFor(given), given));
     return greetingTo(capabilities, { version, isHostNamed: configuration.current.isHostNamed });
   } catch {
     return undefined;

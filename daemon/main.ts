@@ -1,8 +1,6 @@
-import { Console } from 'node:console';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { withoutUndefined } from '../protocol/withoutUndefined.ts';
-import { useCompileCache } from './compileCache.ts';
 import { userConfigPath } from './config/userConfigPath.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { DaemonOptions } from './handshake.ts';
@@ -37,7 +35,8 @@ async function main(): Promise<void> {
     process.stderr.write(`runnerd needs Node ${minimumMajor} or newer; this is ${process.versions.node}.\n`);
     process.exit(minimumMajor);
   }
-  useCompileCache({ platform: process.platform, env: process.env });
+  // Older ones have no cache to turn on.
+  if (major >= 22) await keepCompiled();
   const flags = readFlags(process.argv.slice(2));
   if (flags.help) return print(help);
   if (flags.version) return print(`${RUNNER_VERSION}\n`);
@@ -50,6 +49,7 @@ async function main(): Promise<void> {
 
 /** Standard output belongs to the protocol: what a library prints goes to standard error. Most starts print nothing. */
 function useErrorConsole(): void {
+  const { Console } = globalThis.console;
   let made: Console | undefined;
   Object.defineProperty(globalThis, 'console', {
     configurable: true,
@@ -58,6 +58,11 @@ function useErrorConsole(): void {
       return made;
     },
   });
+}
+
+async function keepCompiled(): Promise<void> {
+  const { useCompileCache } = await import('./compileCache.ts');
+  useCompileCache({ platform: process.platform, env: process.env });
 }
 
 interface Flags {

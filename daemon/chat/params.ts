@@ -59,7 +59,7 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
     think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
     options: z.exactOptional(object),
-    keepAlive: z.exactOptional(keepAlive),
+    keepAlive: z.exactOptional(keepAlive()),
     format: z.exactOptional(z.union([z.string(), object])),
     context: z.exactOptional(z.literal('leading')),
     contextTags: z.exactOptional(

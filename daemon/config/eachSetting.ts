@@ -1,6 +1,6 @@
 import { InvalidParamsError } from '../errors.ts';
 import { validate } from '../validate.ts';
-import { schemaOf } from './settings.ts';
+import { schemaFor } from './settings.ts';
 
 /** Settings that were read one by one, so that a wrong one leaves the others. */
 export interface SettingsRead {
@@ -22,7 +22,7 @@ export function readEach(value: unknown, root: string, isAllowed: (name: string)
       if (!isAllowed(name)) unknown.push(name);
       else if (Object.keys(set).length === 0) taken[name] = null;
       else {
-        const read = validate(schemaOf(name), set, root);
+        const read = validate(schemaFor(set), set, root);
         unknown.push(...unknownKeys(set, read));
         Object.assign(taken, read);
       }

@@ -2,63 +2,78 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import { parseAddress } from '../../protocol/address.ts';
 import type { ToolServers } from '../../protocol/tools.ts';
-import type { Schema } from '../validate.ts';
+import { exact, type Schema } from '../validate.ts';
 
 // Schemas of what stands in options.
 
-export const address = z.string().check(
-  z.superRefine((text, context) => {
-    try {
-      parseAddress(text);
-    } catch (error) {
-      context.addIssue({
-        code: 'custom',
-        message: error instanceof Error ? error.message : 'it is not an address',
-      });
-    }
-  }),
-);
-
-export const absolutePath = z
-  .string()
-  .check(z.refine((path) => path === '' || isAbsolute(path), 'it is not an absolute path'));
-
-/** Whole, and no more than a timer takes; 0 is no limit. */
-export const milliseconds = z.exactOptional(z.int().check(z.gte(0), z.lte(2 ** 31 - 1)));
-
-const server = z.object({
-  name: z.string().check(z.regex(/^[\w.-]{1,64}$/, 'a name has up to 64 letters, digits, ".", "_" and "-"')),
-  url: address,
-  caFile: z.exactOptional(absolutePath),
-});
-
-export const servers = z.array(server).check(
-  z.superRefine((list, context) => {
-    const names = ['default', ...list.map(({ name }) => name)];
-    const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-    if (twice > 0)
-      context.addIssue({ code: 'custom', path: [twice - 1, 'name'], message: 'the name is taken' });
-  }),
-);
-
-/** Seconds, or a duration with a unit; negative is for ever. */
-export const keepAlive = z.union(
-  [z.number(), z.string().check(z.regex(/^-?\d+$|^-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/))],
-  'it is neither seconds nor a duration such as "10m"',
-);
-
-/** Bounded, because each file that completion sends is matched against all of them (`daemon/completion/globs.ts`). */
-export const globs = z
-  .array(z.string().check(z.maxLength(1_000, 'a glob has at most 1,000 characters')))
-  .check(
-    z.refine((all) => all.join('').length <= 10_000, 'all globs together have at most 10,000 characters'),
+export const address = () =>
+  z.string().check(
+    z.superRefine((text, context) => {
+      try {
+        parseAddress(text);
+      } catch (error) {
+        context.addIssue({
+          code: 'custom',
+          message: error instanceof Error ? error.message : 'it is not an address',
+        });
+      }
+    }),
   );
 
-export const refusal = z.object({
-  url: z.string(),
-  model: z.string(),
-  digest: z.exactOptional(z.string()),
-});
+export const absolutePath = () =>
+  z.string().check(z.refine((path) => path === '' || isAbsolute(path), 'it is not an absolute path'));
+
+/** Whole, and no more than a timer takes; 0 is no limit. */
+export const milliseconds = () => z.exactOptional(z.int().check(z.gte(0), z.lte(2 ** 31 - 1)));
+
+const server = () =>
+  z.object({
+    name: z
+      .string()
+      .check(z.regex(/^[\w.-]{1,64}$/, 'a name has up to 64 letters, digits, ".", "_" and "-"')),
+    url: address(),
+    caFile: z.exactOptional(absolutePath()),
+  });
+
+export const servers = () =>
+  z.array(server()).check(
+    z.superRefine((list, context) => {
+      const names = ['default', ...list.map(({ name }) => name)];
+      const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+      if (twice > 0)
+        context.addIssue({ code: 'custom', path: [twice - 1, 'name'], message: 'the name is taken' });
+    }),
+  );
+
+/** Seconds, or a duration with a unit; negative is for ever. */
+export const keepAlive = () =>
+  z.union(
+    [z.number(), z.string().check(z.regex(/^-?\d+$|^-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/))],
+    'it is neither seconds nor a duration such as "10m"',
+  );
+
+/** Bounded, because each file that completion sends is matched against all of them (`daemon/completion/globs.ts`). */
+export const globs = () =>
+  z
+    .array(z.string().check(z.maxLength(1_000, 'a glob has at most 1,000 characters')))
+    .check(
+      z.refine((all) => all.join('').length <= 10_000, 'all globs together have at most 10,000 characters'),
+    );
+
+export const refusal = () =>
+  z.object({
+    url: z.string(),
+    model: z.string(),
+    digest: z.exactOptional(z.string()),
+  });
 
 /** Each entry is checked where it is used: a wrong one leaves the others alone. */
-export const toolServers = z.record(z.string(), z.unknown()) as unknown as Schema<ToolServers>;
+export const toolServers = () => z.record(z.string(), z.unknown()) as unknown as Schema<ToolServers>;
+
+export const approvals = () =>
+  exact(
+    z.record(
+      z.string(),
+      z.union([z.literal('always'), z.array(z.string())], 'it is neither "always" nor a list of tools'),
+    ),
+  );

@@ -4,11 +4,11 @@ import {
   defaultSessionDays,
   type InitializationOptions,
 } from '../../protocol/initialize.ts';
-import { approvalsSchema } from '../tools/params.ts';
 import { exact, type Schema } from '../validate.ts';
 import {
   absolutePath,
   address,
+  approvals,
   globs,
   keepAlive,
   milliseconds,
@@ -19,7 +19,8 @@ import {
 
 /** One key of `initializationOptions`. */
 export interface Setting {
-  readonly schema: z.ZodMiniType;
+  /** Made when it is wanted: no start checks all settings. */
+  readonly schema: () => z.ZodMiniType;
   /** What holds where nobody says anything; absent where nothing does, or where the environment decides. */
   readonly default?: unknown;
   /** A workspace that is not trusted may change it. Every other setting waits for trust. */
@@ -37,7 +38,7 @@ type SettingsTable = {
 };
 
 interface SettingOf<T> extends Setting {
-  readonly schema: Schema<T>;
+  readonly schema: () => Schema<T>;
   readonly default?: T;
 }
 
@@ -47,25 +48,31 @@ interface SettingOf<T> extends Setting {
  */
 export const settings = {
   host: {
-    schema: exact(address),
+    schema: () => exact(address()),
     says: 'Address of the runner, such as `http://127.0.0.1:11434`. Empty: `OLLAMA_HOST`, else that address.',
   },
   servers: {
-    schema: exact(servers),
+    schema: () => exact(servers()),
     default: [],
     says: 'Further runners beside the one at `host`, which has the name `default`.',
   },
   caFile: {
-    schema: exact(absolutePath),
+    schema: () => exact(absolutePath()),
     says: 'The absolute path of a PEM file with certificates to trust for `host`.',
   },
   timeouts: {
-    schema: exact(
-      z.object({
-        ...{ connect: milliseconds, list: milliseconds, firstByte: milliseconds, idle: milliseconds },
-        ...{ tool: milliseconds, toolTotal: milliseconds },
-      }),
-    ),
+    schema: () =>
+      exact(
+        z.object({
+          ...{
+            connect: milliseconds(),
+            list: milliseconds(),
+            firstByte: milliseconds(),
+            idle: milliseconds(),
+          },
+          ...{ tool: milliseconds(), toolTotal: milliseconds() },
+        }),
+      ),
     default: {
       ...{ connect: 5_000, list: 10_000, firstByte: 600_000, idle: 300_000 },
       ...{ tool: 60_000, toolTotal: 600_000 },
@@ -73,55 +80,55 @@ export const settings = {
     says: 'Time limits in whole milliseconds, for runners that are slower than usual; 0 is none.',
   },
   keepAlive: {
-    schema: exact(keepAlive),
+    schema: () => exact(keepAlive()),
     isHarmless: true,
     says: 'How long a model stays loaded after an answer: seconds, or a duration such as `10m`; negative is for ever. Empty: the runner decides.',
   },
   contextLength: {
-    schema: exact(z.int().check(z.gte(0))),
+    schema: () => exact(z.int().check(z.gte(0))),
     says: 'Tokens of the context window to ask for; 0 leaves it to the runner.',
   },
   logLevel: {
-    schema: exact(z.enum(['debug', 'info', 'warn', 'error'])),
+    schema: () => exact(z.enum(['debug', 'info', 'warn', 'error'])),
     default: 'info',
     isHarmless: true,
     says: 'What the daemon logs at least.',
   },
   chatModel: {
-    schema: exact(z.string()),
+    schema: () => exact(z.string()),
     says: 'The model that answers in a chat, such as `qwen3:8b`. Empty: the one that you chose last, else one that is loaded, else the newest that can chat.',
   },
   completionModel: {
-    schema: exact(z.string()),
+    schema: () => exact(z.string()),
     says: 'The model that completes as you type, such as `qwen2.5-coder:1.5b`. Empty: no completion.',
   },
   exclude: {
-    schema: exact(globs),
+    schema: () => exact(globs()),
     default: [],
     says: 'Globs of files whose text completion never sends, such as `**/private/**`: at most 1,000 characters each, and 10,000 together. Files that look like secrets are never sent.',
   },
   streamLogs: {
-    schema: exact(z.boolean()),
+    schema: () => exact(z.boolean()),
     default: false,
     says: 'Shows the log of a runner on this machine in the log of the editor.',
   },
   cacheDir: {
-    schema: exact(absolutePath),
+    schema: () => exact(absolutePath()),
     says: 'An absolute folder for what may be kept between runs. Empty: nothing is kept.',
   },
-  modelfilesPath: { schema: exact(z.string()), says: 'A further folder whose Modelfiles are listed.' },
+  modelfilesPath: { schema: () => exact(z.string()), says: 'A further folder whose Modelfiles are listed.' },
   catalogUrl: {
-    schema: exact(address),
+    schema: () => exact(address()),
     default: defaultCatalogUrl,
     says: 'Base address of the public catalog. Empty: `https://ollama.com`.',
   },
   keepSessions: {
-    schema: exact(z.boolean()),
+    schema: () => exact(z.boolean()),
     default: true,
     says: 'Keeps conversations of the terminal, Neovim and the Agent Client Protocol on the disk. Off: nothing is written, and nothing is listed.',
   },
   sessionDays: {
-    schema: exact(z.int().check(z.gte(1), z.lte(36_500))),
+    schema: () => exact(z.int().check(z.gte(1), z.lte(36_500))),
     default: defaultSessionDays,
     says: 'After how many days without a turn a conversation is deleted, at most 36,500.',
   },
@@ -131,27 +138,27 @@ export const settings = {
     says: 'Tool servers (MCP) by name, such as `{ "files": { "command": "npx", "args": ["-y", "server"] } }` or `{ "docs": { "url": "http://127.0.0.1:4000/mcp" } }`.',
   },
   approvals: {
-    schema: approvalsSchema,
+    schema: approvals,
     default: {},
     isForStart: true,
     says: 'Tools that run without a question, by the name of their server: `"always"`, or the names of the tools.',
   },
   trusted: {
-    schema: exact(z.boolean()),
+    schema: () => exact(z.boolean()),
     default: true,
     isForStart: true,
     isOfClient: true,
     says: 'False for a workspace that the user does not trust.',
   },
   sendsUserSettings: {
-    schema: exact(z.boolean()),
+    schema: () => exact(z.boolean()),
     default: false,
     isForStart: true,
     isOfClient: true,
     says: 'True: while the workspace is not trusted, the client sends the settings of the user alone. They then hold at once.',
   },
   refusedTools: {
-    schema: exact(z.array(refusal)),
+    schema: () => exact(z.array(refusal())),
     default: [],
     isForStart: true,
     isOfClient: true,
@@ -194,14 +201,11 @@ export function isHarmless(name: string): boolean {
   return settingOf(name).isHarmless === true;
 }
 
-/** `initializationOptions`. Each row has exactly the type of its key, and so has the whole. */
-export const initializationSchema = z.object(
-  Object.fromEntries(rows.map(([name, { schema }]) => [name, z.exactOptional(schema)])),
-) as unknown as Schema<InitializationOptions>;
-
-/** An object with this setting alone. */
-export function schemaOf(name: string): Schema<InitializationOptions> {
-  return z.object({ [name]: settingOf(name).schema }) as unknown as Schema<InitializationOptions>;
+/** A schema for options that have only these keys; those that nobody knows are left out. Each row has the type of its key. */
+export function schemaFor(given: object): Schema<InitializationOptions> {
+  const present = rows.filter(([name]) => Object.hasOwn(given, name));
+  const shape = Object.fromEntries(present.map(([name, { schema }]) => [name, schema()]));
+  return z.object(shape) as unknown as Schema<InitializationOptions>;
 }
 
 function settingOf(name: string): Setting {

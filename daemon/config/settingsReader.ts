@@ -2,7 +2,7 @@ import type { ChangedOptions, InitializationOptions } from '../../protocol/initi
 import type { Log } from '../log.ts';
 import { validate } from '../validate.ts';
 import { readEach, unknownKeys, withoutUnset } from './eachSetting.ts';
-import { initializationSchema, isChangeable, settings } from './settings.ts';
+import { isChangeable, schemaFor, settings } from './settings.ts';
 
 /** Reads the options of one session. */
 export interface SettingsReader {
@@ -43,7 +43,7 @@ export function createSettingsReader(log: Log): SettingsReader {
   return {
     start(value) {
       const given = withoutUnset(value);
-      const options = validate(initializationSchema, given, 'initializationOptions');
+      const options = validate(schemaFor(given), given, 'initializationOptions');
       nameUnknown(unknownKeys(given, options));
       return options;
     },

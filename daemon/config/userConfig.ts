@@ -24,10 +24,11 @@ export type UserAuth = { readonly origin?: string | undefined } & (
   | { readonly file: string; readonly command?: undefined }
 );
 
-const authSchema = z.union([
-  z.object({ origin: z.optional(z.url()), command: z.tuple([z.string()], z.string()) }),
-  z.object({ origin: z.optional(z.url()), file: z.string() }),
-]);
+const authSchema = () =>
+  z.union([
+    z.object({ origin: z.optional(z.url()), command: z.tuple([z.string()], z.string()) }),
+    z.object({ origin: z.optional(z.url()), file: z.string() }),
+  ]);
 
 export const emptyUserConfig: UserConfig = {
   auth: [],
@@ -65,7 +66,7 @@ export function parseUserConfig(text: string, { path, clientHasSettings }: UserC
     `The configuration ${path}${lineOfKey(text, key)} has "${key}", which is left out: ${why}.`;
   const { auth, ...rest } = value as { readonly auth?: unknown };
   const settings = readSettings(rest, { clientHasSettings, leftOut });
-  const sources = z.array(authSchema).safeParse([clientHasSettings ? [] : (auth ?? [])].flat());
+  const sources = z.array(authSchema()).safeParse([clientHasSettings ? [] : (auth ?? [])].flat());
   if (sources.success) return { ...settings, auth: sources.data as readonly UserAuth[] };
   const problem = leftOut('auth', 'it takes { origin?, command: [..] } or { origin?, file }');
   return { ...settings, auth: [], problems: [problem, ...settings.problems] };

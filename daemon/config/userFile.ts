@@ -1,4 +1,4 @@
-import { readRegularFile } from '../regularFile.ts';
+import { statSync } from 'node:fs';
 import { emptyUserConfig, parseUserConfig, type UserConfig, unusableUserConfig } from './userConfig.ts';
 
 /** The user's own configuration over the life of a daemon. Nobody else reads the file. */
@@ -34,6 +34,9 @@ export async function openUserFile({ path, clientHasSettings }: UserFileOptions)
 async function readUserConfig(path: string, clientHasSettings: boolean): Promise<UserConfig> {
   let text: string;
   try {
+    // Most users have none, and then nothing is loaded to read it.
+    if (!statSync(path, { throwIfNoEntry: false })) return emptyUserConfig;
+    const { readRegularFile } = await import('../regularFile.ts');
     text = await readRegularFile(path, maxBytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

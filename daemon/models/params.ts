@@ -39,7 +39,7 @@ export const runParamsSchema: Schema<RunModelParams> = exact(
   z.object({
     server,
     model: z.string(),
-    keepAlive: z.exactOptional(keepAlive),
+    keepAlive: z.exactOptional(keepAlive()),
   }),
 );
 

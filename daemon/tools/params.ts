@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import type {
-  Approvals,
   ApproveToolResult,
   FinishLoginParams,
   ListToolsParams,
@@ -16,13 +15,6 @@ export const loginSchema: Schema<LoginParams> = exact(z.object({ server: z.strin
 
 export const finishLoginSchema: Schema<FinishLoginParams> = exact(
   z.object({ server: z.string(), redirectedTo: z.exactOptional(z.string()) }),
-);
-
-export const approvalsSchema: Schema<Approvals> = exact(
-  z.record(
-    z.string(),
-    z.union([z.literal('always'), z.array(z.string())], 'it is neither "always" nor a list of tools'),
-  ),
 );
 
 export const approveToolSchema: Schema<ApproveToolResult> = exact(

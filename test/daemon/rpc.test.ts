@@ -12,7 +12,7 @@ import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { compileCacheFolder } from '../../daemon/compileCache.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
-import { initializationSchema } from '../../daemon/config/settings.ts';
+import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import { emptyUserConfig, parseUserConfig } from '../../daemon/config/userConfig.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
@@ -606,7 +606,7 @@ t.test('a full buffer holds the reader back, and a client that is gone is an err
 });
 
 t.test('a parameter that is wrong is named', async (t) => {
-  const cases: readonly (readonly [unknown, string])[] = [
+  const cases: readonly (readonly [options: object, path: string])[] = [
     [{ host: 5 }, 'host'],
     [{ host: 'ftp://x' }, 'host'],
     [
@@ -638,8 +638,9 @@ t.test('a parameter that is wrong is named', async (t) => {
     [{ exclude: Array(1_001).fill('0123456789') }, 'exclude'],
   ];
   for (const [options, path] of cases)
-    t.throws(() => validate(initializationSchema, options), failsWith({ path }), path);
-  t.strictSame(validate(initializationSchema, { keepAlive: '10m', unknown: 1 }), { keepAlive: '10m' });
+    t.throws(() => validate(schemaFor(options), options), failsWith({ path }), path);
+  const given = { keepAlive: '10m', unknown: 1 };
+  t.strictSame(validate(schemaFor(given), given), { keepAlive: '10m' });
 });
 
 /** A log that is kept, and what reads settings for it. */

@@ -32,7 +32,7 @@ export function rowOf(name: SettingName): {
 }
 
 function valueSchemaOf(name: SettingName): ValueSchema {
-  return simplified(z.toJSONSchema(settings[name].schema) as JsonSchema);
+  return simplified(z.toJSONSchema(settings[name].schema()) as JsonSchema);
 }
 
 interface JsonSchema extends ValueSchema {
