@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
   type FinishLoginResult,
   finishLoginRequest,
@@ -25,43 +26,55 @@ export async function runMcp(surroundings: Surroundings, commandLine: CommandLin
       'usage',
       'Say what to do and with which tool server: runner mcp login NAME, or runner mcp logout NAME',
     );
-  return withDaemon(surroundings, { commandLine }, (daemon) =>
+  const { name, ...entries } = namedServer(server);
+  const shown = showLine(server);
+  return withDaemon(surroundings, { commandLine, ...entries }, (daemon) =>
     word === 'login'
-      ? logIn(surroundings, commandLine, { daemon, server })
-      : logOut(surroundings, commandLine, { daemon, server }),
+      ? logIn(surroundings, commandLine, { daemon, server: name, shown })
+      : logOut(surroundings, commandLine, { daemon, server: name, shown }),
   );
+}
+
+/** A login is for an address, so one may be named that only an editor has entered. */
+function namedServer(word: string): Pick<InitializationOptions, 'mcpServers'> & { readonly name: string } {
+  if (!/^https?:\/\//.test(word) || !URL.canParse(word)) return { name: word };
+  // Not a name that an entry of the user's own may have, which would win.
+  const name = 'address-of-the-command-line';
+  return { name, mcpServers: { [name]: { url: word } } };
 }
 
 interface Named {
   readonly daemon: Daemon;
   readonly server: string;
+  /** As it was typed. */
+  readonly shown: string;
 }
 
 async function logIn(
   surroundings: Surroundings,
   { json, noBrowser }: CommandLine,
-  { daemon, server }: Named,
+  { daemon, server, shown }: Named,
 ): Promise<number> {
   const { stdout, stderr } = surroundings;
   const outcome = await interruptible(surroundings, async (signal) => {
     const login = await daemon.request(loginRequest, { server }, signal);
     if (json) await writeLine(stdout, JSON.stringify({ event: 'open', url: login.url }));
-    else await showAddress(surroundings, login, server);
+    else await showAddress(surroundings, login, shown);
     if (isAtTerminal(surroundings) && !noBrowser) surroundings.openAddress?.(login.url);
-    return finish(surroundings, { daemon, server }, signal);
+    return finish(surroundings, { daemon, server, shown }, signal);
   });
   if (outcome.kind === 'interrupted') {
     await (json
-      ? writeLine(stdout, JSON.stringify({ event: 'cancelled', server }))
+      ? writeLine(stdout, JSON.stringify({ event: 'cancelled', server: shown }))
       : writeLine(stderr, 'Stopped. Nobody was logged in.'));
     return 130;
   }
   const { scope } = outcome.value;
   await (json
-    ? writeLine(stdout, JSON.stringify({ event: 'done', server, ...outcome.value }))
+    ? writeLine(stdout, JSON.stringify({ event: 'done', server: shown, ...outcome.value }))
     : writeLine(
         stderr,
-        `You are logged in to ${showLine(server)}${scope === undefined ? '' : `, for: ${showLine(scope)}`}.`,
+        `You are logged in to ${shown}${scope === undefined ? '' : `, for: ${showLine(scope)}`}.`,
       ));
   return 0;
 }
@@ -69,10 +82,10 @@ async function logIn(
 async function showAddress(
   surroundings: Surroundings,
   { url, redirectUrl }: LoginResult,
-  server: string,
+  shown: string,
 ): Promise<void> {
   const { stderr } = surroundings;
-  await writeLine(stderr, `To log in to ${showLine(server)}, open this address in your browser:\n`);
+  await writeLine(stderr, `To log in to ${shown}, open this address in your browser:\n`);
   await writeLine(stderr, `${showLine(url)}\n`);
   if (isAtTerminal(surroundings))
     await writeLine(
@@ -113,11 +126,11 @@ function isAtTerminal({ stdin, stderr }: Surroundings): boolean {
 async function logOut(
   { stdout, stderr }: Surroundings,
   { json }: CommandLine,
-  { daemon, server }: Named,
+  { daemon, server, shown }: Named,
 ): Promise<number> {
   const result = await daemon.request(logoutRequest, { server });
-  if (json) await writeLine(stdout, JSON.stringify({ event: 'done', server, ...result }));
-  else await writeLine(stderr, logoutSentence(showLine(server), result));
+  if (json) await writeLine(stdout, JSON.stringify({ event: 'done', server: shown, ...result }));
+  else await writeLine(stderr, logoutSentence(shown, result));
   return 0;
 }
 

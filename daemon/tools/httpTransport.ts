@@ -70,7 +70,10 @@ async function sendLoggedIn(
   if (renewed === undefined)
     throw new LoginNeededError(`wants a ${token === undefined ? '' : 'new '}login (401)`);
   headers.set('authorization', `Bearer ${renewed}`);
-  return send();
+  const again = await send();
+  if (again.status !== 401) return again;
+  await again.body?.cancel();
+  throw new LoginNeededError('wants a new login (401)');
 }
 
 const neverAborted = new AbortController().signal;

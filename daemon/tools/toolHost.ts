@@ -1,24 +1,18 @@
 import { join } from 'node:path';
-import type { Tool } from '../../protocol/chat.ts';
 import type { Approvals, ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/tools.ts';
-import type { HostedTool, HostedTools, OfferedHostedTools } from '../chat/hostedTools.ts';
+import type { HostedTools } from '../chat/hostedTools.ts';
 import { createRedaction } from '../config/redaction.ts';
 import type { Log } from '../log.ts';
 import { stateFolder } from '../stateFolder.ts';
 import { createApprovals } from './approvals.ts';
-import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
+import { createArgumentsCheck } from './argumentsCheck.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore } from './oauth/loginStore.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
+import { offeredTools, type ServerOffer } from './offeredTools.ts';
 import { createProcessGroups } from './processGroups.ts';
 import type { ServerEntry } from './serverEntry.ts';
-import type { ServerTool } from './toolList.ts';
-import { namesForModel } from './toolNames.ts';
-import { failedOutcome, readToolResult } from './toolResult.ts';
 import { createToolServer, type ToolServer, ToolServerError, type ToolServerLimits } from './toolServer.ts';
-
-/** What a model is offered at most, the tools of the client among them. */
-const maxOffered = 128;
 
 export interface ToolHostOptions {
   /** In their order, as they are now. */
@@ -151,13 +145,10 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   };
 }
 
-interface ServerState {
-  readonly entry: ServerEntry;
-  readonly server?: ToolServer;
+interface ServerState extends ServerOffer {
   readonly state: ListedToolServer['state'];
   readonly message?: string;
   readonly needsLogin?: boolean;
-  readonly tools: readonly ServerTool[];
 }
 
 function stateWithout(entry: ServerEntry): ServerState {
@@ -177,66 +168,6 @@ function listedServer({ entry, state, message, needsLogin, tools }: ServerState)
     ...(message === undefined ? {} : { message }),
     ...(needsLogin ? { needsLogin } : {}),
   };
-}
-
-interface OfferParts {
-  readonly options: ToolHostOptions;
-  readonly approvals: ReturnType<typeof createApprovals>;
-  readonly check: ArgumentsCheck;
-  readonly sayOnce: (sentence: string) => void;
-}
-
-/** In the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
-function offeredTools(
-  states: readonly ServerState[],
-  own: readonly Tool[],
-  { options, approvals, check, sayOnce }: OfferParts,
-): OfferedHostedTools['tools'] {
-  const all = states.flatMap(({ entry, server, tools }) =>
-    server ? tools.map((tool) => ({ entry, server, tool })) : [],
-  );
-  const room = Math.max(0, maxOffered - own.length);
-  if (all.length > room)
-    sayOnce(
-      `There are ${all.length + own.length} tools, and a model is offered ${maxOffered} at most: the last ${all.length - room} are left out. Switch on fewer tool servers.`,
-    );
-  const offered = all.slice(0, room);
-  const names = namesForModel(
-    offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
-    own.map(({ name }) => name),
-  );
-  return offered.map(({ entry, server, tool }, index): HostedTool => {
-    const { title, description, inputSchema, annotations, fingerprint } = tool;
-    const approved = { entry, tool: tool.name, fingerprint };
-    return {
-      name: names[index] ?? tool.name,
-      description,
-      inputSchema,
-      server: entry.name,
-      ...(title === undefined ? {} : { title }),
-      ...(annotations === undefined ? {} : { annotations }),
-      problemWith: (given) => check(inputSchema, given),
-      isApproved: () => approvals.isApproved(approved, options.approvals()),
-      async allow(decision) {
-        approvals.allowForSession(approved);
-        if (decision === 'always')
-          await approvals.allowAlways(approved).catch((error) => {
-            options.log.warn(`That ${tool.name} is always allowed could not be kept: ${messageOf(error)}`);
-          });
-      },
-      async call(given, signal) {
-        try {
-          return readToolResult(
-            await server.call({ name: tool.name, arguments: given, inputSchema }, signal),
-          );
-        } catch (error) {
-          signal.throwIfAborted();
-          if (!(error instanceof ToolServerError)) throw error;
-          return failedOutcome(error.message);
-        }
-      },
-    };
-  });
 }
 
 /** Values of `env` and `headers` are taken out of all that is said of a server. */

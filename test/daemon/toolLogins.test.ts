@@ -198,9 +198,9 @@ t.test('the terminal logs in, and out', async (t) => {
   const again = run('tools');
   t.equal(await again.ended, 0);
   t.match(again.said(), /web +ready +echo/);
-  const logout = run('mcp', 'logout', server);
+  const logout = run('mcp', 'logout', peer.url);
   t.equal(await logout.ended, 0);
-  t.match(logout.said(), /logged out of web, and its login is revoked/);
+  t.match(logout.said(), /logged out of http:\/\/127\.0\.0\.1:\d+\/mcp, and its login is revoked/);
   t.match(await peer.stats(), { revoked: 1 });
 });
 

@@ -87,7 +87,8 @@ export function createLoginStore(folder: string): LoginStore {
     async write(login) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chmod(folder, 0o700);
-      await writePrivate(pathOf(login.server), `${JSON.stringify(login, undefined, 1)}\n`);
+      // What else the authorization server says of itself is not needed again.
+      await writePrivate(pathOf(login.server), `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`);
     },
     async remove(server) {
       await unlink(pathOf(server)).catch(() => undefined);

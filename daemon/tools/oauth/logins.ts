@@ -1,23 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import {
-  exchangeAuthorization,
-  type OAuthClientInformationMixed,
-  startAuthorization,
-  validateAuthorizationResponseIssuer,
-} from '@modelcontextprotocol/client';
 import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/tools.ts';
 import { orAborted } from '../../abort.ts';
 import { InvalidParamsError, RunnerError } from '../../errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { type AccessTokens, canHaveToken } from './accessTokens.ts';
-import { type Authority, findAuthority } from './authority.ts';
-import { identifyClient } from './clientIdentity.ts';
-import { loginFailure, refusedLogin } from './loginFailure.ts';
-import type { KeptLogin, LoginStore } from './loginStore.ts';
+import { findAuthority } from './authority.ts';
+import { type Begun, beginAuthorization, redeemCode } from './authorization.ts';
+import { loginFailure } from './loginFailure.ts';
+import type { LoginStore } from './loginStore.ts';
 import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 import { revoke } from './revocation.ts';
-import { toAccessToken } from './tokens.ts';
 
 /** Logging in to tool servers, and out. */
 export interface Logins {
@@ -47,22 +40,13 @@ interface Pending {
   end(): void;
 }
 
-/** What is known when the browser comes back. */
-interface Begun {
-  readonly entry: HttpServerEntry;
-  readonly authority: Authority;
-  readonly client: OAuthClientInformationMixed;
-  readonly codeVerifier: string;
-  readonly redirectUrl: string;
-}
-
 export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOptions): Logins {
   const pending = new Map<string, Pending>();
 
   const complete = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal) => {
     const { entry, authority } = begun;
     try {
-      const login = await redeem(begun, answer, signal);
+      const login = await redeemCode(begun, { answer, now: now(), signal });
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
       await store.alone(entry.url, () => store.write(login), signal);
@@ -73,25 +57,6 @@ export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOp
       throw loginFailure(error, authority.metadata.issuer);
     }
   };
-  const redeem = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal): Promise<KeptLogin> => {
-    const { entry, authority, client, codeVerifier, redirectUrl } = begun;
-    const { metadata, resource } = authority;
-    const issued = await exchangeAuthorization(metadata.issuer, {
-      ...{ metadata, clientInformation: client, codeVerifier, resource },
-      ...codeOf(answer, authority),
-      redirectUri: redirectUrl,
-      fetchFn: createOAuthFetch({ server: entry.url, signal }),
-    });
-    const { text, expiresAt } = toAccessToken(issued, now());
-    const { refresh_token: refreshToken, scope } = issued;
-    return {
-      ...{ version: 1, server: entry.url, metadata, client, resource },
-      isClientNamed: entry.clientId !== undefined,
-      ...(scope === undefined ? {} : { scope }),
-      ...(refreshToken === undefined ? { accessToken: text, expiresAt } : { refreshToken }),
-    };
-  };
-
   return {
     async begin(entry, signal) {
       requireTokenAddress(entry.url);
@@ -111,7 +76,7 @@ export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOp
         if (pending.get(entry.name)?.redirect === redirect) pending.delete(entry.name);
       };
       try {
-        const { url, begun } = await authorizationOf(entry, { authority, redirect, state, fetch });
+        const { url, begun } = await beginAuthorization(entry, { authority, redirect, state, fetch });
         const done = redirect.answer
           .then((answer) => complete(begun, answer, ended.signal))
           .finally(() => setImmediate(end));
@@ -153,41 +118,6 @@ export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOp
       for (const { end } of pending.values()) end();
     },
   };
-}
-
-interface AuthorizationOptions {
-  readonly authority: Authority;
-  readonly redirect: LoopbackRedirect;
-  readonly state: string;
-  readonly fetch: ReturnType<typeof createOAuthFetch>;
-}
-
-async function authorizationOf(
-  entry: HttpServerEntry,
-  { authority, redirect, state, fetch }: AuthorizationOptions,
-): Promise<{ readonly url: string; readonly begun: Begun }> {
-  const { metadata, resource, scope } = authority;
-  const { address: redirectUrl } = redirect;
-  const client = await identifyClient({ metadata, clientId: entry.clientId, redirectUrl, scope, fetch });
-  const { authorizationUrl, codeVerifier } = await startAuthorization(metadata.issuer, {
-    ...{ metadata, clientInformation: client, redirectUrl, state, resource },
-    ...(scope === undefined ? {} : { scope }),
-  });
-  return { url: authorizationUrl.href, begun: { entry, authority, client, codeVerifier, redirectUrl } };
-}
-
-/** The code, and who says so; `exchangeAuthorization` compares the issuer (RFC 9207), for an error it is compared here. */
-function codeOf(answer: URLSearchParams, { metadata }: Authority) {
-  const iss = answer.get('iss') ?? undefined;
-  const authorizationCode = answer.get('code');
-  if (authorizationCode) return { authorizationCode, ...(iss === undefined ? {} : { iss }) };
-  validateAuthorizationResponseIssuer({
-    iss,
-    expectedIssuer: metadata.issuer,
-    issParameterSupported: metadata.authorization_response_iss_parameter_supported === true,
-  });
-  const description = answer.get('error_description') ?? undefined;
-  throw refusedLogin(new URL(metadata.issuer).origin, answer.get('error') ?? 'it gave no code', description);
 }
 
 function requireTokenAddress(url: string): void {

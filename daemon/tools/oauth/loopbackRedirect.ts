@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { InvalidParamsError } from '../../errors.ts';
+import { InvalidParamsError, RunnerError } from '../../errors.ts';
 
 /** Where the browser is sent with the answer of an authorization server (RFC 8252, 7.3). */
 export interface LoopbackRedirect {
@@ -53,7 +53,7 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
         );
     },
     close() {
-      reject(new Error('The login was ended.'));
+      reject(new RunnerError('timeout', 'The login ended before the browser came back. Begin it again.'));
       server.close();
       // The page of the answer may be on its way.
       setTimeout(() => server.closeAllConnections(), 500).unref();

@@ -1,0 +1,88 @@
+import type { Tool } from '../../protocol/chat.ts';
+import type { Approvals } from '../../protocol/tools.ts';
+import type { HostedTool, OfferedHostedTools } from '../chat/hostedTools.ts';
+import type { Log } from '../log.ts';
+import type { ApprovalStore } from './approvals.ts';
+import type { ArgumentsCheck } from './argumentsCheck.ts';
+import type { ServerEntry } from './serverEntry.ts';
+import type { ServerTool } from './toolList.ts';
+import { namesForModel } from './toolNames.ts';
+import { failedOutcome, readToolResult } from './toolResult.ts';
+import { type ToolServer, ToolServerError } from './toolServer.ts';
+
+/** What a model is offered at most, the tools of the client among them. */
+const maxOffered = 128;
+
+/** What a server has now. */
+export interface ServerOffer {
+  readonly entry: ServerEntry;
+  /** Absent where it offers nothing. */
+  readonly server?: ToolServer;
+  readonly tools: readonly ServerTool[];
+}
+
+export interface OfferParts {
+  readonly options: {
+    /** What the user allows, as it is now; each counts. */
+    readonly approvals: () => readonly Approvals[];
+    readonly log: Log;
+  };
+  readonly approvals: ApprovalStore;
+  readonly check: ArgumentsCheck;
+  readonly sayOnce: (sentence: string) => void;
+}
+
+/** In the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
+export function offeredTools(
+  states: readonly ServerOffer[],
+  own: readonly Tool[],
+  { options, approvals, check, sayOnce }: OfferParts,
+): OfferedHostedTools['tools'] {
+  const all = states.flatMap(({ entry, server, tools }) =>
+    server ? tools.map((tool) => ({ entry, server, tool })) : [],
+  );
+  const room = Math.max(0, maxOffered - own.length);
+  if (all.length > room)
+    sayOnce(
+      `There are ${all.length + own.length} tools, and a model is offered ${maxOffered} at most: the last ${all.length - room} are left out. Switch on fewer tool servers.`,
+    );
+  const offered = all.slice(0, room);
+  const names = namesForModel(
+    offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
+    own.map(({ name }) => name),
+  );
+  return offered.map(({ entry, server, tool }, index): HostedTool => {
+    const { title, description, inputSchema, annotations, fingerprint } = tool;
+    const approved = { entry, tool: tool.name, fingerprint };
+    return {
+      name: names[index] ?? tool.name,
+      description,
+      inputSchema,
+      server: entry.name,
+      ...(title === undefined ? {} : { title }),
+      ...(annotations === undefined ? {} : { annotations }),
+      problemWith: (given) => check(inputSchema, given),
+      isApproved: () => approvals.isApproved(approved, options.approvals()),
+      async allow(decision) {
+        approvals.allowForSession(approved);
+        if (decision === 'always')
+          await approvals.allowAlways(approved).catch((error) => {
+            options.log.warn(
+              `That ${tool.name} is always allowed could not be kept: ${String(error instanceof Error ? error.message : error)}`,
+            );
+          });
+      },
+      async call(given, signal) {
+        try {
+          return readToolResult(
+            await server.call({ name: tool.name, arguments: given, inputSchema }, signal),
+          );
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!(error instanceof ToolServerError)) throw error;
+          return failedOutcome(error.message);
+        }
+      },
+    };
+  });
+}
