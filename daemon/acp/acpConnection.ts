@@ -10,7 +10,6 @@ import {
   RequestError,
   type Stream,
 } from '@agentclientprotocol/sdk';
-import { orAborted } from '../abort.ts';
 import type { FrameProblem } from '../rpc/incoming.ts';
 import type { Agent } from './agent.ts';
 import type { PromptClient, Update } from './client.ts';
@@ -56,8 +55,6 @@ export function connectAgent({
     <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
     async ({ method, params, signal }: { method: string; params: P; signal: AbortSignal }): Promise<R> => {
       try {
-        // Without a tick where there is nothing to wait for: a cancel may be right behind its prompt.
-        if (!greeting.isOver && method !== initialize) await orAborted(greeting.end, signal);
         return await work(params, signal);
       } catch (error) {
         const { code, message, data } = toWire(method, error);
@@ -87,15 +84,7 @@ export function connectAgent({
     .onRequest(session.resume, answer(agent.resumeSession))
     .onRequest(session.list, answer(agent.listSessions))
     .onRequest(session.delete, answer(agent.deleteSession))
-    .onRequest(
-      initialize,
-      answer((params) => {
-        const introduction = agent.initialize(params);
-        // Its answer is written first.
-        setImmediate(greeting.finish);
-        return introduction;
-      }),
-    )
+    .onRequest(initialize, answer(agent.initialize))
     .onRequest(session.new, answer(agent.newSession))
     .onRequest(session.setConfigOption, answer(agent.setOption))
     .onRequest(
@@ -113,9 +102,9 @@ export function connectAgent({
     void writer.write({ jsonrpc: '2.0', id: id ?? null, error } as AnyMessage).catch(() => undefined);
     writer.releaseLock();
   };
-  const messages = readMessageLines(input, { onProblem }) as AsyncGenerator<AnyMessage>;
+  const messages = greeting.hold(readMessageLines(input, { onProblem }) as AsyncGenerator<AnyMessage>);
   const lines: Stream = { readable: streamOf(messages), writable };
-  const connection = app.connect(traced(lines, edge, trace));
+  const connection = app.connect(traced(lines, edge, { trace, written: greeting.written }));
   return {
     update: updateTo(connection.client),
     signal: connection.signal,
@@ -123,20 +112,32 @@ export function connectAgent({
   };
 }
 
-/** Until `initialize` is answered, everything else waits: only then is it known what the client can do. */
+/**
+ * Holds back what comes right behind `initialize` until that is answered: the SDK refuses it before, and some clients do
+ * not wait.
+ */
 function createGreeting() {
+  let asked: unknown;
   let finish: () => void = () => undefined;
-  const greeting = {
-    isOver: false,
-    end: new Promise<void>((resolve) => {
-      finish = resolve;
-    }),
-    finish() {
-      greeting.isOver = true;
-      finish();
+  return {
+    async *hold(messages: AsyncGenerator<AnyMessage>): AsyncGenerator<AnyMessage> {
+      for await (const message of messages) {
+        const isGreeting =
+          'method' in message && message.method === methods.agent.initialize && 'id' in message;
+        const answered = new Promise<void>((resolve) => {
+          if (isGreeting) finish = resolve;
+          else resolve();
+        });
+        if (isGreeting) asked = message.id;
+        yield message;
+        await answered;
+      }
+    },
+    written(message: AnyMessage) {
+      // The SDK notes it once it has written the answer.
+      if (!('method' in message) && message.id === asked) setImmediate(finish);
     },
   };
-  return greeting;
 }
 
 function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessage> {
@@ -152,7 +153,10 @@ function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessa
 function traced(
   stream: Stream,
   edge: ConnectionOptions['edge'],
-  trace: NonNullable<ConnectionOptions['trace']>,
+  {
+    trace,
+    written,
+  }: { trace: NonNullable<ConnectionOptions['trace']>; written: (message: AnyMessage) => void },
 ): Stream {
   return {
     readable: stream.readable.pipeThrough(
@@ -169,6 +173,7 @@ function traced(
         trace('out', outgoing);
         const writer = stream.writable.getWriter();
         await writer.write(outgoing).finally(() => writer.releaseLock());
+        written(message);
       },
     }),
   };

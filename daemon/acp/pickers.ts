@@ -78,9 +78,12 @@ function canThink({ capabilities: { thinking } }: Model): boolean {
 
 const told: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
 
-/** Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. */
+/**
+ * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. What is allocated now is left out: it changes whenever a
+ * model is loaded, and then every picker would have to be sent again.
+ */
 function describe({ size, capabilities, context, remote }: Model): string {
-  const window = context.allocated ?? context.configured ?? context.maximum;
+  const window = context.configured ?? context.maximum;
   return [
     ...(remote ? [`at ${remote.host}`] : size ? [formatSize(size)] : []),
     ...told.filter((name) => capabilities[name].value === true),

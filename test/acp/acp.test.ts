@@ -217,6 +217,49 @@ t.test('the default model: by a flag, else by the last choice in whichever clien
   );
 });
 
+t.test('pickers are sent again only where they show something else', async (t) => {
+  const { runner, acp, open, ask } = await start(t, [thinker, seer]);
+  const { sessionId } = await open();
+  const updates = () =>
+    acp.updates.filter(({ update }) => update.sessionUpdate === 'config_option_update').length;
+  const load = (keepAlive?: number) =>
+    fetch(`${runner.url}/api/chat`, {
+      method: 'POST',
+      body: JSON.stringify({ model: thinker.name, messages: [], keep_alive: keepAlive }),
+    });
+  for (const [index, change] of [() => load(), () => load(0)].entries()) {
+    await change();
+    runner.say(`${index}`);
+    await ask(sessionId, text('Well?'));
+  }
+  t.equal(updates(), 0, 'a model that is loaded or unloaded changes nothing of them');
+  await fetch(`${runner.url}/api/delete`, { method: 'DELETE', body: JSON.stringify({ model: seer.name }) });
+  runner.say('.');
+  await ask(sessionId, text('Well?'));
+  t.equal(updates(), 1, 'a model that is gone does');
+});
+
+t.test('what comes before the answer to initialize waits for it', async (t) => {
+  const runner = await startStandIn({ models: [blind] });
+  t.teardown(() => runner.close());
+  const child = spawnAcp({ host: runner.url });
+  t.teardown(() => void child.kill());
+  const send = (id: number, method: string, params: object) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  send(1, 'session/new', place);
+  send(2, 'initialize', { protocolVersion: 1 });
+  send(3, 'session/new', place);
+  send(4, 'initialize', { protocolVersion: 1 });
+  const ids: unknown[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { id, error } = JSON.parse(line);
+    ids.push(error ? error.code : id);
+    if (ids.length === 4) break;
+  }
+  t.same(ids.slice(0, 2), [-32600, 2], 'nobody has asked for anything before');
+  t.same(ids.slice(2).toSorted(), [3, 4]);
+});
+
 t.test('what a prompt may hold', async (t) => {
   const { runner, acp, open, ask, set } = await start(t);
   const { sessionId } = await open();
