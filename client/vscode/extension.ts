@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { statusRequest } from '../../protocol/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
+import { registerAskCommands } from './chat/askCommands.ts';
+import { createChatModels, registerChatModelCommands } from './chat/chatModel.ts';
 import { withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { registerEnableChat } from './chat/enableChat.ts';
@@ -52,9 +54,17 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(log, daemon, failing, offered, turns, registerProvider(offered, ask));
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
+  const models = createChatModels(daemon, offered);
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(
-    registerParticipant({ offered, ask, reporter, icon, status: () => daemon.request(statusRequest, {}) }),
+    registerParticipant({
+      offered,
+      models,
+      ask,
+      reporter,
+      icon,
+      status: () => daemon.request(statusRequest, {}),
+    }),
   );
   subscriptions.push(registerInlineCompletion(daemon, log));
   const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
@@ -70,6 +80,8 @@ export function activate(context: vscode.ExtensionContext): void {
     registerAddressCommands(daemon, reporter),
     registerChooseCompletionModel(daemon, reporter),
     registerEnableChat(reporter),
+    registerChatModelCommands(daemon, models, reporter),
+    registerAskCommands({ models, ask, reporter }),
     registerContextLength(),
     registerWalkthrough(context.extension.id),
     registerDoctor(daemon, String(context.extension.packageJSON.version)),

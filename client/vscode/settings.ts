@@ -53,6 +53,11 @@ export function streamLogs(): boolean {
   return vscode.workspace.getConfiguration('runner').get<boolean>('streamLogs') ?? false;
 }
 
+/** The model that answers `@runner`; `""` leaves it to the picker. */
+export function chatModel(): string {
+  return vscode.workspace.getConfiguration('runner').get<string>('chatModel')?.trim() ?? '';
+}
+
 /** The model of inline completion; `""` is none. */
 export function completionModel(): string {
   return vscode.workspace.getConfiguration('runner').get<string>('completionModel')?.trim() ?? '';

@@ -83,6 +83,29 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     await ask(editor, '@runner what is it?');
   });
 
+  await t.test('/model chooses one, which answers whatever the picker shows', async (t) => {
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await ask(editor, '@runner /model thinker:8b');
+    t.ok(await transcript(editor, /thinker:8b answers from now on\./));
+    runner.say('Here I am.');
+    const result = await ask(editor, '@runner /explain who answers?');
+    t.match(result, { metadata: { model: 'thinker:8b' } });
+    t.match(
+      await transcript(editor, /Here I am\.[\s\S]*thinker:8b/),
+      /thinker:8b/,
+      'its name stands below the answer',
+    );
+    t.match(lastBody().messages, [{ content: /^Explain this code[\s\S]*who answers\?$/ }]);
+    await editor.evaluate(({ vscode }) =>
+      vscode.workspace
+        .getConfiguration('runner')
+        .update('chatModel', undefined, vscode.ConfigurationTarget.Global),
+    );
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    runner.say(['Forty', '-two <i> a < b'], { thinking: ['let me ', 'think'] });
+    await ask(editor, '@runner what is it?');
+  });
+
   await t.test('the history goes along, without what was only thought', async (t) => {
     runner.say('Yes.');
     await ask(editor, '@runner sure?');

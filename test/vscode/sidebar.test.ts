@@ -355,7 +355,8 @@ t.test('the manifest has what the views need', async (t) => {
   t.equal(known.size, commands.length, 'each command once');
   const titleOf = (id: string) => commands.find(({ command }) => command === id)?.title;
   for (const { command, title, category } of commands) t.ok(title && category === 'Runner', command);
-  for (const entry of Object.values(menus).flat()) t.ok(known.has(entry.command), entry.command);
+  for (const entry of Object.values(menus).flat())
+    t.ok('submenu' in entry ? menus[String(entry.submenu)] : known.has(entry.command), JSON.stringify(entry));
   const hidden = (menus['commandPalette'] ?? []).filter(({ when }) => when === 'false');
   const isHidden = (id: string) => hidden.some(({ command }) => command === id);
   t.ok(isHidden('runner.cancelPull'));
@@ -412,5 +413,5 @@ t.test('a page shows every text as it is, and runs the commands of its links alo
   t.match(html, "default-src 'none'");
   t.match(html, /Largest window<\/th><td>8,192 tokens/);
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
-  t.strictSame(commandsOf(page), ['runner.updateModel', 'runner.openModelPage']);
+  t.strictSame(commandsOf(page), ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage']);
 });

@@ -4,7 +4,9 @@ import type { InputBox } from 'vscode';
 import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
 import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import type { ProbeAnswer } from '../../client/vscode/address/addressProbe.ts';
+import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
+import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
@@ -436,4 +438,43 @@ t.test('an address is tried before it is kept', async (t) => {
   stubborn.box.validationMessage = undefined;
   await stubborn.enter();
   t.equal(await stubborn.result, 'proxy', 'a second Enter keeps it');
+});
+
+t.test(
+  'the commands of @runner have prompts, and commit messages are taken out of what models make of them',
+  async (t) => {
+    t.equal(withPrompt(undefined, 'hello'), 'hello');
+    t.equal(withPrompt('model', 'hello'), 'hello');
+    t.equal(withPrompt('toString', 'hello'), 'hello', 'only what the table has');
+    t.match(withPrompt('fix', 'it hangs'), /^Find what is wrong[\s\S]*\n\nit hangs$/);
+    t.notMatch(withPrompt('explain', ' '), /\n\n\s*$/, 'without words the prompt stands alone');
+    const { commands } = JSON.parse(readFileSync('package.json', 'utf8')).contributes.chatParticipants[0];
+    const names = commands.map(({ name }: { readonly name: string }) => name);
+    t.strictSame(names, [...Object.keys(prompts), 'model'], 'the manifest offers all of them');
+    t.ok(commitPrompt('x'.repeat(100_000)).length < 30_000);
+    const cases = [
+      [' Add a test\n', 'Add a test'],
+      ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
+      ['```text\nAdd a test```', 'Add a test'],
+      ['"Add a test"', 'Add a test'],
+      ['Use "a" and "b"', 'Use "a" and "b"'],
+    ] as const;
+    for (const [answer, want] of cases) t.equal(toCommitMessage(answer), want, answer);
+  },
+);
+
+t.test('what stands below a finished answer', async (t) => {
+  const model = 'qwen3:8b';
+  const cases = [
+    [
+      { promptTokens: 100, completionTokens: 84, contextLength: 4096 },
+      2_000,
+      'qwen3:8b · 42 tokens/s · 4 % of a window of 4,096 tokens',
+    ],
+    [{ promptTokens: 100, completionTokens: 18 }, 4_000, 'qwen3:8b · 4.5 tokens/s'],
+    [{ promptTokens: 1, completionTokens: 3 }, 5, 'qwen3:8b'],
+    [{ promptTokens: 0, completionTokens: 0, contextLength: 4096 }, 0, 'qwen3:8b'],
+  ] as const;
+  for (const [usage, milliseconds, want] of cases)
+    t.equal(describeAnswer({ model, usage, milliseconds }), want);
 });

@@ -7,6 +7,8 @@ export interface AnswerWriter {
   write(delta: ChatDelta): void;
   /** The answer is complete. */
   end(): void;
+  /** From the first part that was written until now, in ms. */
+  readonly elapsed: number;
 }
 
 /** The least number of characters of thinking that are shown at once, if a paragraph ends there. */
@@ -19,6 +21,7 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
   let thought = '';
   let shown = 0;
   let begunAt = 0;
+  let firstAt: number | undefined;
   const think = (text: string) => {
     if (thought === '') {
       begunAt = now();
@@ -37,12 +40,16 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
   };
   return {
     write(delta) {
+      firstAt ??= now();
       if (delta.kind === 'thinking') return think(delta.text);
       end();
       if (delta.kind === 'text') stream.markdown(delta.text);
       if (delta.kind === 'notice') stream.markdown(toAside(delta.notice.message));
     },
     end,
+    get elapsed() {
+      return firstAt === undefined ? 0 : now() - firstAt;
+    },
   };
 }
 

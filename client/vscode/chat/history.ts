@@ -2,16 +2,20 @@ import * as vscode from 'vscode';
 import type { Attachment, Message } from '../../../protocol/chat.ts';
 import { isPicture } from '../convert/messages.ts';
 import { isAside } from './answerWriter.ts';
+import { withPrompt } from './prompts.ts';
 import { readMetadata } from './turnMetadata.ts';
 
 /** The earlier turns: what the user asked, what was answered, and the tools that were called. */
 export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {
   const turns = await Promise.all(
-    history.map(async (turn) =>
-      turn instanceof vscode.ChatRequestTurn ? [(await toQuestion(turn)).message] : toAnswer(turn),
-    ),
+    history.map(async (turn) => (turn instanceof vscode.ChatRequestTurn ? toAsked(turn) : toAnswer(turn))),
   );
   return turns.flat();
+}
+
+/** A choice of a model was no question. */
+async function toAsked(turn: vscode.ChatRequestTurn): Promise<readonly Message[]> {
+  return turn.command === 'model' ? [] : [(await toQuestion(turn)).message];
 }
 
 export interface Question {
@@ -20,18 +24,24 @@ export interface Question {
   readonly leftOut: readonly string[];
 }
 
+/** A question that is being asked, or was asked in an earlier turn. */
+interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'> {
+  readonly command?: string | undefined;
+}
+
 /** The user's question, and the attachments apart from its words. */
 export async function toQuestion({
   prompt,
+  command,
   references,
-}: Pick<vscode.ChatRequest, 'prompt' | 'references'>): Promise<Question> {
+}: Asked): Promise<Question> {
   const parts = await Promise.all(references.map(partOf));
   const images = parts.flatMap(({ image }) => image ?? []);
   const attachments = parts.flatMap(({ attachment }) => attachment ?? []);
   return {
     message: {
       role: 'user',
-      content: prompt,
+      content: withPrompt(command, prompt),
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(images.length === 0 ? {} : { images }),
     },

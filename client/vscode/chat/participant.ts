@@ -2,12 +2,14 @@ import * as vscode from 'vscode';
 import type { ChatResult, Message } from '../../../protocol/chat.ts';
 import type { Status } from '../../../protocol/status.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
+import { plain } from '../notificationText.ts';
+import { describeAnswer } from './answerDetails.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
+import type { ChatModels, NamedModel } from './chatModel.ts';
 import { endFailed, endWithoutModel } from './failedTurn.ts';
 import { followUps } from './followUps.ts';
 import { toHistory, toQuestion } from './history.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { vendor } from './provider.ts';
 import { registerThoughts } from './thoughts.ts';
 import { callTools, toolsFor } from './tools.ts';
 import type { AskForTurn } from './turn.ts';
@@ -20,6 +22,7 @@ const maxRounds = 8;
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
+  readonly models: ChatModels;
   readonly ask: AskForTurn;
   readonly reporter: ErrorReporter;
   readonly icon: vscode.IconPath;
@@ -44,22 +47,17 @@ interface Turn {
   readonly token: vscode.CancellationToken;
 }
 
-interface Model {
-  readonly name: string;
-  readonly server: string;
-}
-
-async function answer(
-  { offered, ask, reporter, status }: ParticipantOptions,
-  turn: Turn,
-): Promise<vscode.ChatResult> {
+async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.ChatResult> {
+  const { offered, models, ask, reporter, status } = options;
   const { request, stream } = turn;
+  if (request.command === 'model') return changeModel(options, turn);
   // The runner may have started, or a model may have been pulled, since the last request.
   if (!offered.preferred) await offered.refresh();
-  const chosen = chosenModel(request, offered);
-  const model = chosen ?? offered.preferred;
+  const { model, note } = await models.answering(request.model);
   if (!model) return endWithoutModel(stream, request.prompt, status);
-  if (!chosen) stream.progress(`${model.name} answers; the picker shows ${request.model.name}`);
+  if (note !== undefined) stream.progress(note);
+  const { running, remote } = offered.find(model.name, model.server) ?? {};
+  if (!running && !remote) stream.progress(`Loading ${model.name}`);
   try {
     return await converse(ask, model, turn);
   } catch (error) {
@@ -70,13 +68,32 @@ async function answer(
   }
 }
 
-/** The model in the picker, if it is ours. */
-function chosenModel({ model }: vscode.ChatRequest, offered: OfferedModels): Model | undefined {
-  return model.vendor === vendor ? offered.current.find(({ id }) => id === model.id)?.model : undefined;
+/** `/model` with a name, or without one, which asks for it. */
+async function changeModel(
+  { offered, models }: ParticipantOptions,
+  { request, stream }: Turn,
+): Promise<vscode.ChatResult> {
+  const wanted = request.prompt.trim();
+  const known = offered.find(wanted) ?? offered.find(`${wanted}:latest`);
+  if (wanted !== '' && !known) {
+    stream.markdown(toAside(`${plain(wanted)} is not installed. Ask /model without a name to see the list.`));
+    return {};
+  }
+  if (known) await models.choose(known);
+  const chosen =
+    known?.name ?? (await vscode.commands.executeCommand<string | undefined>('runner.chooseChatModel'));
+  stream.markdown(
+    toAside(chosen === undefined ? 'The model stays as it is.' : `${chosen} answers from now on.`),
+  );
+  return {};
 }
 
 /** Asks the model, runs the tools that it calls and asks again, until it answers or the rounds are used up. */
-async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): Promise<vscode.ChatResult> {
+async function converse(
+  ask: AskForTurn,
+  { name, server }: NamedModel,
+  turn: Turn,
+): Promise<vscode.ChatResult> {
   const { request, context, stream, token } = turn;
   const { message, leftOut } = await toQuestion(request);
   if (leftOut.length > 0) {
@@ -96,7 +113,7 @@ async function converse(ask: AskForTurn, { name, server }: Model, turn: Turn): P
     said.push(result.message);
     const calls = result.message.toolCalls ?? [];
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
-    if (isDone) return ended(stream, result, { model: name, said, isLast });
+    if (isDone) return ended(stream, result, { model: name, said, isLast, milliseconds: writer.elapsed });
     said.push(...(await callTools(calls, { request, offered: tools, token })));
   }
 }
@@ -105,13 +122,14 @@ interface Ending {
   readonly model: string;
   readonly said: readonly Message[];
   readonly isLast: boolean;
+  readonly milliseconds: number;
 }
 
 function ended(
   stream: vscode.ChatResponseStream,
   { usage, finishReason }: ChatResult,
-  { model, said, isLast }: Ending,
-): vscode.ChatResult {
+  { model, said, isLast, milliseconds }: Ending,
+): ShownResult {
   if (isLast) stream.markdown(toAside(`The limit of ${maxRounds} rounds of tools was reached.`));
   if (finishReason === 'length')
     stream.markdown(toAside('The answer was cut: it reached its limit of tokens.'));
@@ -123,5 +141,10 @@ function ended(
     ...(reason && { ended: reason }),
     ...(messages && { messages }),
   };
-  return { metadata };
+  return { metadata, details: describeAnswer({ model, usage, milliseconds }) };
+}
+
+/** The editor shows `details` below a finished answer; it is in no stable typing. */
+interface ShownResult extends vscode.ChatResult {
+  readonly details: string;
 }

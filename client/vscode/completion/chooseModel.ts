@@ -4,6 +4,8 @@ import { defaultServerName } from '../../../protocol/initialize.ts';
 import { listModelsRequest, type Model } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
+import { formatBytes } from '../models/bytes.ts';
+import { plain } from '../notificationText.ts';
 import { completionModel, updateSetting } from '../settings.ts';
 
 /** Chooses the model that completes as the user types, or none. */
@@ -11,7 +13,18 @@ export function registerChooseCompletionModel(
   daemon: DaemonConnection,
   reporter: ErrorReporter,
 ): vscode.Disposable {
-  return vscode.commands.registerCommand('runner.chooseCompletionModel', async () => {
+  const useRow = async (row: unknown) => {
+    const { model } = row as { readonly model: string };
+    const { models } = await daemon.request(listModelsRequest, {});
+    const known = models.find(({ name }) => name === model);
+    if (known && !fills(known) && !(await isSure(model))) return;
+    await updateSetting('completionModel', model);
+    vscode.window.setStatusBarMessage(`${model} completes as you type`, 5_000);
+  };
+  const onRow = vscode.commands.registerCommand('runner.completeWithModel', (row: unknown) =>
+    useRow(row).catch((error) => reporter.report(error, { during: 'Choosing a model', showToUser: true })),
+  );
+  const choosing = vscode.commands.registerCommand('runner.chooseCompletionModel', async () => {
     try {
       const { models } = await daemon.request(listModelsRequest, { refresh: true });
       const items = itemsOf(models, completionModel());
@@ -24,6 +37,13 @@ export function registerChooseCompletionModel(
       reporter.report(error, { during: 'Choosing a model', showToUser: true });
     }
   });
+  return vscode.Disposable.from(onRow, choosing);
+}
+
+async function isSure(model: string): Promise<boolean> {
+  const yes = 'Use It All the Same';
+  const question = `${model} is not listed as filling in the middle, so it completes worse.`;
+  return (await vscode.window.showWarningMessage(plain(question), yes)) === yes;
 }
 
 /** Models that fill in the middle first, the smallest first, because completion asks at each pause. */
@@ -33,7 +53,11 @@ function itemsOf(models: readonly Model[], current: string) {
     .sort((a, b) => Number(fills(b)) - Number(fills(a)) || (a.size ?? 0) - (b.size ?? 0));
   const items = able.map((model) => ({
     label: model.name,
-    description: [fills(model) ? 'fills in the middle' : '', model.name === current ? 'now' : '']
+    description: [
+      model.size === undefined ? '' : formatBytes(model.size),
+      fills(model) ? 'fills in the middle' : 'cannot fill in the middle',
+      model.name === current ? 'now' : '',
+    ]
       .filter(Boolean)
       .join(', '),
     model: model.name,

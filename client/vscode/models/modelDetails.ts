@@ -1,3 +1,4 @@
+import { canChat } from '../../../protocol/choice.ts';
 import type { Model, ShowModelResult } from '../../../protocol/models.ts';
 import type { Page, Section } from '../page/page.ts';
 import { formatBytes } from './bytes.ts';
@@ -8,6 +9,9 @@ export function detailsOf(result: ShowModelResult): Page {
   const { model, parameters = {}, system, template, license, modelfile } = result;
   const row = paramsOf({ model: model.name, server: model.server });
   const links = [
+    ...(canChat(model)
+      ? [{ title: 'Chat with This Model', command: 'runner.chatWithModel', arguments: [row] }]
+      : []),
     { title: 'Update', command: 'runner.updateModel', arguments: [row] },
     { title: 'Open Page', command: 'runner.openModelPage', arguments: [row] },
   ];

@@ -1,0 +1,107 @@
+import * as vscode from 'vscode';
+import { canChat } from '../../../protocol/choice.ts';
+import { defaultServerName } from '../../../protocol/initialize.ts';
+import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/models.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import type { ErrorReporter } from '../errorReporter.ts';
+import { pickModel } from '../models/modelPicker.ts';
+import { chatModel, updateSetting } from '../settings.ts';
+import type { OfferedModels } from './offeredModels.ts';
+
+export interface NamedModel {
+  readonly name: string;
+  readonly server: string;
+}
+
+/** Which model answers `@runner`. */
+export interface ChatModels {
+  /** By the setting, else by the editor's picker, else by the daemon's rule. `note` is what the user must know of it. */
+  answering(
+    picked: vscode.LanguageModelChat,
+  ): Promise<{ readonly model?: NamedModel; readonly note?: string }>;
+  /** From now on, this one. */
+  choose(model: NamedModel): Promise<void>;
+}
+
+const vendor = 'runner';
+
+export function createChatModels(daemon: DaemonConnection, offered: OfferedModels): ChatModels {
+  const byRule = async () => {
+    try {
+      return await daemon.request(chatModelRequest, {});
+    } catch {
+      // The chat says later why nobody answers.
+      return {};
+    }
+  };
+  return {
+    async answering({ vendor: of, id, name }) {
+      const { model: ruled, from, missing } = chatModel() === '' ? {} : await byRule();
+      if (ruled && from === 'setting') return { model: ruled };
+      const gone =
+        missing === undefined ? undefined : `runner.chatModel names ${missing}, which cannot answer here.`;
+      const inPicker = of === vendor ? offered.current.find((one) => one.id === id)?.model : undefined;
+      if (inPicker) return { model: inPicker, ...(gone && { note: `${gone} ${inPicker.name} answers.` }) };
+      const model = (await byRule()).model ?? offered.preferred;
+      const note = model && `${gone ? `${gone} ` : ''}${model.name} answers; the picker shows ${name}`;
+      return { ...(model && { model }), ...(note && { note }) };
+    },
+    async choose({ name, server }) {
+      // The setting names models of the default server; another server's is chosen in the picker.
+      const isHere = server === defaultServerName;
+      await updateSetting('chatModel', isHere ? name : undefined);
+      if (isHere) await daemon.request(chooseChatModelRequest, { model: name });
+    },
+  };
+}
+
+/** The commands that choose the model of the chat. */
+export function registerChatModelCommands(
+  daemon: DaemonConnection,
+  models: ChatModels,
+  reporter: ErrorReporter,
+): vscode.Disposable {
+  const reported = (work: (argument: unknown) => Promise<unknown>) => async (argument: unknown) => {
+    try {
+      return await work(argument);
+    } catch (error) {
+      reporter.report(error, { during: 'Choosing a model', showToUser: true });
+      return undefined;
+    }
+  };
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand(
+      'runner.chooseChatModel',
+      reported(async () => {
+        const current = chatModel();
+        const model = await pickModel(daemon, {
+          title: 'Which Model Answers in the Chat?',
+          fits: (one) => canChat(one) && one.server === defaultServerName,
+          remark: ({ name, capabilities }) =>
+            [capabilities.tools.value === false ? 'without tools' : '', name === current ? 'now' : '']
+              .filter(Boolean)
+              .join(' · '),
+          none: 'There is no model that can chat. Pull one, such as qwen3:4b.',
+        });
+        if (model) await models.choose(model);
+        return model?.name;
+      }),
+    ),
+    vscode.commands.registerCommand(
+      'runner.chatWithModel',
+      reported(async (row) => {
+        const { model, server = defaultServerName } = row as {
+          readonly model: string;
+          readonly server?: string;
+        };
+        await models.choose({ name: model, server });
+        const isHere = server === defaultServerName;
+        await vscode.commands.executeCommand('workbench.action.chat.open', {
+          query: '@runner ',
+          isPartialQuery: true,
+          ...(isHere ? {} : { modelSelector: { vendor, id: `${server}/${model}` } }),
+        });
+      }),
+    ),
+  );
+}
