@@ -30,11 +30,7 @@ interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'> {
 }
 
 /** The user's question, and the attachments apart from its words. */
-export async function toQuestion({
-  prompt,
-  command,
-  references,
-}: Asked): Promise<Question> {
+export async function toQuestion({ prompt, command, references }: Asked): Promise<Question> {
   const parts = await Promise.all(references.map(partOf));
   const images = parts.flatMap(({ image }) => image ?? []);
   const attachments = parts.flatMap(({ attachment }) => attachment ?? []);
