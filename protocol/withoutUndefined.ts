@@ -9,7 +9,10 @@ type Unset<T> = T extends unknown
  */
 export function withoutUndefined<T extends object = never>(fields: Unset<NoInfer<T>>): T {
   const given: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) given[key] = value;
+  for (const key of Object.keys(fields)) {
+    const value: unknown = Reflect.get(fields, key);
+    if (value !== undefined) given[key] = value;
+  }
   // Every required key has a value, as the parameter's type demands.
   return given as T;
 }

@@ -29,19 +29,31 @@ export function redactMessage<T extends object>(message: T, redaction: Redaction
     if (typeof value === 'string') return text(value, voice);
     if (typeof value !== 'object' || value === null) return value;
     if (depth > maxDepth) throw new RangeError('The message is nested too deep.');
-    if (Array.isArray(value)) {
-      const items = value.map((item: unknown) => walk(item, voice, depth + 1));
-      return items.some((item, index) => item !== value[index]) ? items : value;
+    return Array.isArray(value) ? walkItems(value, voice, depth) : walkFields(value, voice, depth);
+  };
+  // Most messages hold no secret, so a copy is begun at the first difference alone.
+  const walkItems = (items: readonly unknown[], voice: Voice, depth: number) => {
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < items.length; index += 1) {
+      const item = walk(items[index], voice, depth + 1);
+      if (!copy && item !== items[index]) copy = items.slice(0, index);
+      copy?.push(item);
     }
-    const fields = Object.entries(value);
-    const clean = fields.map(([key, field]) => [
-      text(key, 'words'),
-      depth === 0 && frameKeys.has(key) ? field : walk(field, voiceOf(key, voice), depth + 1),
-    ]);
-    const isSame = clean.every(
-      ([key, field], index) => key === fields[index]?.[0] && field === fields[index]?.[1],
-    );
-    return isSame ? value : Object.fromEntries(clean);
+    return copy ?? items;
+  };
+  const walkFields = (fields: object, voice: Voice, depth: number) => {
+    let copy: [key: string, field: unknown][] | undefined;
+    const keys = Object.keys(fields);
+    for (const key of keys) {
+      const field: unknown = Reflect.get(fields, key);
+      const isFrame = depth === 0 && frameKeys.has(key);
+      const cleanKey = text(key, 'words');
+      const cleanField = isFrame ? field : walk(field, voiceOf(key, voice), depth + 1);
+      if (!copy && (cleanKey !== key || cleanField !== field))
+        copy = keys.slice(0, keys.indexOf(key)).map((before) => [before, Reflect.get(fields, before)]);
+      copy?.push([cleanKey, cleanField]);
+    }
+    return copy ? Object.fromEntries(copy) : fields;
   };
   return walk(message, 'rest', 0) as T;
 }

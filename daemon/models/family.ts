@@ -1,4 +1,4 @@
-import { parseModelName } from './name.ts';
+import { tryModelName } from './name.ts';
 
 /** Names whose first part says too little. The whole name is the family. */
 const wholeNames = ['gpt-oss', 'open-orca'];
@@ -26,9 +26,5 @@ function isFamily(text: string): boolean {
 
 /** A server may list a name that the grammar refuses; it gets a family all the same. */
 function modelPartOf(name: string): string {
-  try {
-    return parseModelName(name).model;
-  } catch {
-    return name.split('/').at(-1)?.split(':')[0] ?? name;
-  }
+  return tryModelName(name)?.model ?? name.split('/').at(-1)?.split(':')[0] ?? name;
 }

@@ -88,7 +88,19 @@ export function createModelKnowledge(): ModelKnowledge {
   const loaded = new Map<string, string>();
   const visionByModelId = new Map<string, boolean>();
 
-  const entry = (server: Server, model: string): Known => entryAt(modelId(server, model));
+  /** A name is read once, however often a list has it. */
+  const ids = new Map<string, string>();
+  const idOf = (server: Server, model: string): string => {
+    const written = `${server.url} ${model}`;
+    const found = ids.get(written);
+    if (found !== undefined) return found;
+    if (ids.size >= maxKnown) ids.clear();
+    const id = modelId(server, model);
+    ids.set(written, id);
+    return id;
+  };
+
+  const entry = (server: Server, model: string): Known => entryAt(idOf(server, model));
 
   const entryAt = (id: string): Known => {
     const found = known.get(id);
@@ -137,7 +149,7 @@ export function createModelKnowledge(): ModelKnowledge {
     capability,
     learnListed(server, models) {
       for (const model of models) {
-        const id = modelId(server, model.name);
+        const id = idOf(server, model.name);
         const found = entryOf(id, model);
         if (model.capabilities) found.listed = new Set(model.capabilities);
         found.isRemote = model.remoteHost !== undefined;
@@ -146,13 +158,13 @@ export function createModelKnowledge(): ModelKnowledge {
       }
     },
     learnRunning(server, models) {
-      const running = new Map(models.map((model) => [modelId(server, model.name), model.allocatedContext]));
+      const running = new Map(models.map((model) => [idOf(server, model.name), model.allocatedContext]));
       for (const [id, found] of known) {
         if (id.startsWith(`${server.url} `) && !running.has(id)) delete found.allocatedContext;
       }
       for (const model of models) {
         if (model.allocatedContext)
-          entryOf(modelId(server, model.name), model).allocatedContext = model.allocatedContext;
+          entryOf(idOf(server, model.name), model).allocatedContext = model.allocatedContext;
       }
       const before = loaded.get(server.url);
       const now = [...running.keys()].sort().join('\n');
@@ -160,7 +172,7 @@ export function createModelKnowledge(): ModelKnowledge {
       if (before !== undefined && before !== now) otherLoaded.fire(server);
     },
     learnShown(server, model, show) {
-      const id = modelId(server, model);
+      const id = idOf(server, model);
       const found = entryAt(id);
       found.isShown = true;
       if (show.capabilities) found.shown = new Set(show.capabilities);
@@ -172,12 +184,12 @@ export function createModelKnowledge(): ModelKnowledge {
       noteVision(found, id, model);
     },
     observe(server, model, { capability: name, value }) {
-      const id = modelId(server, model);
+      const id = idOf(server, model);
       entryAt(id).observed.set(name, value);
       if (name === 'vision') noteVision(entryAt(id), id, model);
     },
     learnDigest(server, model, digest) {
-      entryOf(modelId(server, model), { name: model, digest });
+      entryOf(idOf(server, model), { name: model, digest });
     },
     digest: (server, model) => entry(server, model).digest,
     noteThought(server, model) {

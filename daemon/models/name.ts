@@ -30,20 +30,31 @@ export function parseModelName(name: string): ModelName {
  * A key that is equal for all names of one model: in lower case, with the tag, without the default host and namespace.
  */
 export function modelKey(name: string): string {
-  const parsed = tryModelName(name);
+  const parsed = partsOf(name);
   if (!parsed) return name.toLowerCase();
   const { host, namespace, model, tag = 'latest' } = parsed;
   const ownHost = host === 'registry.ollama.ai' ? undefined : host;
   const ownNamespace = ownHost === undefined && namespace === 'library' ? undefined : namespace;
-  return [ownHost, ownNamespace, `${model}:${tag}`]
-    .filter((part) => part !== undefined)
-    .join('/')
-    .toLowerCase();
+  const key = `${ownHost === undefined ? '' : `${ownHost}/`}${ownNamespace === undefined ? '' : `${ownNamespace}/`}${model}:${tag}`;
+  return key.toLowerCase();
 }
 
 /** The parts of a name, or undefined if it does not follow the grammar. */
 export function tryModelName(name: string): ModelName | undefined {
-  const text = name.replace(/^https?:\/\//i, '');
+  const parts = partsOf(name);
+  return parts && withoutUndefined(parts);
+}
+
+interface Parts {
+  readonly host: string | undefined;
+  readonly namespace: string | undefined;
+  readonly model: string;
+  readonly tag: string | undefined;
+}
+
+/** A list has thousands of names, each of which is read several times. */
+function partsOf(name: string): Parts | undefined {
+  const text = name.includes('://') ? name.replace(/^https?:\/\//i, '') : name;
   const { path, tag } = splitTag(withoutSource(text));
   const parts = path.split('/');
   const [model = '', namespace, host, ...more] = parts.reverse();
@@ -54,16 +65,12 @@ export function tryModelName(name: string): ModelName | undefined {
     (namespace === undefined || namespacePart.test(namespace)) &&
     (host === undefined || hostPart.test(host));
   if (!valid) return undefined;
-  return withoutUndefined({
-    model,
-    tag,
-    namespace,
-    host,
-  });
+  return { model, tag, namespace, host };
 }
 
 /** `name:20b:cloud` is the stub `name:20b-cloud`; `name:20b:local` is `name:20b`. */
 function withoutSource(text: string): string {
+  if (!/:(?:cloud|local)$/i.test(text)) return text;
   const twoTags = /^(.*:[^:/]+):(cloud|local)$/i.exec(text);
   if (!twoTags) return text.replace(/:local$/i, '');
   return twoTags[2]?.toLowerCase() === 'cloud' ? `${twoTags[1]}-cloud` : (twoTags[1] ?? text);
