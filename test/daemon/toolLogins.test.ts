@@ -425,6 +425,15 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
       want: /something that is no login/,
     },
     {
+      name: 'no login at all',
+      paths: () => ({
+        '/mcp': {},
+        '/.well-known/oauth-protected-resource/mcp': undefined,
+        '/.well-known/oauth-authorization-server': undefined,
+      }),
+      want: /offers no login\. It does not ask for one\./,
+    },
+    {
       name: 'a registration that is refused',
       paths: (origin) => ({
         '/.well-known/oauth-authorization-server': {

@@ -331,6 +331,21 @@ t.test(
   },
 );
 
+t.test('a model that takes no tools, and one that cannot write a call, still answer', async (t) => {
+  const { runner, ask } = await startWithTools(t, ['good']);
+  runner.say('<tool_call>{"name": "echo", "arguments": {"word": </tool_call> Sorry.');
+  const broken = await ask();
+  t.equal(broken.result.finishReason, 'stop');
+  t.match(broken.result.message.content, /Sorry\./);
+  t.strictSame(answersOf(broken.result.messages), []);
+  runner.failWith(400, { error: 'registry.ollama.ai/library/able does not support tools' });
+  runner.say('without');
+  const refused = await ask();
+  t.equal(refused.result.message.content, 'without');
+  t.match(refused.result.notices, [{ code: 'tools-disabled' }]);
+  t.strictSame(offeredTo(runner), []);
+});
+
 t.test('a cancel reaches the server, and every call has its answer', async (t) => {
   const { runner, ask, recorded } = await startWithTools(t, ['good']);
   runner.toolCalls([{ id: 'a', name: 'slow', arguments: {} }, echo('x', 'b')]);

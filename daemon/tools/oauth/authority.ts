@@ -44,11 +44,7 @@ export async function findAuthority(
   // Before there was metadata of resources, the server's own origin was the authorization server.
   const issuer = document?.authorization_servers?.[0] ?? new URL('/', url).href;
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
-  if (!metadata)
-    throw new RunnerError(
-      'not-supported',
-      `${new URL(url).origin} offers no login. If you have a token for it, enter it under "auth" in ~/.config/runner/config.json.`,
-    );
+  if (!metadata) throw noLogin(url, challenge.isOpen);
   if (!metadata.code_challenge_methods_supported?.includes('S256'))
     throw unusable('does not offer PKCE by S256, without which a login is not safe');
   requireSafeAddress(metadata.authorization_endpoint, isLoopback(url));
@@ -57,12 +53,17 @@ export async function findAuthority(
   return { metadata, resource, ...(scope === undefined ? {} : { scope }) };
 }
 
+interface Challenge extends ReturnType<typeof extractWWWAuthenticateParams> {
+  /** It takes who has no token. */
+  readonly isOpen: boolean;
+}
+
 /** What the server says to who has no token. Its answer may be a stream, of which nothing is read. */
 async function challengeOf(
   url: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
+): Promise<Challenge> {
   const { origin } = requireSafeAddress(url, true);
   const reason = new RunnerError('timeout', `${origin} did not answer within ${probeLimit / 1_000} s.`);
   return withTimeLimit({ limit: probeLimit, reason, signal }, async (inTime) => {
@@ -81,7 +82,7 @@ async function challengeOf(
       throw new RunnerError('bad-response', `${origin} cannot be reached.`, { cause });
     });
     await response.body?.cancel();
-    return extractWWWAuthenticateParams(response);
+    return { ...extractWWWAuthenticateParams(response), isOpen: response.ok };
   });
 }
 
@@ -119,6 +120,13 @@ function boundedScope(
   if (scopes.length === 0) return undefined;
   if (supported.includes('offline_access')) scopes.push('offline_access');
   return [...new Set(scopes)].join(' ');
+}
+
+function noLogin(url: string, isOpen: boolean): RunnerError {
+  const hint = isOpen
+    ? 'It does not ask for one.'
+    : 'If you have a token for it, enter it under "auth" in ~/.config/runner/config.json.';
+  return new RunnerError('not-supported', `${new URL(url).origin} offers no login. ${hint}`);
 }
 
 function unusable(why: string): RunnerError {
