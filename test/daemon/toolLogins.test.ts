@@ -528,7 +528,7 @@ t.test('addresses and tokens of any kind', async (t) => {
     fc.property(
       fc.string(),
       fc.oneof(fc.constant('bearer'), fc.string()),
-      fc.option(fc.double()),
+      fc.option(fc.oneof(fc.double(), fc.constant(Number.NaN))),
       (text, type, seconds) => {
         const tokens = {
           access_token: text,
