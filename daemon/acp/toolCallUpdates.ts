@@ -62,14 +62,17 @@ export function askedCall(
   };
 }
 
-/** Such as `files: read_file (path: README.md)`. All of it is from others, and it is one line without escape sequences. */
+/**
+ * Such as `read_file (files) path=README.md`: without a colon, since some editors show what is before it alone. All of it
+ * is from others, and it is one line without escape sequences.
+ */
 function titleOf(
   { name, arguments: given }: ToolCall,
   tool: Pick<HostedTool, 'server' | 'title'> | undefined,
 ): string {
-  const words = Object.entries(given).map(([key, value]) => `${key}: ${shortOf(value)}`);
-  const shown = tool ? `${tool.server}: ${tool.title ?? name}` : name;
-  const line = plainText(`${shown} (${words.slice(0, 20).join(', ')})`.replace(/\s+/g, ' ')).replace(
+  const words = Object.entries(given).map(([key, value]) => `${key}=${shortOf(value)}`);
+  const shown = tool ? `${tool.title ?? name} (${tool.server})` : name;
+  const line = plainText(`${shown} ${words.slice(0, 20).join(', ')}`.trim().replace(/\s+/g, ' ')).replace(
     turns,
     '',
   );

@@ -94,7 +94,7 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
   t.equal(acp.text(sessionId), 'Let me see. It says hi.');
   const said = 'You said hi ```\u202e.';
   const shown = {
-    ...{ toolCallId: 'call_1', title: 'good: Echo (word: hi ```)', name: 'echo', kind: 'read' },
+    ...{ toolCallId: 'call_1', title: 'Echo (good) word=hi ```', name: 'echo', kind: 'read' },
     rawInput: { word: 'hi ```\u202e' },
   };
   t.match(toolUpdates(acp.updates), [
@@ -127,7 +127,7 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
   const before = acp.updates.length;
   await acp.agent.request(call.load, { sessionId, cwd: folder, mcpServers: [] });
   t.match(toolUpdates(acp.updates.slice(before)), [
-    { sessionUpdate: 'tool_call', toolCallId: 'call_1', title: 'echo (word: hi ```)', status: 'completed' },
+    { sessionUpdate: 'tool_call', toolCallId: 'call_1', title: 'echo word=hi ```', status: 'completed' },
     { sessionUpdate: 'tool_call_update', status: 'completed', rawOutput: { content: said } },
   ]);
   runner.say('Without.');

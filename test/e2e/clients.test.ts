@@ -6,6 +6,7 @@ import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import { skipWithout } from '../support/debian.ts';
+import { neovimProgram, skipWithoutNeovim } from '../support/neovim.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { toolServerPath } from '../support/toolDaemon.ts';
 
@@ -126,7 +127,7 @@ t.test('the client in Python chats', { skip: skipWithout('python3') }, async (t)
   t.equal(stdout, 'Because of the air.\nstop\n', stderr);
 });
 
-t.test('the client in Lua chats', { skip: skipWithout('nvim', 'neovim') }, async (t) => {
+t.test('the client in Lua chats', { skip: skipWithoutNeovim() }, async (t) => {
   const runner = await startStandIn({ models });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-lua-')));
   t.teardown(async () => {
@@ -142,7 +143,7 @@ vim.cmd('qa!')
   writeFileSync(join(folder, 'client.lua'), script);
   runner.say(['Because ', 'of the air.']);
   const { stderr } = await run(
-    'nvim',
+    neovimProgram,
     ['--clean', '--headless', '-c', `luafile ${join(folder, 'client.lua')}`, '-c', 'cq'],
     {
       ...{ OLLAMA_HOST: runner.url, RUNNERD: daemonCommand.join(' '), OUT: join(folder, 'out') },

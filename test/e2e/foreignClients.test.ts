@@ -52,7 +52,7 @@ t.test(
     t.same(answer, {
       ...{ agent: 'runnerd', pickers: ['model', 'thinking'], text: 'Let me see. It says hi.' },
       statuses: ['pending', 'in_progress', 'completed'],
-      asked: ['files: Echo (word: hi)'],
+      asked: ['Echo (files) word=hi'],
       stopReason: 'end_turn',
     });
     t.equal(stderr, '', 'nothing that it could not read');

@@ -29,13 +29,13 @@ export interface NeovimOptions {
 }
 
 const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
-const program = join(cache, 'nvim', 'nvim');
+export const neovimProgram = join(cache, 'nvim', 'nvim');
 const driver = resolve('test/support/neovimDriver.lua');
 const client = resolve('client/neovim');
 
 /** What a test in Neovim passes as `skip`; with `CI` set a missing one is an error. */
 export function skipWithoutNeovim(): false | string {
-  if (existsSync(program)) return false;
+  if (existsSync(neovimProgram)) return false;
   const line = 'Neovim 0.12 is missing; get it with: .ci/neovim.sh';
   if (process.env['CI']) throw new Error(line);
   return line;
@@ -64,7 +64,7 @@ export async function startNeovim({ setup, before = '', files = {} }: NeovimOpti
   const socket = join(state, 'driver.sock');
   const driven = await listenForDriver(socket);
   const opened = Object.keys(files).slice(0, 1);
-  const child = spawn(program, ['--clean', '-u', init, '--headless', ...opened], {
+  const child = spawn(neovimProgram, ['--clean', '-u', init, '--headless', ...opened], {
     cwd: folder,
     env: {
       PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
