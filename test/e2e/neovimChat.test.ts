@@ -52,7 +52,7 @@ t.test('tools in the chat', { skip }, async (t) => {
     const folds = (await neovim.lua(
       'return { vim.fn.foldtextresult(21), vim.fn.foldtextresult(9) }',
     )) as readonly string[];
-    t.match(folds[0], /^> good: echo \{.* -> You said two\. \(zo opens\)$/);
+    t.match(folds[0], /^> good: echo … -> You said t… \(zo opens\)$/);
     t.match(folds[1], / -> 3 lines \(zo opens\)$/);
     t.equal(await neovim.lua('return vim.fn.foldclosedend(21)'), 24);
 
@@ -312,8 +312,20 @@ t.test('a model that is loaded is said to be', { skip }, async (t) => {
   runner.hang();
   await neovim.lua("vim.cmd.RunnerChat('hello')");
   await neovim.until<string>('return vim.wo.winbar', says('Loading'));
+  await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined, 10_000);
   await neovim.lua('vim.cmd.RunnerCancel()');
   await neovim.until(isFree);
+
+  // What comes while somebody types cannot be folded before that is over.
+  runner.say('Hello.', { thinking: 'One.\nTwo.', firstByteAfter: 100 });
+  await neovim.type('Giagain<C-s>next');
+  await neovim.until<string>(text, says('Hello.'));
+  await neovim.until(isFree);
+  await neovim.lua('vim.cmd.redraw()');
+  const thought = "return vim.fn.foldclosed(vim.fn.search('^> One', 'nb')) > 0";
+  t.equal(await neovim.lua(thought), false);
+  await neovim.type('<Esc>');
+  await neovim.until(thought);
 });
 
 t.test('the chat model is the one of setup, or the one that was chosen last', { skip }, async (t) => {

@@ -86,6 +86,10 @@ local function ask(pending)
       return
     end
     asked = nil
+    local chat = chat_of(pending.question)
+    if chat then
+      chat:set_question(nil, false)
+    end
     pending.answer(choice and choice.decision or 'deny')
     go_on()
   end)
@@ -113,11 +117,11 @@ function go_on()
   end
   if is_free(chat) then
     table.remove(waiting, 1)
-    chat:set_question(nil)
+    chat:set_question(pending.question.toolCall.name, true)
     return ask(pending)
   end
   local tool = controls.line(pending.question.toolCall.name, 64)
-  if chat:set_question(('May %s run'):format(tool)) and vim.api.nvim_get_current_buf() ~= chat.bufnr then
+  if chat:set_question(tool, false) and vim.api.nvim_get_current_buf() ~= chat.bufnr then
     notice.say(('the chat asks whether %s may run. Go there to answer.'):format(tool))
   end
   if not is_watching then

@@ -19,8 +19,9 @@ local M = {}
 --- Lines that are shown of a result or of one argument, and characters of a line.
 local most_lines = 200
 local most_characters = 1000
---- Characters of a call in one line.
+--- Characters of a call in one line, and of one argument there.
 local most_in_line = 200
+local most_in_value = 60
 
 ---@param value any
 ---@param indent? string
@@ -71,20 +72,38 @@ local function argument_lines(key, value)
   return all
 end
 
+--- The names, those with short values first: a path is to be seen before a file's text.
+---@param call runner.ToolCall
+---@return string[]
+local function keys_of(call)
+  local keys = vim.tbl_keys(call.arguments)
+  local function rank(key)
+    local value = call.arguments[key]
+    local is_long = type(value) == 'table' or #tostring(value) > most_in_value or tostring(value):find('\n')
+    return (is_long and 'b' or 'a') .. key
+  end
+  table.sort(keys, function(a, b)
+    return rank(a) < rank(b)
+  end)
+  return keys
+end
+
 --- In one line, for a question or a fold.
 ---@param call runner.ToolCall
----@param most? integer Characters.
 ---@return string
-function M.line(call, most)
-  local arguments = next(call.arguments) and ' ' .. to_json(call.arguments) or ''
-  return controls.line(controls.line(call.name, 100) .. arguments, most or most_in_line)
+function M.line(call)
+  local parts = vim.tbl_map(function(key)
+    return ('%s:%s'):format(to_json(key), controls.line(to_json(call.arguments[key]), most_in_value))
+  end, keys_of(call))
+  local arguments = parts[1] and (' {%s}'):format(table.concat(parts, ',')) or ''
+  return controls.line(controls.line(call.name, 100) .. arguments, most_in_line)
 end
 
 ---@param call runner.ToolCall
 ---@return string[]
 function M.call_lines(call)
   local lines = { ('**Call of %s**'):format(controls.line(call.name, 100)) }
-  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(call.arguments))) do
+  for _, key in ipairs(keys_of(call)) do
     vim.list_extend(lines, argument_lines(key, call.arguments[key]))
     if #lines > most_lines then
       lines[#lines + 1] = '… and more'

@@ -21,7 +21,7 @@ local winbar = require('runner.chat.winbar')
 ---@field private selection runner.Context?
 ---@field private last string? The conversation that was offered.
 ---@field private phase 'idle'|'waiting'|'loading'|'answers'
----@field private question string?
+---@field private question { tool: string, is_asked: boolean }?
 ---@field private figures string[]
 ---@field servers runner.ServerChoice
 ---@field private said table<string, true> Notices that hold for the whole chat.
@@ -47,7 +47,7 @@ function Chat:show_state()
   if self.page:is_there() then
     winbar.show(self.bufnr, {
       model = self.model,
-      phase = self.question and 'asks' or self.phase,
+      phase = self.phase,
       question = self.question,
       figures = self.figures,
     })
@@ -62,11 +62,13 @@ function Chat:set_phase(phase)
   end
 end
 
---- What is asked before a call, while the user cannot be asked.
----@param question string?
+--- The tool of which is asked whether it may run.
+---@param tool string?
+---@param is_asked boolean The question is open; else the user cannot be asked yet.
 ---@return boolean whether it is another than before
-function Chat:set_question(question)
-  local is_other = self.question ~= question
+function Chat:set_question(tool, is_asked)
+  local question = tool and { tool = tool, is_asked = is_asked } or nil
+  local is_other = not vim.deep_equal(self.question, question)
   self.question = question
   if is_other then
     self:show_state()

@@ -9,7 +9,7 @@ local namespace = vim.api.nvim_create_namespace('runner.chat.folds')
 ---@type table<integer, table<integer, runner.Summary>>
 local summaries = {}
 
---- One line. Where the window is narrow, the first part gives way.
+--- One line, cut where the window is narrow.
 ---@class runner.Summary
 ---@field what string
 ---@field outcome? string
@@ -19,6 +19,26 @@ local summaries = {}
 ---@field last integer
 ---@field summary runner.Summary
 
+--- To set it again has the editor look at all lines anew.
+---@param bufnr integer
+local function refresh(bufnr)
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    vim.wo[window][0].foldmethod = 'expr'
+  end
+end
+
+--- While somebody types, in whichever window, the editor folds nothing, and forgets that it should have.
+---@param bufnr integer
+local function refresh_after_typing(bufnr)
+  vim.api.nvim_create_autocmd('InsertLeave', {
+    group = vim.api.nvim_create_augroup(('runner.folds.%d'):format(bufnr), { clear = true }),
+    once = true,
+    callback = vim.schedule_wrap(function()
+      refresh(bufnr)
+    end),
+  })
+end
+
 ---@param bufnr integer
 ---@param fold runner.Fold
 function M.add(bufnr, fold)
@@ -26,9 +46,9 @@ function M.add(bufnr, fold)
   local mark = vim.api.nvim_buf_set_extmark(bufnr, namespace, fold.first, 0, options)
   summaries[bufnr] = summaries[bufnr] or {}
   summaries[bufnr][mark] = fold.summary
-  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
-    -- To set it again has the editor look at all lines anew.
-    vim.wo[window][0].foldmethod = 'expr'
+  refresh(bufnr)
+  if vim.api.nvim_get_mode().mode:match('^[iR]') then
+    refresh_after_typing(bufnr)
   end
 end
 
@@ -84,9 +104,17 @@ end
 ---@param room integer Cells.
 ---@return string
 local function fit(summary, room)
-  local outcome = summary.outcome and ' -> ' .. summary.outcome or ''
-  local left = room - vim.fn.strdisplaywidth(outcome)
-  return controls.cut(summary.what, math.max(left - 1, 12)) .. outcome
+  local arrow = ' -> '
+  if not summary.outcome then
+    return controls.cut(summary.what, room)
+  elseif vim.fn.strdisplaywidth(summary.what .. arrow .. summary.outcome) <= room then
+    return summary.what .. arrow .. summary.outcome
+  end
+  -- An ellipsis takes a cell.
+  local half = math.max(math.floor((room - #arrow) / 2) - 1, 8)
+  local outcome = controls.cut(summary.outcome, half)
+  local rest = math.max(room - #arrow - vim.fn.strdisplaywidth(outcome) - 1, 8)
+  return controls.cut(summary.what, rest) .. arrow .. outcome
 end
 
 --- For 'foldtext'.

@@ -62,8 +62,15 @@ local function become_text(bufnr)
   local options = vim.bo[bufnr]
   options.buftype, options.bufhidden, options.swapfile = 'nofile', 'hide', false
   -- Some packages of Neovim come without the parser that the file type of Markdown needs, and fail there.
-  local option = vim.treesitter.language.add('markdown') and 'filetype' or 'syntax'
-  options[option] = 'markdown'
+  if vim.treesitter.language.add('markdown') then
+    options.filetype = 'markdown'
+    return
+  end
+  options.syntax = 'markdown'
+  vim.api.nvim_buf_call(bufnr, function()
+    -- Every underscore in a word would be an error.
+    vim.cmd('silent! syntax clear markdownError')
+  end)
 end
 
 ---@param chat runner.Chat
@@ -92,6 +99,12 @@ local function watch(chat)
     window.dress(vim.api.nvim_get_current_win())
     chat:show_state()
   end)
+  vim.api.nvim_create_autocmd('WinResized', {
+    group = group,
+    callback = function()
+      chat:show_state()
+    end,
+  })
   on('BufEnter', function()
     latest = chat
   end)

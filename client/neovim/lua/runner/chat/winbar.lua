@@ -3,15 +3,19 @@ local M = {}
 
 ---@class runner.ChatState
 ---@field model? string
----@field phase 'idle'|'waiting'|'loading'|'answers'|'asks'
----@field question? string What is asked before a call.
+---@field phase 'idle'|'waiting'|'loading'|'answers'
+---@field question? { tool: string, is_asked: boolean } May this tool run?
 ---@field figures string[] Of the last answer, the longest first.
 
 ---@param state runner.ChatState
 ---@return string[] hints The first that has room is shown.
 local function hints_of(state)
-  if state.phase == 'asks' then
-    return { ('%s? <Esc>, then answer here'):format(state.question), ('%s? <Esc>'):format(state.question), 'it asks: <Esc>' }
+  local question = state.question
+  if question and question.is_asked then
+    return { 'waits for your answer' }
+  elseif question then
+    local asks = ('May %s run?'):format(question.tool)
+    return { asks .. ' <Esc>, then answer here', asks .. ' <Esc>', 'it asks: <Esc>' }
   elseif state.phase == 'loading' then
     return { ('Loading %s … <C-c> cancels'):format(state.model), 'Loading …' }
   elseif state.phase ~= 'idle' then
