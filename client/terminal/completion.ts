@@ -148,7 +148,7 @@ const namesOf = { models: namesOfModels, sessions: idsOfSessions };
 /** The runner that these words name, as they do it. */
 function serverFlagOf(words: readonly string[]): readonly string[] {
   const at = words.findLastIndex((word) => word === '--server' || word.startsWith('--server='));
-  if (at < 0) return [];
+  if (at < 0) return words.includes('--practice') ? ['--practice'] : [];
   return words[at] === '--server' ? words.slice(at, at + 2) : words.slice(at, at + 1);
 }
 

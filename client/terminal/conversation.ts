@@ -28,6 +28,7 @@ import { type ConversationState, runSlashCommand } from './slashCommands.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
+import { wrapText } from './wordWrap.ts';
 
 export interface ConversationOptions {
   readonly commandLine: CommandLine;
@@ -111,11 +112,8 @@ class Conversation implements ConversationState {
   }
 
   async run(): Promise<void> {
-    await this.#say(
-      this.#style.dim(
-        `Talking to ${showLine(this.model)}.${this.#aboutTools()} /help lists the commands, Ctrl-D leaves.`,
-      ),
-    );
+    const greeting = `Talking to ${showLine(this.model)}.${this.#aboutTools()} /help lists the commands, Ctrl-D leaves.`;
+    await this.#say(this.#style.dim(wrapText(greeting, this.#surroundings.stdout.columns || 80)));
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
       // At each entry: a window that is closed ends the program without a word.

@@ -121,3 +121,11 @@ export class WordWrap {
     this.#blanks = '';
   }
 }
+
+/** A text in lines of so many columns. */
+export function wrapText(text: string, width: number): string {
+  const wrap = new WordWrap(width);
+  for (const character of text) character === '\n' ? wrap.newline() : wrap.character(character);
+  wrap.flush();
+  return wrap.take().replace(/ +$/gm, '');
+}

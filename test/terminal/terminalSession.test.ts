@@ -761,7 +761,9 @@ t.test('a conversation asks before a call, and shows what came of it', async (t)
       return callOnce(turn);
     },
   });
-  await run.stdout.until(/Its tools are of files\. "\/tools docs on" lets it read the pages of Runner\./);
+  await run.stdout.until(
+    /Its\s+tools\s+are\s+of\s+files\.\s+"\/tools\s+docs\s+on"\s+lets\s+it\s+read\s+the\s+pages\s+of\s+Runner\./,
+  );
   t.equal(run.started[0]?.approvesTools, true);
   run.type('go\r');
   const question =
