@@ -1,76 +1,70 @@
 import * as vscode from 'vscode';
 import { canChat } from '../../protocol/choice.ts';
 import { defaultServerName } from '../../protocol/initialize.ts';
-import { listModelsRequest, type Model } from '../../protocol/models.ts';
+import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
+import { errorDataOf } from './convert/failure.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { serverNames } from './daemon/servers.ts';
+import { adviseOnCompletion, adviseOnModels } from './doctorAdvice.ts';
 import { messageOf } from './errorText.ts';
-import { createReadOnlyPage } from './readOnlyPage.ts';
+import type { Line, Page, Section } from './page/page.ts';
+import { createWebPage } from './page/webPage.ts';
 import { completionModel, readSettings } from './settings.ts';
+import { openNamedSetting, setAddress, type WayOut, waysOutOf } from './waysOut.ts';
 
-/** Shows a page with what is reachable, what is installed, and what to fix. */
+/** Shows a page with what is reachable, what is installed, and what to fix, each with the links that fix it. */
 export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
-  const read = async () => `${(await examine(daemon, version)).join('\n')}\n`;
-  const page = createReadOnlyPage({ scheme: 'runner-doctor', title: 'Runner Doctor' }, read);
+  const page = createWebPage('runner.doctor');
   return vscode.Disposable.from(
     page,
-    vscode.commands.registerCommand('runner.doctor', () => page.show()),
+    vscode.commands.registerCommand('runner.doctor', async () => {
+      const location = vscode.ProgressLocation.Window;
+      const examined = await vscode.window.withProgress({ location, title: 'Examining' }, () =>
+        examine(daemon, version),
+      );
+      page.show(examined);
+    }),
   );
 }
 
-async function examine(daemon: DaemonConnection, version: string): Promise<readonly string[]> {
+async function examine(daemon: DaemonConnection, version: string): Promise<Page> {
   const trust = vscode.workspace.isTrusted ? 'trusted' : 'not trusted';
   const servers = await Promise.all(
     serverNames(readSettings()).map((server) => examineServer(daemon, server)),
   );
-  return [
-    '# Runner: Doctor',
-    '',
-    `- Runner ${version}, editor ${vscode.version}, workspace ${trust}`,
-    ...servers.flat(),
+  const links = [
+    { title: 'Examine Again', command: 'runner.doctor' },
+    { title: 'Show Log', command: 'runner.showLog' },
   ];
+  const about = { text: `Runner ${version}, editor ${vscode.version}, workspace ${trust}`, links };
+  return { title: 'Runner Doctor', sections: [{ lines: [about] }, ...servers] };
 }
 
 /** The server at `runner.host` is the one that completes. */
-async function examineServer(daemon: DaemonConnection, server: string): Promise<readonly string[]> {
+async function examineServer(daemon: DaemonConnection, server: string): Promise<Section> {
   const isDefault = server === defaultServerName;
-  const title = ['', isDefault ? '## The runner' : `## The server ${server}`, ''];
+  const heading = isDefault ? 'The runner' : `The server ${server}`;
   try {
-    const status = await daemon.request(statusRequest, { server });
+    const { state, kind, message, version } = await daemon.request(statusRequest, { server });
+    const isWell = kind === 'ok';
+    const reached: Line = {
+      state: isWell ? 'good' : 'bad',
+      text: `${message}${version === undefined ? '' : ` Version ${version}.`}`,
+      ...(state === 'offline' ? { links: [again, setAddress(server)] } : {}),
+    };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
-    return [
-      ...title,
-      `- ${status.message}${status.version === undefined ? '' : ` Version ${status.version}.`}`,
-      ...adviceOnModels(models, stale === true),
-      ...(isDefault ? adviceOnCompletion(models, completionModel()) : []),
-    ];
+    const able = { models: models.filter(canChat), all: models.length, isStale: stale === true };
+    const completion = isDefault ? adviseOnCompletion(models, completionModel()) : [];
+    return { heading, lines: [reached, ...adviseOnModels(able), ...completion] };
   } catch (error) {
-    return [...title, mend(messageOf(error))];
+    return { heading, lines: [{ state: 'bad', text: messageOf(error), links: linksFor(error) }] };
   }
 }
 
-function adviceOnModels(models: readonly Model[], isStale: boolean): readonly string[] {
-  const able = models.filter(canChat);
-  const tools = able.filter(({ capabilities }) => capabilities.tools.value !== false);
-  const counts = `${models.length} installed, ${able.length} can chat, ${tools.length} may support tools`;
-  const found = `- Models: ${counts}${isStale ? ' (the last known list)' : ''}`;
-  if (able.length === 0)
-    return [found, mend('pull a model that can chat, with the command "Runner: Pull a Model".')];
-  if (tools.length > 0) return [found];
-  return [found, mend('the agent lists only models with tools; ask `@runner`, or pull a model with tools.')];
-}
+const again: WayOut = { title: 'Try Again', command: 'runner.doctor' };
 
-function adviceOnCompletion(models: readonly Model[], wanted: string): readonly string[] {
-  if (wanted === '')
-    return ['- Completion as you type: off ("Runner: Choose the Completion Model" switches it on)'];
-  const model = models.find(({ name }) => name === wanted || name === `${wanted}:latest`);
-  const found = `- Completion as you type: ${wanted}`;
-  if (!model) return [found, mend(`${wanted} is not installed: pull it, or choose another model.`)];
-  if (model.capabilities.insert.value === true) return [`${found}, which fills in the middle`];
-  return [`${found}, which the runner does not list as filling in the middle`];
-}
-
-function mend(what: string): string {
-  return `- **To mend:** ${what}`;
+function linksFor(error: unknown): readonly WayOut[] {
+  const ways = openNamedSetting(error) ?? waysOutOf(errorDataOf(error));
+  return [again, ...ways.filter(({ command }) => command !== again.command)];
 }

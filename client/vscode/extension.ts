@@ -11,6 +11,7 @@ import { registerParticipant } from './chat/participant.ts';
 import { registerProvider, vendor } from './chat/provider.ts';
 import { createTurns } from './chat/turn.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
+import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { connectDaemon } from './daemon/connection.ts';
 import { createTokenStore } from './daemon/secretStore.ts';
@@ -23,6 +24,7 @@ import { createErrorReporter } from './errorReporter.ts';
 import { lookAgain } from './lookAgain.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
+import { createInterruptedPulls } from './models/interruptedPulls.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
 import { createRunningPulls } from './models/runningPulls.ts';
 import { followLogs } from './serverLog.ts';
@@ -66,10 +68,20 @@ export function activate(context: vscode.ExtensionContext): void {
       status: () => daemon.request(statusRequest, {}),
     }),
   );
-  subscriptions.push(registerInlineCompletion(daemon, log));
+  const completion = createCompletionSwitch();
+  subscriptions.push(completion, registerInlineCompletion(daemon, log, completion.isOn));
   const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
   const sidebar = createSidebar(daemon, globalState, pulls);
-  subscriptions.push(sidebar, registerModelCommands({ daemon, reporter, pulls, sidebar }));
+  subscriptions.push(
+    sidebar,
+    registerModelCommands({
+      daemon,
+      reporter,
+      pulls,
+      interrupted: createInterruptedPulls(context.workspaceState),
+      sidebar,
+    }),
+  );
   subscriptions.push(
     createModelfileView(globalState),
     registerModelfileCommands({ daemon, reporter, sidebar }),
@@ -83,11 +95,11 @@ export function activate(context: vscode.ExtensionContext): void {
     registerChatModelCommands(daemon, models, reporter),
     registerAskCommands({ models, ask, reporter }),
     registerContextLength(),
-    registerWalkthrough(context.extension.id),
+    registerWalkthrough(context.extension.id, { daemon, offered }),
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon),
-    registerStatusMenu(daemon),
+    registerStatusMenu(daemon, completion),
     lookAgain(daemon, offered),
   );
   const docsTokens = createDocsTokens(context.secrets);

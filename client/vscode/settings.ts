@@ -3,7 +3,13 @@ import type { ChangedOptions, RunnerOptions } from '../../protocol/initialize.ts
 import { fits, type ValueSchema } from './valueSchema.ts';
 
 /** Settings of the extension alone: the daemon has nothing to do with them. It follows the log when it is asked to. */
-const own: ReadonlySet<string> = new Set(['docsUrl', 'streamLogs', 'thinkingFormat', 'tools']);
+const own: ReadonlySet<string> = new Set([
+  'completionOffIn',
+  'docsUrl',
+  'streamLogs',
+  'thinkingFormat',
+  'tools',
+]);
 
 /** The settings under `runner` that the daemon takes, as they are now, without those that have their default. */
 export function readSettings(): RunnerOptions {
@@ -61,6 +67,12 @@ export function chatModel(): string {
 /** The model of inline completion; `""` is none. */
 export function completionModel(): string {
   return vscode.workspace.getConfiguration('runner').get<string>('completionModel')?.trim() ?? '';
+}
+
+/** Ids of languages in which nothing is completed. */
+export function completionOffIn(): readonly string[] {
+  const value: unknown = vscode.workspace.getConfiguration('runner').get('completionOffIn');
+  return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : [];
 }
 
 /** Tokens of the window to ask for; 0 leaves it to the runner. */

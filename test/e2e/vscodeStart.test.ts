@@ -263,8 +263,9 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
     t.match(told[0], /^Starting the daemon: .*keepAlive/);
     await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
-    const page = await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText());
+    const page = await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html);
     t.match(page, /To mend:.* does not start\. .*keepAlive/);
+    t.match(page, /command:runner\.openSetting[^>]*>Open the Setting</);
   });
 
   await t.test('once it is mended the daemon starts', async (t) => {

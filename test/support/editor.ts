@@ -42,6 +42,8 @@ export interface Seen {
   readonly secrets: number;
   /** By the id of the view. */
   readonly trees: ReadonlyMap<string, SeenTree>;
+  /** Pages in tabs of their own, by their types. */
+  readonly panels: ReadonlyMap<string, vscode.WebviewPanel>;
   /** What views were asked to show, by the ids of the views. */
   readonly revealed: readonly { readonly id: string; readonly node: unknown }[];
   /** Ids of views that were disposed of. */

@@ -2,11 +2,16 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
+import { adviseOnCompletion, adviseOnModels } from '../../client/vscode/doctorAdvice.ts';
+import { createDownloadSpeed } from '../../client/vscode/models/downloadSpeed.ts';
+import { createInterruptedPulls } from '../../client/vscode/models/interruptedPulls.ts';
 import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
+import { describeNeed } from '../../client/vscode/models/memoryNeed.ts';
 import { describeChoice, inOrder } from '../../client/vscode/models/modelChoice.ts';
 import { detailsOf } from '../../client/vscode/models/modelDetails.ts';
+import { askForName } from '../../client/vscode/models/nameBox.ts';
 import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
-import { commandsOf, toHtml } from '../../client/vscode/page/page.ts';
+import { commandsOf, type Line, toHtml } from '../../client/vscode/page/page.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
 import { everyServer } from '../../client/vscode/views/everyServer.ts';
 import { type Filter, noFilter } from '../../client/vscode/views/filter.ts';
@@ -15,8 +20,9 @@ import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowReveal.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
+import type { Model } from '../../protocol/models.ts';
 import { handClock } from '../support/handClock.ts';
-import { modelLike } from '../support/modelLike.ts';
+import { modelLike, yes } from '../support/modelLike.ts';
 
 const rowsOf = (...names: readonly string[]) =>
   names.map((name) => localRow(modelLike(name), { isNamed: false }));
@@ -414,4 +420,125 @@ t.test('a page shows every text as it is, and runs the commands of its links alo
   t.match(html, /Largest window<\/th><td>8,192 tokens/);
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
   t.strictSame(commandsOf(page), ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage']);
+});
+
+t.test('what a size of the library takes', async (t) => {
+  const cases = [
+    ['8b', undefined, 'about 5.0 GB'],
+    ['8b', 4e9, 'about 5.0 GB, more memory than this machine has'],
+    ['270m', 4e9, 'about 167.4 MB'],
+    ['8x7b', 64e9, 'about 34.7 GB'],
+    ['e4b', 64e9, 'about 2.5 GB'],
+    ['latest', 4e9, ''],
+    ['9'.repeat(50_000), 4e9, ''],
+  ] as const;
+  for (const [size, memory, want] of cases) t.equal(describeNeed(size, memory), want, size.slice(0, 20));
+});
+
+t.test('a download says how fast it is, and how long it takes', async (t) => {
+  let now = 0;
+  const speed = createDownloadSpeed(() => now);
+  t.equal(speed.next(0, 1e9), '');
+  now = 1_000;
+  t.equal(speed.next(5e6, 1e9), '', 'too early to say');
+  now = 5_000;
+  t.equal(speed.next(50e6, 1e9), '10.0 MB/s, 2 min left');
+  now = 6_000;
+  t.equal(speed.next(0, 1e9), '', 'a layer begins anew');
+  now = 60_000;
+  t.equal(speed.next(0, 1e9), '', 'nothing comes');
+});
+
+t.test('a pull that was interrupted is known to the next run of the window', async (t) => {
+  const kept = new Map<string, unknown>();
+  const memory = {
+    keys: () => [...kept.keys()],
+    get: (key: string) => kept.get(key) as never,
+    update: async (key: string, value: unknown) => void kept.set(key, value),
+  };
+  const first = createInterruptedPulls(memory);
+  t.strictSame(first.left, []);
+  first.begin({ model: 'a', server: 'default' });
+  first.begin({ model: 'b' });
+  first.end({ model: 'B:latest' });
+  const second = createInterruptedPulls(memory);
+  t.strictSame(second.left, [{ model: 'a', server: 'default' }]);
+  t.strictSame(createInterruptedPulls(memory).left, [], 'it is offered once');
+});
+
+t.test('the names to pull: those of the library, and any other', async (t) => {
+  const entry = {
+    name: 'qwen3',
+    model: 'qwen3',
+    url: 'https://x',
+    family: 'qwen',
+    installed: true,
+    sizes: ['4b', '8b'],
+  };
+  const open = () => {
+    const events: Record<string, () => void> = {};
+    const box = {
+      ...{
+        value: '',
+        busy: false,
+        items: [] as readonly QuickPickItem[],
+        selectedItems: [] as readonly QuickPickItem[],
+      },
+      onDidChangeValue: (listener: () => void) => (events['type'] = listener),
+      onDidAccept: (listener: () => void) => (events['enter'] = listener),
+      onDidHide: (listener: () => void) => (events['hide'] = listener),
+      show: () => undefined,
+      hide: () => events['hide']?.(),
+      dispose: () => undefined,
+    };
+    const answer = askForName(box as unknown as QuickPick<QuickPickItem>, Promise.resolve([entry]));
+    const type = (text: string) => {
+      box.value = text;
+      events['type']?.();
+    };
+    return { box, answer, type, enter: () => events['enter']?.() };
+  };
+  const { box, answer, type, enter } = open();
+  t.ok(box.busy, 'the box is there before the library is');
+  await new Promise(setImmediate);
+  t.strictSame(
+    box.items.map(({ label, description }) => [label, description]),
+    [['qwen3', '4b 8b · installed']],
+  );
+  type('two words');
+  t.match(box.items[0], { description: /no spaces/, alwaysShow: true });
+  box.selectedItems = box.items.slice(0, 1);
+  enter();
+  type('hf.co/me/mine');
+  box.selectedItems = box.items.slice(0, 1);
+  enter();
+  t.strictSame(await answer, { name: 'hf.co/me/mine' });
+  const listed = open();
+  await new Promise(setImmediate);
+  listed.box.selectedItems = listed.box.items;
+  listed.enter();
+  t.match(await listed.answer, { entry: { model: 'qwen3' } });
+});
+
+t.test('the doctor says what is wrong with models, and links to what mends it', async (t) => {
+  const [chatty, coder] = [modelLike('chatty'), modelLike('coder:latest', {}, { insert: yes, tools: yes })];
+  const of = (models: readonly Model[]) => adviseOnModels({ models, all: 2, isStale: false });
+  const said = (lines: readonly Line[]) =>
+    lines.map(({ state = 'note', text, links = [] }) => [
+      state,
+      text,
+      ...links.map(({ command }) => command),
+    ]);
+  t.match(said(of([])).at(-1), ['bad', /Pull a model that can chat/, 'runner.pullModel']);
+  t.match(said(of([chatty])).at(-1), [
+    'bad',
+    /only models with tools/,
+    'runner.pullModel',
+    'runner.chooseChatModel',
+  ]);
+  t.strictSame(said(of([chatty, coder])), [['good', 'Models: 2 installed, 2 can chat, 1 may support tools']]);
+  t.match(said(adviseOnCompletion([], '')), [['note', /off$/, 'runner.chooseCompletionModel']]);
+  t.match(said(adviseOnCompletion([], 'coder')).at(-1), ['bad', /not installed/, 'runner.pullModel']);
+  t.match(said(adviseOnCompletion([coder], 'coder')), [['good', /fills in the middle/]]);
+  t.match(said(adviseOnCompletion([chatty], 'chatty')), [['note', /does not list/]]);
 });

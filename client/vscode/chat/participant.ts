@@ -59,7 +59,10 @@ async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.C
   const { running, remote } = offered.find(model.name, model.server) ?? {};
   if (!running && !remote) stream.progress(`Loading ${model.name}`);
   try {
-    return await converse(ask, model, turn);
+    const result = await converse(ask, model, turn);
+    // A step of the first steps.
+    void vscode.commands.executeCommand('setContext', 'runner.hasAnswered', true);
+    return result;
   } catch (error) {
     if (turn.token.isCancellationRequested) return {};
     // The chat shows the error in place of the answer.

@@ -12,13 +12,14 @@ import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange 
 export function registerInlineCompletion(
   daemon: DaemonConnection,
   log: vscode.LogOutputChannel,
+  isOn: (languageId: string) => boolean,
 ): vscode.Disposable {
   let registered: vscode.Disposable | undefined;
   const follow = () => {
     const isWanted = completionModel() !== '';
     if (isWanted === (registered !== undefined)) return;
     registered?.dispose();
-    registered = isWanted ? register(daemon, log) : undefined;
+    registered = isWanted ? register(daemon, log, isOn) : undefined;
   };
   const listening = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration('runner.completionModel')) follow();
@@ -30,10 +31,15 @@ export function registerInlineCompletion(
   });
 }
 
-function register(daemon: DaemonConnection, log: vscode.LogOutputChannel): vscode.Disposable {
+function register(
+  daemon: DaemonConnection,
+  log: vscode.LogOutputChannel,
+  isOn: (languageId: string) => boolean,
+): vscode.Disposable {
   const documents = syncDocuments(daemon);
   const provider: vscode.InlineCompletionItemProvider = {
     async provideInlineCompletionItems(document, position, context, token) {
+      if (!isOn(document.languageId)) return undefined;
       try {
         return await complete(daemon, documents, { document, position, context, token });
       } catch (error) {

@@ -62,6 +62,8 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   async getChildren(node?: Node): Promise<Node[]> {
     if (node) return 'rows' in node ? [...node.rows] : [];
     const rows = (await findModelfiles()).map((uri) => ({ uri, family: folderOf(uri) }));
+    // Before this, nobody knows whether there is one.
+    void vscode.commands.executeCommand('setContext', 'runner.ModelfilesEmpty', rows.length === 0);
     return this.#isGrouped ? groupByFamily(rows).map((root) => this.#withParent(root)) : rows;
   }
 

@@ -4,9 +4,11 @@ import { type Model, showModelRequest } from '../../../protocol/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
+import { plain } from '../notificationText.ts';
 import { createWebPage } from '../page/webPage.ts';
 import { pullModel } from '../waysOut.ts';
 import { duplicate } from './duplicate.ts';
+import type { InterruptedPulls } from './interruptedPulls.ts';
 import { load, remove, unload, unloadOthers } from './lifecycle.ts';
 import { detailsOf } from './modelDetails.ts';
 import { openPage } from './modelPage.ts';
@@ -19,6 +21,7 @@ export interface ModelCommandsParts {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
+  readonly interrupted: InterruptedPulls;
   /** Where the row is shown that a command made, and where the keyboard has its row from. */
   readonly sidebar: ShownModels;
 }
@@ -70,6 +73,7 @@ export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposa
             return model && attempt(run, { model: model.name, server: model.server });
           }),
         );
+  void offerInterrupted(parts);
   return vscode.Disposable.from(
     details,
     ...commands.flatMap((command) => [onRow(command), inPalette(command)].flat()),
@@ -95,6 +99,19 @@ async function startPull(parts: ModelCommandsParts, row: ModelRow | undefined): 
       again: () => startPull(parts, row),
     });
   }
+}
+
+/** What was downloaded stays with the runner, so that a pull goes on where it ended. */
+async function offerInterrupted(parts: ModelCommandsParts): Promise<void> {
+  const { left } = parts.interrupted;
+  if (left.length === 0) return;
+  const names = left.map(({ model }) => model).join(', ');
+  const goOn = 'Continue';
+  const choice = await vscode.window.showInformationMessage(
+    plain(`The download of ${names} was interrupted.`),
+    goOn,
+  );
+  if (choice === goOn) await Promise.all(left.map((row) => startPull(parts, row)));
 }
 
 function tableOf(

@@ -1,48 +1,100 @@
+import { totalmem } from 'node:os';
 import * as vscode from 'vscode';
-import { listModelsRequest, pullModelRequest } from '../../../protocol/models.ts';
+import { isLoopback } from '../../../protocol/address.ts';
+import { defaultServerName } from '../../../protocol/initialize.ts';
+import { libraryRequest, listModelsRequest, pullModelRequest } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { originsOf } from '../daemon/servers.ts';
+import { plain } from '../notificationText.ts';
+import { readSettings } from '../settings.ts';
+import type { InterruptedPulls } from './interruptedPulls.ts';
 import { sizeChoices } from './librarySizes.ts';
+import { describeNeed } from './memoryNeed.ts';
 import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
+import { askForName } from './nameBox.ts';
 import type { RunningPulls } from './runningPulls.ts';
 import { runWork } from './work.ts';
 
 export interface PullParts {
   readonly daemon: DaemonConnection;
   readonly pulls: RunningPulls;
+  readonly interrupted: InterruptedPulls;
   readonly sidebar: Pick<ShownModels, 'revealInstalled'>;
 }
 
 /** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */
-export async function pull({ daemon, pulls, sidebar }: PullParts, row: ModelRow | undefined): Promise<void> {
-  const model = row ? await chooseSize(daemon, row) : await askForName();
-  if (model === undefined) return;
-  const params = paramsOf({ ...row, model });
+export async function pull(parts: PullParts, row: ModelRow | undefined): Promise<void> {
+  const { daemon } = parts;
+  const wanted = row ?? (await nameOfLibrary(daemon));
+  const model = wanted && (await chooseSize(daemon, wanted));
+  if (model !== undefined) await download(parts, paramsOf({ ...wanted, model }));
+}
+
+async function download(
+  { daemon, pulls, interrupted, sidebar }: PullParts,
+  params: ReturnType<typeof paramsOf>,
+): Promise<void> {
+  const { model } = params;
   const cancellation = new vscode.CancellationTokenSource();
   const watched = pulls.begin({ ...params, cancel: () => cancellation.cancel() });
+  interrupted.begin(params);
   try {
     const watcher = { token: cancellation.token, report: watched.report };
     const done = await runWork(daemon, `Pulling ${model}`, [pullModelRequest, params], watcher);
     if (!done) return;
     sidebar.revealInstalled(params);
-    vscode.window.setStatusBarMessage(`Pulled ${model}`, 5_000);
+    void offerChat(params);
+  } catch (error) {
+    throw named(error, model);
   } finally {
     watched.end();
+    interrupted.end(params);
     cancellation.dispose();
   }
 }
 
-async function chooseSize(
-  daemon: DaemonConnection,
-  { model, sizes = [] }: ModelRow,
-): Promise<string | undefined> {
+/** What went wrong names the model, because several may be pulled at once. */
+function named(error: unknown, model: string): unknown {
+  if (error instanceof Error && !error.message.includes(model))
+    error.message = `${model} was not pulled. ${error.message}`;
+  return error;
+}
+
+async function offerChat(params: ReturnType<typeof paramsOf>): Promise<void> {
+  const chat = 'Chat with It';
+  const choice = await vscode.window.showInformationMessage(plain(`Pulled ${params.model}.`), chat);
+  if (choice === chat) await vscode.commands.executeCommand('runner.chatWithModel', params);
+}
+
+async function nameOfLibrary(daemon: DaemonConnection): Promise<ModelRow | undefined> {
+  const library = daemon.request(libraryRequest, {}).then(({ entries }) => entries);
+  const named = await askForName(vscode.window.createQuickPick(), library);
+  if (named === undefined) return undefined;
+  return 'name' in named ? { model: named.name } : named.entry;
+}
+
+async function chooseSize(daemon: DaemonConnection, row: ModelRow): Promise<string | undefined> {
+  const { model, sizes = [] } = row;
   if (sizeChoices(model, sizes, []).length === 0) return model;
+  const memory = memoryOf(row.server);
   const choices = sizeChoices(model, sizes, await installedNames(daemon));
   const items = choices.map(({ model: label, description, isInstalled }) => ({
     label,
-    description: [description, isInstalled ? 'installed' : ''].filter(Boolean).join(', '),
+    description: [
+      description || describeNeed(label.slice(label.lastIndexOf(':') + 1), memory),
+      isInstalled ? 'installed' : '',
+    ]
+      .filter(Boolean)
+      .join(' · '),
     ...(isInstalled ? { iconPath: new vscode.ThemeIcon('check') } : {}),
   }));
   return (await vscode.window.showQuickPick(items, { title: `Pull Which Size of ${model}?` }))?.label;
+}
+
+/** In bytes, where the runner is on this machine. */
+function memoryOf(server = defaultServerName): number | undefined {
+  const origin = originsOf(readSettings(), process.env['OLLAMA_HOST']).get(server);
+  return origin !== undefined && isLoopback(origin) ? totalmem() : undefined;
 }
 
 /** "Installed" is only a mark: without a runner there is none, and the pull itself reports the problem. */
@@ -53,13 +105,4 @@ async function installedNames(daemon: DaemonConnection): Promise<readonly string
   } catch {
     return [];
   }
-}
-
-async function askForName(): Promise<string | undefined> {
-  const name = await vscode.window.showInputBox({
-    title: 'Pull a Model',
-    prompt: 'The name of a model, such as qwen3:4b or hf.co/owner/model:tag',
-    ignoreFocusOut: true,
-  });
-  return name?.trim() || undefined;
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../notificationText.ts';
+import { createDownloadSpeed } from './downloadSpeed.ts';
 
 /** Watches a piece of work beside the notification, and may also cancel it. */
 export interface WorkWatcher {
@@ -22,15 +23,19 @@ export async function runWork<P extends WorkDoneParams, R>(
       const cancellation = cancelledByEither(notified, watcher?.token);
       const { token } = cancellation;
       let percentage = 0;
+      const speed = createDownloadSpeed(Date.now);
       try {
         return await daemon.requestWithProgress(message, params, {
           token,
           report(value) {
             if (value.kind !== 'report') return;
-            watcher?.report(value);
+            const { completed, total } = value;
+            const rate = completed !== undefined && total !== undefined ? speed.next(completed, total) : '';
+            const message = [value.message, rate].filter(Boolean).join(', ');
+            watcher?.report({ ...value, message });
             const increment = Math.max(0, (value.percentage ?? 0) - percentage);
             percentage += increment;
-            progress.report({ message: plain(value.message), ...(increment === 0 ? {} : { increment }) });
+            progress.report({ message: plain(message), ...(increment === 0 ? {} : { increment }) });
           },
         });
       } catch (error) {

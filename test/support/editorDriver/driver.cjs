@@ -11,6 +11,7 @@ const seen = {
   notifications: [],
   secrets: 0,
   trees: new Map(),
+  panels: new Map(),
   disposed: [],
   revealed: [],
   context: undefined,
@@ -79,6 +80,7 @@ const watched = {
     createOutputChannel: ([name]) => name,
     createTreeView: ([id]) => id,
     createStatusBarItem: ([id]) => id,
+    createWebviewPanel: ([type]) => type,
     showErrorMessage: ([message]) => message,
     showWarningMessage: ([message]) => message,
     showInformationMessage: ([message]) => message,
@@ -116,6 +118,7 @@ function spyOnNamespace(real, name, functions) {
         if (/^show\w+Message$/.test(call)) seen.notifications.push(detail);
         const result = real[name][call](...given);
         if (call === 'registerMcpServerDefinitionProvider') seen.documents = given[1];
+        if (call === 'createWebviewPanel') seen.panels.set(detail, result);
         if (call === 'createTreeView') return spyOnTree(result, given);
         return call === 'createOutputChannel' ? spyOnLog(result) : result;
       },
