@@ -140,7 +140,7 @@ export interface CatalogEntry {
   readonly sizes?: readonly string[];
   readonly url: string;
   readonly family: string;
-  /** Whether any tag of this name is installed. */
+  /** True if `model` is installed, or, for a name without a tag, any tag of it. */
   readonly installed: boolean;
 }
 

@@ -20,13 +20,17 @@ export function toEntries(
   models: readonly ListedModel[],
   { base, pullName, installed }: EntryOptions,
 ): CatalogEntry[] {
+  const keys = new Set(installed.map(modelKey));
   const bases = new Set(installed.map(keyWithoutTag));
+  // A name with a tag is one model, whatever else has the name before it.
+  const isInstalled = (name: string) =>
+    splitName(name).tag === undefined ? bases.has(keyWithoutTag(name)) : keys.has(modelKey(name));
   return models.map((model) => ({
     ...model,
     model: pullName(model.name),
     url: `${base}/library/${splitName(model.name).path}`,
     family: familyOf(model.name),
-    installed: bases.has(keyWithoutTag(model.name)),
+    installed: isInstalled(pullName(model.name)),
   }));
 }
 

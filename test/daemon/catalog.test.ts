@@ -201,16 +201,16 @@ t.test('the library is read from its page', async (t) => {
 });
 
 t.test('cloud models are pulled by the name with the suffix', async (t) => {
-  const { entries } = await open(t).cloud({ installed: ['gpt-oss:20b'] }, signal);
+  const { entries } = await open(t).cloud({ installed: ['gpt-oss:20b', 'PLAIN:1b-cloud', 'glm-4.6:cloud'] }, signal);
   t.strictSame(
     entries.map(({ name, model, url: link, installed }) => [name, model, link.slice(url.length), installed]),
     [
-      ['gpt-oss:120b', 'gpt-oss:120b-cloud', '/library/gpt-oss', true],
-      ['glm-4.6', 'glm-4.6:cloud', '/library/glm-4.6', false],
+      ['gpt-oss:120b', 'gpt-oss:120b-cloud', '/library/gpt-oss', false],
+      ['glm-4.6', 'glm-4.6:cloud', '/library/glm-4.6', true],
       ['kimi-k2:1t-cloud', 'kimi-k2:1t-cloud', '/library/kimi-k2', false],
       ['minimax:cloud', 'minimax:cloud', '/library/minimax', false],
       ['my-cloud', 'my-cloud:cloud', '/library/my-cloud', false],
-      ['plain:1b', 'plain:1b-cloud', '/library/plain', false],
+      ['plain:1b', 'plain:1b-cloud', '/library/plain', true],
     ],
   );
   t.strictSame([entries[0]?.sizes, entries[0]?.capabilities], [['120B'], ['tools']]);
