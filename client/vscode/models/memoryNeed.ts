@@ -4,7 +4,7 @@ import { formatBytes } from './bytes.ts';
  * About how many bytes a model of a size such as `8b`, `270m` or `8x7b` takes: a library's usual quantization has some
  * 0.6 bytes for each parameter. Undefined for a size that says nothing, such as `latest`.
  */
-export function bytesOf(size: string): number | undefined {
+function bytesOf(size: string): number | undefined {
   const [, experts = '1', count, unit = ''] =
     /^e?(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)([bmt])$/i.exec(size) ?? [];
   if (count === undefined) return undefined;
