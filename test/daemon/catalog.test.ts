@@ -201,7 +201,10 @@ t.test('the library is read from its page', async (t) => {
 });
 
 t.test('cloud models are pulled by the name with the suffix', async (t) => {
-  const { entries } = await open(t).cloud({ installed: ['gpt-oss:20b', 'PLAIN:1b-cloud', 'glm-4.6:cloud'] }, signal);
+  const { entries } = await open(t).cloud(
+    { installed: ['gpt-oss:20b', 'PLAIN:1b-cloud', 'glm-4.6:cloud'] },
+    signal,
+  );
   t.strictSame(
     entries.map(({ name, model, url: link, installed }) => [name, model, link.slice(url.length), installed]),
     [
