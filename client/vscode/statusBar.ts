@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type Status, statusDidChange } from '../../protocol/status.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { messageOf } from './errorText.ts';
+import { plain } from './notificationText.ts';
 
 const icons = {
   checking: '$(sync~spin)',
@@ -19,6 +20,7 @@ export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
     const { state, kind } = status;
     item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}`;
     item.tooltip = tooltipOf(status);
+    item.accessibilityInformation = { label: `Runner, ${status.message}`, role: 'button' };
     item.backgroundColor =
       kind === 'ok' ? undefined : new vscode.ThemeColor('statusBarItem.warningBackground');
     item.show();
@@ -33,13 +35,12 @@ export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
   );
 }
 
-/** The sentence comes from outside in parts; the links below it are ours. */
+/** The sentence comes from outside in parts, so it has no links; those below it are ours. */
 function tooltipOf({ state, message, version }: Status): vscode.MarkdownString {
-  const tooltip = new vscode.MarkdownString();
-  tooltip.appendText(version === undefined ? message : `${message} Version ${version}.`);
   const links = state === 'offline' ? offlineLinks : [];
-  if (links.length > 0)
-    tooltip.appendMarkdown(`\n\n${links.map(([title, id]) => `[${title}](command:${id})`).join(' · ')}`);
+  const sentence = version === undefined ? message : `${message} Version ${version}.`;
+  const row = links.map(([title, id]) => `[${title}](command:${id})`).join(' · ');
+  const tooltip = new vscode.MarkdownString([plain(sentence), row].filter(Boolean).join('\n\n'));
   tooltip.isTrusted = { enabledCommands: links.map(([, id]) => id) };
   return tooltip;
 }
