@@ -180,10 +180,10 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
 
 /** Undici takes longer to load than everything else together, so it is loaded on first use. */
 async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
-  const { Agent, buildConnector } = await import('./httpAgent.ts');
+  const { HttpAgent, buildConnector } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
   const connect = buildConnector({ timeout: timeouts.connect, ...(ca && { ca }) });
-  return new Agent({
+  return new HttpAgent({
     connect: (to, done) =>
       connect(to, (...[error, socket]) => (error ? done(error, null) : done(null, withoutContinue(socket)))),
     bodyTimeout: timeouts.idle,
