@@ -3,6 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client';
 import type { Log } from '../log.ts';
 import { LineLimit } from '../logs/lineLimit.ts';
 import { plainText } from '../logs/plainText.ts';
+import { cutText } from './cutText.ts';
 import { createHttpTransport } from './httpTransport.ts';
 import { inheritedEnv } from './inheritedEnv.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
@@ -40,11 +41,13 @@ export function createServerTransport(options: ServerTransportOptions): Transpor
   }
   const { command, args, cwd } = entry;
   let isNoisy = false;
+  const errors = createErrorLog(options);
   return new StdioTransport({
     ...{ command, args, platform, groups },
     cwd: cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
     env: { ...inheritedEnv(env, platform), ...entry.env },
-    onErrorLine: createErrorLog(options),
+    onErrorLine: errors.write,
+    lastWords: errors.lastWords,
     onNoise: () => {
       if (!isNoisy)
         log.warn(`The tool server ${entry.name} writes to its standard output what is no message.`);
@@ -59,11 +62,21 @@ export function howItEnded(transport: Transport | undefined): string | undefined
 }
 
 /** Standard error is log, and a flood of it is counted. */
-function createErrorLog({ entry, log, redact, now }: ServerTransportOptions): (line: string) => void {
+function createErrorLog({ entry, log, redact, now }: ServerTransportOptions) {
   const limit = new LineLimit(now);
-  return (line) => {
-    const leftOut = limit.reopen();
-    if (leftOut > 0) log.debug(`${entry.name}: ${leftOut} lines were left out.`);
-    if (limit.take()) log.debug(`${entry.name}: ${redact(plainText(line))}`);
+  let last: string | undefined;
+  return {
+    write(line: string): void {
+      const leftOut = limit.reopen();
+      if (leftOut > 0) log.debug(`${entry.name}: ${leftOut} lines were left out.`);
+      if (!limit.take()) return;
+      const text = redact(plainText(line));
+      log.debug(`${entry.name}: ${text}`);
+      if (text.trim() !== '') last = text;
+    },
+    lastWords: () => (last === undefined ? undefined : cutText(last.trim(), maxLastWords)),
   };
 }
+
+/** So much of a line that a server wrote stands in an error, in characters. */
+const maxLastWords = 200;

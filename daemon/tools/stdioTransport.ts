@@ -13,9 +13,14 @@ export interface StdioTransportOptions {
   readonly groups: ProcessGroups;
   /** A line of its standard error. */
   readonly onErrorLine: (line: string) => void;
+  /** What it wrote last on its standard error, fit to be shown. */
+  readonly lastWords: () => string | undefined;
   /** A line of its standard output that is no message. */
   readonly onNoise: () => void;
 }
+
+/** How long the last lines of a server that has ended may take, in ms. */
+const drainLimit = 100;
 
 /**
  * A server as a process that leads a group of its own. The SDK's own transport ends the leader alone, and reads its
@@ -59,8 +64,7 @@ export class StdioTransport implements Transport {
         this.#finish(reasonOf(error));
         reject(error);
       });
-      // What it has forked may hold its pipes open.
-      child.once('exit', (code, signal) => this.#finish(`ended with ${signal ?? `code ${code}`}`));
+      child.once('exit', (code, signal) => this.#finishExited(child, signal ?? `code ${code}`));
       this.#read(child);
     });
   }
@@ -101,6 +105,16 @@ export class StdioTransport implements Transport {
     const message = tryMessage(line);
     if (message) this.onmessage?.(message);
     else this.#options.onNoise();
+  }
+
+  /** Reads what it said last. What it has forked may hold its pipes open, so that has little time. */
+  #finishExited(child: ChildProcess, status: string): void {
+    const finish = () => {
+      const words = status === 'code 0' ? undefined : this.#options.lastWords();
+      this.#finish(`ended with ${status}${words === undefined ? '' : ` and wrote: "${words}"`}`);
+    };
+    child.once('close', finish);
+    setTimeout(finish, drainLimit).unref();
   }
 
   #finish(how: string): void {

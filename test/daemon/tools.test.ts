@@ -57,7 +57,17 @@ t.test('an unknown name is refused with its path, before anything is started', a
 
 t.test('the list has every server in its order, with its state and the tools as they are', async (t) => {
   const { daemon } = await startWithTools(t, ['good', 'broken', 'ends'], {
-    userConfig: { mcpServers: { off: { command: 'x', disabled: true }, wrong: { args: [] } } },
+    userConfig: {
+      mcpServers: {
+        off: { command: 'x', disabled: true },
+        wrong: { args: [] },
+        speaks: {
+          command: process.execPath,
+          args: ['-e', 'console.error("first\\nno module for " + process.env.KEY + "\\n"); process.exit(2)'],
+          env: { KEY: 'planted-secret-7f' },
+        },
+      },
+    },
   });
   let changes = 0;
   daemon.on(toolsDidChange, () => (changes += 1));
@@ -70,6 +80,7 @@ t.test('the list has every server in its order, with its state and the tools as 
       ['ends', 'failed'],
       ['off', 'disabled'],
       ['wrong', 'failed'],
+      ['speaks', 'failed'],
     ],
   );
   t.strictSame(servers[0]?.tools[0], {
@@ -80,6 +91,8 @@ t.test('the list has every server in its order, with its state and the tools as 
     annotations: { readOnlyHint: true },
   });
   t.equal(servers[2]?.message, 'The tool server ends ended with code 4.');
+  t.match(servers[5]?.message, /^The tool server speaks ended with code 2 and wrote: "no module for .+"\.$/);
+  t.notMatch(JSON.stringify([servers, daemon.logs]), 'planted-secret');
   t.match(servers[4]?.message, /The entry of wrong is wrong\. It needs "command", or "url"\./);
   t.strictSame(
     servers[1]?.tools.map(({ name }) => name),
