@@ -32,6 +32,8 @@ export interface ToolChoice {
 export function chooseTools(surroundings: Surroundings, { tools, allow }: CommandLine): ToolChoice {
   const own = ownServers(surroundings.env);
   const { documents } = surroundings;
+  // A server of the user's own that has the name of ours is not ours.
+  const isBuiltIn = documents !== undefined && !own.includes(docsServer);
   const known = [...new Set([...(documents ? [docsServer] : []), ...own])];
   const named = tools?.split(',').map((name) => name.trim());
   const unknown = named?.find((name) => name !== 'all' && !known.includes(name));
@@ -39,7 +41,7 @@ export function chooseTools(surroundings: Surroundings, { tools, allow }: Comman
   return {
     options: {
       ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
-      approvals: approvalsOf(allow),
+      approvals: approvalsOf(allow, isBuiltIn ? { [docsServer]: docsTools } : {}),
     },
     known,
     wanted: named?.includes('all') ? known : named,
@@ -53,8 +55,8 @@ export function noServer(name: string, known: readonly string[]): string {
 }
 
 /** `SERVER` allows all of its tools, `SERVER/TOOL` one. */
-function approvalsOf(allow: readonly string[]): Approvals {
-  const approvals: Record<string, 'always' | readonly string[]> = { [docsServer]: docsTools };
+function approvalsOf(allow: readonly string[], builtIn: Approvals): Approvals {
+  const approvals: Record<string, 'always' | readonly string[]> = { ...builtIn };
   for (const one of allow) {
     const slash = one.indexOf('/');
     const server = slash === -1 ? one : one.slice(0, slash);

@@ -135,7 +135,7 @@ export const settings = {
   mcpServers: {
     schema: toolServers,
     default: {},
-    says: 'Tool servers (MCP) by name, such as `{ "files": { "command": "npx", "args": ["-y", "server"] } }` or `{ "docs": { "url": "http://127.0.0.1:4000/mcp" } }`.',
+    says: 'Tool servers (MCP) by name, such as `{ "files": { "command": "npx", "args": ["-y", "server"] } }` or `{ "notes": { "url": "http://127.0.0.1:4000/mcp" } }`.',
   },
   approvals: {
     schema: approvals,

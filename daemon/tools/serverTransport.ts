@@ -70,7 +70,7 @@ function createErrorLog({ entry, log, redact, now }: ServerTransportOptions) {
       const leftOut = limit.reopen();
       if (leftOut > 0) log.debug(`${entry.name}: ${leftOut} lines were left out.`);
       if (!limit.take()) return;
-      const text = redact(plainText(line));
+      const text = plainText(redact(line));
       log.debug(`${entry.name}: ${text}`);
       if (text.trim() !== '') last = text;
     },

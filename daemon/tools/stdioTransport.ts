@@ -35,6 +35,7 @@ export class StdioTransport implements Transport {
   #end: Promise<void> | undefined;
   /** How it ended, as a clause; undefined while it is there. */
   #how: string | undefined;
+  #hasSpoken = false;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -103,16 +104,21 @@ export class StdioTransport implements Transport {
   #take(line: string): void {
     if (this.#how !== undefined) return;
     const message = tryMessage(line);
+    this.#hasSpoken ||= message !== undefined;
     if (message) this.onmessage?.(message);
     else this.#options.onNoise();
   }
 
-  /** Reads what it said last. What it has forked may hold its pipes open, so that has little time. */
+  /**
+   * A server that never said anything as a server has a reason, which is its last line. What it has forked may hold its
+   * pipes open, so reading that line has little time.
+   */
   #finishExited(child: ChildProcess, status: string): void {
     const finish = () => {
-      const words = status === 'code 0' ? undefined : this.#options.lastWords();
+      const words = this.#hasSpoken ? undefined : this.#options.lastWords();
       this.#finish(`ended with ${status}${words === undefined ? '' : ` and wrote: "${words}"`}`);
     };
+    if (this.#hasSpoken) return finish();
     child.once('close', finish);
     setTimeout(finish, drainLimit).unref();
   }

@@ -170,7 +170,7 @@ function listedServer({ entry, state, message, needsLogin, tools }: ServerState)
   };
 }
 
-/** Values of `env` and `headers` are taken out of all that is said of a server. */
+/** Values of `env` and `headers` are taken out of everything that is said about a server, in every form in which it may quote them. */
 function createEntryRedaction(entry: ServerEntry, redact: (text: string) => string) {
   const redaction = createRedaction();
   const secrets = entry.kind === 'stdio' ? entry.env : entry.kind === 'http' ? entry.headers : {};
@@ -178,8 +178,10 @@ function createEntryRedaction(entry: ServerEntry, redact: (text: string) => stri
     redaction.add(value);
     // A token is echoed with the name of its scheme, or without.
     redaction.add(value.slice(value.lastIndexOf(' ') + 1));
+    // A key of several lines is echoed line by line.
+    for (const line of value.split(/\r?\n/)) redaction.add(line);
   }
-  return (text: string) => redact(redaction.redactKnown(text, 1));
+  return (text: string) => redact(redaction.redact(text));
 }
 
 function messageOf(error: unknown): string {

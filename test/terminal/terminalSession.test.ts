@@ -733,6 +733,11 @@ writeFileSync(
   JSON.stringify({ mcpServers: { files: { command: 'x' }, off: { command: 'x', disabled: true } } }),
 );
 const withServers = { env: { XDG_CONFIG_HOME: join(folder, 'tools') }, models };
+mkdirSync(join(folder, 'ownDocs', 'runner'), { recursive: true });
+writeFileSync(
+  join(folder, 'ownDocs', 'runner', 'config.json'),
+  JSON.stringify({ mcpServers: { docs: { url: 'https://elsewhere.example/mcp' } } }),
+);
 const read = { id: 'c1', name: 'read', arguments: { path: 'a.txt' } };
 const readResult = { id: 'c1', name: 'read', server: 'files', isError: false };
 
@@ -841,6 +846,15 @@ t.test('a script names its tools and what they may do', async (t) => {
       other: 'always',
     },
   });
+  const own = startTerminal({
+    env: { XDG_CONFIG_HOME: join(folder, 'ownDocs') },
+    models,
+    args: ['chat', '--tools', 'docs', 'hi'],
+    input: '',
+    chat: async () => resultOf('ok'),
+  });
+  t.equal(await own.ended, 0);
+  t.strictSame(own.started.at(-1)?.options.approvals, {}, "a server of the user's own is not ours");
   t.match(run.stdout.events(), [
     { event: 'toolCall', toolCall: read },
     { event: 'toolResult', toolResult: { ...readResult, content: 'x' } },
