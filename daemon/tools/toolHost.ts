@@ -61,7 +61,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   const check = createArgumentsCheck();
   const { hide, now } = options;
   const store = createLoginStore(join(stateFolder(env, platform), 'logins'));
-  const tokens = createAccessTokens({ store, hide, now });
+  const tokens = createAccessTokens({ store, hide, warn: log.warn, now });
   const logins = createLogins({ store, tokens, hide, now, onDidChange: options.onDidChange });
   const known = new Map<string, KnownServer>();
   const closing = new Set<Promise<void>>();

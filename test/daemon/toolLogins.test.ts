@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { createAccessTokens } from '../../daemon/tools/oauth/accessTokens.ts';
+import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
 import { requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import { toAccessToken } from '../../daemon/tools/oauth/tokens.ts';
 import { finishLoginRequest, listToolsRequest, loginRequest, logoutRequest } from '../../protocol/tools.ts';
@@ -508,6 +511,95 @@ t.test('what a hostile server says after it', async (t) => {
       t.strictSame(await keptFiles(home), []);
       t.notMatch(JSON.stringify(one.daemon.logs), /secret-of-theirs/);
     });
+});
+
+/** A token endpoint whose answer is what a test says, and a login whose token it renews. */
+async function startRenewals(test: Teardown, token: Answer) {
+  const peer = await startHostile(test, () => ({ '/token': token }));
+  const folder = join(await temporaryFolder(test), 'logins');
+  const store = createLoginStore(folder);
+  const warnings: string[] = [];
+  const login: KeptLogin = {
+    ...{ version: 1, server: peer.url, isClientNamed: false, resource: peer.url, refreshToken: 'first' },
+    metadata: serverMetadata(new URL(peer.url).origin),
+    client: { client_id: 'us' },
+  };
+  await store.write(login);
+  const tokensOf = (from = store) =>
+    createAccessTokens({
+      store: from,
+      hide: () => undefined,
+      warn: (sentence) => warnings.push(sentence),
+      now: Date.now,
+    });
+  const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
+  return { ...peer, store, folder, login, warnings, tokensOf, entry };
+}
+
+const issue = (response: ServerResponse, name: string, more: object = {}) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(
+    JSON.stringify({
+      ...{ access_token: `access-${name}`, refresh_token: `refresh-${name}`, token_type: 'Bearer' },
+      ...more,
+    }),
+  );
+
+async function refreshTokenOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return new URLSearchParams(Buffer.concat(chunks).toString()).get('refresh_token') ?? '';
+}
+
+t.test('a renewal that was begun is finished, whoever leaves meanwhile', async (t) => {
+  const arrivals = new EventEmitter();
+  const asked = once(arrivals, 'token');
+  const { tokensOf, entry, store } = await startRenewals(t, (_, response) =>
+    arrivals.emit('token', response),
+  );
+  const caller = new AbortController();
+  const waiting = tokensOf().tokenFor(entry, caller.signal);
+  const [response] = (await asked) as [ServerResponse];
+  caller.abort();
+  await t.rejects(waiting, { name: 'AbortError' });
+  const closed = store.close();
+  issue(response, 'second');
+  await closed;
+  t.match(await store.read(entry.url), { refreshToken: 'refresh-second' });
+});
+
+t.test('a login that cannot be written holds as long as the daemon', async (t) => {
+  const used: string[] = [];
+  const { tokensOf, entry, store, warnings } = await startRenewals(t, async (request, response) => {
+    issue(response, String(used.push(await refreshTokenOf(request))));
+  });
+  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  let isFull = true;
+  const tokens = tokensOf({
+    ...store,
+    write: (login) => (isFull ? Promise.reject(full) : store.write(login)),
+  });
+  const { signal } = new AbortController();
+  t.equal(await tokens.tokenFor(entry, signal), 'access-1');
+  t.match(warnings, [/could not be kept \(ENOSPC\)/]);
+  t.equal(await tokens.renew(entry, 'access-1', signal), 'access-2');
+  isFull = false;
+  t.equal(await tokens.renew(entry, 'access-2', signal), 'access-3');
+  t.strictSame(used, ['first', 'refresh-1', 'refresh-2'], 'no token is used twice');
+  t.match(await store.read(entry.url), { refreshToken: 'refresh-3' });
+  t.equal(warnings.length, 2);
+
+  const home = await temporaryFolder(t);
+  const peer = await startHostile(t, () => ({}));
+  const id = createHash('sha256').update(peer.url).digest('hex').slice(0, 32);
+  await mkdir(join(home, 'runner', 'logins', `${id}.json`), { recursive: true });
+  const one = await startFor(t, home, { url: peer.url });
+  const { url } = await one.daemon.request(loginRequest, { server });
+  const finished = one.daemon.request(finishLoginRequest, { server });
+  await Promise.all([
+    t.rejects(finished, failsWith({ message: /cannot be kept on this machine \(EISDIR\)/ })),
+    fetch(url),
+  ]);
+  t.equal((await readdir(join(home, 'runner', 'logins'))).length, 1, 'nothing is left beside it');
 });
 
 t.test('addresses and tokens of any kind', async (t) => {

@@ -1,7 +1,7 @@
 import { OAuthError, refreshAuthorization } from '@modelcontextprotocol/client';
 import { isLoopback } from '../../../protocol/address.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
-import { loginFailure } from './loginFailure.ts';
+import { codeOf, loginFailure } from './loginFailure.ts';
 import type { KeptLogin, LoginStore } from './loginStore.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 import { type AccessToken, isFresh, toAccessToken } from './tokens.ts';
@@ -19,11 +19,14 @@ export interface AccessTokensOptions {
   readonly store: LoginStore;
   /** Takes a secret out of all that is said from now on. */
   readonly hide: (secret: string) => void;
+  readonly warn: (sentence: string) => void;
   readonly now: () => number;
 }
 
-export function createAccessTokens({ store, hide, now }: AccessTokensOptions): AccessTokens {
+export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions): AccessTokens {
   const known = new Map<string, AccessToken>();
+  /** Logins that could not be written, by the refresh token that the file still has. */
+  const unkept = new Map<string, KeptLogin>();
   const keep = (url: string, token: AccessToken) => {
     hide(token.text);
     known.set(url, token);
@@ -39,32 +42,46 @@ export function createAccessTokens({ store, hide, now }: AccessTokensOptions): A
         const login = await loginOf(store, entry);
         if (!login) return undefined;
         for (const secret of [login.refreshToken, login.client.client_secret]) if (secret) hide(secret);
-        const token = await tokenOf(login, signal);
+        const token = await tokenOf(login);
         return token && token.text !== refused ? keep(entry.url, token) : undefined;
       },
       signal,
     );
-  const tokenOf = async (login: KeptLogin, signal: AbortSignal): Promise<AccessToken | undefined> => {
-    if (login.refreshToken !== undefined) return refresh(login, login.refreshToken, signal);
+  const tokenOf = async (login: KeptLogin): Promise<AccessToken | undefined> => {
+    if (login.refreshToken !== undefined) return refresh(login, login.refreshToken);
     const { accessToken: text, expiresAt = 0 } = login;
     return text !== undefined && isFresh({ text, expiresAt }, now()) ? { text, expiresAt } : undefined;
   };
-  const refresh = async (login: KeptLogin, refreshToken: string, signal: AbortSignal) => {
-    const fetchFn = createOAuthFetch({ server: login.server, signal });
-    const { metadata, client, resource } = login;
+  /** What was used may be good no more: the new one is kept before it is needed. */
+  const keepRefreshToken = async (login: KeptLogin, used: string) => {
     try {
+      await store.write(login);
+      unkept.delete(used);
+    } catch (error) {
+      unkept.set(used, login);
+      warn(
+        `The renewed login to ${new URL(login.server).origin} could not be kept (${codeOf(error)}). It holds until Runner ends. Make room for it, or log in again later.`,
+      );
+    }
+  };
+  const refresh = async (kept: KeptLogin, used: string) => {
+    const login = unkept.get(used) ?? kept;
+    const { metadata, client, resource, refreshToken = used } = login;
+    try {
+      // The request has a time limit of its own. Its caller may leave: what the answer brings is needed all the same.
+      const fetchFn = createOAuthFetch({ server: login.server, signal: new AbortController().signal });
       const tokens = await refreshAuthorization(metadata.issuer, {
         ...{ metadata, clientInformation: client, refreshToken, resource, fetchFn },
       });
       const token = toAccessToken(tokens, now());
-      // What was used may be good no more: the new one is kept before it is needed.
       if (tokens.refresh_token) {
         hide(tokens.refresh_token);
-        await store.write({ ...login, refreshToken: tokens.refresh_token });
+        await keepRefreshToken({ ...login, refreshToken: tokens.refresh_token }, used);
       }
       return token;
     } catch (error) {
       if (!isOver(error)) throw loginFailure(error, metadata.issuer);
+      unkept.delete(used);
       await store.remove(login.server);
       return undefined;
     }

@@ -28,3 +28,8 @@ export function refusedLogin(origin: string, code: string, description?: string)
   const said = [code, description].flatMap((text) => (text ? [cutText(plainText(text), maxSaid)] : []));
   return new RunnerError('unauthorized', `${origin} refused the login: ${[...new Set(said)].join(': ')}.`);
 }
+
+/** Of an error of the system, such as ENOSPC. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
+}

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { chmod, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { orAborted } from '../../abort.ts';
 import { RunnerError } from '../../errors.ts';
 import { readRegularFile } from '../../regularFile.ts';
 import { createSessionLocks } from '../../sessions/sessionLocks.ts';
@@ -42,11 +43,15 @@ export type KeptLogin = z.infer<typeof keptSchema>;
 export interface LoginStore {
   /** Undefined where there is none, or none that can be read. */
   read(server: string): Promise<KeptLogin | undefined>;
-  /** Runs work while no other process runs work on the same login: a refresh token may be good for one use. */
+  /**
+   * Runs work while nobody else runs work on the same login: a refresh token may be good for one use. The signal ends the
+   * waiting alone; work that was begun ends by itself.
+   */
   alone<T>(server: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Whole or not at all. @throws {Error} where it cannot be written. */
   write(login: KeptLogin): Promise<void>;
   remove(server: string): Promise<void>;
+  /** Waits for work that was begun. */
   close(): Promise<void>;
 }
 
@@ -66,6 +71,7 @@ export function createLoginStore(folder: string): LoginStore {
       await waitFor(lookEvery, undefined, { signal });
     }
     try {
+      signal.throwIfAborted();
       return await work();
     } finally {
       await locks.release(id);
@@ -82,7 +88,7 @@ export function createLoginStore(folder: string): LoginStore {
       const turn = before.then(() => locked(id, work, signal));
       const done = turn.catch(() => undefined).finally(() => turns.get(id) === done && turns.delete(id));
       turns.set(id, done);
-      return turn;
+      return orAborted(turn, signal);
     },
     async write(login) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -93,7 +99,10 @@ export function createLoginStore(folder: string): LoginStore {
     async remove(server) {
       await unlink(pathOf(server)).catch(() => undefined);
     },
-    close: () => locks.close(),
+    async close() {
+      await Promise.all(turns.values());
+      await locks.close();
+    },
   };
 }
 
@@ -113,12 +122,17 @@ async function readLogin(path: string): Promise<KeptLogin | undefined> {
 /** On the disk before the name is: what is lost here is a login. */
 async function writePrivate(path: string, text: string): Promise<void> {
   const beside = `${path}.${randomUUID()}`;
-  const file = await open(beside, 'wx', 0o600);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(beside, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
   }
-  await rename(beside, path);
 }

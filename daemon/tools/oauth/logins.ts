@@ -6,8 +6,8 @@ import type { HttpServerEntry } from '../serverEntry.ts';
 import { type AccessTokens, canHaveToken } from './accessTokens.ts';
 import { findAuthority } from './authority.ts';
 import { type Begun, beginAuthorization, redeemCode } from './authorization.ts';
-import { loginFailure } from './loginFailure.ts';
-import type { LoginStore } from './loginStore.ts';
+import { codeOf, loginFailure } from './loginFailure.ts';
+import type { KeptLogin, LoginStore } from './loginStore.ts';
 import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 import { revoke } from './revocation.ts';
@@ -43,13 +43,21 @@ interface Pending {
 export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOptions): Logins {
   const pending = new Map<string, Pending>();
 
+  const keep = (login: KeptLogin) =>
+    store.write(login).catch((cause) => {
+      throw new RunnerError(
+        'not-supported',
+        `The login was given, but cannot be kept on this machine (${codeOf(cause)}). Make room for it, and log in again.`,
+        { cause },
+      );
+    });
   const complete = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal) => {
     const { entry, authority } = begun;
     try {
       const login = await redeemCode(begun, { answer, now: now(), signal });
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
-      await store.alone(entry.url, () => store.write(login), signal);
+      await store.alone(entry.url, () => keep(login), signal);
       tokens.forget(entry.url);
       onDidChange();
       return login.scope === undefined ? {} : { scope: login.scope };
