@@ -62,7 +62,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   const { hide, now } = options;
   const store = createLoginStore(join(stateFolder(env, platform), 'logins'));
   const tokens = createAccessTokens({ store, hide, warn: log.warn, now });
-  const logins = createLogins({ store, tokens, hide, now, onDidChange: options.onDidChange });
+  const logins = createLogins({ store, hide, now, onDidChange: options.onDidChange });
   const known = new Map<string, KnownServer>();
   const closing = new Set<Promise<void>>();
   const told = new Set<string>();

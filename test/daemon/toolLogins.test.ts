@@ -513,6 +513,27 @@ t.test('what a hostile server says after it', async (t) => {
     });
 });
 
+t.test('a logout and another login count in each daemon, and for one client', async (t) => {
+  let count = 0;
+  const { tokensOf, entry, store, login } = await startRenewals(t, (_, response) => {
+    count += 1;
+    issue(response, String(count));
+  });
+  const { signal } = new AbortController();
+  const tokens = tokensOf();
+  const tokenFor = (clientId?: string) =>
+    tokens.tokenFor(clientId === undefined ? entry : { ...entry, clientId }, signal);
+  t.strictSame([await tokenFor(), await tokenFor()], ['access-1', 'access-1']);
+  t.equal(await tokenFor('another'), undefined, 'the login is of another client');
+  t.equal(await tokenFor(), 'access-1');
+  await store.write({ ...login, id: 'somebody else' });
+  t.strictSame([await tokenFor(), await tokenFor()], ['access-2', 'access-2']);
+  await store.remove(entry.url);
+  t.equal(await tokenFor(), undefined);
+  t.equal(await tokens.renew(entry, 'access-2', signal), undefined);
+  t.equal(count, 2);
+});
+
 /** A token endpoint whose answer is what a test says, and a login whose token it renews. */
 async function startRenewals(test: Teardown, token: Answer) {
   const peer = await startHostile(test, () => ({ '/token': token }));

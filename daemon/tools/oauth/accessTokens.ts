@@ -12,7 +12,6 @@ export interface AccessTokens {
   tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined>;
   /** Another one than the server has refused; undefined where only a new login helps. */
   renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined>;
-  forget(url: string): void;
 }
 
 export interface AccessTokensOptions {
@@ -24,26 +23,35 @@ export interface AccessTokensOptions {
 }
 
 export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions): AccessTokens {
-  const known = new Map<string, AccessToken>();
+  const known = new Map<string, KnownToken>();
   /** Logins that could not be written, by the refresh token that the file still has. */
   const unkept = new Map<string, KeptLogin>();
-  const keep = (url: string, token: AccessToken) => {
-    hide(token.text);
-    known.set(url, token);
-    return token.text;
+  /** Undefined where the token is of a login that has gone, or is another's. */
+  const knownOf = (entry: HttpServerEntry, login: KeptLogin) => {
+    const token = known.get(keyOf(entry));
+    return token && token.loginId === login.id && isFresh(token, now()) ? token.text : undefined;
+  };
+  /** Another process may have logged out, or in as somebody else: the file says what holds. */
+  const currentLogin = async (entry: HttpServerEntry) => {
+    const login = await loginOf(store, entry);
+    if (!login) known.delete(keyOf(entry));
+    return login;
   };
   const obtain = (entry: HttpServerEntry, refused: string | undefined, signal: AbortSignal) =>
     store.alone(
       entry.url,
       async () => {
-        const other = known.get(entry.url);
-        // Somebody else here was refused, too, and has been given another one meanwhile.
-        if (other && other.text !== refused && isFresh(other, now())) return other.text;
-        const login = await loginOf(store, entry);
+        const login = await currentLogin(entry);
         if (!login) return undefined;
+        const other = knownOf(entry, login);
+        // Somebody else here was refused, too, and has been given another one meanwhile.
+        if (other !== undefined && other !== refused) return other;
         for (const secret of [login.refreshToken, login.client.client_secret]) if (secret) hide(secret);
         const token = await tokenOf(login);
-        return token && token.text !== refused ? keep(entry.url, token) : undefined;
+        if (!token || token.text === refused) return undefined;
+        hide(token.text);
+        known.set(keyOf(entry), { ...token, loginId: login.id });
+        return token.text;
       },
       signal,
     );
@@ -89,17 +97,23 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
   return {
     async tokenFor(entry, signal) {
       if (!canHaveToken(entry.url)) return undefined;
-      const token = known.get(entry.url);
-      if (token && isFresh(token, now())) return token.text;
+      const login = await currentLogin(entry);
       // Most servers want no login, and none of them needs a turn of its own.
-      return (await loginOf(store, entry)) ? obtain(entry, token?.text, signal) : undefined;
+      return login && (knownOf(entry, login) ?? obtain(entry, undefined, signal));
     },
     async renew(entry, refused, signal) {
-      if (known.get(entry.url)?.text === refused) known.delete(entry.url);
+      if (known.get(keyOf(entry))?.text === refused) known.delete(keyOf(entry));
       return canHaveToken(entry.url) ? obtain(entry, refused, signal) : undefined;
     },
-    forget: (url) => void known.delete(url),
   };
+}
+
+interface KnownToken extends AccessToken {
+  readonly loginId: string | undefined;
+}
+
+function keyOf({ url, clientId }: HttpServerEntry): string {
+  return JSON.stringify([url, clientId]);
 }
 
 /** Tokens go over https, or stay on this machine. */

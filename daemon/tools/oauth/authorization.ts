@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   exchangeAuthorization,
   type OAuthClientInformationMixed,
@@ -65,7 +66,7 @@ export async function redeemCode(begun: Begun, { answer, now, signal }: RedeemOp
   const { text, expiresAt } = toAccessToken(issued, now);
   const { refresh_token: refreshToken, scope } = issued;
   return {
-    ...{ version: 1, server: entry.url, metadata, client, resource },
+    ...{ version: 1, id: randomUUID(), server: entry.url, metadata, client, resource },
     isClientNamed: entry.clientId !== undefined,
     ...(scope === undefined ? {} : { scope }),
     ...(refreshToken === undefined ? { accessToken: text, expiresAt } : { refreshToken }),

@@ -10,6 +10,8 @@ import { createSessionLocks } from '../../sessions/sessionLocks.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),
+  /** The same through all renewals: another one is another login. Those of earlier versions have none. */
+  id: z.optional(z.string()),
   /** The address of the tool server. */
   server: z.string(),
   /** Of the authorization server: tokens go to these addresses and to no others, whatever its metadata says later. */

@@ -3,7 +3,7 @@ import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../prot
 import { orAborted } from '../../abort.ts';
 import { InvalidParamsError, RunnerError } from '../../errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
-import { type AccessTokens, canHaveToken } from './accessTokens.ts';
+import { canHaveToken } from './accessTokens.ts';
 import { findAuthority } from './authority.ts';
 import { type Begun, beginAuthorization, redeemCode } from './authorization.ts';
 import { codeOf, loginFailure } from './loginFailure.ts';
@@ -24,7 +24,6 @@ export interface Logins {
 
 export interface LoginsOptions {
   readonly store: LoginStore;
-  readonly tokens: AccessTokens;
   readonly hide: (secret: string) => void;
   readonly now: () => number;
   /** A login has come or gone. */
@@ -40,7 +39,7 @@ interface Pending {
   end(): void;
 }
 
-export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOptions): Logins {
+export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): Logins {
   const pending = new Map<string, Pending>();
 
   const keep = (login: KeptLogin) =>
@@ -58,7 +57,6 @@ export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOp
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
       await store.alone(entry.url, () => keep(login), signal);
-      tokens.forget(entry.url);
       onDidChange();
       return login.scope === undefined ? {} : { scope: login.scope };
     } catch (error) {
@@ -117,7 +115,6 @@ export function createLogins({ store, tokens, hide, now, onDidChange }: LoginsOp
         },
         signal,
       );
-      tokens.forget(url);
       if (!login) return { wasLoggedIn: false, isRevoked: false };
       onDidChange();
       return { wasLoggedIn: true, isRevoked: await revoke(login, signal) };
