@@ -624,18 +624,24 @@ t.test('a login that cannot be written holds as long as the daemon', async (t) =
 });
 
 t.test('addresses and tokens of any kind', async (t) => {
-  for (const { address, mayUseHttp, isSafe } of [
-    { address: 'https://example.com/token', mayUseHttp: false, isSafe: true },
-    { address: 'http://127.0.0.1:1/token', mayUseHttp: true, isSafe: true },
-    { address: 'http://127.0.0.1:11434/api/delete', mayUseHttp: false, isSafe: false },
-    { address: 'http://example.com/token', mayUseHttp: true, isSafe: false },
-    { address: 'https://user:word@example.com/', mayUseHttp: true, isSafe: false },
-    { address: 'javascript:alert(1)', mayUseHttp: true, isSafe: false },
-    { address: 'not an address', mayUseHttp: true, isSafe: false },
+  const hereInDisguise = [
+    ...['127.0.0.1', '127.9.9.9:8443', '0x7f.1', '2130706433', '0.0.0.0', '[::1]', '[::]'],
+    ...['[::ffff:127.0.0.1]', '[::ffff:0.0.0.0]', 'localhost', 'LOCALHOST.', 'a.localhost', 'a.localhost.'],
+  ];
+  for (const { address, isServerHere, isSafe } of [
+    { address: 'https://example.com/token', isServerHere: false, isSafe: true },
+    { address: 'http://127.0.0.1:1/token', isServerHere: true, isSafe: true },
+    { address: 'http://127.0.0.1:11434/api/delete', isServerHere: false, isSafe: false },
+    { address: 'http://example.com/token', isServerHere: true, isSafe: false },
+    { address: 'https://user:word@example.com/', isServerHere: true, isSafe: false },
+    { address: 'javascript:alert(1)', isServerHere: true, isSafe: false },
+    { address: 'not an address', isServerHere: true, isSafe: false },
+    { address: 'https://127.0.0.1:8443/token', isServerHere: true, isSafe: true },
+    ...hereInDisguise.map((host) => ({ address: `https://${host}/`, isServerHere: false, isSafe: false })),
   ]) {
-    const read = () => requireSafeAddress(address, mayUseHttp);
+    const read = () => requireSafeAddress(address, isServerHere);
     if (isSafe) t.equal(read().href, address);
-    else t.throws(read, /not https/, address);
+    else t.throws(read, /not https|on this machine/, address);
   }
   fc.assert(
     fc.property(

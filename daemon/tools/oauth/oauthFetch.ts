@@ -17,15 +17,15 @@ export interface OAuthFetchOptions {
 }
 
 /**
- * What the SDK's functions of OAuth fetch with. It goes to https alone, or to http on this machine where the tool server
- * itself is on this machine: so no server elsewhere can lead to what listens here. No answer is large or late. The SDK
+ * What the SDK's functions of OAuth fetch with. It goes to https elsewhere, or to this machine where the tool server itself
+ * is on this machine: so no server elsewhere can lead to what listens here. No answer is large or late. The SDK
  * follows redirects on the same origin, and this none.
  */
 export function createOAuthFetch({ server, signal }: OAuthFetchOptions): FetchLike {
-  const mayUseHttp = isLoopback(server);
+  const isServerHere = isLoopback(server);
   let left = maxRequests;
   return (address, init = {}) => {
-    const url = requireSafeAddress(address, mayUseHttp);
+    const url = requireSafeAddress(address, isServerHere);
     left -= 1;
     if (left < 0) throw new RunnerError('bad-response', 'The login leads from one address to the next.');
     const reason = new RunnerError('timeout', `${url.origin} did not answer within ${timeLimit / 1_000} s.`);
@@ -42,16 +42,29 @@ export function createOAuthFetch({ server, signal }: OAuthFetchOptions): FetchLi
  * An address that secrets may be sent to, or a browser.
  * @throws {RunnerError} where it is none.
  */
-export function requireSafeAddress(address: string | URL, mayUseHttp: boolean): URL {
+export function requireSafeAddress(address: string | URL, isServerHere: boolean): URL {
   const url = URL.canParse(String(address)) ? new URL(address) : undefined;
-  const isSafe =
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && mayUseHttp && isLoopback(url.href));
-  if (!url || !isSafe || url.username !== '' || url.password !== '')
-    throw new RunnerError(
-      'bad-response',
-      'The login leads to an address that is not https, and is not followed.',
-    );
+  if (!url || !isWeb(url, isServerHere) || url.username !== '' || url.password !== '')
+    throw unsafe('that is not https');
+  if (!isServerHere && isThisMachine(url)) throw unsafe('on this machine');
   return url;
+}
+
+function isWeb({ protocol, href }: URL, isServerHere: boolean): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isServerHere && isLoopback(href));
+}
+
+/** Loopback in all its spellings: the unspecified address reaches it too, and so does an IPv4 address within IPv6. */
+function isThisMachine({ href, hostname }: URL): boolean {
+  return (
+    isLoopback(href) ||
+    /^(.+\.)?localhost\.$/.test(hostname) ||
+    /^(0\.0\.0\.0|\[::(ffff:(0|7f[0-9a-f]{2}):[0-9a-f]+)?\])$/.test(hostname)
+  );
+}
+
+function unsafe(where: string): RunnerError {
+  return new RunnerError('bad-response', `The login leads to an address ${where}, and is not followed.`);
 }
 
 async function reach(url: URL, init: RequestInit): Promise<Response> {
