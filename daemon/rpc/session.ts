@@ -106,9 +106,10 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
         log,
       }) as ResponseError<never>;
     }
+    const root = workspaceRoot(params);
     answersSettings = params.capabilities.workspace?.configuration === true;
     session.start();
-    initialized.fire({ editor: params.capabilities, root: workspaceRoot(params), options });
+    initialized.fire({ editor: params.capabilities, root, options });
     const { isHostNamed } = configuration.current;
     return greetingTo(params.capabilities, { version: parts.version, isHostNamed });
   });

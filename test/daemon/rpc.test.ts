@@ -278,19 +278,35 @@ t.test('before initialize and after shutdown every request is refused', async (t
 });
 
 t.test('initialize is answered once, before the server is loaded, as the server would', async (t) => {
-  const hello = (id: string | number, initializationOptions: unknown, capabilities: unknown = {}) =>
+  const introduce = (id: string | number, params: object) =>
     frame(
       JSON.stringify({
         ...{ jsonrpc: '2.0', id, method: 'initialize' },
-        params: { processId: null, rootUri: null, capabilities, initializationOptions },
+        params: { processId: null, rootUri: null, capabilities: {}, ...params },
       }),
     );
+  const hello = (id: string | number, initializationOptions: unknown, capabilities: unknown = {}) =>
+    introduce(id, { capabilities, initializationOptions });
   const early = frame('{"jsonrpc":"2.0","id":5,"method":"runner/status","params":{}}');
   const dynamic = { textDocument: { inlineCompletion: { dynamicRegistration: true } } };
   for (const { name, bytes, isAnswered } of [
     { name: 'no options', bytes: hello(1, undefined), isAnswered: true },
     { name: 'options', bytes: hello('a', { host: '127.0.0.1:9', keepAlive: null }), isAnswered: true },
     { name: 'an editor that registers', bytes: hello(0, {}, dynamic), isAnswered: true },
+    { name: 'a root that is no text', bytes: introduce(1, { rootUri: 5 }), isAnswered: true },
+    {
+      name: 'folders that are none',
+      bytes: introduce(1, { workspaceFolders: [{ uri: { path: '/' } }] }),
+      isAnswered: true,
+    },
+    {
+      name: 'odd words about itself',
+      bytes: introduce(1, {
+        capabilities: { workspace: 5, textDocument: { inlineCompletion: 7, hover: 'x', completion: [] } },
+        ...{ processId: 'me', trace: 4, workDoneToken: {}, clientInfo: 9, workspaceFolders: 'all' },
+      }),
+      isAnswered: true,
+    },
     { name: 'twice under one id', bytes: hello(1, {}) + hello(1, {}), isAnswered: true },
     {
       name: 'wrong options, and then others',
