@@ -97,14 +97,20 @@ export function connectAgent({
     );
   // Of the SDK's stream only the writing half is used: a line that is no message must end nothing.
   const { writable } = ndJsonStream(Writable.toWeb(output), new ReadableStream());
+  const write = createWrite(writable, edge, trace);
   const onProblem = ({ id, ...error }: FrameProblem) => {
-    const writer = writable.getWriter();
-    void writer.write({ jsonrpc: '2.0', id: id ?? null, error } as AnyMessage).catch(() => undefined);
-    writer.releaseLock();
+    void write({ jsonrpc: '2.0', id: id ?? null, error } as AnyMessage).catch(() => undefined);
   };
   const messages = greeting.hold(readMessageLines(input, { onProblem }) as AsyncGenerator<AnyMessage>);
-  const lines: Stream = { readable: streamOf(messages), writable };
-  const connection = app.connect(traced(lines, edge, { trace, written: greeting.written }));
+  const connection = app.connect({
+    readable: streamOf(messages).pipeThrough(tracing(trace)),
+    writable: new WritableStream({
+      async write(message) {
+        await write(message);
+        greeting.written(message);
+      },
+    }),
+  });
   return {
     update: updateTo(connection.client),
     signal: connection.signal,
@@ -150,33 +156,28 @@ function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessa
   });
 }
 
-function traced(
-  stream: Stream,
-  edge: ConnectionOptions['edge'],
-  {
-    trace,
-    written,
-  }: { trace: NonNullable<ConnectionOptions['trace']>; written: (message: AnyMessage) => void },
-): Stream {
-  return {
-    readable: stream.readable.pipeThrough(
-      new TransformStream<AnyMessage, AnyMessage>({
-        transform(message, controller) {
-          trace('in', withoutServers(message));
-          controller.enqueue(message);
-        },
-      }),
-    ),
-    writable: new WritableStream<AnyMessage>({
-      async write(message) {
-        const outgoing = edge(message);
-        trace('out', outgoing);
-        const writer = stream.writable.getWriter();
-        await writer.write(outgoing).finally(() => writer.releaseLock());
-        written(message);
-      },
-    }),
+type Trace = NonNullable<ConnectionOptions['trace']>;
+
+/**
+ * All that goes out is written here, by whoever has something to say: one lock is held for good, and the stream keeps
+ * the messages in their order. Settles when the message is taken, which is the back-pressure.
+ */
+function createWrite(writable: Stream['writable'], edge: ConnectionOptions['edge'], trace: Trace) {
+  const writer = writable.getWriter();
+  return async (message: AnyMessage): Promise<void> => {
+    const outgoing = edge(message);
+    trace('out', outgoing);
+    await writer.write(outgoing);
   };
+}
+
+function tracing(trace: Trace) {
+  return new TransformStream<AnyMessage, AnyMessage>({
+    transform(message, controller) {
+      trace('in', withoutServers(message));
+      controller.enqueue(message);
+    },
+  });
 }
 
 /** A client hands over tool servers with their tokens, which no trace shows. */

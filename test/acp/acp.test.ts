@@ -598,8 +598,7 @@ async function flood(test: Teardown) {
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
   const lines = createInterface({ input: child.stdout });
-  const received: { id?: number; result?: { sessionId?: string; stopReason?: string }; params?: Params }[] =
-    [];
+  const received: Received[] = [];
   lines.on('line', (line) => {
     // Who goes away may be left with half a line.
     if (child.stdin.writableEnded || child.stdout.destroyed) return;
@@ -638,6 +637,13 @@ async function flood(test: Teardown) {
   return { runner, child, lines, sessionId, received, waitFor, said: () => said, stderr: () => stderr };
 }
 
+interface Received {
+  readonly id?: number | null;
+  readonly result?: { readonly sessionId?: string; readonly stopReason?: string };
+  readonly error?: { readonly code: number };
+  readonly params?: Params;
+}
+
 interface Params {
   readonly update?: { readonly sessionUpdate: string; readonly content: { readonly text: string } };
 }
@@ -662,8 +668,10 @@ t.test('a client that stops reading holds the runner back, and loses nothing', a
 
 t.test('a client that does not read can cancel, and go away: the request to the runner ends', async (t) => {
   for (const way of ['session/cancel', 'the end of the input', 'the end of the output'] as const) {
-    const { runner, child, lines, sessionId, waitFor, stderr } = await flood(t);
+    const { runner, child, lines, sessionId, received, waitFor, stderr } = await flood(t);
     const closed = once(child, 'close');
+    // What cannot be read has its answer in turn.
+    child.stdin.write('this is no JSON\n{"jsonrpc":"2.0","id":null,"method":"initialize"}\n');
     if (way === 'session/cancel')
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: way, params: { sessionId } })}\n`);
     else if (way === 'the end of the input') child.stdin.end();
@@ -672,6 +680,13 @@ t.test('a client that does not read can cancel, and go away: the request to the 
     lines.resume();
     if (way === 'session/cancel') {
       t.match(await waitFor(({ id }) => id === 3), { result: { stopReason: 'cancelled' } });
+      t.same(
+        received.flatMap(({ id, error }) => (error ? [[id, error.code]] : [])),
+        [
+          [null, -32700],
+          [null, -32600],
+        ],
+      );
       child.stdin.end();
     }
     t.equal((await closed)[0], 0, way);
