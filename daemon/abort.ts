@@ -2,7 +2,11 @@ import { setMaxListeners } from 'node:events';
 
 /** Settles as the promise does, or rejects with the signal's reason once it is aborted. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    // Nobody else waits for it: its error would count as one that nobody takes.
+    promise.catch(() => undefined);
+    throw signal.reason;
+  }
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);

@@ -112,6 +112,7 @@ async function refusalOf(
     signal.throwIfAborted();
     // The previous answer may have allowed this call as well.
     if (await tool.isApproved()) return undefined;
+    signal.throwIfAborted();
     const { server, title, description, annotations } = tool;
     const decision = await orAborted(
       ask(

@@ -27,7 +27,7 @@ export interface Endpoint {
     take: (params: P) => void,
   ): void;
   /**
-   * Asks the client. An aborted signal cancels the request there.
+   * Asks the client. An aborted signal cancels the request there; if it is aborted already, nothing is sent.
    * @throws {Error} if it answers with an error, or with something that does not match the schema.
    */
   request<P, R>(
@@ -92,6 +92,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       });
     },
     async request(message, schema, { params, signal }) {
+      signal.throwIfAborted();
       const source = new CancellationTokenSource();
       const cancel = () => source.cancel();
       signal.addEventListener('abort', cancel, { once: true });

@@ -7,6 +7,7 @@ import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
+import { orAborted } from '../../daemon/abort.ts';
 import { readMessageLines } from '../../daemon/acp/messageLines.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { compileCacheFolder } from '../../daemon/compileCache.ts';
@@ -20,17 +21,19 @@ import { ErrorOutput } from '../../daemon/errorOutput.ts';
 import { createEmitter } from '../../daemon/event.ts';
 import { startDaemon } from '../../daemon/handshake.ts';
 import { createLog } from '../../daemon/log.ts';
-import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
+import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
+import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
+import { createSession } from '../../daemon/rpc/session.ts';
 import { createWorks, type Report } from '../../daemon/rpc/work.ts';
 import { type Daemon, type ServerOptions, startServer } from '../../daemon/server.ts';
 import { exact, type Schema, validate } from '../../daemon/validate.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
-import type { NotificationMessage } from '../../protocol/messageTypes.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
 import type { ProgressParams, WorkProgress } from '../../protocol/progress.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -275,6 +278,35 @@ t.test('before initialize and after shutdown every request is refused', async (t
   await client.sendRequest('shutdown');
   for (const method of [...asked, 'initialize'])
     await t.rejects(client.sendRequest(method, late), { code: -32600 }, `${method} after`);
+});
+
+t.test('what is cancelled before it begins is not sent, and its error is no defect', async (t) => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const { redaction } = createSecretStore();
+  const nothing = () => undefined;
+  const connection = createFrameConnection({
+    ...{ input, output, session: createSession(), redaction, trace: nothing, answered: undefined },
+    onLost: nothing,
+  });
+  connection.listen();
+  t.teardown(() => connection.dispose());
+  const log = createLog({ level: () => 'debug', redact: (text) => text });
+  const { signal: closed } = new AbortController();
+  const endpoint = createEndpoint({ connection, log, closed, onFailure: nothing });
+  const aborted = AbortSignal.abort();
+  const question: RequestMessage<object, { readonly yes: boolean }> = { method: 'runner/question' };
+  const unasked = endpoint.request(question, exact(z.object({ yes: z.boolean() })), {
+    ...{ params: {}, signal: aborted },
+  });
+  await Promise.race([t.rejects(unasked, { name: 'AbortError' }), once(output, 'readable')]);
+  t.equal(output.read(), null);
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  t.teardown(() => void process.off('unhandledRejection', note));
+  await t.rejects(orAborted(Promise.reject(new Error('late')), aborted), { name: 'AbortError' });
+  await new Promise(setImmediate);
+  t.strictSame(unhandled, []);
 });
 
 t.test('initialize is answered once, before the server is loaded, as the server would', async (t) => {

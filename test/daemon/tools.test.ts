@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import type { HostedTool } from '../../daemon/chat/hostedTools.ts';
+import { runCalls } from '../../daemon/chat/toolCalls.ts';
 import { chatRequest } from '../../protocol/chat.ts';
 import { listToolsRequest, type ToolDecision, toolsDidChange } from '../../protocol/tools.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -395,6 +397,30 @@ t.test('a cancel takes a question back, and nothing is run', async (t) => {
     (await recorded('good')).filter(({ called }) => called),
     [],
   );
+});
+
+t.test('a cancel right before a question leaves it unasked', async (t) => {
+  const stop = new AbortController();
+  let [looks, questions] = [0, 0];
+  const tool: HostedTool = {
+    ...{ name: 'echo', description: '', inputSchema: {}, server: 'good', problemWith: () => undefined },
+    async isApproved() {
+      looks += 1;
+      if (looks === 2) stop.abort();
+      return false;
+    },
+    allow: async () => undefined,
+    call: async () => ({ content: 'It ran.', isError: false }),
+  };
+  const ask = async () => {
+    questions += 1;
+    return 'once' as const;
+  };
+  const messages = await runCalls([echo('x')], {
+    ...{ tools: [tool], streamId: 's', signal: stop.signal, ask, onResult: async () => undefined },
+  });
+  t.strictSame(answersOf(messages), ['The call was cancelled.']);
+  t.strictSame([looks, questions], [2, 0]);
 });
 
 t.test('an answer that is cut by a cancel has its calls answered too', async (t) => {
