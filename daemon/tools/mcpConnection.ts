@@ -4,9 +4,11 @@ import {
   type JsonSchemaValidator,
   ProtocolError,
   SdkHttpError,
+  StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
+import { withTimeLimit } from '../abort.ts';
 import type { ToolPage } from './toolList.ts';
 
 /** A server that has been greeted. */
@@ -16,6 +18,9 @@ export interface McpConnection {
   listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
   /** `onProgress` hears that the server is at work; an aborted signal is told to the server. */
   callTool(call: ToolRequest, onProgress: () => void, signal: AbortSignal): Promise<unknown>;
+  /** The server knows our session no more, and has run nothing: it wants to be greeted again. */
+  isForgotten(error: unknown): boolean;
+  /** A session over HTTP is ended at the server, too. */
   close(): Promise<void>;
 }
 
@@ -39,6 +44,8 @@ export interface McpConnectionOptions {
 const noTimeout = 2 ** 31 - 1;
 /** How long a server has to say that it will tell of changes, in ms. Until then it is asked each time. */
 const listenTimeout = 10_000;
+/** How long a server has to end our session while the daemon closes, in ms. */
+const sessionEndTimeout = 1_000;
 const newerRevision = '2026-07-28';
 
 const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
@@ -93,10 +100,10 @@ async function greet(
   }
   end.isAwaited = true;
   if (end.isThere) onDidEnd();
-  return connectionOf(client);
+  return connectionOf(client, transport);
 }
 
-function connectionOf(client: Client): McpConnection {
+function connectionOf(client: Client, transport: Transport): McpConnection {
   const tools = client.getServerCapabilities()?.tools;
   const isNewer = client.getProtocolEra() === 'modern';
   const changes = { isTold: tools?.listChanged === true && !isNewer };
@@ -120,8 +127,28 @@ function connectionOf(client: Client): McpConnection {
           })
         : client.request({ method: 'tools/call', params }, callResult, options);
     },
-    close: () => client.close(),
+    isForgotten: (error) => transport.sessionId !== undefined && isSessionUnknown(error),
+    async close() {
+      await endSession(transport);
+      await client.close();
+    },
   };
+}
+
+/** As MCP has it, by 404; many servers answer 400 instead, and say why. */
+function isSessionUnknown(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false;
+  return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
+}
+
+/** A server that does not answer in time, or does not offer this, ends it by itself some day. */
+async function endSession(transport: Transport): Promise<void> {
+  if (!(transport instanceof StreamableHTTPClientTransport) || transport.sessionId === undefined) return;
+  const reason = new Error('The session was not ended in time.');
+  const { signal } = new AbortController();
+  await withTimeLimit({ limit: sessionEndTimeout, reason, signal }, () => transport.terminateSession()).catch(
+    () => undefined,
+  );
 }
 
 /** By the newer revision a server tells changes only to those who have asked for that, as long as the stream lasts. */

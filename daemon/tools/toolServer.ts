@@ -16,8 +16,11 @@ export class ToolServerError extends Error {
   override readonly name = 'ToolServerError';
   readonly needsLogin: boolean;
 
-  constructor(message: string, needsLogin = false) {
-    super(message);
+  constructor(
+    message: string,
+    { needsLogin = false, cause }: { needsLogin?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
     this.needsLogin = needsLogin;
   }
 }
@@ -78,15 +81,34 @@ class EnteredServer implements ToolServer {
       const known = this.#running;
       const running = await this.#get(inTime);
       // One that was just started has just been asked.
-      if (running === known && (running.isStale || !running.connection.tellsChanges))
-        await this.#list(running, inTime);
-      return running.list;
+      if (running !== known || (!running.isStale && running.connection.tellsChanges)) return running.list;
+      try {
+        return await this.#list(running, inTime);
+      } catch (error) {
+        if (!this.#hasForgotten(running, error)) throw error;
+        return (await this.#get(inTime)).list;
+      }
     });
   }
 
   async call(request: ToolRequest, signal: AbortSignal): Promise<unknown> {
+    const running = await this.#inTime(signal, (inTime) => this.#get(inTime));
+    try {
+      return await this.#call(running, request, signal);
+    } catch (error) {
+      if (!this.#hasForgotten(running, error)) throw error;
+      const again = await this.#inTime(signal, (inTime) => this.#get(inTime));
+      // What the user has allowed was the tool of before.
+      if (fingerprintIn(again, request) !== fingerprintIn(running, request))
+        throw this.#error(
+          `was started again, and its tool ${request.name} is not the same any more. Ask again`,
+        );
+      return this.#call(again, request, signal);
+    }
+  }
+
+  async #call({ connection, how }: Running, request: ToolRequest, signal: AbortSignal): Promise<unknown> {
     const { tool, toolTotal } = this.#options.timeouts();
-    const { connection, how } = await this.#inTime(signal, (inTime) => this.#get(inTime));
     const limit = toolTotal === 0 ? longestTimer : toolTotal;
     const late = this.#error(`did not finish the call within ${limit / 1_000} seconds`);
     return withTimeLimit({ limit, reason: late, signal }, async (inTime) => {
@@ -100,6 +122,16 @@ class EnteredServer implements ToolServer {
         idle.dispose();
       }
     });
+  }
+
+  /** Such a server is greeted again at the next use. */
+  #hasForgotten(running: Running, error: unknown): boolean {
+    if (!(error instanceof ToolServerError && running.connection.isForgotten(error.cause))) return false;
+    if (this.#running === running) {
+      this.#running = undefined;
+      void running.connection.close().catch(() => undefined);
+    }
+    return true;
   }
 
   async close(): Promise<void> {
@@ -182,7 +214,7 @@ class EnteredServer implements ToolServer {
     }
   }
 
-  async #list(running: Running, signal: AbortSignal): Promise<void> {
+  async #list(running: Running, signal: AbortSignal): Promise<readonly ServerTool[]> {
     const { entry, log, redact } = this.#options;
     running.isStale = false;
     try {
@@ -193,6 +225,7 @@ class EnteredServer implements ToolServer {
           (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
         ),
       );
+      return running.list;
     } catch (error) {
       running.isStale = true;
       signal.throwIfAborted();
@@ -220,7 +253,7 @@ class EnteredServer implements ToolServer {
   /** `how` says more of a server that has ended than what came of the call. */
   #failure(error: unknown, how?: string): ToolServerError {
     if (how === undefined && error instanceof LoginNeededError) return this.#loginNeeded(error);
-    return this.#error(how ?? reasonOf(error));
+    return this.#error(how ?? reasonOf(error), { cause: error });
   }
 
   #loginNeeded({ message }: LoginNeededError): ToolServerError {
@@ -229,17 +262,21 @@ class EnteredServer implements ToolServer {
       entry.kind === 'http' && canHaveToken(entry.url)
         ? `Run "runner mcp login ${entry.name}", or enter a token for its address under "auth" in ~/.config/runner/config.json`
         : 'Its address is plain http on another machine, where no token is sent: enter its https address';
-    return this.#error(`${message}. ${hint}`, true);
+    return this.#error(`${message}. ${hint}`, { needsLogin: true });
   }
 
-  #error(clause: string, needsLogin = false): ToolServerError {
+  #error(clause: string, more: { needsLogin?: boolean; cause?: unknown } = {}): ToolServerError {
     const { entry, redact } = this.#options;
     const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
-    return new ToolServerError(`The tool server ${entry.name} ${reason}.`, needsLogin);
+    return new ToolServerError(`The tool server ${entry.name} ${reason}.`, more);
   }
 }
 
 const longestTimer = 2 ** 31 - 1;
+
+function fingerprintIn({ list }: Running, { name }: ToolRequest): string | undefined {
+  return list.find((tool) => tool.name === name)?.fingerprint;
+}
 
 function clauseOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -428,6 +428,77 @@ t.test('what is wrong at the other end of HTTP is said, and nothing is followed 
   t.strictSame(elsewhere.asked, []);
 });
 
+t.test(
+  'a server over HTTP that has forgotten its session is greeted again, and runs the call once',
+  async (t) => {
+    let [sessions, runs] = [0, 0];
+    let description = 'The tool echo.';
+    let refusal = { status: 404, text: 'Not found' };
+    const known = new Set<string>();
+    const reply = (response: ServerResponse, id: number | undefined, result: unknown, headers = {}) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    const web = await startHttpServer(t, (request, response, { id, method }) => {
+      const session = String(request.headers['mcp-session-id']);
+      if (method === 'initialize') {
+        sessions += 1;
+        known.add(`session-${sessions}`);
+        reply(response, id, httpResults[method], { 'mcp-session-id': `session-${sessions}` });
+      } else if (!known.has(session)) response.writeHead(refusal.status).end(refusal.text);
+      else if (request.method === 'DELETE') response.writeHead(known.delete(session) ? 200 : 404).end();
+      else if (method === 'tools/list') {
+        reply(response, id, { tools: [{ name: 'echo', description, inputSchema: { type: 'object' } }] });
+      } else {
+        if (method === 'tools/call') runs += 1;
+        return false;
+      }
+      return true;
+    });
+    let betweenListAndCall = () => undefined as unknown;
+    const { runner, ask, daemon } = await startWithTools(t, [], {
+      mcpServers: { web: { url: web.url } },
+      decide: () => {
+        betweenListAndCall();
+        return 'once';
+      },
+    });
+    const callAfter = async (work: () => unknown) => {
+      betweenListAndCall = work;
+      runner.toolCalls([echo('x')]);
+      runner.say('ok');
+      return answersOf((await ask()).result.messages);
+    };
+    t.strictSame(await callAfter(() => undefined), ['from the web']);
+    for (const now of [refusal, { status: 400, text: 'Bad Request: No valid session ID provided' }]) {
+      refusal = now;
+      t.strictSame(await callAfter(() => known.clear()), ['from the web'], now.text);
+    }
+    t.strictSame([sessions, runs], [3, 3]);
+    known.clear();
+    const { servers } = await daemon.request(listToolsRequest, {});
+    t.match(servers, [{ state: 'ready', tools: [{ name: 'echo' }] }]);
+    t.equal(sessions, 4);
+    const changed = await callAfter(() => {
+      known.clear();
+      description = 'Another tool.';
+    });
+    t.match(changed, [/was started again, and its tool echo is not the same any more\. Ask again\.$/]);
+    t.strictSame([sessions, runs], [5, 3]);
+    refusal = { status: 404, text: 'Never heard of' };
+    t.equal(known.size, 1);
+    await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { runner: { mcpServers: { web: { url: web.url, disabled: true } } } },
+    });
+    await poll(
+      async () => known.size,
+      (size) => size === 0,
+      5_000,
+    );
+    t.equal(known.size, 0, 'the session is ended at the server, too');
+  },
+);
+
 t.test('an event stream that ends at once is not opened for ever', async (t) => {
   const web = await startHttpServer(t, (request, response) => {
     if (request.method !== 'GET') return false;
