@@ -27,7 +27,7 @@ import { createOffer, type Offer } from './offer.ts';
 import { createAskUser } from './permission.ts';
 import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
-import { createSessions, type Session } from './sessions.ts';
+import { createSessions, type Session, type Sessions } from './sessions.ts';
 import { createSessionTools, type HandedTools, type RunningTools } from './sessionTools.ts';
 import { createTeller } from './teller.ts';
 import { takeTurn } from './turn.ts';
@@ -78,7 +78,11 @@ export interface AgentParts {
 export function createAgent({ core, version, startTools, createId }: AgentParts): Agent {
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
+  const resuming = new Set<ResumeSessionRequest>();
+  /** A session that is there again, or comes back right now, keeps what it has: its closed turn may end late. */
   const release = (id: string) => {
+    const comesBack = [...resuming].some(({ sessionId }) => sessionId === id);
+    if (comesBack || sessions.all().some((session) => session.id === id)) return;
     kept.release(id);
     tools.leave(id);
   };
@@ -93,15 +97,24 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       core.log.warn(`${method}: ${error.kind}: ${error.message}`);
     });
   /** Has a conversation that is kept in the place of a session that may be open already. */
-  const resume = async ({ sessionId, cwd, mcpServers = [] }: ResumeSessionRequest, signal: AbortSignal) => {
+  const resume = async (params: ResumeSessionRequest, signal: AbortSignal) => {
+    const { sessionId, cwd, mcpServers = [] } = params;
     refuseRelative(cwd);
     const servers = readHandedServers(mcpServers);
-    if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
-    const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
-    const { id, title, model, messages } = found;
-    const session = sessions.open({ id, title, model, history: historyOf(messages) });
-    tools.enter(id, { servers, cwd });
-    return { found, configOptions: offer.pickers(session) };
+    refuseAnswering(sessions, sessionId);
+    resuming.add(params);
+    try {
+      const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
+      // A prompt may have come meanwhile.
+      refuseAnswering(sessions, sessionId);
+      const { id, title, model, messages } = found;
+      const session = sessions.open({ id, title, model, history: historyOf(messages) });
+      tools.enter(id, { servers, cwd });
+      return { found, configOptions: offer.pickers(session) };
+    } finally {
+      resuming.delete(params);
+      release(sessionId);
+    }
   };
 
   return {
@@ -229,6 +242,10 @@ async function chooseModel(
 
 function refuseRelative(cwd: string): void {
   if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
+}
+
+function refuseAnswering(sessions: Sessions, sessionId: string): void {
+  if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
 }
 
 function stillAnswering(): InvalidParamsError {

@@ -33,6 +33,8 @@ export function createKeptConversations({
   sessions,
   log,
 }: Pick<Core, 'sessions' | 'log'>): KeptConversations {
+  /** A mark that is being taken away cannot be taken again yet. */
+  const releasing = new Map<string, Promise<void>>();
   return {
     async begin(cwd) {
       const store = await sessions.get();
@@ -40,6 +42,7 @@ export function createKeptConversations({
     },
     async resume(id) {
       const store = await sessions.get();
+      await releasing.get(id);
       await naming('sessionId', store.open(id));
       const { session, messages } = await naming('sessionId', store.read(id));
       return { id, title: session.title, model: session.model, messages };
@@ -67,8 +70,14 @@ export function createKeptConversations({
       await naming('sessionId', store.delete(id));
     },
     release(id) {
-      const released = sessions.get().then((store) => store.release(id));
-      released.catch((error) => log.debug(`session/close: ${String(error)}`));
+      const released = sessions
+        .get()
+        .then((store) => store.release(id))
+        .catch((error) => log.debug(`session/close: ${String(error)}`))
+        .finally(() => {
+          if (releasing.get(id) === released) releasing.delete(id);
+        });
+      releasing.set(id, released);
     },
   };
 }

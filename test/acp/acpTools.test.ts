@@ -8,6 +8,10 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import t, { type Test } from 'tap';
+import { createAgent } from '../../daemon/acp/agent.ts';
+import type { HandedTools } from '../../daemon/acp/sessionTools.ts';
+import { openUserFile } from '../../daemon/config/userFile.ts';
+import { createCore } from '../../daemon/core.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type AcpProcessOptions, startAcpProcess } from '../support/acpProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -260,6 +264,75 @@ t.test('servers are of one session alone, and end with it', async (t) => {
   acp.child.stdin?.end();
   for (const file of ['three', 'own']) await eventually(() => pids(file).every(isGone));
   t.notMatch(acp.stderr(), /a-word-of-the-editor/);
+});
+
+t.test('a session that is closed and resumed while its turn ends keeps its servers', async (t) => {
+  const runner = await startStandIn({ models: [able] });
+  const closed = new AbortController();
+  const folder = t.testdir({});
+  const core = createCore(
+    {
+      ...{ host: runner.url, sessionsFolder: join(folder, 'sessions'), readSecrets: async () => undefined },
+      ...{ now: Date.now, random: Math.random },
+      user: await openUserFile({ path: '/nonexistent', clientHasSettings: true }),
+    },
+    closed.signal,
+  );
+  core.configuration.start({});
+  core.start();
+  const started: HandedTools[] = [];
+  const agent = createAgent({
+    ...{ core, version: '0', createId: () => 'call' },
+    startTools(handed) {
+      started.push(handed);
+      const offer = async () => ({ tools: [], problems: [] });
+      return { offer, require: async () => undefined, close: async () => undefined };
+    },
+  });
+  t.teardown(async () => {
+    closed.abort();
+    await agent.close();
+    await Promise.all([core.sessions.close(), core.servers.close(), runner.close()]);
+  });
+  const { signal } = new AbortController();
+  const server = (name: string): McpServer => ({ name, command: 'never', args: [], env: [] });
+  const { sessionId } = await agent.newSession({ cwd: folder, mcpServers: [server('first')] }, signal);
+  const ask = (update: () => Promise<void> = async () => undefined) => {
+    runner.say('Yes.');
+    const askPermission = async () => ({ outcome: { outcome: 'cancelled' as const } });
+    const prompt = [{ type: 'text' as const, text: 'go' }];
+    return agent.prompt({ sessionId, prompt }, { update, askPermission, signal });
+  };
+  const resume = (name: string) =>
+    agent.resumeSession({ sessionId, cwd: folder, mcpServers: [server(name)] }, signal);
+  await ask();
+
+  let read: () => void = () => undefined;
+  const whenRead = new Promise<void>((resolve) => {
+    read = resolve;
+  });
+  let turn: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((isTold) => {
+    turn = ask(() => {
+      isTold();
+      return whenRead;
+    });
+  });
+  agent.closeSession(sessionId);
+  await resume('second');
+  read();
+  t.match(await turn, { stopReason: 'cancelled' });
+  await ask();
+  t.same(
+    started.map(({ servers }) => Object.keys(servers)),
+    [['first'], ['second']],
+  );
+
+  const late = resume('third');
+  const answered = ask();
+  await t.rejects(late, failsWith({ message: /still answering/ }), 'a prompt was quicker');
+  await answered;
+  t.equal(started.length, 2);
 });
 
 t.test('over HTTP with headers; servers that cannot be spoken to; models without tools', async (t) => {
