@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
@@ -21,6 +22,7 @@ import { ErrorOutput } from '../../daemon/errorOutput.ts';
 import { createEmitter } from '../../daemon/event.ts';
 import { startDaemon } from '../../daemon/handshake.ts';
 import { createLog } from '../../daemon/log.ts';
+import { writePrivateFile } from '../../daemon/privateFile.ts';
 import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
 import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
@@ -990,6 +992,19 @@ t.test('what Node compiles is kept in the cache of the user, and nowhere else', 
     'it was chosen already',
   );
 });
+
+t.test(
+  'a private file that is written many times at once is one of the texts, for its owner alone',
+  async (t) => {
+    const folder = t.testdir({});
+    const path = join(folder, 'state', 'kept.json');
+    const texts = Array.from({ length: 20 }, (_, n) => String(n).repeat(10_000 - 400 * n));
+    await Promise.all(texts.map((text) => writePrivateFile(path, text)));
+    t.ok(texts.includes(readFileSync(path, 'utf8')));
+    t.equal(statSync(path).mode & 0o777, 0o600);
+    t.strictSame(readdirSync(join(folder, 'state')), ['kept.json'], 'nothing is left beside it');
+  },
+);
 
 t.test('the log has four levels and no secret', async (t) => {
   const lines: string[] = [];
