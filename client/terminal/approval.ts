@@ -7,12 +7,16 @@ export type Approve = (question: ApproveToolParams, signal: AbortSignal) => Prom
 
 const decisions: ReadonlyMap<string, ToolDecision> = new Map([
   ['y', 'once'],
+  ['yes', 'once'],
   ['s', 'session'],
+  ['session', 'session'],
   ['a', 'always'],
+  ['always', 'always'],
   ['n', 'deny'],
+  ['no', 'deny'],
 ]);
 
-/** A letter and Enter; whatever else is typed, the question comes again. */
+/** A letter or its whole word, and Enter; whatever else is typed, the question comes again. */
 export function approveThrough(editor: LineEditor): Approve {
   return async ({ toolCall, server }, signal) => {
     const name = showLine(toolCall.name);
@@ -21,7 +25,7 @@ export function approveThrough(editor: LineEditor): Approve {
       const prompt = `allow ${name}${from}? [y]es, for this [s]ession, [a]lways, [n]o `;
       const entry = await editor.question(prompt, signal);
       if (entry.kind === 'leave') return 'deny';
-      const decision = decisions.get(entry.text.trim().toLowerCase().slice(0, 1));
+      const decision = decisions.get(entry.text.trim().toLowerCase());
       if (decision) return decision;
     }
   };

@@ -16,8 +16,8 @@ export interface LineEditor {
    */
   ask(prompt: string): Promise<Entry>;
   /**
-   * A question in the middle of a turn. What was typed before it is kept for the next prompt, and the answer is no part
-   * of the history. Ctrl-C leaves it and interrupts; an aborted signal takes it back.
+   * A question in the middle of a turn. What was typed before it is kept for the next prompt, also half a line, and the
+   * answer is no part of the history. Ctrl-C leaves it and interrupts; an aborted signal takes it back.
    */
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
   /** Called at Ctrl-C while nothing is asked. */
@@ -80,6 +80,7 @@ class Editor implements LineEditor {
   #lines: string[] = [];
   #isPasting = false;
   #isQuestion = false;
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
@@ -101,6 +102,7 @@ class Editor implements LineEditor {
     const next = this.#waiting.shift();
     if (next) {
       if (next.kind === 'text') this.#show([...next.text.split('\n'), '']);
+      this.#output.isMuted = true;
       return Promise.resolve(next);
     }
     this.#show([...this.#lines, '']);
@@ -112,7 +114,8 @@ class Editor implements LineEditor {
   }
 
   async question(prompt: string, signal: AbortSignal): Promise<Entry> {
-    const typedBefore = this.#waiting.splice(0);
+    if (this.#isClosed) return { kind: 'leave' };
+    const putBack = this.#setAside();
     const takeBack = () => this.#give({ kind: 'leave' });
     signal.addEventListener('abort', takeBack, { once: true });
     this.#isQuestion = true;
@@ -121,8 +124,39 @@ class Editor implements LineEditor {
     } finally {
       this.#isQuestion = false;
       signal.removeEventListener('abort', takeBack);
-      this.#waiting.unshift(...typedBefore);
+      putBack();
     }
+  }
+
+  /** What was typed unseen answers no question. */
+  #setAside(): () => void {
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#endEntry();
+    }
+    const entries = this.#waiting.splice(0);
+    const lines = this.#lines;
+    const { line, cursor } = this.#readline;
+    this.#empty();
+    return () => {
+      this.#waiting.unshift(...entries);
+      if (this.#isClosed) return;
+      this.#empty();
+      this.#lines = lines;
+      // The part behind the cursor first, so that the cursor stands where it stood.
+      this.#readline.write(line.slice(cursor));
+      this.#readline.write(null, { ctrl: true, name: 'a' });
+      this.#readline.write(line.slice(0, cursor));
+    };
+  }
+
+  /** Forgets the lines of an entry that goes on. */
+  #empty(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#lines = [];
+    this.#readline.write(null, { ctrl: true, name: 'e' });
+    this.#readline.write(null, { ctrl: true, name: 'u' });
   }
 
   onInterrupt(take: () => void): void {
@@ -168,9 +202,7 @@ class Editor implements LineEditor {
     }
     if (this.#readline.line === '' && this.#lines.length === 0) return this.#give({ kind: 'leave' });
     const isContinued = this.#lines.length > 0;
-    this.#lines = [];
-    this.#readline.write(null, { ctrl: true, name: 'e' });
-    this.#readline.write(null, { ctrl: true, name: 'u' });
+    this.#empty();
     if (isContinued) this.#output.write('\n');
     this.#promptAgain();
   }
@@ -181,6 +213,7 @@ class Editor implements LineEditor {
   }
 
   closed(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#give({ kind: 'leave' });
   }

@@ -3,7 +3,8 @@ import type { Surroundings } from './streams.ts';
 
 /** Passes on what a line editor draws, except while an answer is being written. */
 export class MutedOutput extends Writable {
-  isMuted = false;
+  /** Until the first prompt. */
+  isMuted = true;
   readonly #target: Surroundings['stdout'];
   readonly #resized = () => this.emit('resize');
 

@@ -1,3 +1,4 @@
+import { setTimeout as waitFor } from 'node:timers/promises';
 import type { ReadSessionResult } from '../../protocol/sessions.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createAnswerOutput } from './answerOutput.ts';
@@ -88,12 +89,16 @@ export async function giveOneAnswer(
   }
 }
 
-/** The terminal is read for the question alone. */
+/** What was typed for the shell meanwhile comes within this time, in ms, once the terminal is read. */
+const typedAheadWindow = 50;
+
+/** The terminal is read for the question alone; what was typed before it is no answer. */
 function approveNow(surroundings: Surroundings, onInterrupt: () => void): Approve {
   return async (question, signal) => {
     const editor = createLineEditor(surroundings, []);
     editor.onInterrupt(onInterrupt);
     try {
+      await waitFor(typedAheadWindow);
       return await approveThrough(editor)(question, signal);
     } finally {
       editor.close();

@@ -798,6 +798,61 @@ t.test('a conversation asks before a call, and shows what came of it', async (t)
   t.equal(await run.ended, 0);
 });
 
+t.test('a call is allowed only by a word that was meant for it', async (t) => {
+  let call: () => void = () => undefined;
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    async chat(turn) {
+      await turn.send({ kind: 'text', text: 'Looking.\n\n' });
+      await new Promise<void>((resolve) => {
+        call = resolve;
+      });
+      return callOnce(turn);
+    },
+  });
+  await run.stdout.until(/m:1b ›/);
+  run.type('go\r');
+  await run.stdout.until(/Looking/);
+  run.type('next\r');
+  // Any sooner it would be taken for a paste.
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  run.type('actually, what about \u001b[D\u001b[D');
+  await new Promise(setImmediate);
+  call();
+  for (const [index, word] of ['', 'stop', 'show me', 'abort', 'apt update', 'yes please', 'y'].entries()) {
+    await run.stdout.until(new RegExp(`(allow read[\\s\\S]*){${index + 1}}`));
+    t.notMatch(run.stdout.plain(), /You said/, `after ${index} words`);
+    run.type(`${word}\r`);
+  }
+  await run.stdout.until(/You said once\./);
+  await run.stdout.until(/m:1b › next/);
+  await run.stdout.until(/next[\s\S]*Looking/);
+  run.type('X');
+  await new Promise(setImmediate);
+  call();
+  await run.stdout.until(/next[\s\S]*allow read/);
+  run.type('No\r');
+  await run.stdout.until(/You said deny\.[\s\S]*m:1b › actually, what abouXt $/);
+  run.type('\u0003\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('what was typed for the shell allows no call of a single answer', async (t) => {
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    args: ['chat', '--tools', 'files', 'go'],
+    chat: callOnce,
+  });
+  run.type('apt update\ra\rhalf');
+  await run.stdout.until(/allow read/);
+  run.type('s\r');
+  await run.stdout.until(/You said session\./);
+  t.equal(await run.ended, 0);
+  t.notMatch(run.stdout.plain(), /apt|half/);
+});
+
 t.test('Ctrl-C at the question cancels the turn', async (t) => {
   const run = startTerminal({
     ...withServers,
