@@ -20,9 +20,8 @@ const decisions: ReadonlyMap<string, ToolDecision> = new Map([
 export function approveThrough(editor: LineEditor): Approve {
   return async ({ toolCall, server }, signal) => {
     const name = showLine(toolCall.name);
-    const from = name.startsWith(showLine(server)) ? '' : ` of ${showLine(server)}`;
     for (;;) {
-      const prompt = `allow ${name}${from}? [y]es, for this [s]ession, [a]lways, [n]o `;
+      const prompt = `allow ${name} of ${showLine(server)}? [y]es, for this [s]ession, [a]lways, [n]o `;
       const entry = await editor.question(prompt, signal);
       if (entry.kind === 'leave') return 'deny';
       const decision = decisions.get(entry.text.trim().toLowerCase());

@@ -843,10 +843,15 @@ t.test('what was typed for the shell allows no call of a single answer', async (
     ...withServers,
     isScreen: true,
     args: ['chat', '--tools', 'files', 'go'],
-    chat: callOnce,
+    chat: (turn) =>
+      callOnce({
+        ...turn,
+        approve: (question) =>
+          turn.approve({ ...question, toolCall: { ...question.toolCall, name: 'files-read' } }),
+      }),
   });
   run.type('apt update\ra\rhalf');
-  await run.stdout.until(/allow read/);
+  await run.stdout.until(/allow files-read of files\?/);
   run.type('s\r');
   await run.stdout.until(/You said session\./);
   t.equal(await run.ended, 0);
