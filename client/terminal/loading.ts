@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Model, type RunModelParams, runModelRequest, stopModelRequest } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { chat } from './chat.ts';
@@ -9,13 +10,17 @@ import { TerminalError } from './failure.ts';
 import { commonFlags } from './flags.ts';
 import { interruptible } from './interruptible.ts';
 import { describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
+import { readPiped } from './oneAnswer.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 
-/** Loads a model, or has it answer the words behind its name. */
+/** Loads a model, or has it answer the words behind its name or what is piped in. */
 export async function runModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
   const { given, words } = commandLine;
   const [model = '', ...prompt] = words;
   if (prompt.length > 0) return chat(surroundings, { ...commandLine, model, words: prompt });
+  const piped = await readPiped(surroundings);
+  if (piped !== '')
+    return chat({ ...surroundings, stdin: Readable.from([piped]) }, { ...commandLine, model, words: [] });
   const wrong = [...given].find((flag) => flag !== 'keep-alive' && !commonFlags.includes(flag));
   if (wrong !== undefined)
     throw new TerminalError(

@@ -24,16 +24,24 @@ const maxPrompt = 10 * 1024 * 1024;
  * The prompt from the command line and from standard input where that is no terminal: first the one, then the other.
  * @throws {TerminalError} when there is neither, or too much.
  */
-export async function readPrompt({ stdin }: Surroundings, { words }: CommandLine): Promise<string> {
+export async function readPrompt(surroundings: Surroundings, { words }: CommandLine): Promise<string> {
   const typed = words.join(' ').trim();
-  // Only its end is trimmed: the blanks before the first line may be the code's own.
-  const piped = stdin.isTTY ? '' : (await readAll(stdin, maxPrompt)).trimEnd();
+  const piped = await readPiped(surroundings);
   const prompt = [typed, piped].filter((part) => part !== '').join('\n\n');
   if (prompt !== '') return prompt;
   throw new TerminalError(
     'usage',
     'There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner chat',
   );
+}
+
+/**
+ * Standard input where that is no terminal.
+ * @throws {TerminalError} when it is too much.
+ */
+export async function readPiped({ stdin }: Surroundings): Promise<string> {
+  // Only its end is trimmed: the blanks before the first line may be the code's own.
+  return stdin.isTTY ? '' : (await readAll(stdin, maxPrompt)).trimEnd();
 }
 
 export interface OneAnswer {

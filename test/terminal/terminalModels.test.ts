@@ -601,6 +601,26 @@ t.test('run and stop', async (t) => {
   t.strictSame(asked, { model: 'm:1b', keepAlive: '10m' });
   t.equal(run.stdout.text(), 'm:1b is loaded: 4.1 GB, on the GPU, 4096 of 131072 tokens, until 13:05.\n');
   t.equal(run.stderr.text(), 'Loading m:1b …\n');
+  const prompts: unknown[] = [];
+  const piped = startTerminal({
+    args: ['run', 'm:1b'],
+    input: '  Why?\n',
+    answers: { 'runner/models/run': () => t.fail('it answers') },
+    async chat({ params }) {
+      prompts.push(params.model, params.messages);
+      return {
+        finishReason: 'stop',
+        message: { role: 'assistant', content: '' },
+        usage: { promptTokens: 1, completionTokens: 1 },
+        notices: [],
+      };
+    },
+  });
+  t.equal(await piped.ended, 0);
+  t.strictSame(prompts, ['m:1b', [{ role: 'user', content: '  Why?' }]], 'what is piped in is a prompt');
+  const blank = startTerminal({ args: ['run', 'm:1b'], input: ' \n', answers });
+  t.equal(await blank.ended, 0);
+  t.match(blank.stdout.text(), /is loaded/);
   const screen = startTerminal({ args: ['run', 'm:1b'], isScreen: true, answers });
   t.equal(await screen.ended, 0);
   t.equal(new TerminalScreen().write(screen.stderr.text()).text(), '', 'the status is gone again');
