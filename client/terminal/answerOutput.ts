@@ -1,4 +1,5 @@
 import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
+import { forTerminal } from './advice.ts';
 import { createAnswerPrinter } from './answerPrinter.ts';
 import { type AnswerStats, describeUsage } from './answerStats.ts';
 import type { CommandLine } from './commandLine.ts';
@@ -118,7 +119,8 @@ async function tell({ stderr, env }: Surroundings, remark: Remark): Promise<void
     const lines = describeResult(remark.toolResult, stderr.columns ?? 80);
     return writeLine(stderr, lines.map(dim).join('\n'));
   }
-  const text = remark.kind === 'notice' ? showLine(remark.notice.message) : describeCall(remark.toolCall);
+  const text =
+    remark.kind === 'notice' ? showLine(forTerminal(remark.notice.message)) : describeCall(remark.toolCall);
   await writeLine(stderr, styleFor(stderr, env).yellow(text));
 }
 

@@ -1,4 +1,5 @@
 import type { ChatDelta } from '../../protocol/chat.ts';
+import { forTerminal } from './advice.ts';
 import type { ColoursFor } from './codeFence.ts';
 import { createControlFilter, showLine } from './controlCharacters.ts';
 import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
@@ -54,7 +55,7 @@ export function createAnswerPrinter(style: Style, columns: number, coloursFor?: 
 
   return {
     delta(delta) {
-      if (delta.kind === 'notice') return line(style.yellow(showLine(delta.notice.message)));
+      if (delta.kind === 'notice') return line(style.yellow(showLine(forTerminal(delta.notice.message))));
       if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
       if (delta.kind === 'toolResult')
         return line(describeResult(delta.toolResult, width).map(style.dim).join('\n'));

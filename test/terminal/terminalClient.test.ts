@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
+import { forTerminal } from '../../client/terminal/advice.ts';
 import { createAnswerPrinter } from '../../client/terminal/answerPrinter.ts';
 import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/chatSettings.ts';
@@ -444,6 +445,48 @@ t.test('an answer is printed with its thinking apart', async (t) => {
   const rest = 'Look␛[2J here.\ntool call: get␛ {"a":1}\nmore␇\n';
   t.equal(plain(print(true)), `thinking\nhm\nso\n\nThe answer\n${rest}`);
   t.equal(print(false), `thinking\nhm\nso\n\nanswer\nThe **answer**\n${rest}`);
+});
+
+t.test('the advice of the daemon can be followed at a terminal', async (t) => {
+  const cases = [
+    [
+      'It fails. Check the runner address, and more.',
+      'It fails. Check the address in --server or OLLAMA_HOST, and more.',
+    ],
+    [
+      'Set the runner address to where the runner itself answers.',
+      'Say with --server URL or OLLAMA_HOST where the runner itself answers.',
+    ],
+    [
+      'If it is your own, name its CA file in the settings.',
+      'If it is your own, name its CA file in "caFile" of ~/.config/runner/config.json.',
+    ],
+    [
+      'Store an access token for its address, or check the one that is stored.',
+      'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.',
+    ],
+    [
+      'Shorten it, start a new chat, or set a larger context length.',
+      'Shorten it, start a new conversation ("/clear"), or set a larger window with "--context 8192", or "/context 8192" in a conversation.',
+    ],
+    [
+      'Most of it describes the tools: offer fewer tools, or set a larger context length.',
+      'Most of it describes the tools: offer fewer tools with "--tools NAME", or "/tools NAME off" in a conversation, or set a larger window with "--context 8192", or "/context 8192" in a conversation.',
+    ],
+    ['Nothing to do.', 'Nothing to do.'],
+  ];
+  for (const [said, want] of cases) t.equal(forTerminal(said ?? ''), want);
+  const message = 'Start a new chat or set a larger context length before anything is refused.';
+  const printer = createAnswerPrinter(createStyle(false), 300);
+  t.equal(
+    printer.delta({
+      streamId: 's',
+      seq: 0,
+      kind: 'notice',
+      notice: { code: 'context-nearly-full', message },
+    }),
+    'Start a new conversation ("/clear") or set a larger window with "--context 8192", or "/context 8192" in a conversation before anything is refused.\n',
+  );
 });
 
 t.test('what an answer took is told in a line', async (t) => {
