@@ -1,6 +1,8 @@
 import type { ApproveToolParams, ToolDecision } from '../../protocol/tools.ts';
 import { showLine } from './controlCharacters.ts';
 import type { LineEditor } from './lineEditor.ts';
+import { type Surroundings, writeLine } from './streams.ts';
+import { describeArguments, isCallCut } from './toolLines.ts';
 
 /** Asks a person before a call. An aborted signal takes the question back. */
 export type Approve = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
@@ -16,10 +18,18 @@ const decisions: ReadonlyMap<string, ToolDecision> = new Map([
   ['no', 'deny'],
 ]);
 
-/** A letter or its whole word, and Enter; whatever else is typed, the question comes again. */
-export function approveThrough(editor: LineEditor): Approve {
+/**
+ * The arguments are shown where the call's own line leaves some of them out, or is not on this screen.
+ * A letter or its whole word, and Enter; whatever else is typed, the question comes again.
+ */
+export function approveThrough(
+  editor: LineEditor,
+  stdout: Surroundings['stdout'],
+  isCallShown = true,
+): Approve {
   return async ({ toolCall, server }, signal) => {
     const name = showLine(toolCall.name);
+    if (!isCallShown || isCallCut(toolCall)) await writeLine(stdout, describeArguments(toolCall));
     for (;;) {
       const prompt = `allow ${name} of ${showLine(server)}? [y]es, for this [s]ession, [a]lways, [n]o `;
       const entry = await editor.question(prompt, signal);

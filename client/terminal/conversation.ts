@@ -97,7 +97,7 @@ class Conversation implements ConversationState {
     this.#editor = editor;
     this.#style = styleFor(surroundings.stdout, surroundings.env);
     this.#takeTurn = createConversationTurns(surroundings, connection, {
-      approve: approveThrough(editor),
+      approve: approveThrough(editor, surroundings.stdout),
       onDidAnswer: (model, stats) => {
         this.#last = describeStats(showLine(model), stats);
       },

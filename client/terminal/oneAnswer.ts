@@ -103,11 +103,13 @@ const typedAheadWindow = 50;
 /** The terminal is read for the question alone; what was typed before it is no answer. */
 function approveNow(surroundings: Surroundings, onInterrupt: () => void): Approve {
   return async (question, signal) => {
+    const { stdout, stderr } = surroundings;
     const editor = createLineEditor(surroundings, []);
     editor.onInterrupt(onInterrupt);
     try {
       await waitFor(typedAheadWindow);
-      return await approveThrough(editor)(question, signal);
+      // The call is told on standard error, which may go elsewhere.
+      return await approveThrough(editor, stdout, stderr.isTTY === true)(question, signal);
     } finally {
       editor.close();
     }

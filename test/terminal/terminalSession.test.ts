@@ -858,6 +858,51 @@ t.test('what was typed for the shell allows no call of a single answer', async (
   t.notMatch(run.stdout.plain(), /apt|half/);
 });
 
+t.test('what is allowed is seen, or it is said how much is not', async (t) => {
+  const content = `${'\u{1f600}'.repeat(1_000)}END`;
+  for (const { name, args, want } of [
+    {
+      name: 'a long argument is shown whole at the question',
+      args: { path: 'a', content },
+      want: / {2}"path": "a"\n {2}"content": "(\u{1f600}){1000}END"\nallow write of files\?/u,
+    },
+    {
+      name: 'a longer one is cut and counted',
+      args: { content: content.repeat(3) },
+      want: / {2}"content": "[^"]*[\u{1f600}END]… \d{4} more characters\nallow write/u,
+    },
+  ]) {
+    const toolCall = { id: 'c1', name: 'write', arguments: args };
+    for (const words of [[], ['chat', '--tools', 'files', 'go']]) {
+      const run = startTerminal({
+        ...withServers,
+        isScreen: true,
+        args: words,
+        async chat({ send, approve }) {
+          await send({ kind: 'toolCall', toolCall });
+          await approve({ toolCall, server: 'files', description: '' });
+          return resultOf('');
+        },
+      });
+      if (words.length === 0) {
+        await run.stdout.until(/m:1b ›/);
+        run.type('go\r');
+      }
+      await run.stdout.until(/allow write/);
+      t.match(run.stdout.plain(), want, name);
+      const line = words.length === 0 ? run.stdout : run.stderr;
+      t.match(line.plain(), /tool call: write \{"[^\n]*… \d{4} more characters\n/, name);
+      t.notMatch(run.stdout.plain(), /\ufffd/, 'no character is cut in half');
+      run.type('n\r');
+      if (words.length === 0) {
+        await run.stdout.until(/20 tokens[^›]*›/);
+        run.type('\u0004');
+      }
+      t.equal(await run.ended, 0);
+    }
+  }
+});
+
 t.test('Ctrl-C at the question cancels the turn', async (t) => {
   const run = startTerminal({
     ...withServers,
