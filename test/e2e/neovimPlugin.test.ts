@@ -666,6 +666,29 @@ end`;
     await neovim.until(text, (shown: string) =>
       /\*Last here: "What is blue\?", 1 turn, \d{4}-\d\d-\d\d\. `gl` goes on with it\.\*/.test(shown),
     );
+    // The answer that is under way is the chat's own conversation, which no other one takes the place of.
+    runner.tokens(100_000, { perSecond: 50 });
+    await neovim.lua("vim.cmd('RunnerChat count')");
+    await neovim.until<string>(text, (now) => now.includes('1 2 3'));
+    const own = 'Runner: This chat has begun; :RunnerSessions opens others.';
+    await neovim.type('<Esc>gl');
+    await neovim.until<readonly string[]>('return _G.told', (told) => told.includes(own));
+    await neovim.lua("_G.counts = vim.api.nvim_get_current_buf() _G.choices = { 'What is blue?', 'Open' }");
+    await neovim.lua("vim.cmd('RunnerSessions')");
+    await neovim.until<string>(text, (now) => now.includes('The sky.'));
+    t.notMatch(await neovim.lua(text), /count|Cancelled/, 'in another chat');
+    await neovim.lua("vim.cmd('bwipeout!') vim.cmd.buffer(_G.counts)");
+    t.match(await neovim.lua(text), /## You\n\ncount\n/);
+    await neovim.lua('vim.cmd.RunnerCancel()');
+    await neovim.until(isFree);
+    t.match(await neovim.lua(text), /\n1 2 3 [\d ]*\n\n\*Cancelled\.\*\n/);
+    await neovim.lua("_G.choices = { 'count', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+    await neovim.until('return _G.told', (told: readonly string[]) =>
+      told.includes('Runner: "count" was deleted.'),
+    );
+    await neovim.lua("vim.cmd('bwipeout!')");
+    await neovim.lua("vim.cmd('RunnerChat')");
+    await neovim.until<string>(text, (now) => now.includes('`gl` goes on with it'));
     await neovim.type('<Esc>gl');
     const shown = await neovim.until<string>(text, (now) => now.includes('The sky.'));
     t.match(shown, /^## You\n\nWhat is blue\?\n\n## practice:latest\n\n> Hm\.\n\nThe sky\.\n+## You\n/);
@@ -676,7 +699,7 @@ end`;
       messages: [{ content: 'What is blue?' }, { content: 'The sky.' }, { content: 'Sure?' }],
     });
     await neovim.until(isFree);
-    await neovim.lua("_G.choices = { 'What is blue?', 'Preview' } vim.cmd('RunnerSessions')");
+    await neovim.lua("_G.offered, _G.choices = {}, { 'What is blue?', 'Preview' } vim.cmd('RunnerSessions')");
     await neovim.until(
       text,
       (now: string) => now.startsWith('## You\n\nWhat is blue?') && now.endsWith('Yes.\n'),

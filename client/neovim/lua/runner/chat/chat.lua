@@ -260,11 +260,22 @@ function Chat:cancel()
   return self.conversation:cancel()
 end
 
+---@private
+---@return boolean
+function Chat:refuses_to_resume()
+  if not self.conversation:is_new() then
+    notice.warn('This chat has begun; :RunnerSessions opens others.')
+    return true
+  end
+  return false
+end
+
 --- Shows a conversation that is kept, and goes on with it.
 ---@param id string
 function Chat:resume(id)
   sessions.read(id, true, function(result)
-    if not self.page:is_there() then
+    -- A prompt may have been sent meanwhile.
+    if not self.page:is_there() or self:refuses_to_resume() then
       return
     end
     self.conversation:resume(id, result.messages)
@@ -280,7 +291,9 @@ function Chat:resume(id)
 end
 
 function Chat:resume_last()
-  if self.last then
+  if self:refuses_to_resume() then
+    return
+  elseif self.last then
     self:resume(self.last)
   else
     notice.say('No conversation was offered here. :RunnerSessions lists those that are kept.')

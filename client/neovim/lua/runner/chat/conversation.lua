@@ -154,8 +154,12 @@ function Conversation:ask(turn, listener)
   local is_over = false
   local request = connection.request('runner/chat', params, function(err, result)
     is_over = true
-    self.request, self.stream_id = nil, nil
     listeners[stream_id] = nil
+    -- It was forgotten meanwhile: the page and the messages are those of another conversation.
+    if self.stream_id ~= stream_id then
+      return
+    end
+    self.request, self.stream_id = nil, nil
     require('runner.approval').forget(stream_id)
     if err then
       -- It was deleted meanwhile: the next prompt begins another, with all that was said.
@@ -225,9 +229,9 @@ function Conversation:resume(id, messages)
   self.on_session(id)
 end
 
----@return boolean whether nothing was said yet
+---@return boolean whether nothing was said yet, nor asked
 function Conversation:is_new()
-  return #self.messages == 0 and not self.session
+  return #self.messages == 0 and not self.session and not self:is_answering()
 end
 
 ---@return boolean whether there was something to cancel
@@ -240,10 +244,14 @@ function Conversation:cancel()
 end
 
 function Conversation:forget()
-  self:cancel()
-  if self.stream_id then
-    listeners[self.stream_id] = nil
-    require('runner.approval').forget(self.stream_id)
+  local request, stream_id = self.request, self.stream_id
+  self.request, self.stream_id = nil, nil
+  if request then
+    request.cancel()
+  end
+  if stream_id then
+    listeners[stream_id] = nil
+    require('runner.approval').forget(stream_id)
   end
   self.messages, self.session, self.is_not_kept = {}, nil, nil
 end
