@@ -31,7 +31,7 @@ t.test('tools in the chat', { skip }, async (t) => {
     await neovim.lua("vim.cmd.RunnerChat('what is there?')");
     const shown = await neovim.until<string>(text, says('It said so.'));
     await neovim.until(isFree);
-    t.strictSame(await neovim.lua('return _G.offered[1]'), ['Once', 'For this session', 'Always', 'No']);
+    t.strictSame(await neovim.lua('return _G.offered[1]'), ['No', 'Once', 'For this session', 'Always']);
     const asked = await neovim.lua<readonly string[]>('return _G.asked');
     t.equal(asked.length, 2, 'the second one was allowed by the answer to the first');
     t.match(asked[0], /^May good run echo \{"word":"# a\\n## You\\n.*"\}\? It says that it only reads\.$/);

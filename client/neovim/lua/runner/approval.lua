@@ -16,11 +16,12 @@ local M = {}
 ---@field question runner.Question
 ---@field answer fun(decision: string)
 
+--- No comes first: a picker that has the first row chosen already allows nothing by one key.
 local choices = {
+  { title = 'No', decision = 'deny' },
   { title = 'Once', decision = 'once' },
   { title = 'For this session', decision = 'session' },
   { title = 'Always', decision = 'always' },
-  { title = 'No', decision = 'deny' },
 }
 
 --- Milliseconds between two looks at whether the user can be asked.
