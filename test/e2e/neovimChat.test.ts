@@ -110,6 +110,36 @@ t.test('tools in the chat', { skip }, async (t) => {
     t.match(await neovim.lua(text), /\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
   });
 
+  t.test('the question of a hidden chat holds up no other chat', async (t) => {
+    const { runner, neovim } = await start();
+    const told = (tool: string) => `Runner: the chat asks whether ${tool} may run. Go there to answer.`;
+    await neovim.lua(
+      "vim.cmd.RunnerChat() _G.hidden = vim.api.nvim_get_current_buf() vim.cmd('RunnerChat!')",
+    );
+    await neovim.until(isFree);
+    runner.toolCalls([{ name: 'slow', arguments: {} }]);
+    await neovim.lua('vim.cmd.buffer(_G.hidden)');
+    // Typing, so that it is asked later, elsewhere.
+    await neovim.type('Gihidden<C-s>more');
+    await neovim.until("return vim.wo.winbar:find('May slow run?', 1, true) ~= nil");
+    await neovim.type('<Esc>:enew<CR>');
+    await neovim.until<string>('return vim.api.nvim_buf_get_name(0)', (name) => name === '');
+    runner.toolCalls([echo('seen')]);
+    runner.say('It was seen.');
+    await neovim.lua("_G.choices = { 'Once' } vim.cmd('RunnerChat! seen')");
+    await neovim.until<string>(text, says('It was seen.'));
+    const asked = await neovim.lua<readonly string[]>('return _G.asked');
+    t.match(asked, [/^May good run echo/], 'only what is looked at');
+    t.strictSame(
+      (await neovim.told())
+        .filter((line) => line.includes('may run'))
+        .filter((line) => line !== told('slow')),
+      [],
+    );
+    await neovim.lua('vim.cmd.buffer(_G.hidden)');
+    await neovim.until<readonly string[]>('return _G.asked', (now) => now.length === 2);
+  });
+
   t.test('servers are listed and switched; what fails is said once', async (t) => {
     const { runner, neovim } = await start(['good', 'ends']);
     runner.say('One.');

@@ -104,28 +104,63 @@ local function watch()
   end, period)
 end
 
---- Asks what waits longest, once that is possible.
-function go_on()
-  local pending = waiting[1]
-  if asked or not pending then
-    return
+--- Of chats that are gone: nobody can be asked there.
+local function deny_gone()
+  local gone, rest = {}, {}
+  for _, pending in ipairs(waiting) do
+    table.insert(chat_of(pending.question) and rest or gone, pending)
   end
-  local chat = chat_of(pending.question)
-  if not chat then
-    table.remove(waiting, 1)
+  waiting = rest
+  for _, pending in ipairs(gone) do
     pending.answer('deny')
-    return go_on()
   end
-  if is_free(chat) then
-    table.remove(waiting, 1)
-    chat:set_question(pending.question.toolCall.name, true)
-    return ask(pending)
+end
+
+--- The first question of each chat, the one that waits longest first.
+---@return { pending: runner.PendingQuestion, chat: runner.Chat }[]
+local function first_of_each()
+  local seen, first = {}, {}
+  for _, pending in ipairs(waiting) do
+    local chat = chat_of(pending.question)
+    if chat and not seen[chat] then
+      seen[chat] = true
+      table.insert(first, { pending = pending, chat = chat })
+    end
   end
+  return first
+end
+
+--- Shows that it waits; the user is told where that is not seen.
+---@param pending runner.PendingQuestion
+---@param chat runner.Chat
+local function announce(pending, chat)
   local tool = controls.line(pending.question.toolCall.name, 64)
   if chat:set_question(tool, false) and vim.api.nvim_get_current_buf() ~= chat.bufnr then
     notice.say(('the chat asks whether %s may run. Go there to answer.'):format(tool))
   end
-  if not is_watching then
+end
+
+--- Asks what can be answered now: the question of a chat that is not looked at holds up no other one.
+function go_on()
+  if asked then
+    return
+  end
+  deny_gone()
+  local free
+  for _, one in ipairs(first_of_each()) do
+    if is_free(one.chat) then
+      free = one
+    else
+      announce(one.pending, one.chat)
+    end
+  end
+  if free then
+    waiting = vim.tbl_filter(function(pending)
+      return pending ~= free.pending
+    end, waiting)
+    free.chat:set_question(controls.line(free.pending.question.toolCall.name, 64), true)
+    ask(free.pending)
+  elseif waiting[1] and not is_watching then
     watch()
   end
 end
