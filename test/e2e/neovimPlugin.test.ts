@@ -292,6 +292,18 @@ t.test('a second setup', { skip }, async (t) => {
     t.match(await neovim.told(), [refused, /^Runner: The option exclude is wrong: /]);
   });
 
+  t.test('a wrong type inside a tool server is said in the chat, which answers', async (t) => {
+    const a = { command: 'x', env: 'FOO=1' };
+    const { runner, neovim } = await start(t, { setup: { mcpServers: { a } } });
+    runner.say('Here.');
+    await neovim.lua("vim.cmd.RunnerChat('hello')");
+    const shown = await neovim.until<string>(text, (now) => now.includes('Here.'));
+    t.match(shown, /\n\*The entry of a is wrong\. "env" is not as expected: .*\*\n\nHere\./);
+    for (const wrong of [{ headers: 7 }, { env: ['A=1'] }, { env: false, args: 'x' }])
+      await neovim.lua(again, { host: runner.url, mcpServers: { a: { ...a, ...wrong } } });
+    t.strictSame(await neovim.told(), []);
+  });
+
   t.test('maps another key, and gives back the one before', async (t) => {
     const before = "vim.api.nvim_create_autocmd('BufRead', { command = 'inoremap <buffer> <C-l> mine' })";
     const completes = { completionModel: 'practice' };

@@ -54,10 +54,11 @@ function M.set(options)
   M.current = vim.tbl_extend('keep', options, { cacheDir = vim.fn.stdpath('cache') .. '/runner' })
 end
 
----@param value table
----@return table
+--- What is no table stays as it is: the daemon says what is wrong with it.
+---@param value any
+---@return any
 local function named(value)
-  return next(value) == nil and vim.empty_dict() or value
+  return type(value) == 'table' and next(value) == nil and vim.empty_dict() or value
 end
 
 ---@param entry any
@@ -79,10 +80,10 @@ local function value_of(setting)
   local value = M.current[setting.name]
   if value == '' then
     return nil
-  elseif setting.name == 'mcpServers' and value then
+  elseif setting.name == 'mcpServers' and type(value) == 'table' then
     return named(vim.tbl_map(to_entry, value))
   end
-  return setting.schema.type == 'object' and value and named(value) or value
+  return setting.schema.type == 'object' and named(value) or value
 end
 
 --- For a daemon that starts. An empty text is as if it were not given.
