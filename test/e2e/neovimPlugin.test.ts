@@ -430,6 +430,29 @@ t.test('the chat', { skip }, async (t) => {
     await neovim.until("return require('runner').status() == 'Runner!: offline'");
     // In one line, so that the editor asks for no key.
     t.match(await neovim.told(), [/^Runner: No runner answers at \S+\.$/]);
+    t.match(said, 'or set `host` in setup()');
+    for (const command of ['RunnerModels', 'RunnerPull practice-guest']) {
+      await neovim.lua('_G.told = {} vim.cmd(...)', command);
+      const [told] = await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
+      t.match(told, /^Runner: .* or set `host` in setup\(\)\./, command);
+    }
+    await neovim.lua("vim.cmd.checkhealth('runner')");
+    const report = await neovim.until<string>(text, (now) => now.includes('No runner answers'));
+    t.match(report, 'or set `host` in setup()');
+    t.notMatch(report, 'set the runner address');
+  });
+
+  t.test('says where the token of a runner belongs that lets nobody in', async (t) => {
+    const { runner, neovim } = await start(t);
+    await neovim.lua('vim.cmd.RunnerChat()');
+    await neovim.until(isFree);
+    runner.failWith(401, { error: 'unauthorized' });
+    await neovim.type('Gihello<Esc><CR>');
+    const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
+    t.match(
+      said,
+      /\*\*Error:\*\* .* Say in "auth" of ~\/\.config\/runner\/config\.json where its token is, or/,
+    );
   });
 
   t.test('sends nothing elsewhere before a model is chosen that runs there', async (t) => {

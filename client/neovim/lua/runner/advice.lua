@@ -4,7 +4,16 @@ local M = {}
 ---@type [string, string][]
 local phrases = {
   { 'or set the runner address', 'or set `host` in setup()' },
+  { 'Set the runner address to where', 'Set `host` in setup() to where' },
   { 'Check the runner address', 'Check `host` in setup()' },
+  {
+    'Store an access token for this server, or check the one that is stored',
+    'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there',
+  },
+  {
+    'Store an access token for its address, or check the one that is stored',
+    'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there',
+  },
   { 'name its CA file in the settings', 'name its CA file as `caFile` in setup()' },
   { 'set a larger context length', 'set a larger `contextLength` in setup()' },
   { 'start a new chat', 'begin a new chat with :RunnerChat!' },

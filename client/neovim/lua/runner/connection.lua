@@ -1,4 +1,5 @@
 --- The one daemon of this editor: an ordinary language client of the name `runnerd`.
+local advice = require('runner.advice')
 local command = require('runner.command')
 local notice = require('runner.notice')
 local options = require('runner.options')
@@ -218,7 +219,7 @@ function M.request(method, params, done)
     end
     is_over = true
     unanswered[finish] = nil
-    done(err, result)
+    done(err and vim.tbl_extend('force', err, { message = advice.fit(err.message) }), result)
   end
   local client_id, problem = when_initialized(function(connected)
     if is_over then

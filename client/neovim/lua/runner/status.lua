@@ -1,4 +1,5 @@
 --- How the runner is, as the daemon tells it.
+local advice = require('runner.advice')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
 
@@ -35,10 +36,10 @@ end
 ---@param status runner.Status
 local function take(status)
   local said = current and current.message
-  current = status
+  current = vim.tbl_extend('force', status, { message = advice.fit(status.message) })
   vim.cmd.redrawstatus({ bang = true })
-  if status.kind ~= 'ok' and status.message ~= said then
-    notice.warn(status.message)
+  if status.kind ~= 'ok' and current.message ~= said then
+    notice.warn(current.message)
   end
 end
 

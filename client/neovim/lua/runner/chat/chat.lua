@@ -108,7 +108,7 @@ end
 
 ---@param message string
 local function to_error(message)
-  return ('**Error:** %s'):format(require('runner.advice').fit(message))
+  return ('**Error:** %s'):format(message)
 end
 
 ---@private

@@ -59,7 +59,7 @@ function M.create(chat, turn)
     end
   end
   function listener.failed(err)
-    page:add_line(('**Error:** %s'):format(advice.fit(err.message)))
+    page:add_line(('**Error:** %s'):format(err.message))
     chat:end_answer()
     chat:take_back(turn, err)
   end
