@@ -330,6 +330,46 @@ t.test('#buffer and #file: go along, and are completed', { skip }, async (t) => 
   await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
 });
 
+t.test(
+  'what is typed while a model is looked up stays, and <C-c> ends the looking up',
+  { skip },
+  async (t) => {
+    // The answer is held back until it is let go.
+    const before = `
+    local connection = require('runner.connection')
+    local request = connection.request
+    connection.request = function(method, params, done)
+      return request(method, params, function(...)
+        local answer = { ... }
+        if method ~= 'runner/models/chatModel' then return done(...) end
+        _G.found = function() done(answer[1], answer[2]) end
+      end)
+    end`;
+    const { runner, neovim } = await startWithRunner(t, { runner: { models }, before });
+    runner.say('Hello.');
+    await neovim.lua("vim.cmd.RunnerChat('first')");
+    await neovim.until("return _G.found ~= nil and vim.wo.winbar:find('<C-c> cancels', 1, true) ~= nil");
+    await neovim.type('<C-c>');
+    await neovim.until(isFree);
+    await neovim.lua('_G.found() _G.found = nil');
+    t.equal(await neovim.lua(text), '## You\n\nfirst');
+    // The model is known now; another chat looks it up anew.
+    await neovim.lua("vim.cmd('RunnerChat!')");
+    await neovim.until('return _G.found ~= nil');
+    await neovim.lua('_G.found = nil');
+    await neovim.type('Gisecond<C-s>');
+    await neovim.until('return _G.found ~= nil');
+    await neovim.type('<CR>third ');
+    await neovim.until<string>(text, (now) => now.endsWith('second\nthird '));
+    await neovim.lua('_G.found()');
+    await neovim.until<string>(text, says('Hello.'));
+    await neovim.until(isFree);
+    t.equal(await neovim.lua(text), '## You\n\nsecond\n\n## able:latest\n\nHello.\n\n## You\n\nthird ');
+    await neovim.type('more');
+    await neovim.until<string>(text, (now) => now.endsWith('\nthird more'));
+  },
+);
+
 t.test('a model that is loaded is said to be', { skip }, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models } });
   runner.hang();

@@ -21,6 +21,7 @@ local winbar = require('runner.chat.winbar')
 ---@field private selection runner.Context?
 ---@field private last string? The conversation that was offered.
 ---@field private phase 'idle'|'waiting'|'loading'|'answers'
+---@field private beginning table? The turn that a model is still looked up for.
 ---@field private question { tool: string, is_asked: boolean }?
 ---@field private figures string[]
 ---@field servers runner.ServerChoice
@@ -113,7 +114,8 @@ end
 
 ---@private
 ---@param continue fun(name: string)
-function Chat:with_model(continue)
+---@param failed? fun() Told after the user was.
+function Chat:with_model(continue, failed)
   if self.model then
     return continue(self.model)
   end
@@ -126,14 +128,47 @@ function Chat:with_model(continue)
   end, function(message)
     if self.page:is_there() then
       self.page:add_remark(to_error(message))
+      if failed then
+        failed()
+      end
+    end
+  end)
+end
+
+--- As `with_model`, for a turn: it is seen to wait, and can be cancelled.
+---@private
+---@param continue fun(name: string)
+function Chat:begin_turn(continue)
+  local turn = {}
+  self.beginning = turn
+  self:set_phase('waiting')
+  self:with_model(function(name)
+    if self.beginning == turn then
+      self.beginning = nil
+      continue(name)
+    end
+  end, function()
+    if self.beginning == turn then
+      self:stop_beginning()
     end
   end)
 end
 
 ---@private
+---@return boolean whether a turn was about to begin
+function Chat:stop_beginning()
+  if not self.beginning then
+    return false
+  end
+  self.beginning = nil
+  self:set_phase('idle')
+  return true
+end
+
+---@private
 ---@return boolean
 function Chat:refuses_to_send()
-  if self.conversation:is_answering() then
+  if self.conversation:is_answering() or self.beginning then
     notice.warn('An answer is under way; <C-c> or :RunnerCancel ends it.')
     return true
   end
@@ -169,10 +204,7 @@ function Chat:send(prompt, sent)
   if not named then
     return notice.complain(('Nothing was sent. %s'):format(problem))
   end
-  self:with_model(function(name)
-    if self:refuses_to_send() then
-      return
-    end
+  self:begin_turn(function(name)
     local all = vim.list_extend({ self.selection }, named)
     local turn = {
       prompt = prompt,
@@ -198,7 +230,7 @@ function Chat:submit()
     return notice.warn('There is nothing to send. Type below the last "## You".')
   end
   self:send(draft, function()
-    self.page:set_draft('')
+    self.page:cut_draft(draft)
   end)
 end
 
@@ -221,11 +253,9 @@ function Chat:regenerate()
   elseif self:refuses_to_send() then
     return
   end
-  self:with_model(function(name)
-    if not self:refuses_to_send() then
-      local hosted = self.servers:wanted()
-      self:ask({ prompt = prompt.content, model = name, hosted_tools = hosted, is_again = true }, 'once more')
-    end
+  self:begin_turn(function(name)
+    local hosted = self.servers:wanted()
+    self:ask({ prompt = prompt.content, model = name, hosted_tools = hosted, is_again = true }, 'once more')
   end)
 end
 
@@ -257,7 +287,7 @@ function Chat:cancel()
   if self.conversation.stream_id then
     approval.forget(self.conversation.stream_id)
   end
-  return self.conversation:cancel()
+  return self:stop_beginning() or self.conversation:cancel()
 end
 
 ---@private

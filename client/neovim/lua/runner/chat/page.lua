@@ -135,6 +135,16 @@ function Page:set_draft(draft)
   end
 end
 
+--- The prompt was sent. What was typed behind it meanwhile stays; so does all of it where it was changed.
+---@param sent string
+function Page:cut_draft(sent)
+  local lines = vim.api.nvim_buf_get_lines(self.bufnr, self:prompt_row() + 1, -1, false)
+  local draft = table.concat(lines, '\n'):gsub('^%s+', '')
+  if vim.startswith(draft, sent) then
+    self:set_draft((draft:sub(#sent + 1):gsub('^%s+', '')))
+  end
+end
+
 --- What goes along with the prompt, beside its heading.
 ---@param title string?
 function Page:show_context(title)
