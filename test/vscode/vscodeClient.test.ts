@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { InputBox } from 'vscode';
+import type { InputBox, Uri } from 'vscode';
 import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
 import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import type { ProbeAnswer } from '../../client/vscode/address/addressProbe.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
+import { type Repository, repositoryAt, writeInto } from '../../client/vscode/chat/commitMessage.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
@@ -462,6 +463,61 @@ t.test(
     for (const [answer, want] of cases) t.equal(toCommitMessage(answer), want, answer);
   },
 );
+
+t.test('a commit message is in the box while it is written; without one, what was typed is', async (t) => {
+  const cases = [
+    { name: 'a whole one', texts: ['```\nMend', ' it\n```'], want: 'Mend it' },
+    { name: 'an error', texts: ['Me'], error: new Error('It stopped.'), want: 'typed' },
+    { name: 'cancelled with an error', texts: ['Me'], cancel: true, error: new Error('x'), want: 'typed' },
+    { name: 'cancelled with half an answer', texts: ['Me'], cancel: true, want: 'typed' },
+    { name: 'nothing', texts: [], want: 'typed' },
+    { name: 'an empty code block', texts: ['```\n', '```'], want: 'typed' },
+  ];
+  for (const { name, texts, cancel = false, error, want } of cases) {
+    const box = { value: 'typed' };
+    const token = { isCancellationRequested: false };
+    const writing = writeInto(
+      box,
+      async (take) => {
+        for (const text of texts) take({ streamId: 's', seq: 0, kind: 'text', text });
+        t.equal(box.value === 'typed', texts.length === 0, `${name} is shown as it comes`);
+        token.isCancellationRequested = cancel;
+        take({ streamId: 's', seq: 0, kind: 'thinking', text: 'hm' });
+        if (error) throw error;
+      },
+      token,
+    );
+    if (error && !cancel) await t.rejects(writing, error, name);
+    else await writing;
+    t.equal(box.value, want, name);
+  }
+});
+
+t.test('the repository of a commit message', async (t) => {
+  const uriOf = (path: string) => ({ toString: () => `file://${path}` }) as Uri;
+  const repository = (path: string): Repository => ({
+    ...{ rootUri: uriOf(path), inputBox: { value: '' } },
+    diff: async () => '',
+  });
+  const [one, two] = [repository('/one'), repository('/two')];
+  const chosen = async (root: string | undefined, repositories: readonly Repository[]) => {
+    let isAsked = false;
+    const found = await repositoryAt(root === undefined ? undefined : uriOf(root), repositories, async () => {
+      isAsked = true;
+      return two;
+    });
+    return [found?.rootUri.toString(), isAsked];
+  };
+  t.strictSame(await chosen('/one', [one, two]), ['file:///one', false], 'that of the button');
+  t.strictSame(await chosen(undefined, [one]), ['file:///one', false], 'the only one');
+  t.strictSame(
+    await chosen(undefined, [one, two]),
+    ['file:///two', true],
+    'of several, the one that is picked',
+  );
+  t.strictSame(await chosen('/gone', [one, two]), ['file:///two', true]);
+  t.strictSame(await chosen(undefined, []), [undefined, false]);
+});
 
 t.test('what stands below a finished answer', async (t) => {
   const model = 'qwen3:8b';

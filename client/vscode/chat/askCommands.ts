@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { documentSchemes } from '../completion/documentSync.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import type { ChatModels } from './chatModel.ts';
-import { commitPrompt, type PromptName, prompts, toCommitMessage } from './prompts.ts';
+import { type Repository, repositoryAt, writeInto } from './commitMessage.ts';
+import { commitPrompt, type PromptName, prompts } from './prompts.ts';
 import type { AskForTurn } from './turn.ts';
 
 export interface AskCommandsParts {
@@ -92,54 +93,45 @@ function toActions(
   });
 }
 
-/** Of the editor's extension for git what is used here. */
-interface Repository {
-  readonly rootUri: vscode.Uri;
-  readonly inputBox: { value: string };
-  /** With true what is staged, else what is not. */
-  diff(cached: boolean): Promise<string>;
-}
-
 async function writeCommitMessage(
   { models, ask }: Pick<AskCommandsParts, 'models' | 'ask'>,
   root: vscode.Uri | undefined,
 ): Promise<void> {
-  const repository = await findRepository(root);
+  const repositories = await openRepositories();
+  const repository = await repositoryAt(root, repositories, pickRepository);
+  if (!repository && repositories.length > 1) return;
   const changes = repository && ((await repository.diff(true)) || (await repository.diff(false)));
   if (!repository || !changes)
     return void vscode.window.showInformationMessage('There is no change to write a message for.');
-  const [picked] = await vscode.lm.selectChatModels({ vendor: 'runner' });
-  const { model } = picked ? await models.answering(picked) : {};
+  const { model } = await models.answering();
   if (!model) throw new Error('There is no model that can chat. Start your runner, or pull a model.');
   const title = `${model.name} writes the commit message`;
   const location = vscode.ProgressLocation.Notification;
-  await vscode.window.withProgress({ location, title, cancellable: true }, async (_, token) => {
-    let answer = '';
-    const params = {
-      model: model.name,
-      server: model.server,
-      messages: [{ role: 'user', content: commitPrompt(changes) }],
-    } as const;
-    await ask(
-      params,
-      (delta) => {
-        if (delta.kind !== 'text') return;
-        answer += delta.text;
-        repository.inputBox.value = toCommitMessage(answer);
-      },
-      token,
-    ).catch((error) => {
-      if (!token.isCancellationRequested) throw error;
-    });
-  });
+  const params = {
+    model: model.name,
+    server: model.server,
+    messages: [{ role: 'user', content: commitPrompt(changes) }],
+  } as const;
+  await vscode.window.withProgress({ location, title, cancellable: true }, (_, token) =>
+    writeInto(repository.inputBox, (take) => ask(params, take, token), token),
+  );
 }
 
-/** The one that the button belongs to, or the only one. */
-async function findRepository(root: vscode.Uri | undefined): Promise<Repository | undefined> {
+async function openRepositories(): Promise<readonly Repository[]> {
   const git = vscode.extensions.getExtension('vscode.git');
   const api: unknown = git && ((await git.activate()) ?? git.exports);
   const getApi: unknown = typeof api === 'object' && api !== null ? Reflect.get(api, 'getAPI') : undefined;
-  if (typeof getApi !== 'function') return undefined;
+  if (typeof getApi !== 'function') return [];
   const { repositories } = getApi.call(api, 1) as { readonly repositories: readonly Repository[] };
-  return repositories.find(({ rootUri }) => rootUri.toString() === root?.toString()) ?? repositories[0];
+  return repositories;
+}
+
+async function pickRepository(repositories: readonly Repository[]): Promise<Repository | undefined> {
+  const items = repositories.map((repository) => ({
+    label: repository.rootUri.path.split('/').at(-1) || repository.rootUri.path,
+    description: repository.rootUri.fsPath,
+    repository,
+  }));
+  const title = 'Write the Commit Message of Which Repository?';
+  return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.repository;
 }

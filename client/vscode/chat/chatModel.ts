@@ -15,9 +15,12 @@ export interface NamedModel {
 
 /** Which model answers `@runner`. */
 export interface ChatModels {
-  /** By the setting, else by the editor's picker, else by the daemon's rule. `note` is what the user must know of it. */
+  /**
+   * By the setting, else by the editor's picker if the question comes from there, else by the daemon's rule. `note` is
+   * what the user must know of it.
+   */
   answering(
-    picked: vscode.LanguageModelChat,
+    picked?: vscode.LanguageModelChat,
   ): Promise<{ readonly model?: NamedModel; readonly note?: string }>;
   /** From now on, this one. */
   choose(model: NamedModel): Promise<void>;
@@ -35,15 +38,17 @@ export function createChatModels(daemon: DaemonConnection, offered: OfferedModel
     }
   };
   return {
-    async answering({ vendor: of, id, name }) {
+    async answering(picked) {
       const { model: ruled, from, missing } = chatModel() === '' ? {} : await byRule();
       if (ruled && from === 'setting') return { model: ruled };
       const gone =
         missing === undefined ? undefined : `runner.chatModel names ${missing}, which cannot answer here.`;
-      const inPicker = of === vendor ? offered.current.find((one) => one.id === id)?.model : undefined;
+      const inPicker =
+        picked?.vendor === vendor ? offered.current.find(({ id }) => id === picked.id)?.model : undefined;
       if (inPicker) return { model: inPicker, ...(gone && { note: `${gone} ${inPicker.name} answers.` }) };
       const model = (await byRule()).model ?? offered.preferred;
-      const note = model && `${gone ? `${gone} ` : ''}${model.name} answers; the picker shows ${name}`;
+      const note =
+        model && picked && `${gone ? `${gone} ` : ''}${model.name} answers; the picker shows ${picked.name}`;
       return { ...(model && { model }), ...(note && { note }) };
     },
     async choose({ name, server }) {
