@@ -216,14 +216,14 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
 
   await t.test('a question that failed may be asked again', async (t) => {
     runner.failWith(500, { error: 'llama runner process has terminated: exit status 2' });
-    await ask(editor, '@runner the second question');
+    await ask(editor, '@runner /fix');
     const logged = await editor.evaluate(({ seen }) => seen.log.filter(({ level }) => level === 'error'));
     t.match(logged.at(-1)?.message, /^@runner: .*terminated[\s\S]*\n\s+at /, 'the log has the stack');
     const again = editor.page.locator('.interactive-session').getByText('Try Again', { exact: true });
     runner.say('Now it works.');
     await again.last().click();
     t.ok(await transcript(editor, /Now it works\./));
-    t.match(lastBody().messages.at(-1), { role: 'user', content: 'the second question' });
+    t.match(lastBody().messages.at(-1), { role: 'user', content: /^Find what is wrong/ }, 'with its command');
   });
 
   await t.test('an answer that was cut says so, and one may go on', async (t) => {
@@ -231,9 +231,12 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
       { model: 'seer:4b', message: { role: 'assistant', content: 'One, two' }, done: false },
       { model: 'seer:4b', message: { role: 'assistant', content: '' }, done: true, done_reason: 'length' },
     ]);
-    t.match(await ask(editor, '@runner count'), { metadata: { ended: 'length' } });
+    t.match(await ask(editor, '@runner /explain count'), { metadata: { ended: 'length' } });
     t.ok(await transcript(editor, /One, two[\s\S]*The answer was cut/));
-    await editor.page.locator('.interactive-session').getByText('Go on', { exact: true }).waitFor();
+    runner.say('Three, four.');
+    await editor.page.locator('.interactive-session').getByText('Go on', { exact: true }).click();
+    t.ok(await transcript(editor, /Three, four\./));
+    t.match(lastBody().messages.at(-1), { role: 'user', content: 'Go on from where you were cut.' });
   });
 
   await t.test(

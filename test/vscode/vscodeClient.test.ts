@@ -6,6 +6,7 @@ import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import type { ProbeAnswer } from '../../client/vscode/address/addressProbe.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
 import { type Repository, repositoryAt, writeInto } from '../../client/vscode/chat/commitMessage.ts';
+import { followUps } from '../../client/vscode/chat/followUps.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
@@ -517,6 +518,24 @@ t.test('the repository of a commit message', async (t) => {
   );
   t.strictSame(await chosen('/gone', [one, two]), ['file:///two', true]);
   t.strictSame(await chosen(undefined, []), [undefined, false]);
+});
+
+t.test('what is offered after an answer', async (t) => {
+  const offeredAfter = (metadata: object) =>
+    followUps.provideFollowups(
+      { metadata: { model: 'm', ...metadata } },
+      undefined as never,
+      undefined as never,
+    );
+  for (const ended of ['length', 'rounds'])
+    t.match(
+      await offeredAfter({ ended }),
+      [{ command: '', label: /^Go on/ }],
+      'no command is asked for twice',
+    );
+  const again = await offeredAfter({ ended: 'failed', prompt: '' });
+  t.strictSame(again, [{ prompt: '', label: 'Try Again' }], 'the editor adds the command of the question');
+  t.strictSame(await offeredAfter({}), []);
 });
 
 t.test('what stands below a finished answer', async (t) => {
