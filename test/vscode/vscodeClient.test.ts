@@ -11,6 +11,7 @@ import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
+import { findWanted } from '../../client/vscode/chat/wantedModel.ts';
 import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
@@ -536,6 +537,23 @@ t.test('what is offered after an answer', async (t) => {
   const again = await offeredAfter({ ended: 'failed', prompt: '' });
   t.strictSame(again, [{ prompt: '', label: 'Try Again' }], 'the editor adds the command of the question');
   t.strictSame(await offeredAfter({}), []);
+});
+
+t.test('which model /model means', async (t) => {
+  const models = [model('far:8b', { server: 'box' }), model('both', { server: 'box' }), model('both:latest')];
+  const there = 'far:8b is on the server box. ';
+  const clear = 'Clear the setting runner.chatModel, which names both, and choose it in the model picker.';
+  const cases = [
+    { name: 'both', want: { model: { name: 'both:latest', server: 'default' } } },
+    { name: 'Both:latest', want: { model: { server: 'default' } } },
+    { name: 'far:8b', want: { advice: `${there}Choose it in the model picker.` } },
+    { name: 'box/far:8b', want: { advice: `${there}Choose it in the model picker.` } },
+    { name: 'far:8b', setting: 'both', want: { advice: `${there}${clear}` } },
+    { name: 'box/both', want: { advice: /^both is on the server box\./ } },
+    { name: 'far', want: { advice: /^far is not installed\./ } },
+  ];
+  for (const { name, setting = '', want } of cases)
+    t.match(findWanted({ name, setting }, models), want, `${name} ${setting}`);
 });
 
 t.test('what stands below a finished answer', async (t) => {

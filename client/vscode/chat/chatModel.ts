@@ -22,8 +22,8 @@ export interface ChatModels {
   answering(
     picked?: vscode.LanguageModelChat,
   ): Promise<{ readonly model?: NamedModel; readonly note?: string }>;
-  /** From now on, this one. */
-  choose(model: NamedModel): Promise<void>;
+  /** From now on, this one of the default server. */
+  choose(name: string): Promise<void>;
 }
 
 const vendor = 'runner';
@@ -51,11 +51,9 @@ export function createChatModels(daemon: DaemonConnection, offered: OfferedModel
         model && picked && `${gone ? `${gone} ` : ''}${model.name} answers; the picker shows ${picked.name}`;
       return { ...(model && { model }), ...(note && { note }) };
     },
-    async choose({ name, server }) {
-      // The setting names models of the default server; another server's is chosen in the picker.
-      const isHere = server === defaultServerName;
-      await updateSetting('chatModel', isHere ? name : undefined);
-      if (isHere) await daemon.request(chooseChatModelRequest, { model: name });
+    async choose(name) {
+      await updateSetting('chatModel', name);
+      await daemon.request(chooseChatModelRequest, { model: name });
     },
   };
 }
@@ -88,7 +86,7 @@ export function registerChatModelCommands(
               .join(' · '),
           none: 'There is no model that can chat. Pull one, such as qwen3:4b.',
         });
-        if (model) await models.choose(model);
+        if (model) await models.choose(model.name);
         return model?.name;
       }),
     ),
@@ -99,8 +97,9 @@ export function registerChatModelCommands(
           readonly model: string;
           readonly server?: string;
         };
-        await models.choose({ name: model, server });
         const isHere = server === defaultServerName;
+        if (isHere) await models.choose(model);
+        else if (!(await leavesItToPicker({ name: model, server }))) return;
         await vscode.commands.executeCommand('workbench.action.chat.open', {
           query: '@runner ',
           isPartialQuery: true,
@@ -109,4 +108,18 @@ export function registerChatModelCommands(
       }),
     ),
   );
+}
+
+/** The setting names models of the default server; another server's is chosen in the picker, which comes after it. */
+async function leavesItToPicker({ name, server }: NamedModel): Promise<boolean> {
+  const current = chatModel();
+  if (current === '') return true;
+  const action = 'Clear the Setting';
+  const detail = `The setting runner.chatModel names ${current}, which answers whatever the picker shows. To chat with a model of another server, clear the setting. The picker then decides.`;
+  const question = `Chat with ${name} of the server ${server}?`;
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, action);
+  if (answer !== action) return false;
+  await updateSetting('chatModel', undefined);
+  // What the workspace said is gone; the user's own setting may name another one.
+  return leavesItToPicker({ name, server });
 }

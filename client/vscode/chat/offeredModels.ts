@@ -19,6 +19,8 @@ export interface OfferedModels extends vscode.Disposable {
   readonly preferred: Model | undefined;
   /** Without a server, the default one is meant. */
   find(name: string, server?: string): Model | undefined;
+  /** Those of all servers, also such as cannot chat. */
+  readonly models: readonly Model[];
   /** Names of the servers whose models are the last known ones. */
   readonly staleServers: ReadonlySet<string>;
   refresh(): Promise<void>;
@@ -106,6 +108,9 @@ export function createOfferedModels(
     },
     find: (name, server = defaultServerName) =>
       models.find((model) => model.name === name && model.server === server),
+    get models() {
+      return models;
+    },
     get staleServers() {
       return stale;
     },

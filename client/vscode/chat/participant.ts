@@ -3,6 +3,7 @@ import type { ChatResult, Message } from '../../../protocol/chat.ts';
 import type { Status } from '../../../protocol/status.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';
+import { chatModel } from '../settings.ts';
 import { describeAnswer } from './answerDetails.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
 import type { ChatModels, NamedModel } from './chatModel.ts';
@@ -14,6 +15,7 @@ import { registerThoughts } from './thoughts.ts';
 import { callTools, toolsFor } from './tools.ts';
 import type { AskForTurn } from './turn.ts';
 import { type TurnMetadata, toKept } from './turnMetadata.ts';
+import { findWanted } from './wantedModel.ts';
 
 const participantId = 'runner.participant';
 
@@ -77,14 +79,15 @@ async function changeModel(
   { request, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   const wanted = request.prompt.trim();
-  const known = offered.find(wanted) ?? offered.find(`${wanted}:latest`);
-  if (wanted !== '' && !known) {
-    stream.markdown(toAside(`${plain(wanted)} is not installed. Ask /model without a name to see the list.`));
+  const found =
+    wanted === '' ? undefined : findWanted({ name: wanted, setting: chatModel() }, offered.models);
+  if (found && 'advice' in found) {
+    stream.markdown(toAside(plain(found.advice)));
     return {};
   }
-  if (known) await models.choose(known);
+  if (found) await models.choose(found.model.name);
   const chosen =
-    known?.name ?? (await vscode.commands.executeCommand<string | undefined>('runner.chooseChatModel'));
+    found?.model.name ?? (await vscode.commands.executeCommand<string | undefined>('runner.chooseChatModel'));
   stream.markdown(
     toAside(chosen === undefined ? 'The model stays as it is.' : `${chosen} answers from now on.`),
   );
