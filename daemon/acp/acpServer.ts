@@ -6,9 +6,10 @@ import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/outgoing.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { type Core, type CoreOptions, createCore } from '../core.ts';
+import { lazily } from '../lazily.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
-import { createTools } from '../tools/tools.ts';
+import { createTools, type ToolsOptions } from '../tools/tools.ts';
 import type { AgentConnection, ConnectionOptions } from './acpConnection.ts';
 import { type Agent, createAgent } from './agent.ts';
 import type { HandedTools, RunningTools } from './sessionTools.ts';
@@ -43,9 +44,13 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   setMaxListeners(0, closed.signal);
   const user = await openUserFile(options.userFile);
   const core = createCore({ ...options, user }, closed.signal);
+  // All sessions renew logins one after another.
+  const logins = lazily(async () =>
+    (await import('../tools/toolHost.ts')).openLoginStore(options.env, options.platform),
+  );
   const agent = createAgent({
     ...{ core, version: options.version },
-    startTools: (handed) => startTools(options, core, handed),
+    startTools: (handed) => startTools({ ...options, openLoginStore: logins.get }, core, handed),
     createId: () => createToolCallId(options.random),
   });
   const connection = connectAgent(wiringOf(options, core, agent));
@@ -68,19 +73,24 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     async close() {
       connection.close();
       await Promise.all([leave(), core.sessions.close(), core.servers.close()]);
+      await logins.close();
     },
   };
 }
 
 /** The servers of one session: what its editor handed over, and the user's own, which win by name. */
-function startTools(options: AcpOptions, core: Core, { servers, cwd }: HandedTools): RunningTools {
+function startTools(
+  options: AcpOptions & Required<Pick<ToolsOptions, 'openLoginStore'>>,
+  core: Core,
+  { servers, cwd }: HandedTools,
+): RunningTools {
   const { configuration, readUserConfig, secrets, headersFor, log } = core;
-  const { platform, env, now, version, userFile } = options;
+  const { platform, env, now, version, userFile, openLoginStore } = options;
   const tools = createTools({
     settings: () => ({
       ...{ mcpServers: servers, approvals: {}, timeouts: configuration.current.timeouts },
     }),
-    ...{ readUserConfig, secrets, headersFor, log, platform, env, now, version },
+    ...{ readUserConfig, secrets, headersFor, log, platform, env, now, version, openLoginStore },
     userFolder: dirname(userFile.path),
   });
   tools.start(cwd);

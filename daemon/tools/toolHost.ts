@@ -7,7 +7,7 @@ import { stateFolder } from '../stateFolder.ts';
 import { createApprovals } from './approvals.ts';
 import { createArgumentsCheck } from './argumentsCheck.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
-import { createLoginStore } from './oauth/loginStore.ts';
+import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
 import { offeredTools, type ServerOffer } from './offeredTools.ts';
 import { createProcessGroups } from './processGroups.ts';
@@ -35,6 +35,8 @@ export interface ToolHostOptions {
   readonly log: Log;
   readonly now: () => number;
   readonly limits?: ToolServerLimits;
+  /** Of who has several hosts in one process, and closes it after them. */
+  readonly loginStore?: LoginStore | undefined;
 }
 
 /** The tool servers that run, and what they offer. */
@@ -60,7 +62,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   const approvals = createApprovals(join(options.userFolder, 'approvals.json'));
   const check = createArgumentsCheck();
   const { hide, now } = options;
-  const store = createLoginStore(join(stateFolder(env, platform), 'logins'));
+  const store = options.loginStore ?? openLoginStore(env, platform);
   const tokens = createAccessTokens({ store, hide, warn: log.warn, now });
   const logins = createLogins({ store, hide, now, onDidChange: options.onDidChange });
   const known = new Map<string, KnownServer>();
@@ -140,9 +142,14 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
       for (const name of [...known.keys()]) end(name);
       logins.close();
       await Promise.all(closing);
-      await Promise.all([groups.close(), store.close()]);
+      await Promise.all([groups.close(), options.loginStore ? undefined : store.close()]);
     },
   };
+}
+
+/** The logins of the user. One process needs one: of two, each would hold the lock of the other for its own. */
+export function openLoginStore(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): LoginStore {
+  return createLoginStore(join(stateFolder(env, platform), 'logins'));
 }
 
 interface ServerState extends ServerOffer {

@@ -14,6 +14,7 @@ import { InvalidParamsError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import { lazily } from '../lazily.ts';
 import type { Log } from '../log.ts';
+import type { LoginStore } from './oauth/loginStore.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { ToolHost, ToolHostOptions } from './toolHost.ts';
 
@@ -30,6 +31,8 @@ export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now'
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
   readonly log: Log;
+  /** The store of who has several of these, and closes it after them. */
+  readonly openLoginStore?: () => Promise<LoginStore>;
 }
 
 /** The tool servers of the editor and of the user's own file. Nothing is read, loaded or started before it is wanted. */
@@ -63,6 +66,7 @@ export function createTools(options: ToolsOptions): Tools {
     const { createToolHost } = await import('./toolHost.ts');
     made = createToolHost({
       ...options,
+      loginStore: await options.openLoginStore?.(),
       redact: secrets.redact,
       hide,
       entries,

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import t from 'tap';
 import { createAccessTokens } from '../../daemon/tools/oauth/accessTokens.ts';
@@ -12,13 +13,14 @@ import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/login
 import { requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import { toAccessToken } from '../../daemon/tools/oauth/tokens.ts';
 import { finishLoginRequest, listToolsRequest, loginRequest, logoutRequest } from '../../protocol/tools.ts';
+import { startAcpProcess } from '../support/acpProcess.ts';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { openOwnedDocs } from '../support/ownedDocs.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-import { answersOf, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
+import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 const server = 'web';
@@ -172,6 +174,29 @@ t.test('a login at an authorization server that others wrote', async (t) => {
       isRevoked: false,
     });
   });
+});
+
+t.test('sessions over ACP renew one login one after another', async (t) => {
+  const peer = await startAuthorizationPeer(t);
+  const home = await temporaryFolder(t);
+  const one = await startFor(t, home, { url: peer.url });
+  const { url } = await one.daemon.request(loginRequest, { server });
+  const finished = one.daemon.request(finishLoginRequest, { server });
+  await browse(url);
+  await finished;
+  const { agent } = await startAcpProcess(t, { host: one.runner.url, state: home });
+  const { session } = methods.agent;
+  const place = { cwd: home, mcpServers: [{ type: 'http', name: server, url: peer.url, headers: [] }] };
+  const ask = async () => {
+    const { sessionId } = await agent.request(session.new, place as NewSessionRequest);
+    return () => agent.request(session.prompt, { sessionId, prompt: [{ type: 'text', text: 'go' }] });
+  };
+  const turns = await Promise.all([ask(), ask(), ask()]);
+  for (const _ of turns) one.runner.say('ok');
+  await Promise.all(turns.map((turn) => turn()));
+  for (const index of [-1, -2, -3]) t.strictSame(offeredTo(one.runner, index), ['echo']);
+  t.match(await peer.stats(), { refreshes: 3, reused: 0 });
+  t.equal((await keptFiles(home)).length, 1);
 });
 
 t.test('the terminal logs in, and out', async (t) => {
