@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, fchmodSync, fstatSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 
@@ -11,6 +11,7 @@ export type Trace = (direction: 'in' | 'out', message: unknown) => void;
  */
 export function createTrace(path: string, redact: (text: string) => string, now: () => number): Trace {
   const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  file.on('open', closeToOthers);
   // The daemon goes on answering even if the trace cannot be written.
   file.on('error', () => file.destroy());
   return (direction, message) => {
@@ -18,6 +19,15 @@ export function createTrace(path: string, redact: (text: string) => string, now:
     const line = JSON.stringify({ at: new Date(now()).toISOString(), direction, message }, withoutEnv);
     file.write(`${redact(line)}\n`);
   };
+}
+
+/** The file may have been there before, with another mode. A device keeps its own, and so does a file of somebody else. */
+function closeToOthers(descriptor: number): void {
+  try {
+    if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, 0o600);
+  } catch {
+    // The trace is written all the same.
+  }
 }
 
 /** Changes a message before it is written and traced. */

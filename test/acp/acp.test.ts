@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -698,6 +698,7 @@ t.test('a trace holds all traffic but the tokens of tool servers', async (t) => 
   const folder = mkdtempSync(join(tmpdir(), 'runner-acp-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'trace.jsonl');
+  writeFileSync(file, '', { mode: 0o644 });
   const { runner, acp, ask } = await start(t, [blind], { args: ['--trace', file] });
   const { sessionId } = await acp.agent.request(call.new, {
     ...place,
@@ -714,4 +715,5 @@ t.test('a trace holds all traffic but the tokens of tool servers', async (t) => 
   t.match(trace, /"direction":"in".*"session\/prompt"/);
   t.match(trace, /"direction":"out".*"stopReason":"end_turn"/);
   t.notMatch(trace, /hunter2/);
+  t.equal(statSync(file).mode & 0o777, 0o600, 'others can no longer read the file');
 });
