@@ -1,4 +1,4 @@
-import type { ChatResult } from '../../protocol/chat.ts';
+import type { ChatDelta, ChatResult } from '../../protocol/chat.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 
 /** What one answer took. */
@@ -7,19 +7,27 @@ export interface AnswerStats {
   readonly completionTokens: number;
   /** From the question to the first piece: to load the model and to read the prompt. */
   readonly firstPieceSeconds: number;
-  /** From the first piece to the end. */
+  /** From the first piece to the end, without the time that tools took. */
   readonly answerSeconds: number;
-  /** Absent of what came at once. */
+  /** Absent of what came at once, and where it cannot be measured. */
   readonly tokensPerSecond?: number;
   /** Tokens of the window, where that is known. */
   readonly contextLength?: number;
+  /** How many of them are taken; absent of an answer with calls of tools, where nobody says. */
+  readonly windowTokens?: number;
 }
 
-/** Measures one answer, in ms of a clock. */
+/** Measures one answer, in ms of a clock. While tools run, and while a person is asked about them, it stands still. */
 export class AnswerClock {
   readonly #now: () => number;
   readonly #asked: number;
   #first: number | undefined;
+  /** Since when the model writes. */
+  #writingSince: number | undefined;
+  #written = 0;
+  /** Of calls that came without a word before them nobody knows how long they were written. */
+  #isAllMeasured = true;
+  #isRoundMeasured = false;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -27,21 +35,40 @@ export class AnswerClock {
   }
 
   /** A piece has come. */
-  note(): void {
-    this.#first ??= this.#now();
+  note({ kind }: Pick<ChatDelta, 'kind'>): void {
+    if (kind === 'notice') return;
+    if (kind === 'toolResult') {
+      this.#isRoundMeasured = false;
+      return;
+    }
+    const isCall = kind === 'toolCall';
+    if (isCall && !this.#isRoundMeasured) this.#isAllMeasured = false;
+    if (isCall === (this.#writingSince === undefined) && this.#first !== undefined) return;
+    const now = this.#now();
+    this.#first ??= now;
+    if (isCall) this.#pause(now);
+    else this.#writingSince = now;
+    this.#isRoundMeasured = !isCall || this.#isRoundMeasured;
   }
 
-  stats({ usage }: ChatResult): AnswerStats {
+  #pause(now: number): void {
+    if (this.#writingSince !== undefined) this.#written += now - this.#writingSince;
+    this.#writingSince = undefined;
+  }
+
+  stats({ usage, messages = [] }: Pick<ChatResult, 'usage' | 'messages'>): AnswerStats {
     const end = this.#now();
-    const first = this.#first ?? end;
-    const milliseconds = end - first;
-    const { completionTokens } = usage;
-    const hasSpeed = milliseconds > 50 && completionTokens > 1;
+    this.#pause(end);
+    const { promptTokens, completionTokens } = usage;
+    const hasSpeed = this.#isAllMeasured && this.#written > 50 && completionTokens > 1;
+    // With calls, the prompt is that of the last round, and the answer the sum of all.
+    const hasCalls = messages.some(({ toolCalls = [] }) => toolCalls.length > 0);
     return withoutUndefined({
       ...usage,
-      firstPieceSeconds: rounded((first - this.#asked) / 1000),
-      answerSeconds: rounded(milliseconds / 1000),
-      tokensPerSecond: hasSpeed ? rounded(completionTokens / (milliseconds / 1000)) : undefined,
+      firstPieceSeconds: rounded(((this.#first ?? end) - this.#asked) / 1000),
+      answerSeconds: rounded(this.#written / 1000),
+      tokensPerSecond: hasSpeed ? rounded(completionTokens / (this.#written / 1000)) : undefined,
+      windowTokens: hasCalls ? undefined : promptTokens + completionTokens,
     });
   }
 }
@@ -54,13 +81,13 @@ function rounded(value: number): number {
 export function describeUsage(
   model: string,
   { finishReason }: Pick<ChatResult, 'finishReason'>,
-  { completionTokens, promptTokens, contextLength, tokensPerSecond }: AnswerStats,
+  { completionTokens, contextLength, windowTokens, tokensPerSecond }: AnswerStats,
 ): string {
   if (finishReason === 'cancelled') return `${model} · cancelled`;
   const parts = [model, completionTokens === 1 ? '1 token' : `${completionTokens} tokens`];
   if (tokensPerSecond !== undefined) parts.push(`${tokensPerSecond.toFixed(1)} tokens/s`);
-  if (contextLength !== undefined)
-    parts.push(`context ${promptTokens + completionTokens} of ${contextLength}`);
+  if (contextLength !== undefined && windowTokens !== undefined)
+    parts.push(`context ${windowTokens} of ${contextLength}`);
   if (finishReason === 'length') parts.push('cut at the limit (length)');
   if (finishReason === 'toolLimit') parts.push('no more rounds of tools');
   return parts.join(' · ');
@@ -68,15 +95,20 @@ export function describeUsage(
 
 /** All that is known of an answer, a line each. */
 export function describeStats(model: string, stats: AnswerStats): string {
-  const { promptTokens, completionTokens, contextLength, firstPieceSeconds, answerSeconds } = stats;
-  const used = promptTokens + completionTokens;
+  const { promptTokens, completionTokens, firstPieceSeconds, answerSeconds } = stats;
   const speed = stats.tokensPerSecond === undefined ? '' : `, ${stats.tokensPerSecond.toFixed(1)} a second`;
-  const share = contextLength ? ` of ${contextLength} (${Math.round((100 * used) / contextLength)} %)` : '';
   return [
     `model         ${model}`,
     `first piece   after ${firstPieceSeconds.toFixed(1)} s, with loading the model and reading the prompt`,
     `answer        ${completionTokens} tokens in ${answerSeconds.toFixed(1)} s${speed}`,
     `prompt        ${promptTokens} tokens`,
-    `window        ${used} tokens${share}`,
+    ...describeWindow(stats),
   ].join('\n');
+}
+
+function describeWindow({ windowTokens, contextLength }: AnswerStats): readonly string[] {
+  if (windowTokens === undefined) return [];
+  const percent = contextLength ? Math.round((100 * windowTokens) / contextLength) : 0;
+  const share = contextLength ? ` of ${contextLength} (${percent} %)` : '';
+  return [`window        ${windowTokens} tokens${share}`];
 }

@@ -41,7 +41,7 @@ export function createConversationTurns(
     const clock = new AnswerClock(now);
     const loading = noteLoading(surroundings, stdout, { daemon: connection.daemon, model });
     const take = async (delta: ChatDelta) => {
-      clock.note();
+      clock.note(delta);
       await loading.end();
       return write(stdout, printer.delta(delta));
     };

@@ -68,7 +68,7 @@ export async function giveOneAnswer(
   const clock = new AnswerClock(surroundings.now);
   const loading = noteLoading(surroundings, surroundings.stderr, { daemon, model });
   const take: TakeDelta = async (delta) => {
-    clock.note();
+    clock.note(delta);
     await loading.end();
     await output.take(delta);
   };

@@ -500,7 +500,7 @@ t.test('what an answer took is told in a line', async (t) => {
     let time = 0;
     const clock = new AnswerClock(() => time);
     time = 1500;
-    clock.note();
+    clock.note({ kind: 'text' });
     time += milliseconds;
     return clock.stats(result);
   };
@@ -511,11 +511,35 @@ t.test('what an answer took is told in a line', async (t) => {
   );
   t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(1)), 'm · 20 tokens · context 23 of 4096');
   t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
-  t.strictSame(stats, { ...result.usage, firstPieceSeconds: 1.5, answerSeconds: 2, tokensPerSecond: 10 });
+  t.strictSame(stats, {
+    ...result.usage,
+    firstPieceSeconds: 1.5,
+    answerSeconds: 2,
+    tokensPerSecond: 10,
+    windowTokens: 23,
+  });
   t.match(
     describeStats('m', stats),
     /after 1\.5 s.*20 tokens in 2\.0 s, 10\.0 a second.*23 tokens of 4096 \(1 %\)/s,
   );
+  /** Each piece comes a second after the one before it. */
+  const withCalls = (...kinds: readonly ('text' | 'thinking' | 'toolCall' | 'toolResult')[]) => {
+    let time = 0;
+    const clock = new AnswerClock(() => time);
+    for (const kind of kinds) {
+      time += 1000;
+      clock.note({ kind });
+    }
+    time += 1000;
+    const toolCalls = [{ id: 'c', name: 'look', arguments: {} }];
+    return clock.stats({ ...result, messages: [{ role: 'assistant', content: '', toolCalls }] });
+  };
+  const called = withCalls('thinking', 'text', 'toolCall', 'toolCall', 'toolResult', 'toolResult', 'text');
+  t.match(called, { firstPieceSeconds: 1, answerSeconds: 3, tokensPerSecond: 6.67 }, 'tools take no time');
+  t.equal(describeUsage('m', { finishReason: 'stop' }, called), 'm · 20 tokens · 6.7 tokens/s');
+  t.notMatch(describeStats('m', called), /window/, 'nobody says how full it is');
+  const unmeasured = withCalls('text', 'toolCall', 'toolResult', 'toolCall', 'toolResult', 'text', 'text');
+  t.match(unmeasured, { answerSeconds: 3, tokensPerSecond: undefined });
 });
 
 t.test('the table of models', async (t) => {

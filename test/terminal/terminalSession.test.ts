@@ -206,6 +206,7 @@ t.test('with --json there is one event a line', async (t) => {
         firstPieceSeconds: 1,
         answerSeconds: 1,
         tokensPerSecond: 20,
+        windowTokens: 23,
       },
     },
   ]);
