@@ -37,7 +37,9 @@ export function chooseTools(surroundings: Surroundings, { tools, allow }: Comman
   const known = [...new Set([...(documents ? [docsServer] : []), ...own])];
   const named = tools?.split(',').map((name) => name.trim());
   const unknown = named?.find((name) => name !== 'all' && !known.includes(name));
-  if (unknown !== undefined) throw new TerminalError('usage', noServer(unknown, known));
+  const unknownAllowed = allow.map(serverOfAllowed).find((name) => !known.includes(name));
+  const wrong = unknown ?? unknownAllowed;
+  if (wrong !== undefined) throw new TerminalError('usage', noServer(wrong, known));
   return {
     options: {
       ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
@@ -58,13 +60,16 @@ export function noServer(name: string, known: readonly string[]): string {
 function approvalsOf(allow: readonly string[], builtIn: Approvals): Approvals {
   const approvals: Record<string, 'always' | readonly string[]> = { ...builtIn };
   for (const one of allow) {
-    const slash = one.indexOf('/');
-    const server = slash === -1 ? one : one.slice(0, slash);
+    const server = serverOfAllowed(one);
     const before = Object.hasOwn(approvals, server) ? approvals[server] : undefined;
-    if (slash === -1) approvals[server] = 'always';
-    else if (before !== 'always') approvals[server] = [...(before ?? []), one.slice(slash + 1)];
+    if (one === server) approvals[server] = 'always';
+    else if (before !== 'always') approvals[server] = [...(before ?? []), one.slice(server.length + 1)];
   }
   return approvals;
+}
+
+function serverOfAllowed(one: string): string {
+  return one.split('/', 1)[0] ?? one;
 }
 
 /** Names alone, so that none need be started to know them. The daemon says what is wrong in the file. */

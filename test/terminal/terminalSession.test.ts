@@ -929,10 +929,15 @@ t.test('a script names its tools and what they may do', async (t) => {
   t.equal(await refused.ended, 2);
   t.match(refused.stderr.text(), /There is no tool server "nobody"\. There are: docs, files\./);
   t.strictSame(refused.started, [], 'nothing was started');
+  for (const allow of ['nobody', 'nobody/read']) {
+    const mistyped = startTerminal({ ...withServers, args: ['chat', '--allow', allow, 'hi'], input: '' });
+    t.equal(await mistyped.ended, 2, allow);
+    t.match(mistyped.stderr.text(), /There is no tool server "nobody"\. There are: docs, files\./);
+  }
   let hostedTools: unknown;
   const run = startTerminal({
     ...withServers,
-    args: ['chat', '--json', '--tools', 'files,docs', '--allow', 'files/read', '--allow', 'other', 'hi'],
+    args: ['chat', '--json', '--tools', 'files,docs', '--allow', 'files/read', '--allow', 'docs', 'hi'],
     input: '',
     chat: async ({ params, send }) => {
       ({ hostedTools } = params);
@@ -947,9 +952,8 @@ t.test('a script names its tools and what they may do', async (t) => {
   t.match(run.started.at(-1)?.options, {
     mcpServers: { docs: { command: 'runner-docs' } },
     approvals: {
-      docs: ['search_docs', 'get_doc_markdown', 'list_collections'],
+      docs: 'always',
       files: ['read'],
-      other: 'always',
     },
   });
   const own = startTerminal({
@@ -976,6 +980,9 @@ t.test('a script names its tools and what they may do', async (t) => {
     },
   });
   await silent.ended;
+  t.match(silent.started.at(-1)?.options.approvals, {
+    docs: ['search_docs', 'get_doc_markdown', 'list_collections'],
+  });
   t.equal(hostedTools, undefined, 'servers of the user are for conversations');
 });
 
