@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     onInterrupt: onSignal('SIGINT'),
   };
   process.stdout.on('error', leaveWithoutOutput);
-  process.stderr.on('error', leaveWithoutOutput);
+  process.stderr.on('error', goOnWithoutRemarks);
   const code = await runProgram(surroundings, process.argv.slice(2));
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   process.exit(code);
@@ -73,6 +73,11 @@ function onSignal(signal: NodeJS.Signals) {
     process.on(signal, take);
     return () => process.off(signal, take);
   };
+}
+
+/** The exit code still tells what became of it, without a reader of the remarks. */
+function goOnWithoutRemarks(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') process.exit(1);
 }
 
 /** A reader that went away, such as "head", is no error; a full disk is. */

@@ -162,6 +162,12 @@ t.test('an error is a sentence on standard error, an exit code and the last even
   t.equal(nobody.code, 1);
   t.match(nobody.stderr, /127\.0\.0\.1:9/);
   t.notMatch(nobody.stderr, /practice/i, 'a server that was named is not replaced');
+  const unread = spawn(process.execPath, [terminalPath, 'nonsense'], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  unread.stderr.destroy();
+  t.strictSame(await once(unread, 'exit'), [2, null], 'a reader that went away makes no failure a success');
   for (const args of [['nonsense'], ['chat', '--nonsense'], ['chat', '--server', url]]) {
     const wrong = await run(args, { input: '' });
     t.equal(wrong.code, 2, args.join(' '));
