@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { extname, resolve } from 'node:path';
 import type { Attachment } from '../../protocol/chat.ts';
 import { showLine } from './controlCharacters.ts';
@@ -44,7 +45,7 @@ async function readText(cwd: string, path: string): Promise<string> {
 }
 
 async function readWhole(cwd: string, path: string, limit: number): Promise<Buffer> {
-  const whole = resolve(cwd, path);
+  const whole = resolve(cwd, path.replace(/^~(?=\/)/, homedir));
   try {
     const file = await stat(whole);
     if (!file.isFile()) throw new TerminalError('usage', `${showLine(path)} is no file.`);

@@ -80,16 +80,24 @@ export async function changeContext({ settings }: Changeable, word: string): Pro
   };
 }
 
-export async function attachFile({ settings, cwd }: Changeable, path: string): Promise<SlashResult> {
+export async function attachFile({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
+  const path = pathOfWord(word);
   if (path === '') return { text: describeAttached(settings) };
   settings.attachments = [...settings.attachments, await readAttachment(cwd, path)];
   return { text: `${showLine(path)} goes along with the next prompt.` };
 }
 
-export async function attachImage({ settings, cwd }: Changeable, path: string): Promise<SlashResult> {
+export async function attachImage({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
+  const path = pathOfWord(word);
   if (path === '') return { text: describeAttached(settings) };
   settings.images = [...settings.images, await readImage(cwd, path)];
   return { text: `${showLine(path)} goes along with the next prompt.` };
+}
+
+/** As a shell reads it, so that a name with blanks can be dragged here or pasted from there. */
+function pathOfWord(word: string): string {
+  const quoted = /^(["'])(.*)\1$/s.exec(word);
+  return quoted?.[2] ?? word.replace(/\\ /g, ' ');
 }
 
 function describeAttached({ attachments, images }: ChatSettings): string {

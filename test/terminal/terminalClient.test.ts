@@ -716,6 +716,25 @@ t.test('slash commands', async (t) => {
   await says('/image dot.png');
   t.strictSame(settings.images, [pictures.png.toString('base64')]);
   t.equal(await says('/file'), 'With the next prompt go: style.md, one picture.');
+  const { HOME = '' } = process.env;
+  process.env['HOME'] = folder;
+  t.teardown(() => {
+    process.env['HOME'] = HOME;
+  });
+  writeFileSync(join(folder, 'my own file.md'), 'mine');
+  const before = settings.attachments;
+  for (const named of [
+    '"my own file.md"',
+    "'my own file.md'",
+    'my\\ own\\ file.md',
+    'my own file.md',
+    '~/my own file.md',
+    '"~/my own file.md"',
+  ]) {
+    t.match(await says(`/file ${named}`), /my own file\.md goes along with the next prompt\.$/, named);
+    t.equal(settings.attachments.at(-1)?.text, 'mine', named);
+  }
+  settings.attachments = before;
   await t.rejects(says('/image style.md'), {
     message: 'style.md is no picture: it is a PNG, JPEG, GIF or WebP file.',
   });
