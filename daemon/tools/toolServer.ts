@@ -260,7 +260,7 @@ class EnteredServer implements ToolServer {
     const { entry } = this.#options;
     const hint =
       entry.kind === 'http' && canHaveToken(entry.url)
-        ? `Run "runner mcp login ${entry.name}", or enter a token for its address under "auth" in ~/.config/runner/config.json`
+        ? `Run "runner mcp login ${entry.name}" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json`
         : 'Its address is plain http on another machine, where no token is sent: enter its https address';
     return this.#error(`${message}. ${hint}`, { needsLogin: true });
   }

@@ -25,7 +25,7 @@ import { poll } from '../support/waiting.ts';
 
 const server = 'web';
 const needsLogin =
-  'The tool server web wants a login (401). Run "runner mcp login web", or enter a token for its address under "auth" in ~/.config/runner/config.json.';
+  'The tool server web wants a login (401). Run "runner mcp login web" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json.';
 
 /** A daemon of a user with this home, with one tool server at an address. */
 function startFor(

@@ -355,7 +355,7 @@ t.test('a token that is refused, and a login that is wanted for the call alone, 
     {
       name: 'wanted',
       headers: {},
-      want: 'The tool server wanted wants a login (401). Run "runner mcp login wanted", or enter a token for its address under "auth" in ~/.config/runner/config.json.',
+      want: 'The tool server wanted wants a login (401). Run "runner mcp login wanted" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json.',
     },
   ]) {
     const { runner, ask } = await startWithTools(t, [], {
@@ -385,7 +385,7 @@ t.test('what is wrong at the other end of HTTP is said, and nothing is followed 
         response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
         return true;
       },
-      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized", or enter a token for its address under "auth" in .*config\.json\.$/,
+      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized" \(if only an editor has the server: with its address instead of its name\), or enter a token for its address under "auth" in .*config\.json\.$/,
     },
     {
       name: 'forbidding',
