@@ -161,6 +161,8 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       await run(editor, 'runnerModelsLocalView.focus');
       await run(editor, 'list.collapseAll');
       await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'gemma3:4b', 'coder:1b']);
+      // Models of one second are listed by their names.
+      await page.waitForTimeout(1_000);
       await pull('qwen3:4b');
       await selects(editor, 'runnerModelsLocalView', 'qwen3:4b');
       await rows(page, 'Local Models', [
@@ -176,6 +178,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       await editor.until(isVisible, { fits: (visible) => visible === false });
       const revealed = ({ seen }: Host<undefined>) => seen.revealed.length;
       const before = await editor.evaluate(revealed);
+      await page.waitForTimeout(1_000);
       await pull('mistral:7b');
       t.equal(await editor.evaluate(revealed), before, 'a view that nobody sees is left alone');
       t.equal(await editor.evaluate(isVisible), false);
