@@ -1,4 +1,4 @@
-import type { output, ZodMiniType } from 'zod/mini';
+import type { core, output, ZodMiniType } from 'zod/mini';
 import { InvalidParamsError } from './errors.ts';
 
 declare const exactly: unique symbol;
@@ -30,14 +30,43 @@ export function exact<S extends ZodMiniType>(schema: S): Schema<output<S>> {
  * @throws {InvalidParamsError} that names the first mistake, such as `messages[0].role`.
  */
 export function validate<T>(schema: Schema<T>, value: unknown, root = ''): T {
-  const parsed = schema.safeParse(isNothing(value) ? {} : value);
+  const parsed = schema.safeParse(isNothing(value) ? {} : value, { error: problemOf });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new InvalidParamsError(
-    pathOf(issue?.path ?? [], root),
-    issue?.message ?? 'it is not as the protocol says',
-  );
+  throw new InvalidParamsError(pathOf(issue?.path ?? [], root), issue?.message ?? unclear);
 }
+
+const unclear = 'it is not as the protocol says';
+
+/** What was expected, for a mistake that its schema has no words for. The value itself may be a secret. */
+function problemOf(issue: core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `it must be ${kinds[issue.expected] ?? `of the type ${issue.expected}`}`;
+    case 'invalid_value':
+      return `it must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'number' || issue.origin === 'int'
+        ? `it must be at least ${issue.minimum}`
+        : unclear;
+    case 'too_big':
+      return issue.origin === 'number' || issue.origin === 'int'
+        ? `it must be at most ${issue.maximum}`
+        : unclear;
+    default:
+      return unclear;
+  }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a text',
+};
 
 /** Lua sends an empty object as an empty array. */
 function isNothing(value: unknown): boolean {

@@ -836,6 +836,13 @@ t.test("what of the user's own configuration cannot be used is named, and the re
     ['{"keepAlive": 5,\n"a": 1,\n}', /^The configuration \/c, line 3, is not JSON\./],
     ['{"keepAlive": 5,\n"auth": "planted"}', /^The configuration \/c, line 2, has "auth", .*: it takes /],
     ['{"keepAlive": 5,\n\n"host": "ftp://planted"}', /, line 3, has "host", which is left out: /],
+    [
+      '{"keepAlive": 5,\n"contextLength": "planted"}',
+      / "contextLength", which is left out: it must be a number\./,
+    ],
+    ['{"keepAlive": 5,\n"contextLength": -1}', /: it must be at least 0\./],
+    ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
+    ['{"keepAlive": 5,\n"streamLogs": "planted"}', /: it must be true or false\./],
     ['{"keepAlive": 5,\n"timeouts": {\n"list": 0.5}}', /, line 3, has "timeouts\.list", which is left out: /],
     ['{"keepAlive": 5,\n"timeouts": {\n"lst": 5}}', /, line 3, has "timeouts\.lst", .*: there is no such/],
     ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],
