@@ -102,7 +102,7 @@ async function read(index: Index, synthesis: Synthesis): Promise<void> {
   await times('search, common within a tag', 'p99 20 ms', (round) =>
     index.search({ ...paging, tag: synthesis.tag, offset: 0, text: synthesis.common[round % 5] ?? '' }),
   );
-  await times('slugs near a wrong one', 'printed', (round) =>
+  await times('slugs near a wrong one', undefined, (round) =>
     index.nearSlugs(`x${synthesis.document((round * 37) % count).slug}`, 5),
   );
 }
@@ -133,7 +133,7 @@ function pairs(one: readonly string[], other: readonly string[]): readonly strin
 
 /** One document changes; readers go on meanwhile. */
 async function change(index: Index, synthesis: Synthesis): Promise<void> {
-  await times('one change', 'printed', (round) => {
+  await times('one change', undefined, (round) => {
     const document = synthesis.document((round * 7919) % count);
     return index.apply({ put: [{ ...document, title: `${document.title} again` }] });
   });
@@ -165,17 +165,14 @@ function floor(database: Database, synthesis: Synthesis): void {
     row(
       `floor: FTS5 ranks all, ${name}`,
       measured((round) => all.all(asked(round))),
-      'to compare',
     );
     row(
       `floor: FTS5 counts all, ${name}`,
       measured((round) => total.all(asked(round))),
-      'to compare',
     );
     row(
       `floor: FTS5 finds 2,001, ${name}`,
       measured((round) => some.all(asked(round))),
-      'to compare',
     );
   }
 }
@@ -188,7 +185,11 @@ function measured(work: (round: number) => unknown): readonly number[] {
   });
 }
 
-async function times(what: string, goal: string, work: (round: number) => Promise<unknown>): Promise<void> {
+async function times(
+  what: string,
+  goal: string | undefined,
+  work: (round: number) => Promise<unknown>,
+): Promise<void> {
   const taken: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const begun = performance.now();
@@ -198,13 +199,16 @@ async function times(what: string, goal: string, work: (round: number) => Promis
   row(what, taken, goal);
 }
 
-function row(what: string, taken: readonly number[], goal = ''): void {
+function row(what: string, taken: readonly number[], goal?: string): void {
   const sorted = taken.toSorted((one, other) => one - other);
   const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN).toFixed(2);
   const p99 = Number(at(0.99));
-  const limit = /\d+/.exec(goal)?.[0];
+  const limit = /\d+/.exec(goal ?? '')?.[0];
   const plot = limit === undefined ? {} : { plot: { unit: 'ms', bars: { goal: Number(limit), p99 } } };
-  figures.row(what, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`, { ...(goal ? { goal } : {}), ...plot });
+  figures.row(what, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`, {
+    ...(goal === undefined ? {} : { goal }),
+    ...plot,
+  });
 }
 
 function memory(): void {
