@@ -40,6 +40,7 @@ export class Prose implements Mode {
       if (!busy && (character > tick || stops[character] !== 1)) continue;
       if (character === less) {
         if (this.#mayBeTag(text, at)) break;
+        if (!busy) continue;
       } else {
         const begin = begins[character];
         if (begin && (busy || begin === anywhere) && this.#mayBegin(character, text, at)) break;
