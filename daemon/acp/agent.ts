@@ -17,17 +17,18 @@ import type {
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
-import { linkedSignal } from '../abort.ts';
 import type { Core } from '../core.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { inTurn, refuseAnswering } from './answering.ts';
 import type { Client, PromptClient } from './client.ts';
 import { readHandedServers } from './handedServers.ts';
+import { introduction } from './introduction.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
-import { createOffer, type Offer } from './offer.ts';
+import { createOffer } from './offer.ts';
+import { chooseOption } from './optionChoice.ts';
 import { createAskUser } from './permission.ts';
-import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
-import { createSessions, type Session, type Sessions } from './sessions.ts';
+import { createSessions } from './sessions.ts';
 import { createSessionTools, type HandedTools, type RunningTools } from './sessionTools.ts';
 import { createTeller } from './teller.ts';
 import { takeTurn } from './turn.ts';
@@ -153,14 +154,9 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       if (sessions.all().some(({ id }) => id === sessionId)) sessions.close(sessionId);
     },
 
-    async setOption({ sessionId, configId, value }, signal) {
-      const session = sessions.get(sessionId);
-      if (configId === thinkingPicker) chooseThinking(session, value);
-      else if (configId === modelPicker) {
-        const name = await chooseModel(session, { value, offer, signal });
-        session.standsInFor = undefined;
-        await core.chatModels.choose(core.servers.client(), name);
-      } else throw new InvalidParamsError('configId', `there is no option "${configId}"`);
+    async setOption(params, signal) {
+      const session = sessions.get(params.sessionId);
+      await chooseOption(session, params, { core, offer, signal });
       return { configOptions: offer.pickers(session) };
     },
 
@@ -202,80 +198,6 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   };
 }
 
-/** The only version of the protocol that is spoken: a client of a newer one falls back to it, or leaves. */
-const acpVersion = 1;
-
-function introduction(version: string, keepsSessions: boolean): InitializeResponse {
-  return {
-    protocolVersion: acpVersion,
-    agentInfo: { name: 'runnerd', title: 'Runner', version },
-    agentCapabilities: {
-      loadSession: keepsSessions,
-      mcpCapabilities: { http: true },
-      promptCapabilities: { image: true, embeddedContext: true, audio: false },
-      sessionCapabilities: { close: {}, ...(keepsSessions ? { delete: {}, list: {}, resume: {} } : {}) },
-    },
-    authMethods: [],
-  };
-}
-
-function chooseThinking(session: Session, value: unknown): void {
-  if (!isThinkingChoice(value)) throw new InvalidParamsError('value', 'it is none of the choices');
-  session.thinking = value;
-}
-
-/** One that is not known may be new; a runner that does not answer leaves what is known. */
-async function chooseModel(
-  session: Session,
-  { value, offer, signal }: { value: unknown; offer: Offer; signal: AbortSignal },
-): Promise<string> {
-  const find = () => offer.models.find(({ name }) => name === value);
-  if (!find())
-    await offer.list(signal).catch((error) => {
-      if (!(error instanceof RunnerError)) throw error;
-    });
-  const chosen = find();
-  if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
-  session.model = chosen.name;
-  return chosen.name;
-}
-
 function refuseRelative(cwd: string): void {
   if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
-}
-
-function refuseAnswering(sessions: Sessions, sessionId: string): void {
-  if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
-}
-
-function stillAnswering(): InvalidParamsError {
-  return new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
-}
-
-interface TurnFrame {
-  readonly session: Session;
-  /** Of the request. */
-  readonly asked: AbortSignal;
-  /** The last turn of a session that was closed meanwhile is over. */
-  readonly onDidEnd: (id: string) => void;
-}
-
-/** Runs the one turn of a session; its signal is aborted by the request's, and by a cancel of the session. */
-async function inTurn(
-  { session, asked, onDidEnd }: TurnFrame,
-  work: (turn: AbortSignal) => Promise<PromptResponse>,
-): Promise<PromptResponse> {
-  if (session.turn) throw stillAnswering();
-  const turn = linkedSignal(asked);
-  session.turn = turn;
-  try {
-    return await work(turn.signal);
-  } catch (error) {
-    if (turn.signal.aborted) return { stopReason: 'cancelled' };
-    throw error;
-  } finally {
-    turn.unlink();
-    session.turn = undefined;
-    if (session.isClosed) onDidEnd(session.id);
-  }
 }
