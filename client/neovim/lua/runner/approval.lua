@@ -89,7 +89,7 @@ local function ask(pending)
     asked = nil
     local chat = chat_of(pending.question)
     if chat then
-      chat:set_question(nil, false)
+      chat.state:set_question(nil, false)
     end
     pending.answer(choice and choice.decision or 'deny')
     go_on()
@@ -135,7 +135,7 @@ end
 ---@param chat runner.Chat
 local function announce(pending, chat)
   local tool = controls.line(pending.question.toolCall.name, 64)
-  if chat:set_question(tool, false) and vim.api.nvim_get_current_buf() ~= chat.bufnr then
+  if chat.state:set_question(tool, false) and vim.api.nvim_get_current_buf() ~= chat.bufnr then
     notice.say(('the chat asks whether %s may run. Go there to answer.'):format(tool))
   end
 end
@@ -158,7 +158,7 @@ function go_on()
     waiting = vim.tbl_filter(function(pending)
       return pending ~= free.pending
     end, waiting)
-    free.chat:set_question(controls.line(free.pending.question.toolCall.name, 64), true)
+    free.chat.state:set_question(controls.line(free.pending.question.toolCall.name, 64), true)
     ask(free.pending)
   elseif waiting[1] and not is_watching then
     watch()

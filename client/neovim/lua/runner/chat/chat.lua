@@ -2,6 +2,7 @@
 local Conversation = require('runner.chat.conversation')
 local Page = require('runner.chat.page')
 local ServerChoice = require('runner.chat.servers')
+local State = require('runner.chat.state')
 local approval = require('runner.approval')
 local attachments = require('runner.chat.attachments')
 local connection = require('runner.connection')
@@ -9,21 +10,15 @@ local listener = require('runner.chat.listener')
 local mentions = require('runner.chat.mentions')
 local model = require('runner.chat.model')
 local notice = require('runner.notice')
-local replay = require('runner.chat.replay')
-local sessions = require('runner.sessions')
-local winbar = require('runner.chat.winbar')
 
 ---@class runner.Chat
 ---@field bufnr integer
 ---@field page runner.Page
 ---@field conversation runner.Conversation
----@field private model string?
 ---@field private selection runner.Context?
----@field private last string? The conversation that was offered.
----@field private phase 'idle'|'waiting'|'loading'|'answers'
+---@field state runner.ChatState
+---@field last string? The conversation that was offered.
 ---@field private beginning table? The turn that a model is still looked up for.
----@field private question { tool: string, is_asked: boolean }?
----@field private figures string[]
 ---@field servers runner.ServerChoice
 ---@field private said table<string, true> Notices that hold for the whole chat.
 local Chat = {}
@@ -37,50 +32,15 @@ function Chat.create(bufnr, on_session)
     bufnr = bufnr,
     page = Page.create(bufnr),
     conversation = Conversation.create(on_session),
-    phase = 'idle',
-    figures = {},
+    state = State.create(bufnr),
     servers = ServerChoice.create(),
     said = {},
   }, Chat)
 end
 
-function Chat:show_state()
-  if self.page:is_there() then
-    winbar.show(self.bufnr, {
-      model = self.model,
-      phase = self.phase,
-      question = self.question,
-      figures = self.figures,
-    })
-  end
-end
-
----@param phase 'idle'|'waiting'|'loading'|'answers'
-function Chat:set_phase(phase)
-  if self.phase ~= phase then
-    self.phase = phase
-    self:show_state()
-  end
-end
-
---- The tool of which is asked whether it may run.
----@param tool string?
----@param is_asked boolean The question is open; else the user cannot be asked yet.
----@return boolean whether it is another than before
-function Chat:set_question(tool, is_asked)
-  local question = tool and { tool = tool, is_asked = is_asked } or nil
-  local is_other = not vim.deep_equal(self.question, question)
-  self.question = question
-  if is_other then
-    self:show_state()
-  end
-  return is_other
-end
-
 ---@param chosen string
 function Chat:use(chosen)
-  self.model = chosen
-  self:show_state()
+  self.state:use(chosen)
 end
 
 function Chat:pick_model()
@@ -116,14 +76,14 @@ end
 ---@param continue fun(name: string)
 ---@param failed? fun() Told after the user was.
 function Chat:with_model(continue, failed)
-  if self.model then
-    return continue(self.model)
+  if self.state.model then
+    return continue(self.state.model)
   end
   model.find(function(found)
     if self.page:is_there() then
       -- Something else may have been chosen meanwhile.
-      self:use(self.model or found)
-      continue(self.model)
+      self:use(self.state.model or found)
+      continue(self.state.model)
     end
   end, function(message)
     if self.page:is_there() then
@@ -141,7 +101,7 @@ end
 function Chat:begin_turn(continue)
   local turn = {}
   self.beginning = turn
-  self:set_phase('waiting')
+  self.state:set_phase('waiting')
   self:with_model(function(name)
     if self.beginning == turn then
       self.beginning = nil
@@ -161,7 +121,7 @@ function Chat:stop_beginning()
     return false
   end
   self.beginning = nil
-  self:set_phase('idle')
+  self.state:set_phase('idle')
   return true
 end
 
@@ -179,15 +139,14 @@ end
 ---@param turn runner.Turn
 ---@param remark string?
 function Chat:ask(turn, remark)
-  self.figures = {}
   self.page:begin_answer(turn.prompt, turn.model, remark)
-  self.phase = 'waiting'
+  self.state:begin()
   self.conversation:send(turn, listener.create(self, turn))
-  self:show_state()
+  self.state:show()
   if self.conversation:is_answering() then
     model.watch_loading(turn.model, function()
-      if self.conversation:is_answering() and self.phase == 'waiting' then
-        self:set_phase('loading')
+      if self.conversation:is_answering() and self.state.phase == 'waiting' then
+        self.state:set_phase('loading')
       end
     end)
   end
@@ -263,8 +222,7 @@ end
 ---@param figures? string[]
 function Chat:end_answer(figures)
   self.page:end_answer()
-  self.phase, self.question, self.figures = 'idle', nil, figures or {}
-  self:show_state()
+  self.state:finish(figures)
 end
 
 --- What failed can be sent again with one key, unless something else is being typed.
@@ -290,60 +248,10 @@ function Chat:cancel()
   return self:stop_beginning() or self.conversation:cancel()
 end
 
----@private
----@return boolean
-function Chat:refuses_to_resume()
-  if not self.conversation:is_new() then
-    notice.warn('This chat has begun; :RunnerSessions opens others.')
-    return true
-  end
-  return false
-end
-
---- Shows a conversation that is kept, and goes on with it.
----@param id string
-function Chat:resume(id)
-  sessions.read(id, true, function(result)
-    -- A prompt may have been sent meanwhile.
-    if not self.page:is_there() or self:refuses_to_resume() then
-      return
-    end
-    self.conversation:resume(id, result.messages)
-    self.page:clear()
-    replay.write(self.page, result.messages, result.session.model)
-    for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
-      self.page:go_to_prompt(window)
-    end
-    model.if_installed(result.session.model, function(name)
-      self:use(name)
-    end)
-  end)
-end
-
-function Chat:resume_last()
-  if self:refuses_to_resume() then
-    return
-  elseif self.last then
-    self:resume(self.last)
-  else
-    notice.say('No conversation was offered here. :RunnerSessions lists those that are kept.')
-  end
-end
-
---- Where there is a last conversation of this folder, says how to go on with it.
-function Chat:offer_last()
-  sessions.last_here(function(session)
-    if self.page:is_there() and self.conversation:is_new() and self.page:draft() == '' then
-      self.last = session.id
-      self.page:add_remark(('*Last here: %s. `gl` goes on with it.*'):format(sessions.describe(session)))
-    end
-  end)
-end
-
 --- Finds a model, so that it is seen who will answer.
 function Chat:prepare()
   self:with_model(function()
-    self:show_state()
+    self.state:show()
   end)
 end
 

@@ -4,6 +4,7 @@ local Page = require('runner.chat.page')
 local keys = require('runner.chat.keys')
 local model = require('runner.chat.model')
 local replay = require('runner.chat.replay')
+local resume = require('runner.chat.resume')
 local window = require('runner.chat.window')
 
 local M = {}
@@ -97,12 +98,12 @@ local function watch(chat)
   end
   on('BufWinEnter', function()
     window.dress(vim.api.nvim_get_current_win())
-    chat:show_state()
+    chat.state:show()
   end)
   vim.api.nvim_create_autocmd('WinResized', {
     group = group,
     callback = function()
-      chat:show_state()
+      chat.state:show()
     end,
   })
   on('BufEnter', function()
@@ -181,7 +182,7 @@ function M.open(options)
   else
     chat:prepare()
     if not known and not options.is_fresh and not options.is_quiet then
-      chat:offer_last()
+      resume.offer_last(chat)
     end
   end
   return chat
@@ -198,7 +199,7 @@ function M.resume(id)
   end
   local known = find()
   local is_free = known and known.conversation:is_new()
-  M.open({ is_quiet = true, is_fresh = not is_free }):resume(id)
+  resume.go_on(M.open({ is_quiet = true, is_fresh = not is_free }), id)
 end
 
 --- A buffer that has the name of a chat, of a session of the editor or by `:edit`, is one.
@@ -213,7 +214,7 @@ function M.restore(bufnr)
     window.dress(shown)
   end
   if id then
-    chat:resume(id)
+    resume.go_on(chat, id)
   else
     chat:prepare()
   end

@@ -1,5 +1,6 @@
 --- The keys of a chat.
 local mentions = require('runner.chat.mentions')
+local resume = require('runner.chat.resume')
 
 local M = {}
 
@@ -25,7 +26,7 @@ function M.map(bufnr, chat)
     chat:pick_model()
   end, 'Chooses the model')
   map('n', 'gl', function()
-    chat:resume_last()
+    resume.go_on_with_last(chat)
   end, 'Goes on with the last conversation of this folder')
   map('n', 'gR', function()
     chat:regenerate()

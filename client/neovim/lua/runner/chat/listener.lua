@@ -31,7 +31,7 @@ function M.create(chat, turn)
   local came = ''
   local function begin()
     figures:begin()
-    chat:set_phase('answers')
+    chat.state:set_phase('answers')
   end
   local listener = {}
   function listener.thinking(text)
@@ -47,7 +47,7 @@ function M.create(chat, turn)
   function listener.call(call)
     figures:pause()
     came = ''
-    chat:set_phase('answers')
+    chat.state:set_phase('answers')
     page:add_call(call)
   end
   function listener.result(result)

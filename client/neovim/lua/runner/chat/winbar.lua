@@ -1,12 +1,6 @@
 --- The line above a chat: which model answers, and what goes on or can be done.
 local M = {}
 
----@class runner.ChatState
----@field model? string
----@field phase 'idle'|'waiting'|'loading'|'answers'
----@field question? { tool: string, is_asked: boolean } May this tool run?
----@field figures string[] Of the last answer, the longest first.
-
 ---@param state runner.ChatState
 ---@return string[] hints The first that has room is shown.
 local function hints_of(state)

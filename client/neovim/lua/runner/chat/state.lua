@@ -1,0 +1,67 @@
+--- What a chat does at this moment, shown in the line above it.
+local winbar = require('runner.chat.winbar')
+
+---@alias runner.ChatPhase 'idle'|'waiting'|'loading'|'answers'
+
+---@class runner.ChatState
+---@field private bufnr integer
+---@field model string?
+---@field phase runner.ChatPhase
+---@field question { tool: string, is_asked: boolean }? May this tool run?
+---@field figures string[] Of the last answer, the longest first.
+local State = {}
+State.__index = State
+
+---@param bufnr integer
+---@return runner.ChatState
+function State.create(bufnr)
+  return setmetatable({ bufnr = bufnr, phase = 'idle', figures = {} }, State)
+end
+
+function State:show()
+  if vim.api.nvim_buf_is_loaded(self.bufnr) then
+    winbar.show(self.bufnr, self)
+  end
+end
+
+---@param model string
+function State:use(model)
+  self.model = model
+  self:show()
+end
+
+---@param phase runner.ChatPhase
+function State:set_phase(phase)
+  if self.phase ~= phase then
+    self.phase = phase
+    self:show()
+  end
+end
+
+--- The tool of which is asked whether it may run.
+---@param tool string?
+---@param is_asked boolean The question is open; else the user cannot be asked yet.
+---@return boolean whether it is another than before
+function State:set_question(tool, is_asked)
+  local question = tool and { tool = tool, is_asked = is_asked } or nil
+  local is_other = not vim.deep_equal(self.question, question)
+  self.question = question
+  if is_other then
+    self:show()
+  end
+  return is_other
+end
+
+--- A turn begins; it is shown once it was sent.
+function State:begin()
+  self.phase, self.figures = 'waiting', {}
+end
+
+--- Nothing more comes.
+---@param figures? string[]
+function State:finish(figures)
+  self.phase, self.question, self.figures = 'idle', nil, figures or {}
+  self:show()
+end
+
+return State
