@@ -52,7 +52,7 @@ end
 ---@param selection runner.Context?
 function Chat:select(selection)
   self.selection = selection
-  self.page:show_context(selection and 'with ' .. selection.title)
+  self.page.prompt:show_context(selection and 'with ' .. selection.title)
 end
 
 --- A model or a server does not change from turn to turn: what is said of them is said once.
@@ -184,23 +184,23 @@ end
 
 --- Sends the prompt that stands at the end of the buffer.
 function Chat:submit()
-  local draft = self.page:draft()
+  local draft = self.page.prompt:draft()
   if draft == '' then
     return notice.warn('There is nothing to send. Type below the last "## You".')
   end
   self:send(draft, function()
-    self.page:cut_draft(draft)
+    self.page.prompt:cut_draft(draft)
   end)
 end
 
 --- Sends a prompt of a command.
 ---@param prompt string
 function Chat:say(prompt)
-  if self.page:draft() ~= '' then
+  if self.page.prompt:draft() ~= '' then
     return self:send(prompt)
   end
   -- It stands there until it is sent, so that nothing on the way to that loses it.
-  self.page:set_draft(prompt)
+  self.page.prompt:set_draft(prompt)
   self:submit()
 end
 
@@ -229,8 +229,8 @@ end
 ---@param turn runner.Turn
 ---@param err runner.Error
 function Chat:take_back(turn, err)
-  if not turn.is_again and self.page:draft() == '' then
-    self.page:set_draft(turn.prompt)
+  if not turn.is_again and self.page.prompt:draft() == '' then
+    self.page.prompt:set_draft(turn.prompt)
     self:select(self.selection or turn.selection)
   end
   if vim.startswith(err.data and err.data.path or '', 'hostedTools') then

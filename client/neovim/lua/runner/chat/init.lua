@@ -110,7 +110,7 @@ local function watch(chat)
     latest = chat
   end)
   on('TextChanged', function()
-    chat.page:mend()
+    chat.page.prompt:mend()
   end)
   on('BufUnload', function()
     vim.api.nvim_del_augroup_by_id(group)
@@ -161,7 +161,7 @@ end
 local function show(chat)
   local other = find()
   latest = chat
-  chat.page:go_to_prompt(window.show(chat.bufnr, other and other ~= chat and other.bufnr or nil))
+  chat.page.prompt:go_to(window.show(chat.bufnr, other and other ~= chat and other.bufnr or nil))
 end
 
 ---@param options runner.ChatOptions
@@ -228,7 +228,7 @@ function M.preview(title, result)
   vim.bo[bufnr].bufhidden = 'wipe'
   local page = Page.create(bufnr)
   replay.write(page, result.messages, result.session.model)
-  page:leave_out_prompt()
+  page.prompt:leave_out()
   vim.api.nvim_open_win(bufnr, true, { split = 'below', win = 0 })
   window.dress(vim.api.nvim_get_current_win())
   vim.wo.winbar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<q closes '):format((title:gsub('%%', '%%%%')))

@@ -29,7 +29,7 @@ function M.go_on(chat, id)
     chat.page:clear()
     replay.write(chat.page, result.messages, result.session.model)
     for _, window in ipairs(vim.fn.win_findbuf(chat.bufnr)) do
-      chat.page:go_to_prompt(window)
+      chat.page.prompt:go_to(window)
     end
     model.if_installed(result.session.model, function(name)
       chat:use(name)
@@ -52,7 +52,7 @@ end
 ---@param chat runner.Chat
 function M.offer_last(chat)
   sessions.last_here(function(session)
-    if chat.page:is_there() and chat.conversation:is_new() and chat.page:draft() == '' then
+    if chat.page:is_there() and chat.conversation:is_new() and chat.page.prompt:draft() == '' then
       chat.last = session.id
       chat.page:add_remark(('*Last here: %s. `gl` goes on with it.*'):format(sessions.describe(session)))
     end
