@@ -1,4 +1,4 @@
-import type { ChatParams, ChatResult, FinishReason, Notice, NoticeCode, Usage } from '../../protocol/chat.ts';
+import type { ChatParams, ChatResult, FinishReason, Usage } from '../../protocol/chat.ts';
 import type { CapabilityName } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { type LinkedSignal, linkedSignal } from '../abort.ts';
@@ -11,10 +11,11 @@ import type { RunnerClient } from '../runner/client.ts';
 import type { ChatLine } from '../runner/wire.ts';
 import { type Answer, createAnswer } from './answer.ts';
 import { createDeltaPump, type DeltaPump, type SendDelta } from './deltas.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { contextNames, neededCapabilities, type Plan, planChat } from './plan.ts';
+import { createPromptFit, type PromptFit } from './promptFit.ts';
 import { chatRequestBody } from './requestBody.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
-import { type ContextWindow, createContextWindow, nearlyFull, wayOutOf, withFigures } from './window.ts';
 
 export interface ChatDependencies {
   readonly knowledge: ModelKnowledge;
@@ -31,9 +32,6 @@ export interface ChatDependencies {
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
 }
-
-/** How long to wait for the runner to report the allocated window, in ms. */
-const windowWithin = 500;
 
 /** One turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
 export type Chat = (
@@ -67,7 +65,7 @@ class Turn {
   readonly #options: TurnOptions;
   /** Aborted with the caller's signal, or when the turn ends early for a reason of its own. */
   readonly #stop: LinkedSignal;
-  readonly #notices: Notice[] = [];
+  readonly #notices: Notices;
   #answer: Answer;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
 
@@ -75,6 +73,7 @@ class Turn {
     this.#dependencies = dependencies;
     this.#options = options;
     this.#stop = linkedSignal(options.signal);
+    this.#notices = createNotices(options.pump);
     this.#answer = this.#createAnswer([]);
   }
 
@@ -96,7 +95,7 @@ class Turn {
       finishReason,
       message: this.#answer.message(),
       usage: this.#usage,
-      notices: this.#notices,
+      notices: this.#notices.all,
     };
   }
 
@@ -129,7 +128,7 @@ class Turn {
     const report = (verdict: ToolVerdict) => admission?.report(verdict);
     const tools = admission?.send ? plan.tools : [];
     try {
-      for (const { code, message } of plan.notices) this.#notice(code, message);
+      for (const { code, message } of plan.notices) this.#notices.add(code, message);
       if (offered && tools.length === 0) this.#noticeWithoutTools();
       return await this.#ask({ ...plan, tools }, () => report(tools.length > 0 ? 'enabled' : 'unknown'));
     } catch (error) {
@@ -150,17 +149,9 @@ class Turn {
     }
   }
 
-  /** Sends each code at most once a turn. */
-  #notice(code: NoticeCode, message: string): void {
-    if (this.#notices.some((known) => known.code === code)) return;
-    const notice = { code, message };
-    this.#notices.push(notice);
-    this.#options.pump.push({ kind: 'notice', notice });
-  }
-
   #noticeWithoutTools(): void {
     const { model } = this.#options.params;
-    this.#notice(
+    this.#notices.add(
       'tools-disabled',
       `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
     );
@@ -174,28 +165,17 @@ class Turn {
       tools,
       contextTags: contextNames(params),
       pump,
-      notice: (code, message) => this.#notice(code, message),
+      notice: this.#notices.add,
       createId: this.#dependencies.createId,
     });
   }
 
   async #ask(plan: Plan, onAnswered: () => void): Promise<FinishReason> {
     const { client, params, pump } = this.#options;
-    const { knowledge, estimate } = this.#dependencies;
     const defaults = this.#dependencies.defaults();
-    const asked = askedWindow(params, defaults.contextLength);
-    const window = createContextWindow(
-      withoutUndefined({
-        client,
-        model: params.model,
-        knowledge,
-        signal: this.#stop.signal,
-        asked,
-      }),
-    );
     const size = promptSizeOf(plan.messages, plan.tools);
-    const needed = estimate.estimate(modelId(client.server, params.model), size);
-    this.#warnWhenNearlyFull(needed, window);
+    const fit = this.#createFit(size, defaults.contextLength);
+    fit.warn();
     this.#answer = this.#createAnswer(plan.tools);
     let last: ChatLine | undefined;
     const breathe = createBreath();
@@ -206,7 +186,7 @@ class Turn {
       )) {
         if (last === undefined) {
           onAnswered();
-          void this.#learnWindow(window, needed);
+          void fit.learn();
         }
         for (const line of lines) {
           for (const _piece of this.#answer.add((last = line))) {
@@ -217,60 +197,37 @@ class Turn {
         await pump.ready();
       }
     } catch (error) {
-      throw await this.#refused(error, window, { needed, size });
+      throw await fit.withFigures(error);
     }
-    return this.#finish(last, window, size);
+    return this.#finish(last, fit, size);
   }
 
-  /**
-   * This is called once the model is loaded. The answer does not wait for it: the notice is sent as soon as possible.
-   */
-  async #learnWindow(window: ContextWindow, needed: number): Promise<void> {
-    const learnt = window.learn(windowWithin);
-    if (window.allocated() !== undefined || !window.isWorthKnowing(needed)) return;
-    await learnt;
-    if (!this.#stop.signal.aborted) this.#warnWhenNearlyFull(needed, window);
+  #createFit(size: PromptSize, contextLength: number | undefined): PromptFit {
+    const { client, params } = this.#options;
+    const { knowledge, estimate } = this.#dependencies;
+    const options = {
+      ...{ client, model: params.model, knowledge, size, signal: this.#stop.signal },
+      asked: askedWindow(params, contextLength),
+      needed: estimate.estimate(modelId(client.server, params.model), size),
+      notice: this.#notices.add,
+    };
+    return createPromptFit(withoutUndefined(options));
   }
 
-  #warnWhenNearlyFull(needed: number, window: ContextWindow): void {
-    const allocated = window.allocated();
-    if (allocated === undefined || needed < allocated * nearlyFull) return;
-    this.#notice(
-      'context-nearly-full',
-      `The prompt fills about ${Math.round((needed / allocated) * 100)} % of the context window of ${allocated} tokens. ` +
-        'Start a new chat or set a larger context length before anything is refused.',
-    );
-  }
-
-  async #refused(
-    error: unknown,
-    window: ContextWindow,
-    { needed, size }: { needed: number; size: PromptSize },
-  ): Promise<unknown> {
-    if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
-    await window.learn(1000);
-    return withFigures(error, { estimated: needed, window: window.allocated(), wayOut: wayOutOf(size) });
-  }
-
-  async #finish(last: ChatLine | undefined, window: ContextWindow, size: PromptSize): Promise<FinishReason> {
+  async #finish(last: ChatLine | undefined, fit: PromptFit, size: PromptSize): Promise<FinishReason> {
     const { client, params } = this.#options;
     this.#end(last?.doneReason ?? 'stop');
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};
     if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
     this.#dependencies.estimate.calibrate(modelId(client.server, params.model), size, promptTokens);
-    if (window.allocated() === undefined) await window.learn(200);
-    const contextLength = window.allocated();
-    this.#usage = withoutUndefined({
-      promptTokens,
-      completionTokens,
-      contextLength,
-    });
+    const contextLength = await fit.allocated();
+    this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
     if (this.#answer.hasToolCalls) return 'toolCalls';
     return last?.doneReason === 'length' ? 'length' : 'stop';
   }
 
   #noticeLost(tokens: number): void {
-    this.#notice(
+    this.#notices.add(
       'answer-lost',
       `The model wrote ${tokens} tokens that the runner did not pass on, most likely a tool call that the runner could not read. Ask again.`,
     );
