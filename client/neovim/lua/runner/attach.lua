@@ -1,6 +1,6 @@
 --- Which buffers the daemon is told of.
 local accept = require('runner.accept')
-local connection = require('runner.connection')
+local client = require('runner.client')
 local notice = require('runner.notice')
 local options = require('runner.options')
 
@@ -32,7 +32,7 @@ local function attach(bufnr)
   if not is_wanted(bufnr) then
     return
   end
-  local _, problem = connection.start(bufnr)
+  local _, problem = client.start(bufnr)
   if problem then
     notice.warn_once(problem)
   end
@@ -42,7 +42,7 @@ end
 ---@param bufnr integer
 local function detach(bufnr)
   if not options.completes() then
-    connection.detach(bufnr)
+    client.detach(bufnr)
     accept.unmap(bufnr)
   end
 end
@@ -56,12 +56,12 @@ function M.setup()
       attach(event.buf)
     end,
   })
-  connection.update()
+  client.update()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     detach(bufnr)
     attach(bufnr)
   end
-  connection.refresh_completion()
+  client.refresh_completion()
 end
 
 return M

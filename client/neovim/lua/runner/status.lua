@@ -1,6 +1,6 @@
 --- How the runner is, as the daemon tells it.
 local advice = require('runner.advice')
-local connection = require('runner.connection')
+local incoming = require('runner.incoming')
 local notice = require('runner.notice')
 
 local M = {}
@@ -48,7 +48,7 @@ local is_listening = false
 function M.listen()
   if not is_listening then
     is_listening = true
-    connection.on('runner/status/didChange', vim.schedule_wrap(take))
+    incoming.on('runner/status/didChange', vim.schedule_wrap(take))
   end
 end
 

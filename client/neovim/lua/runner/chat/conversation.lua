@@ -1,5 +1,6 @@
 --- What was said so far, and the one answer that may be under way.
 local connection = require('runner.connection')
+local incoming = require('runner.incoming')
 
 ---@class runner.Message
 ---@field role 'user'|'assistant'|'tool'
@@ -66,7 +67,7 @@ local tells = {
   end,
 }
 
-connection.on('runner/chat/delta', function(delta)
+incoming.on('runner/chat/delta', function(delta)
   local listener, tell = listeners[delta.streamId], tells[delta.kind]
   if listener and tell then
     tell(listener, delta)

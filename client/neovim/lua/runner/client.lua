@@ -1,0 +1,207 @@
+--- The one daemon of this editor: an ordinary language client of the name `runnerd`, as `setup` says.
+local command = require('runner.command')
+local incoming = require('runner.incoming')
+local notice = require('runner.notice')
+local options = require('runner.options')
+
+local M = {}
+
+local name = 'runnerd'
+--- The client that was started last.
+---@type { id: integer, cmd: string[], is_trusted: boolean }?
+local started
+--- Options that a daemon refused, and why: they are not tried again.
+---@type { settings: table<string, any>, problem: string }?
+local refused
+--- What waits for `initialize`, by client.
+---@type table<integer, fun(client: vim.lsp.Client)[]>
+local waiting = {}
+---@type fun(client_id: integer, message: string)[]
+local end_listeners = {}
+
+---@param client vim.lsp.Client
+---@return boolean
+local function is_ours(client)
+  return client.name == name and not client:is_stopped()
+end
+
+---@return vim.lsp.Client?
+local function running()
+  local client = started and vim.lsp.get_client_by_id(started.id)
+  return client and is_ours(client) and client or nil
+end
+
+--- Why the options of now are of no use to a daemon, where one has said so.
+---@return string?
+local function refusal()
+  if options.problem and not running() then
+    return options.problem
+  elseif refused and vim.deep_equal(refused.settings, options.for_daemon()) then
+    return refused.problem
+  end
+end
+
+--- What was asked of this client is not answered any more.
+---@param client_id integer
+---@param message string
+local function report_end(client_id, message)
+  waiting[client_id] = nil
+  for _, listener in ipairs(end_listeners) do
+    listener(client_id, message)
+  end
+end
+
+---@param listener fun(client_id: integer, message: string) Hears of each client that ends, and why.
+function M.on_end(listener)
+  table.insert(end_listeners, listener)
+end
+
+---@param cmd string[]
+---@return vim.lsp.ClientConfig
+local function to_config(cmd)
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.textDocument.inlineCompletion = { dynamicRegistration = true }
+  capabilities.experimental = { runner = { approvesTools = true } }
+  local settings = options.for_daemon()
+  return {
+    name = name,
+    cmd = command.starter(cmd, function(err)
+      refused = { settings = settings, problem = incoming.to_problem(err.message) }
+      notice.warn_once(refused.problem)
+    end),
+    root_dir = vim.uv.cwd(),
+    capabilities = capabilities,
+    init_options = settings,
+    settings = { runner = options.for_running_daemon({}) },
+    handlers = incoming.handlers,
+    on_init = function(client)
+      local ready = waiting[client.id] or {}
+      waiting[client.id] = nil
+      for _, continue in ipairs(ready) do
+        continue(client)
+      end
+    end,
+    on_attach = function(client, bufnr)
+      require('runner.completion').enable(client, bufnr)
+    end,
+    on_exit = vim.schedule_wrap(function(code, signal, client_id)
+      if not running() then
+        require('runner.status').forget()
+      end
+      local ended = 'The daemon ended (code %d, signal %d). The next request starts it again.'
+      report_end(client_id, refusal() or ended:format(code, signal))
+    end),
+  }
+end
+
+--- The daemon, started where it is not there yet; attached to a buffer where one is given.
+---@param bufnr? integer
+---@return integer? client_id
+---@return string? problem
+function M.start(bufnr)
+  local cmd, problem = command.find()
+  problem = problem or refusal()
+  if not cmd or problem then
+    return nil, problem
+  end
+  local client_id = vim.lsp.start(to_config(cmd), {
+    bufnr = bufnr,
+    attach = bufnr ~= nil,
+    silent = true,
+    reuse_client = is_ours,
+  })
+  if client_id then
+    started = running() and started or { id = client_id, cmd = cmd, is_trusted = options.is_trusted() }
+    return client_id
+  end
+  return nil, ('"%s" does not start. See ":checkhealth runner".'):format(table.concat(cmd, ' '))
+end
+
+--- The daemon once it can be asked, started where it is not there yet.
+---@param continue fun(client: vim.lsp.Client)
+---@return integer? client_id
+---@return string? problem
+function M.when_initialized(continue)
+  local client_id, problem = M.start()
+  local client = client_id and vim.lsp.get_client_by_id(client_id)
+  if not client then
+    return nil, problem
+  end
+  if client.initialized then
+    continue(client)
+  else
+    waiting[client.id] = waiting[client.id] or {}
+    table.insert(waiting[client.id], continue)
+  end
+  return client.id
+end
+
+---@param client vim.lsp.Client
+local function start_anew(client)
+  client:stop()
+  report_end(client.id, 'The daemon was started anew, by another command. Ask again.')
+  M.start()
+end
+
+---@param client vim.lsp.Client
+local function tell_trust(client)
+  client:notify('runner/trust/didChange', { trusted = options.is_trusted() })
+end
+
+---@param client vim.lsp.Client
+local function update_trust(client)
+  if started.is_trusted == options.is_trusted() then
+    return
+  end
+  started.is_trusted = options.is_trusted()
+  if client.initialized then
+    tell_trust(client)
+  else
+    waiting[client.id] = waiting[client.id] or {}
+    table.insert(waiting[client.id], tell_trust)
+  end
+end
+
+--- Has a daemon that is there do as `setup` says now. Only another command starts it anew.
+function M.update()
+  local client = running()
+  if options.problem then
+    notice.warn_once(options.problem)
+  end
+  if not client or options.problem then
+    return
+  end
+  local cmd = command.find()
+  if cmd and not vim.deep_equal(cmd, started.cmd) then
+    return start_anew(client)
+  end
+  update_trust(client)
+  local settings = options.for_running_daemon(client.settings.runner)
+  if vim.deep_equal(settings, client.settings.runner) then
+    return
+  end
+  client.settings = { runner = settings }
+  -- One that is still starting asks for them.
+  if client.initialized then
+    client:notify('workspace/didChangeConfiguration', { settings = client.settings })
+  end
+end
+
+--- The daemon hears no more of the buffer.
+---@param bufnr integer
+function M.detach(bufnr)
+  local client = running()
+  if client and client.attached_buffers[bufnr] then
+    vim.lsp.buf_detach_client(bufnr, client.id)
+  end
+end
+
+--- Has what `setup` says of completion hold in the buffers that are attached already.
+function M.refresh_completion()
+  local client = running()
+  if client then
+    require('runner.completion').refresh(client.id)
+  end
+end
+
+return M

@@ -1,0 +1,76 @@
+--- What the daemon says and asks by itself.
+local notice = require('runner.notice')
+
+local M = {}
+
+---@type table<string, fun(params: any)[]>
+local listeners = {}
+
+---@param method string
+---@param listener fun(params: any)
+function M.on(method, listener)
+  listeners[method] = listeners[method] or {}
+  table.insert(listeners[method], listener)
+end
+
+---@param method string
+local function forwarder(method)
+  return function(_, params)
+    for _, listener in ipairs(listeners[method] or {}) do
+      listener(params)
+    end
+  end
+end
+
+--- What a daemon says of options that it refuses, in the words of `setup`.
+---@param message string
+---@return string
+function M.to_problem(message)
+  local key, reason = message:match('The parameter "%a+%.([^"]+)" is not valid: (.*)$')
+  return key and ('The option %s is wrong: %s'):format(key, reason) or message
+end
+
+---@param _ any
+---@param params { level: string, source: string, message: string }
+local function write_log(_, params)
+  local log = vim.lsp.log
+  local write = log[params.level] or log.info
+  local left = params.message:match('^A setting is left as it was%. (.*)$')
+  if left then
+    notice.warn(M.to_problem(left))
+  end
+  write(('runnerd (%s): %s'):format(params.source, params.message))
+end
+
+--- The editor runs what answers a request in a coroutine, so that the answer may come later.
+---@param _ any
+---@param question runner.Question
+---@return { decision: string }
+local function approve(_, question)
+  local answering = coroutine.running()
+  require('runner.approval').ask(question, function(decision)
+    vim.schedule(function()
+      coroutine.resume(answering, { decision = decision })
+    end)
+  end)
+  return coroutine.yield()
+end
+
+--- After what the editor itself does with it, so that what is new now counts for the open buffers.
+local function register(err, params, context)
+  local result = vim.lsp.handlers['client/registerCapability'](err, params, context)
+  require('runner.completion').refresh(context.client_id)
+  return result
+end
+
+---@type table<string, lsp.Handler>
+M.handlers = {
+  ['runner/chat/delta'] = forwarder('runner/chat/delta'),
+  ['runner/status/didChange'] = forwarder('runner/status/didChange'),
+  ['runner/models/didChange'] = forwarder('runner/models/didChange'),
+  ['runner/log'] = write_log,
+  ['runner/tools/approve'] = approve,
+  ['client/registerCapability'] = register,
+}
+
+return M
