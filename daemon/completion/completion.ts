@@ -110,10 +110,13 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     const known = suggestions.recall(place);
     // This comes before any wait, so that an answer that no longer fits closes its socket now.
     const underWay = flights.arrive(place, known?.suggestion);
+    // This comes before the checks, which wait for the disk: a flight that nobody follows soon ends.
+    const following = known ? undefined : underWay?.follow(signal);
+    following?.catch(() => undefined);
     const unasked = dropReason(place.around, isInvoked) ?? (await whyNotNow(asked));
     if (unasked !== undefined) return dropped(unasked);
     if (known) return offer(asked, known, false);
-    const suggestion = await underWay?.follow(signal);
+    const suggestion = await following;
     if (underWay?.startsAt(place) || (suggestion && recallAt(place, suggestion)))
       return landed(asked, suggestion);
     if (!underWay && !isInvoked) await rest(asked, signal);

@@ -22,7 +22,8 @@ export function createNewest(): Newest {
         signal.throwIfAborted();
         return await orAborted(work(signal), signal);
       } finally {
-        linked.unlink();
+        // Whatever the work still waits for is no longer wanted.
+        linked.abort(new Superseded());
         if (running.get(key) === linked) running.delete(key);
       }
     },
@@ -134,9 +135,9 @@ interface ControlledFlight extends Flight {
 
 /**
  * How long a flight goes on without a follower, in ms. An editor cancels the older request before it sends the newer
- * one.
+ * one, and a runner that uses all cores may hold this process up between the two.
  */
-const grace = 20;
+const grace = 100;
 
 /** `onEnd` is called when the flight is over, however it ended. */
 function createFlight(start: Place, fly: Fly, onEnd: () => void): ControlledFlight {

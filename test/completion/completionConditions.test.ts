@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -526,6 +527,47 @@ function holdsInOrder(text: string, characters: string): boolean {
   for (const character of characters) at = text.indexOf(character, at) + 1 || Number.POSITIVE_INFINITY;
   return at <= text.length;
 }
+
+t.test('an answer under way waits for a newer request that waits for the disk', async (t) => {
+  const document = TextDocument.create(uri, 'typescript', 0, 'const a = \n');
+  const asked: { readonly signal: AbortSignal; readonly land: (text: string) => void }[] = [];
+  const checks: (() => void)[] = [];
+  const { complete } = createCompletion({
+    document: () => document,
+    onDidClose: () => undefined,
+    pacing: { rest: async () => undefined },
+    acceptances: createAcceptances(),
+    model: () => 'filler',
+    whyNotSendable: async () => {
+      if (asked.length > 0) await new Promise<void>((resolve) => checks.push(resolve));
+      return undefined;
+    },
+    ask: (_place, signal, receive) =>
+      new Promise((land, fail) => {
+        signal.addEventListener('abort', () => fail(signal.reason));
+        asked.push({ signal, land });
+        receive('one');
+      }),
+    isIdle: () => false,
+  });
+  const askAt = (character: number, signal: AbortSignal) =>
+    complete({ textDocument: { uri }, position: { line: 0, character } }, signal);
+  const first = new AbortController();
+  const older = askAt(10, first.signal);
+  while (asked.length === 0) await nextTurn();
+  first.abort(new Error('cancelled'));
+  await t.rejects(older, { message: 'cancelled' });
+  const start = { line: 0, character: 10 };
+  TextDocument.update(document, [{ range: { start, end: start }, text: 'o' }], 1);
+  const newer = askAt(11, new AbortController().signal);
+  // Far longer than a flight goes on without anybody who waits for it.
+  await wait(300);
+  t.equal(asked[0]?.signal.aborted, false);
+  for (const goOn of checks) goOn();
+  asked[0]?.land('one;');
+  t.match(await newer, { kind: 'item', item: { insertText: 'ne;' } });
+  t.equal(asked.length, 1, 'nothing is asked twice');
+});
 
 /** The whole of completion over one document, with a runner that says what it is told. */
 function completionOf(document: TextDocument, model: string) {

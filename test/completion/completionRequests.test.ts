@@ -1,9 +1,11 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import type { Piece } from '../../daemon/practice/speech.ts';
 import { chatRequest } from '../../protocol/chat.ts';
 import {
   completionAcceptedCommand,
@@ -586,20 +588,43 @@ t.test('what is erased is not suggested from a longer text, and another key asks
   t.equal(textOf(await ask(daemon, { ...start, character: start.character - 2 })), 'b;');
 });
 
+/** An answer whose second part waits until the test lets it go on. */
+function inTwoParts(first: readonly string[], second: readonly string[]) {
+  const steps = new EventEmitter();
+  const isSaid = once(steps, 'said');
+  const mayGoOn = once(steps, 'goOn');
+  return {
+    kind: 'speech' as const,
+    async *pieces(): AsyncGenerator<Piece> {
+      for (const text of first) yield { kind: 'text', text };
+      steps.emit('said');
+      await mayGoOn;
+      for (const text of second) yield { kind: 'text', text };
+    },
+    goOn: () => void steps.emit('goOn'),
+    /** The first part has been sent, and the daemon, which runs in this process, has had many turns to read it. */
+    async isHalfRead() {
+      await isSaid;
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+  };
+}
+
 t.test('an answer under way goes on while what is typed is what it says', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
-  runner.on('/api/generate').say(['one ', '+ ', 'two', ';', '\n'], { perSecond: 8 });
+  const answer = inTwoParts(['one '], ['+ ', 'two', ';', '\n']);
+  runner.on('/api/generate').answer(answer);
   const first = new AbortController();
   const older = ask(daemon, start, { signal: first.signal });
   const request = await runner.waitFor(({ path }) => path === '/api/generate');
-  // The first word is on its way to the daemon before the next is said.
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await answer.isHalfRead();
   const at = await type(daemon, start, 'o', 2);
   // As VS Code does it: the older is cancelled, then the newer is asked.
   first.abort();
   const newer = ask(daemon, at);
   t.equal(await older, null);
+  answer.goOn();
   t.equal(textOf(await newer), 'ne + two;');
   t.notOk(request.aborted);
   t.equal(generates(runner).filter(({ prompt }) => String(prompt).endsWith('= o')).length, 0);
@@ -608,16 +633,18 @@ t.test('an answer under way goes on while what is typed is what it says', async 
 t.test('an answer under way that says something else is aborted at once', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
-  runner.on('/api/generate').say(['one ', '+ ', 'two', ';'], { perSecond: 8 });
+  const answer = inTwoParts(['one '], ['+ ', 'two', ';']);
+  runner.on('/api/generate').answer(answer);
   const older = ask(daemon, start);
   const request = await runner.waitFor(({ path }) => path === '/api/generate');
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await answer.isHalfRead();
   const at = await type(daemon, start, 'x', 2);
   runner.on('/api/generate').say('yz;');
   const newer = ask(daemon, at);
   t.equal(await older, null);
   await runner.waitFor((asked) => asked === request && asked.aborted);
   t.equal(textOf(await newer), 'yz;');
+  answer.goOn();
 });
 
 t.test('what is fetched ahead ends with a key that is not the suggestion', async (t) => {

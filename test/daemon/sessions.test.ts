@@ -410,6 +410,9 @@ t.test('what is hostile in the folder is passed over, and left there', async (t)
   const header = { type: 'session', version: 1, createdAt: '2026-11-22T00:00:00Z' };
   writeFileSync(at('longline'), `${JSON.stringify({ ...header, id: '20261122-longline' })}\n`);
   truncateSync(at('longline'), 40_000_000);
+  // The system's clock for files is coarser than the daemon's.
+  const later = new Date(Date.now() + 1_000);
+  utimesSync(at('longline'), later, later);
   writeFileSync(join(here.folder, 'notes.txt'), 'mine too');
   await once(spawn('mkfifo', [at('fifo0000')]), 'close');
   const before = readdirSync(here.folder);
