@@ -137,7 +137,7 @@ interface ControlledFlight extends Flight {
  * How long a flight goes on without a follower, in ms. An editor cancels the older request before it sends the newer
  * one, and a runner that uses all cores may hold this process up between the two.
  */
-const grace = 100;
+const grace = 40;
 
 /** `onEnd` is called when the flight is over, however it ended. */
 function createFlight(start: Place, fly: Fly, onEnd: () => void): ControlledFlight {
