@@ -1,8 +1,8 @@
 // Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/.
 // Usage: node esbuild.mjs [--tests] [--minify]
-import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
 const { version } = createRequire(import.meta.url)('./package.json');
@@ -33,6 +33,36 @@ const loadedLater = (module, folder = '.') => ({
     ),
 });
 
+/** One character beyond Latin, as in a comment, would make Node keep two bytes for each character of the file. */
+const inAscii = {
+  name: 'written in ASCII',
+  setup: ({ initialOptions, onEnd }) => {
+    initialOptions.write = false;
+    onEnd(({ outputFiles }) => {
+      for (const { path, text } of outputFiles ?? []) {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, text.replace(/(?<!\\)[^\0-\x7f]/g, escaped));
+      }
+    });
+  },
+};
+
+/** Bundled strings are escaped already: this is in comments and regular expressions. */
+const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Each import of the whole editor's API would copy its 600 names. This is the same without a copy. */
+const editorAsItIs = {
+  name: "the editor's API is not copied",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[/\\]client[/\\]vscode[/\\].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(
+        "import * as vscode from 'vscode';",
+        "import vscode = require('vscode');",
+      ),
+      loader: 'ts',
+    })),
+};
+
 await build({
   ...shared,
   entryPoints: {
@@ -44,7 +74,7 @@ await build({
   format: 'cjs',
   external: ['vscode'],
   // The language client is nine tenths of the extension's code, and activation does not need it.
-  plugins: [loadedLater('languageClient')],
+  plugins: [inAscii, editorAsItIs, loadedLater('languageClient')],
   // The editor's host loads what is required, in every version.
   supported: { 'dynamic-import': false },
   minify: process.argv.includes('--minify'),
@@ -56,9 +86,12 @@ await build({
   entryPoints: { runnerd: 'daemon/main.ts', terminal: 'client/terminal/main.ts' },
   outdir: 'dist',
   banner: { js: '#!/usr/bin/env node' },
-  plugins: ['handshake', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
-    loadedLater(module, './runnerd'),
-  ),
+  plugins: [
+    inAscii,
+    ...['handshake', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
+      loadedLater(module, './runnerd'),
+    ),
+  ],
 });
 
 // The folder beside it, which moves with it. Each protocol is whole, so that no start loads the other.
@@ -71,14 +104,24 @@ await build({
     acpConnection: 'daemon/acp/acpConnection.ts',
     practiceRunner: 'daemon/practice/practiceRunner.ts',
     readSecrets: 'daemon/config/readSecrets.ts',
+    libraryPage: 'daemon/catalog/libraryPage.ts',
     httpAgent: 'daemon/runner/httpAgent.ts',
     toolHost: 'daemon/tools/toolHost.ts',
   },
   outdir: 'dist/runnerd',
-  // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start needs the HTTP client or MCP.
-  plugins: ['server', 'acpConnection', 'httpAgent', 'toolHost'].map((module) => loadedLater(module)),
-  // The validator that the client of MCP brings would be a quarter of the bundle, and nothing asks it.
-  alias: { '@modelcontextprotocol/client/_shims': './daemon/tools/clientShims.ts' },
+  // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start needs the HTTP client, MCP or a reader of HTML.
+  plugins: [
+    inAscii,
+    ...['server', 'acpConnection', 'httpAgent', 'toolHost', 'libraryPage'].map((module) =>
+      loadedLater(module),
+    ),
+  ],
+  alias: {
+    // The validator that the client of MCP brings would be a quarter of the bundle, and nothing asks it.
+    '@modelcontextprotocol/client/_shims': './daemon/tools/clientShims.ts',
+    // The HTTP client would load it for HTTP/2, which nothing asks for.
+    'node:http2': './daemon/runner/noHttp2.cjs',
+  },
 });
 
 // What the terminal loads with the first code that an answer has.
@@ -86,6 +129,7 @@ await build({
   ...programs,
   entryPoints: { codeColours: 'client/terminal/codeColours.ts' },
   outdir: 'dist/terminal',
+  plugins: [inAscii],
 });
 
 const documentService = {
@@ -105,7 +149,10 @@ await build({
   ...documentService,
   entryPoints: { 'runner-docs': 'docs-service/main.ts' },
   outdir: 'dist',
-  plugins: ['service', 'stdioLibrary', 'fontCoverage'].map((module) => loadedLater(module, './docs-service')),
+  plugins: [
+    inAscii,
+    ...['service', 'stdioLibrary', 'fontCoverage'].map((module) => loadedLater(module, './docs-service')),
+  ],
   banner: { js: '#!/usr/bin/env node' },
 });
 
@@ -122,7 +169,7 @@ await build({
   },
   outdir: 'dist/docs-service',
   // The SDK of MCP is as large as the rest, and only who asks by MCP needs it.
-  plugins: [loadedLater('mcpProtocol')],
+  plugins: [inAscii, loadedLater('mcpProtocol')],
 });
 mkdirSync('dist/docs-service/fonts', { recursive: true });
 for (const [folder, files] of Object.entries({

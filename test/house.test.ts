@@ -148,6 +148,23 @@ t.test('what speaks to tool servers is loaded when it is wanted', async (t) => {
   t.strictSame(atOnce, []);
 });
 
+t.test('the built programs take no more memory than their code needs', async (t) => {
+  const ofTheLibrary = /^import (?!type )[^;]*'vscode-(languageserver|jsonrpc)(\/\w+)?'/m;
+  t.strictSame(
+    sources.filter(({ path, text }) => path.startsWith('daemon/') && ofTheLibrary.test(text)),
+    [],
+    'one file exports what is used of the language server library',
+  );
+  const programs = ['extension.cjs', 'runnerd.cjs', 'runnerd/handshake.cjs', 'runnerd/server.cjs'];
+  for (const name of programs) {
+    const text = readFileSync(join('dist', name), 'utf8');
+    t.notMatch(text, /[^\0-\x7f]/, `${name} is ASCII`);
+    t.notMatch(text, /toESM\(require\("vscode"\)/, `${name} copies nothing of the editor`);
+    const copied = [...text.matchAll(/toESM\((require_\w+)\(\)/g)].map(([, module]) => module);
+    t.equal(copied.length, new Set(copied).size, `${name} copies no library twice`);
+  }
+});
+
 t.test('processes are started by argument arrays, and standard output is left to the protocol', async (t) => {
   for (const { path, text } of sources) {
     t.notMatch(

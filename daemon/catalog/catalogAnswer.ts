@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { TextAnswer } from '../runner/transport.ts';
 import { noModels, notAList } from './catalogFailure.ts';
-import { readLibraryPage } from './libraryPage.ts';
+
 import { cleanModels, type ListedModel, type ListedParts } from './listedModel.ts';
 
 /** How many items of a list are read; some of them may not be models. */
@@ -39,6 +39,7 @@ function saysNothing(contentType: string): boolean {
 }
 
 async function modelsOfPage(text: string, base: string, signal: AbortSignal) {
+  const { readLibraryPage } = await import('./libraryPage.ts');
   const models = await readLibraryPage(text, `${base}/library`, signal);
   if (models.length === 0) throw noModels(base);
   return models;

@@ -1,14 +1,14 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type ClientCapabilities,
-  type Connection,
-  ConnectionError,
-  type PublishDiagnosticsParams,
-  type TextDocuments,
+import type {
+  ClientCapabilities,
+  Connection,
+  PublishDiagnosticsParams,
+  TextDocuments,
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { withTimeLimit } from '../abort.ts';
+import { ConnectionError } from '../languageServer.ts';
 import type { Log } from '../log.ts';
 import { completionsAt } from './completion.ts';
 import { hoverAt } from './hover.ts';

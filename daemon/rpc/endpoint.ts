@@ -1,14 +1,8 @@
-import {
-  type CancellationToken,
-  CancellationTokenSource,
-  type Connection,
-  ErrorCodes,
-  LSPErrorCodes,
-  ResponseError,
-} from 'vscode-languageserver/node';
+import type { CancellationToken, Connection } from 'vscode-languageserver/node';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
 import { linkedSignal } from '../abort.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { CancellationTokenSource, ErrorCodes, LSPErrorCodes, ResponseError } from '../languageServer.ts';
 import type { Log } from '../log.ts';
 import { type Schema, validate } from '../validate.ts';
 

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc/node';
-import { type Connection, createConnection } from 'vscode-languageserver/node';
+import type { Connection } from 'vscode-languageserver/node';
 import type { Redaction } from '../config/redaction.ts';
+import { createConnection } from '../languageServer.ts';
 import { FrameReader } from './frameReader.ts';
 import { createGate } from './gate.ts';
 import type { FrameProblem } from './incoming.ts';

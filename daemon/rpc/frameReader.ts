@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc';
+import type { DataCallback, Disposable } from 'vscode-jsonrpc';
+import { AbstractMessageReader } from '../languageServer.ts';
 import { contentLengthOf, headerEnd, maxHeaderBytes } from './frameHeader.ts';
 import { type FrameProblem, parseIncoming } from './incoming.ts';
 import type { Trace } from './trace.ts';

@@ -1,16 +1,15 @@
-import {
-  type ClientCapabilities,
-  type Connection,
-  ErrorCodes,
-  type InitializeParams,
-  type InitializeResult,
-  ResponseError,
+import type {
+  ClientCapabilities,
+  Connection,
+  InitializeParams,
+  InitializeResult,
 } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { type InitializationOptions, trustDidChange } from '../../protocol/initialize.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
 import type { SettingsReader } from '../config/settingsReader.ts';
 import { createEmitter, type Event } from '../event.ts';
+import { ErrorCodes, ResponseError } from '../languageServer.ts';
 import type { Log } from '../log.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';

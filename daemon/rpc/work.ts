@@ -1,4 +1,4 @@
-import { type Connection, LSPErrorCodes, ResponseError } from 'vscode-languageserver/node';
+import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import type { ProgressToken } from '../../protocol/messageTypes.ts';
 import {
@@ -10,6 +10,7 @@ import {
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { type LinkedSignal, linkedSignal } from '../abort.ts';
 import { InvalidParamsError } from '../errors.ts';
+import { LSPErrorCodes, ResponseError } from '../languageServer.ts';
 
 /** The progress of a task: its whole current state. */
 export interface WorkState {
