@@ -490,6 +490,8 @@ t.test('the capability is registered while a model is set, where the editor take
 t.test('what every other editor is told', async (t) => {
   const { daemon } = await setUp(t, { completionModel: '' });
   t.match(daemon.announced, {
+    // Only what changed of a document is sent.
+    textDocumentSync: { openClose: true, change: 2, save: true },
     inlineCompletionProvider: true,
     executeCommandProvider: {
       commands: ['runner.models.pull', String, String, String, completionAcceptedCommand],

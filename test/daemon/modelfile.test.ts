@@ -594,6 +594,19 @@ t.test('a model is created from a Modelfile and its files', async (t) => {
   );
   t.match(values[0], { kind: 'begin', title: 'Creating made' });
   t.equal(values.at(-1)?.kind, 'end');
+  const lora = values.find((value) => value.kind === 'report' && value.message?.startsWith('Uploading lora'));
+  t.match(
+    lora,
+    {
+      parts: [
+        { name: 'weights.gguf (reading)', completed: weights.length, total: weights.length },
+        { name: 'weights.gguf', completed: weights.length, total: weights.length },
+        { name: 'lora.gguf (reading)', completed: 4, total: 4 },
+        { name: 'lora.gguf', completed: 4, total: 4 },
+      ],
+    },
+    'each file has a row while it is read, and one while it is sent',
+  );
   const shownModel = await daemon.request(showModelRequest, { model: 'made' });
   t.equal(shownModel.system, 'Be kind.');
 
@@ -656,6 +669,7 @@ t.test('mistakes are told before anything is sent', async (t) => {
     [{ path: write('binary.gguf', Buffer.from([0x47, 0, 0xff])) }, -33011, /is not a text file/],
     [{ text: 'FROM ./relative.gguf' }, -33010, /save the Modelfile first, or write an absolute path/],
     [{ text: 'FROM a b' }, -33010, /neither a model's name nor an existing file/],
+    [{ text: 'FROM plain\n\nPARAMETER top_k x' }, -33010, /mistake on line 3/],
     [{ text: 'FROM a # b' }, -33010, /A comment needs a line of its own/],
     [{ text: '' }, -33010, /no FROM line/],
     [{ text: 'FROM ./a.gguf\n'.repeat(5_000) }, -33010, /mistake on line 1/],

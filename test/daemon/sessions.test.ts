@@ -17,9 +17,11 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { toKept } from '../../daemon/sessions/keptMessage.ts';
 import { tryRecord } from '../../daemon/sessions/records.ts';
 import { sessionsFolder } from '../../daemon/sessions/sessionsFolder.ts';
 import { titleOf } from '../../daemon/sessions/title.ts';
+import { turnToLines } from '../../daemon/sessions/turnRecords.ts';
 import type { Message } from '../../protocol/chat.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
@@ -350,6 +352,7 @@ t.test('a list has pages, and finds words in titles and in what was said', async
     ['delta', ['Set "Ä"']],
     ['user', ['user']],
     ['role', []],
+    ['turns', []],
     ['content alpha', []],
     ['  ', all],
   ] as const)
@@ -455,6 +458,66 @@ t.test('large images leave a note, and small ones stay', async (t) => {
   t.equal(message?.content, 'See\n\n[An image of 1.0 MB was here. It is not kept.]');
   t.same(message?.images, [small]);
   t.equal((await one.read(id)).session.title, 'See');
+});
+
+t.test('of a message that is too long for a line, what has room is kept', async (t) => {
+  const long = 'x'.repeat(17 * 1024 * 1024);
+  const call = (id: string, length: number) => ({
+    id,
+    name: 'write',
+    arguments: { text: 'a'.repeat(length) },
+  });
+  const calls = Array.from({ length: 130 }, (_, index) => call(`c${index}`, index === 0 ? 20_000 : 3));
+  const { toolCalls, content } = toKept({ role: 'assistant', content: long, toolCalls: calls });
+  t.equal(toolCalls?.length, 128);
+  t.same(toolCalls?.[0], { ...calls[0], arguments: {} }, 'long arguments are left out');
+  t.same(toolCalls?.[1], calls[1], 'and short ones stay');
+  t.equal(content.length, 1024 * 1024 + '\n\n[The rest of this message was too long to be kept.]'.length);
+  const attached = toKept({
+    role: 'user',
+    content: 'Read this',
+    attachments: [{ path: '/a', text: long }],
+  });
+  t.same(attached, {
+    role: 'user',
+    content: 'Read this\n\n[What was attached was too large to be kept.]',
+  });
+});
+
+t.test('a result that is kept already is not kept again', async (t) => {
+  const call = { id: 'c1', name: 'look', arguments: {} };
+  const result = (id: string): Message => ({
+    role: 'tool',
+    content: `of ${id}`,
+    toolCallId: id,
+    toolName: 'look',
+  });
+  const lines = turnToLines(
+    {
+      model,
+      request: [
+        user('Look'),
+        { role: 'assistant', content: '', toolCalls: [call] },
+        result('c1'),
+        result('c2'),
+        { role: 'system', content: 'Be brief' },
+        user('Go on'),
+      ],
+      answer: [{ role: 'assistant', content: 'Yes.' }],
+    },
+    {
+      state: { type: 'state', title: 'Look', turns: 1, answered: ['c1'] },
+      at: '2026-11-22T00:00:00Z',
+      redact: (value) => value,
+    },
+  );
+  t.same(
+    lines
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).content),
+    ['of c2', 'Go on', 'Yes.', undefined],
+  );
 });
 
 t.test('nothing is written or listed where conversations are not kept', async (t) => {

@@ -668,6 +668,11 @@ t.test('addresses and tokens of any kind', async (t) => {
     if (isSafe) t.equal(read().href, address);
     else t.throws(read, /not https|on this machine/, address);
   }
+  const expiryOf = (seconds: number) =>
+    toAccessToken({ access_token: 'a', token_type: 'Bearer', expires_in: seconds }, 7).expiresAt;
+  t.equal(expiryOf(60), 60_007);
+  for (const seconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+    t.equal(expiryOf(seconds), 7 + 365 * 24 * 3_600_000, `${seconds} says nothing`);
   fc.assert(
     fc.property(
       fc.string(),

@@ -299,6 +299,8 @@ t.test('foreign pages and foreign names do not get in', async (t) => {
   t.equal(await statusOf({ host: 'rebound.example.com' }), 403);
   t.equal(await statusOf({ origin: 'https://example.com' }), 403);
   t.equal(await statusOf({ origin: 'vscode-webview://x', host: 'localhost:1' }), 200);
+  for (const origin of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]'])
+    t.equal(await statusOf({ origin }), 200, origin);
 });
 
 t.test('the library is a page of links', async (t) => {
@@ -350,6 +352,8 @@ t.test('small parts', async (t) => {
   t.same(['m:cloud', 'm:20b-cloud', 'my-cloud'].map(isCloudName), [true, true, false]);
   t.equal(stubName('m:20b:cloud'), 'm:20b-cloud');
   t.same(sampleObject(weather.function.parameters, 'in Oslo, unit F'), { city: 'Oslo', unit: 'F' });
+  t.same(sampleObject(weather.function.parameters, 'Weather in Oslo, says Anna'), { city: 'Oslo' });
+  t.same(sampleObject(weather.function.parameters, 'What about Oslo?'), { city: 'Oslo' });
 });
 
 t.test('a document is split at its headings, and fences stay whole', async (t) => {
@@ -368,6 +372,9 @@ t.test('a document is split at its headings, and fences stay whole', async (t) =
   t.equal(best?.section.heading, 'Two');
   t.equal(best && quoteSection('pulling?', best.section), '> second pull');
   t.same(findSections('', sections), []);
+  const long = ['pull '.repeat(100), 'pull it '.repeat(100)].map((text) => text.trim());
+  const [both] = splitSections(`# Pulls\n\n${long.join('\n\n')}\n`, 'a.md');
+  t.equal(both && quoteSection('pull', both), `> ${long[0]}`, 'of two that fit alike, the first');
 });
 
 async function start(t: Tap, options: StandInOptions = {}) {

@@ -703,6 +703,16 @@ t.test('a stream that ends for another reason gives back the same', async (t) =>
     const events = [...parser.push('<tool_c'), ...parser.finish(reason)];
     t.strictSame(say(events), ['<tool_c'], reason);
   }
+  for (const { reason, said } of [
+    { reason: 'stop', said: 'The reply ended while' },
+    { reason: 'length', said: 'The reply ended (length) while' },
+  ]) {
+    const parser = createStreamParser({ tools, contextTags });
+    const warnings = [...parser.push('<think>So'), ...parser.finish(reason)].flatMap((event) =>
+      event.type === 'warning' ? event.message : [],
+    );
+    t.match(warnings, [said], reason);
+  }
 });
 
 t.test('thinking becomes a block quote, in every alternation', async (t) => {

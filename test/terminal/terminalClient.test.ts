@@ -314,6 +314,7 @@ t.test('code has colours, and comes out exactly', async (t) => {
   t.equal(plain(shown(source)), source);
   t.match(shown(source), '\u001b[35mconst\u001b[0m');
   t.match(shown(source), '\u001b[32mb`\u001b[0m', 'a text goes on over a blank line');
+  t.match(shown('```tex\n$a\n\nb 12\n```\n'), 'b 12', 'but a formula ends there');
   t.match(shown('```unheard-of\ndef\n```'), '\u001b[36mdef', 'code of no known language has one colour');
   const long = `\`\`\`js\n${'const x; '.repeat(300)}\nconst y\n\`\`\`\n`;
   t.equal(plain(shown(long)), long);
@@ -522,6 +523,7 @@ t.test('what an answer took is told in a line', async (t) => {
     describeStats('m', stats),
     /after 1\.5 s.*20 tokens in 2\.0 s, 10\.0 a second.*23 tokens of 4096 \(1 %\)/s,
   );
+  t.match(describeStats('m', { ...stats, windowTokens: 4096 }), '4096 tokens of 4096 (100 %)');
   /** Each piece comes a second after the one before it. */
   const withCalls = (...kinds: readonly ('text' | 'thinking' | 'toolCall' | 'toolResult')[]) => {
     let time = 0;
