@@ -645,6 +645,12 @@ t.test('a whole answer has a deadline, however its bytes come', async (t) => {
   );
 });
 
+t.test('how deep JSON may nest', async (t) => {
+  const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}"]"${']}'.repeat(levels / 2)}`;
+  t.equal(excessOf(nested(512)), undefined);
+  t.equal(excessOf(nested(514)), 'deep');
+});
+
 t.test('JSON that is nested 100,000 deep is a bad response in each place', async (t) => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   const call = `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":${deep}}}}]},"done":true}\n`;

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { createProcessGroups } from '../../daemon/tools/processGroups.ts';
 import { namesForModel } from '../../daemon/tools/toolNames.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
 import { listSessionsRequest } from '../../protocol/sessions.ts';
@@ -230,6 +231,27 @@ async function gone(pid: number): Promise<void> {
   };
   await poll(isThere, (there) => !there, 5_000);
 }
+
+t.test('a server that is ended while the daemon goes on is asked first, and killed after that', async (t) => {
+  const groups = createProcessGroups({ platform: process.platform, env: process.env });
+  t.teardown(() => groups.close());
+  for (const { name, trap, signal } of [
+    { name: 'one that takes it', trap: '', signal: 'SIGTERM' },
+    { name: 'one that does not', trap: "trap '' TERM; ", signal: 'SIGKILL' },
+  ]) {
+    const child = spawn('/bin/sh', ['-c', `${trap}echo there; exec sleep 60`], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    groups.add(child);
+    await once(child.stdout, 'data');
+    const exited = once(child, 'exit');
+    await groups.end(child);
+    t.strictSame(await exited, [null, signal], name);
+    const group = -(child.pid ?? 0);
+    t.throws(() => process.kill(group, 0), { code: 'ESRCH' }, `${name} is gone`);
+  }
+});
 
 t.test('servers end with the daemon, with all that they have started', async (t) => {
   for (const { name, end } of [

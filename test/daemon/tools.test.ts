@@ -50,6 +50,7 @@ t.test('an unknown name is refused with its path, before anything is started', a
     failsWith({
       code: -32602,
       data: { path: 'servers[0]' },
+      message: /there is no tool server "nobody"; there are: good/,
     }),
   );
   for (const maxRounds of [0, -1, 1.5])

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { isBlank } from '../../daemon/stream/characters.ts';
 import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
 import {
   interleavedProfile,
@@ -449,6 +450,11 @@ const cases: readonly Case[] = [
     want: [call('get', { a: 'C:\\new\\table' })],
   },
   {
+    name: 'paths that end in a backslash, before all that may follow',
+    input: '{"name":"get","arguments":{"a":"C:\\dir\\","b":["C:\\new\\"],"c":"D:\\table\\"}}',
+    want: [call('get', { a: 'C:\\dir\\', b: ['C:\\new\\'], c: 'D:\\table\\' })],
+  },
+  {
     name: 'truncated JSON',
     input: '{"name":"get","arguments":{"a":',
     want: ['{"name":"get","arguments":{"a":'],
@@ -780,6 +786,13 @@ t.test('leading blocks', async (t) => {
   t.strictSame(take('<contexts>a</contexts>hi'), [[], '<contexts>a</contexts>hi']);
   t.strictSame(take('<context>a'), [[], '<context>a']);
   t.strictSame(take('  plain'), [[], '  plain']);
+});
+
+t.test('blanks are those of Unicode', async (t) => {
+  const wrong = Array.from({ length: 0x10000 }, (_, code) => code).filter(
+    (code) => isBlank(code) !== /[\s\u0085]/.test(String.fromCharCode(code)),
+  );
+  t.strictSame(wrong, []);
 });
 
 t.test('a tag ends at its own mark, and is no longer than 4,096 characters', async (t) => {

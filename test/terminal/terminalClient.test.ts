@@ -202,6 +202,11 @@ t.test('Markdown is rendered', async (t) => {
       want: `a                  │ b\n───────────────────┼───────────────────\nword word word     │ more more more\nword               │ more more more\n                   │ more more\nafter`,
     },
     {
+      name: 'a table as wide as the screen',
+      input: `|${'a'.repeat(18)}|${'b'.repeat(19)}|\n|-|-|\n`,
+      want: `${'a'.repeat(18)} │ ${'b'.repeat(19)}\n${'─'.repeat(19)}┼${'─'.repeat(20)}\n`,
+    },
+    {
       name: 'a table with too few and too many cells',
       input: 'so:\n|a|b|\n|-|-|\n|1|\n|1|2|3|',
       want: 'so:\na │ b\n──┼──────\n1 │\n1 │ 2 | 3\n',

@@ -254,6 +254,22 @@ t.test('models: the list of now, or the last that is known', async (t) => {
   t.strictSame(asked, Array(cases.length).fill({ refresh: true }));
 });
 
+t.test('ps: what is in memory', async (t) => {
+  const loaded = models.filter(({ running }) => running).slice(0, 1);
+  for (const { name, listed, args, out, error } of [
+    { name: 'nothing', listed: [], args: [], out: /^$/, error: /^No model is loaded\. / },
+    { name: 'one', listed: loaded, args: [], out: /^MODEL .*\n\S+ .*\n$/, error: /^$/ },
+    { name: 'as JSON', listed: loaded, args: ['--json'], out: /^\{"name".*\}\n$/, error: /^$/ },
+  ]) {
+    const answers = { 'runner/models/list': () => ({ models: listed }) };
+    const run = startTerminal({ args: ['ps', ...args], input: '', answers });
+    t.equal(await run.ended, 0, name);
+    t.match(run.stdout.text(), out, name);
+    t.match(run.stderr.text(), error, name);
+  }
+  t.equal(loaded.length, 1);
+});
+
 t.test('a model that does not exist is told with near names', async (t) => {
   for (const [command, method] of [
     ['show', 'show'],

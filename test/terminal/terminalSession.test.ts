@@ -535,7 +535,7 @@ t.test('Ctrl-Z and back', async (t) => {
   t.equal(run.modes.at(-1), false, 'the shell gets its keyboard');
   const before = run.stdout.plain().length;
   run.goOn();
-  t.strictSame(run.modes.slice(-2), [false, true]);
+  t.strictSame(run.modes.slice(-3), [false, false, true], 'set anew, whatever the shell made of it');
   t.match(run.stdout.plain().slice(before), /m:1b › hel$/, 'what was typed is there again');
   run.type('lo\r');
   await run.stdout.until(/a b\n/);
@@ -731,7 +731,9 @@ t.test('conversations are listed, shown and deleted', async (t) => {
 mkdirSync(join(folder, 'tools', 'runner'), { recursive: true });
 writeFileSync(
   join(folder, 'tools', 'runner', 'config.json'),
-  JSON.stringify({ mcpServers: { files: { command: 'x' }, off: { command: 'x', disabled: true } } }),
+  JSON.stringify({
+    mcpServers: { files: { command: 'x', disabled: false }, off: { command: 'x', disabled: true } },
+  }),
 );
 const withServers = { env: { XDG_CONFIG_HOME: join(folder, 'tools') }, models };
 mkdirSync(join(folder, 'ownDocs', 'runner'), { recursive: true });
