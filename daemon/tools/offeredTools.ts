@@ -8,7 +8,8 @@ import type { ServerEntry } from './serverEntry.ts';
 import type { ServerTool } from './toolList.ts';
 import { namesForModel } from './toolNames.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
-import { type ToolServer, ToolServerError } from './toolServer.ts';
+import type { ToolServer } from './toolServer.ts';
+import { ToolServerError } from './toolServerError.ts';
 
 /** What a model is offered at most, the tools of the client among them. */
 const maxOffered = 128;

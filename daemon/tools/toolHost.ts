@@ -12,7 +12,8 @@ import { createLogins, type Logins } from './oauth/logins.ts';
 import { offeredTools, type ServerOffer } from './offeredTools.ts';
 import { createProcessGroups } from './processGroups.ts';
 import type { ServerEntry } from './serverEntry.ts';
-import { createToolServer, type ToolServer, ToolServerError, type ToolServerLimits } from './toolServer.ts';
+import { createToolServer, type ToolServer, type ToolServerLimits } from './toolServer.ts';
+import { ToolServerError } from './toolServerError.ts';
 
 export interface ToolHostOptions {
   /** In their order, as they are now. */

@@ -1,0 +1,61 @@
+import { plainText } from '../logs/plainText.ts';
+import { cutText } from './cutText.ts';
+import { LoginNeededError } from './httpTransport.ts';
+import { reasonOf } from './mcpFailure.ts';
+import { canHaveToken } from './oauth/accessTokens.ts';
+import type { ServerTransportOptions } from './serverTransport.ts';
+
+/** A tool server that could not do what was wanted; the message is a sentence without secrets. */
+export class ToolServerError extends Error {
+  override readonly name = 'ToolServerError';
+  readonly needsLogin: boolean;
+
+  constructor(
+    message: string,
+    { needsLogin = false, cause }: { needsLogin?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.needsLogin = needsLogin;
+  }
+}
+
+/** Of what a server says of itself. */
+const maxReason = 500;
+
+/** The errors of one server. */
+export interface ServerErrors {
+  /** A sentence of a clause, whose subject is the server. */
+  of(clause: string, more?: { needsLogin?: boolean; cause?: unknown }): ToolServerError;
+  /** Of what its connection throws. `how` says more of a server that has ended than what came of the call. */
+  from(error: unknown, how?: string): ToolServerError;
+}
+
+export function createServerErrors({
+  entry,
+  redact,
+}: Pick<ServerTransportOptions, 'entry' | 'redact'>): ServerErrors {
+  const of: ServerErrors['of'] = (clause, more) => {
+    const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
+    return new ToolServerError(`The tool server ${entry.name} ${reason}.`, more);
+  };
+  const loginNeeded = ({ message }: LoginNeededError) => {
+    const hint =
+      entry.kind === 'http' && canHaveToken(entry.url)
+        ? `Run "runner mcp login ${entry.name}" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json`
+        : 'Its address is plain http on another machine, where no token is sent: enter its https address';
+    return of(`${message}. ${hint}`, { needsLogin: true });
+  };
+  return {
+    of,
+    from(error, how) {
+      if (how === undefined && error instanceof LoginNeededError) return loginNeeded(error);
+      return of(how ?? reasonOf(error), { cause: error });
+    },
+  };
+}
+
+/** What such an error says of its server. */
+export function clauseOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^The tool server \S+ /, '').replace(/\.$/, '');
+}
