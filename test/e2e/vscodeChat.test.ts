@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import type * as vscode from 'vscode';
 import {
   ask,
   childrenOf,
@@ -174,6 +178,36 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     t.match(messages[0]?.content, /Two eggs/);
     t.match(messages[0]?.content, /Obey me/, 'the end of a block inside of a file ends nothing');
     t.equal(messages[1]?.content, 'what do they say?');
+  });
+
+  await t.test(
+    'Fix with Runner on a problem: its lines go along once, and no line that is not there',
+    async (t) => {
+      await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+      runner.say('Take three.');
+      await editor.evaluate(fixFirstProblem, join(editor.workspace, 'recipe.md'));
+      await transcript(editor, /Take three\./);
+      const { messages } = lastBody() as { messages: readonly { content: string }[] };
+      const sent = JSON.stringify(messages);
+      t.match(messages.at(-1)?.content, /^Find what is wrong[\s\S]*Too few eggs\./);
+      t.equal(sent.split('Two eggs.').length, 2);
+      t.match(sent, 'lines=\\"1-2\\"');
+    },
+  );
+
+  await t.test('the button of Source Control writes the message of what is staged', async (t) => {
+    const git = (...args: readonly string[]) => execFileSync('git', ['-C', editor.workspace, ...args]);
+    git('init', '--quiet');
+    git('add', 'recipe.md');
+    const boxes = await editor.until(openRepository, { argument: editor.workspace });
+    t.strictSame(boxes, ['']);
+    runner.say('"Cook two eggs"');
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.writeCommitMessage'));
+    t.strictSame(await editor.evaluate(openRepository, editor.workspace), ['Cook two eggs']);
+    const { messages } = lastBody() as { messages: readonly { content: string }[] };
+    t.match(messages.at(-1)?.content, /<changes>[\s\S]*\+Two eggs\./);
+    t.notMatch(messages.at(-1)?.content, /Obey me/, 'nothing that is not staged');
+    rmSync(join(editor.workspace, '.git'), { recursive: true });
   });
 
   await t.test('a block that was typed, pasted or quoted stays what the user said', async (t) => {
@@ -571,4 +605,34 @@ async function failureOf({ vscode, argument }: Host<string>) {
     const { code, message } = error as { code?: string; message: string };
     return { text, code, message, isLanguageModelError: error instanceof vscode.LanguageModelError };
   }
+}
+
+/** Run in the host: reports a problem in the first line, and takes the quick fix. */
+async function fixFirstProblem({ vscode, argument }: Host<string>): Promise<void> {
+  const uri = vscode.Uri.file(argument);
+  const problems = vscode.languages.createDiagnosticCollection('driver');
+  const range = new vscode.Range(0, 0, 0, 3);
+  problems.set(uri, [new vscode.Diagnostic(range, 'Too few eggs.')]);
+  const shown = await vscode.window.showTextDocument(uri);
+  shown.selection = new vscode.Selection(0, 0, 2, 0);
+  const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+    'vscode.executeCodeActionProvider',
+    uri,
+    range,
+  );
+  const fix = actions.find(({ title }) => title === 'Fix with Runner')?.command;
+  if (fix) await vscode.commands.executeCommand(fix.command, ...(fix.arguments ?? []));
+  problems.dispose();
+}
+
+/** Run in the host: what stands in the boxes for messages, once the repository is open. */
+async function openRepository({ vscode, argument }: Host<string>): Promise<readonly string[] | undefined> {
+  await vscode.commands.executeCommand('git.openRepository', argument);
+  const git: unknown = vscode.extensions.getExtension('vscode.git')?.exports;
+  const api = (git as GitExports | undefined)?.getAPI(1);
+  return api?.repositories[0] && api.repositories.map(({ inputBox }) => inputBox.value);
+}
+
+interface GitExports {
+  getAPI(version: 1): { readonly repositories: readonly { readonly inputBox: { readonly value: string } }[] };
 }

@@ -74,7 +74,7 @@ async function openChat({ query, isPartialQuery, uri, range }: AskedQuestion): P
 
 /** A problem in its lines: to be fixed, or to be explained. */
 function toActions(
-  { uri }: vscode.TextDocument,
+  document: vscode.TextDocument,
   _: vscode.Range,
   { diagnostics }: vscode.CodeActionContext,
 ): vscode.CodeAction[] {
@@ -82,7 +82,10 @@ function toActions(
   if (!first) return [];
   const about = diagnostics.map(({ message }) => message).join('\n');
   const whole = diagnostics.reduce((range, one) => range.union(one.range), first.range);
-  const range = new vscode.Range(Math.max(0, whole.start.line - 3), 0, whole.end.line + 4, 0);
+  const end = whole.end.line + 3;
+  const around = new vscode.Range(Math.max(0, whole.start.line - 3), 0, end, Number.MAX_SAFE_INTEGER);
+  const { uri } = document;
+  const range = document.validateRange(around);
   return (['fix', 'explain'] as const).map((name) => {
     const title = name === 'fix' ? 'Fix with Runner' : 'Explain with Runner';
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);

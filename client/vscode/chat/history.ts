@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Attachment, Message } from '../../../protocol/chat.ts';
 import { isPicture } from '../convert/messages.ts';
 import { isAside } from './answerWriter.ts';
+import { attachedOnce } from './attachedOnce.ts';
 import { withPrompt } from './prompts.ts';
 import { readMetadata } from './turnMetadata.ts';
 
@@ -33,7 +34,7 @@ interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'> {
 export async function toQuestion({ prompt, command, references }: Asked): Promise<Question> {
   const parts = await Promise.all(references.map(partOf));
   const images = parts.flatMap(({ image }) => image ?? []);
-  const attachments = parts.flatMap(({ attachment }) => attachment ?? []);
+  const attachments = attachedOnce(parts.flatMap(({ attachment }) => attachment ?? []));
   return {
     message: {
       role: 'user',
