@@ -98,7 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerWalkthrough(context.extension.id, { daemon, offered }),
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
-    createStatusBar(daemon),
+    createStatusBar(daemon, completion),
     registerStatusMenu(daemon, completion),
     lookAgain(daemon, offered),
   );

@@ -5,3 +5,9 @@
 export function plain(sentence: string): string {
   return sentence.replaceAll('](', '] (');
 }
+
+/** The status bar cuts a longer text. */
+export function firstSentence(text: string): string {
+  const end = text.indexOf('. ');
+  return end < 0 ? text : text.slice(0, end + 1);
+}

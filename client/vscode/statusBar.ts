@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { type Status, statusDidChange } from '../../protocol/status.ts';
+import type { CompletionSwitch } from './completion/completionSwitch.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { messageOf } from './errorText.ts';
 import { plain } from './notificationText.ts';
@@ -11,23 +12,37 @@ const icons = {
   offline: '$(warning)',
 } as const;
 
-/** Shows the state of the runner in the status bar, its address in the tooltip; a click offers what can be done. */
-export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
+/**
+ * Shows the state of the runner in the status bar, and that completion is snoozed; the address is in the tooltip. A
+ * click offers what can be done.
+ */
+export function createStatusBar(
+  daemon: DaemonConnection,
+  completion: Pick<CompletionSwitch, 'wakesAt' | 'onDidTurn'>,
+): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';
   item.command = 'runner.showMenu';
+  let last: Status = { state: 'checking', kind: 'ok', message: 'Looking for the runner.' };
   const show = (status: Status) => {
+    last = status;
     const { state, kind } = status;
-    item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}`;
-    item.tooltip = tooltipOf(status);
-    item.accessibilityInformation = { label: `Runner, ${status.message}`, role: 'button' };
+    const { wakesAt } = completion;
+    const asleep = wakesAt === undefined ? '' : `Completion is snoozed until ${wakesAt}.`;
+    item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}${asleep && ' $(bell-slash)'}`;
+    item.tooltip = tooltipOf(status, asleep);
+    item.accessibilityInformation = {
+      label: ['Runner', status.message, asleep].filter(Boolean).join(', '),
+      role: 'button',
+    };
     item.backgroundColor =
       kind === 'ok' ? undefined : new vscode.ThemeColor('statusBarItem.warningBackground');
     item.show();
   };
-  show({ state: 'checking', kind: 'ok', message: 'Looking for the runner.' });
+  show(last);
   return vscode.Disposable.from(
     item,
+    completion.onDidTurn(() => show(last)),
     daemon.onNotification(statusDidChange, show),
     daemon.onDidFailToStart((error) =>
       show({ state: 'offline', kind: 'error', message: `The daemon does not start. ${messageOf(error)}` }),
@@ -36,11 +51,11 @@ export function createStatusBar(daemon: DaemonConnection): vscode.Disposable {
 }
 
 /** The sentence comes from outside in parts, so it has no links; those below it are ours. */
-function tooltipOf({ state, message, version }: Status): vscode.MarkdownString {
+function tooltipOf({ state, message, version }: Status, asleep: string): vscode.MarkdownString {
   const links = state === 'offline' ? offlineLinks : [];
   const sentence = version === undefined ? message : `${message} Version ${version}.`;
   const row = links.map(([title, id]) => `[${title}](command:${id})`).join(' · ');
-  const tooltip = new vscode.MarkdownString([plain(sentence), row].filter(Boolean).join('\n\n'));
+  const tooltip = new vscode.MarkdownString([plain(sentence), asleep, row].filter(Boolean).join('\n\n'));
   tooltip.isTrusted = { enabledCommands: links.map(([, id]) => id) };
   return tooltip;
 }

@@ -5,6 +5,7 @@ import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
 import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import type { ProbeAnswer } from '../../client/vscode/address/addressProbe.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
+import { attachedOnce } from '../../client/vscode/chat/attachedOnce.ts';
 import { type Repository, repositoryAt, writeInto } from '../../client/vscode/chat/commitMessage.ts';
 import { followUps } from '../../client/vscode/chat/followUps.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
@@ -12,12 +13,13 @@ import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { findWanted } from '../../client/vscode/chat/wantedModel.ts';
+import { createSnooze } from '../../client/vscode/completion/snooze.ts';
 import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { formatError, messageOf } from '../../client/vscode/errorText.ts';
 import { isSameModel } from '../../client/vscode/models/modelRow.ts';
-import { plain } from '../../client/vscode/notificationText.ts';
+import { firstSentence, plain } from '../../client/vscode/notificationText.ts';
 import { fits, type ValueSchema } from '../../client/vscode/valueSchema.ts';
 import { waysOutOf } from '../../client/vscode/waysOut.ts';
 import { canChat, preferredModel } from '../../protocol/choice.ts';
@@ -570,4 +572,41 @@ t.test('what stands below a finished answer', async (t) => {
   ] as const;
   for (const [usage, milliseconds, want] of cases)
     t.equal(describeAnswer({ model, usage, milliseconds }), want);
+});
+
+t.test('what is attached twice goes along once', async (t) => {
+  const lines = { path: 'a.ts', lines: '3-6', text: 'let a;' };
+  const others = [
+    { path: 'a.ts', text: 'let a;' },
+    { path: 'b.ts', lines: '3-6', text: 'let a;' },
+    { path: 'a.ts', lines: '4-6', text: 'let a;' },
+  ];
+  t.strictSame(attachedOnce([lines, ...others, { ...lines }]), [lines, ...others]);
+});
+
+t.test('the status bar has room for the first sentence', async (t) => {
+  t.equal(
+    firstSentence('No runner at http://1.2.3.4:5. Start it. Or not.'),
+    'No runner at http://1.2.3.4:5.',
+  );
+  t.equal(firstSentence('Version 0.31.4'), 'Version 0.31.4');
+});
+
+t.test('completion that is snoozed wakes by itself, or is woken', async (t) => {
+  const clock = handClock();
+  const turns: boolean[] = [];
+  const snooze = createSnooze(clock, () => turns.push(snooze.until !== undefined));
+  snooze.end();
+  t.strictSame(turns, [], 'it was awake');
+  snooze.begin(1_000);
+  t.equal(snooze.until, clock.now() + 1_000);
+  clock.turn();
+  t.equal(snooze.until, undefined);
+  snooze.begin(1_000);
+  clock.pass(1_500);
+  t.equal(snooze.until, undefined, 'also where the timer is late');
+  snooze.begin(1_000);
+  snooze.end();
+  t.strictSame([snooze.until, clock.next], [undefined, undefined]);
+  t.strictSame(turns, [true, false, true, true, false]);
 });

@@ -4,7 +4,7 @@ import { statusRequest } from '../../../protocol/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { toDocsAddress } from '../documents/docsAddress.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import { plain } from '../notificationText.ts';
+import { firstSentence, plain } from '../notificationText.ts';
 import { docsUrl, readSettings, updateSetting } from '../settings.ts';
 import { adviseOnAddress } from './addressAdvice.ts';
 import { type AddressBoxOptions, askForAddress } from './addressBox.ts';
@@ -121,6 +121,6 @@ async function lookAgain(daemon: DaemonConnection): Promise<boolean> {
     daemon.request(statusRequest, {}),
   );
   for (const view of ['Local', 'Running']) void vscode.commands.executeCommand(`runner.refresh${view}`);
-  vscode.window.setStatusBarMessage(plain(status.message), 5_000);
+  vscode.window.setStatusBarMessage(firstSentence(plain(status.message)), 5_000);
   return status.state !== 'offline';
 }

@@ -2,10 +2,15 @@ import * as vscode from 'vscode';
 import { systemClock } from '../clock.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
 import type { WayOut } from '../waysOut.ts';
+import { createSnooze, type Snooze } from './snooze.ts';
 
-/** Whether completion is wanted now: it may be off in a language, or sleep for an hour. */
+/** Whether completion is wanted now: it may be off in a language, or snoozed for an hour. */
 export interface CompletionSwitch extends vscode.Disposable {
   isOn(languageId: string): boolean;
+  /** When it wakes, such as `14:05`; undefined while it is awake. */
+  readonly wakesAt: string | undefined;
+  /** It fell asleep, or woke. */
+  readonly onDidTurn: vscode.Event<void>;
   /** What the menu of the status bar offers about it. */
   entries(): readonly WayOut[];
 }
@@ -14,31 +19,33 @@ export interface CompletionSwitch extends vscode.Disposable {
 const hour = 3_600_000;
 
 export function createCompletionSwitch(): CompletionSwitch {
-  /** In ms since 1970. */
-  let sleepsUntil = 0;
-  const isAsleep = () => systemClock.now() < sleepsUntil;
+  const turned = new vscode.EventEmitter<void>();
+  const snooze = createSnooze(systemClock, () => {
+    void vscode.commands.executeCommand('setContext', 'runner.completionSnoozed', snooze.until !== undefined);
+    turned.fire();
+  });
   const commands: Readonly<Record<string, (argument?: unknown) => unknown>> = {
     'runner.completion.snooze': () => {
-      sleepsUntil = systemClock.now() + hour;
+      snooze.begin(hour);
+      say(`Completion is snoozed until ${timeOf(snooze)}.`);
     },
     'runner.completion.wake': () => {
-      sleepsUntil = 0;
+      snooze.end();
+      say('Completion is awake.');
     },
-    'runner.completion.off': () => updateSetting('completionModel', ''),
-    'runner.completion.toggleLanguage': async (language) => {
-      const id =
-        typeof language === 'string' ? language : vscode.window.activeTextEditor?.document.languageId;
-      if (id === undefined) return;
-      const off = completionOffIn();
-      await updateSetting(
-        'completionOffIn',
-        off.includes(id) ? off.filter((one) => one !== id) : [...off, id],
-      );
+    'runner.completion.off': async () => {
+      await updateSetting('completionModel', '');
+      say('Completion is off.');
     },
+    'runner.completion.toggleLanguage': toggleLanguage,
   };
   const registered = Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
   return {
-    isOn: (languageId) => !isAsleep() && !completionOffIn().includes(languageId),
+    isOn: (languageId) => snooze.until === undefined && !completionOffIn().includes(languageId),
+    get wakesAt() {
+      return completionModel() === '' ? undefined : timeOf(snooze);
+    },
+    onDidTurn: turned.event,
     entries() {
       const model = completionModel();
       const choose = {
@@ -46,9 +53,11 @@ export function createCompletionSwitch(): CompletionSwitch {
         command: 'runner.chooseCompletionModel',
       };
       if (model === '') return [choose];
-      const sleep = isAsleep()
-        ? { title: '$(play) Wake Completion', command: 'runner.completion.wake' }
-        : { title: '$(clock) Snooze Completion for an Hour', command: 'runner.completion.snooze' };
+      const time = timeOf(snooze);
+      const sleep =
+        time === undefined
+          ? { title: '$(clock) Snooze Completion for an Hour', command: 'runner.completion.snooze' }
+          : { title: `$(play) Wake Completion, Snoozed until ${time}`, command: 'runner.completion.wake' };
       return [
         choose,
         ...languageEntry(),
@@ -57,9 +66,20 @@ export function createCompletionSwitch(): CompletionSwitch {
       ];
     },
     dispose() {
+      snooze.end();
+      turned.dispose();
       for (const command of registered) command.dispose();
     },
   };
+}
+
+async function toggleLanguage(language: unknown): Promise<void> {
+  const id = typeof language === 'string' ? language : vscode.window.activeTextEditor?.document.languageId;
+  if (id === undefined) return;
+  const off = completionOffIn();
+  const isOff = off.includes(id);
+  await updateSetting('completionOffIn', isOff ? off.filter((one) => one !== id) : [...off, id]);
+  say(`Completion is ${isOff ? 'on' : 'off'} in ${id}.`);
 }
 
 function languageEntry(): readonly WayOut[] {
@@ -73,4 +93,14 @@ function languageEntry(): readonly WayOut[] {
       arguments: [id],
     },
   ];
+}
+
+function timeOf({ until }: Pick<Snooze, 'until'>): string | undefined {
+  return until === undefined
+    ? undefined
+    : new Date(until).toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
+}
+
+function say(sentence: string): void {
+  vscode.window.setStatusBarMessage(sentence, 5_000);
 }

@@ -39,7 +39,10 @@ function register(
   const documents = syncDocuments(daemon);
   const provider: vscode.InlineCompletionItemProvider = {
     async provideInlineCompletionItems(document, position, context, token) {
-      if (!isOn(document.languageId)) return undefined;
+      if (!isOn(document.languageId)) {
+        log.trace(`No completion: it is snoozed, or off in ${document.languageId}.`);
+        return undefined;
+      }
       try {
         return await complete(daemon, documents, { document, position, context, token });
       } catch (error) {

@@ -53,7 +53,7 @@ export async function unloadOthers(daemon: DaemonConnection, row: Partial<ModelR
 export async function remove(daemon: DaemonConnection, row: ModelRow): Promise<void> {
   const isLoaded = await isRunning(daemon, row);
   const action = isLoaded ? 'Unload and Delete' : 'Delete';
-  const detail = `${isLoaded ? 'It is loaded and will be unloaded first. ' : ''}To use it again, you must pull it again.`;
+  const detail = `${isLoaded ? 'It is loaded and will be unloaded first. ' : ''}To use it again, you must pull or create it again.`;
   const question = `Delete the model ${row.model}?`;
   const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, action);
   if (answer === action) await daemon.request(deleteModelRequest, { ...paramsOf(row), stop: isLoaded });

@@ -114,7 +114,7 @@ export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): V
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
       sizes.length === 0 ? '' : `sizes ${sizes.join(', ')}`,
-      ...capabilities,
+      ...special.map(sayingOf),
       installed ? 'installed' : 'not installed',
       description,
     ]),
@@ -168,6 +168,10 @@ function sayCapabilities({ capabilities }: Model): readonly string[] {
     const { value, from } = capabilities[name as keyof typeof words];
     return value === true ? [from === 'name' ? `maybe ${saying}` : saying] : [];
   });
+}
+
+function sayingOf(name: string): string {
+  return Object.hasOwn(words, name) ? words[name as keyof typeof words][1] : name;
 }
 
 function spokenOf(parts: readonly string[]): string {
