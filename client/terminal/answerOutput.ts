@@ -4,7 +4,7 @@ import { createAnswerPrinter } from './answerPrinter.ts';
 import { type AnswerStats, describeUsage } from './answerStats.ts';
 import type { CommandLine } from './commandLine.ts';
 import { type ControlFilter, createControlFilter, showLine } from './controlCharacters.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
+import { type Surroundings, write, writeLine, writeText } from './streams.ts';
 import { styleFor } from './style.ts';
 import { describeCall, describeResult } from './toolLines.ts';
 import type { TakeDelta } from './turn.ts';
@@ -99,7 +99,7 @@ function renderedOutput(surroundings: Surroundings): AnswerOutput {
     async done(result, model, stats) {
       await end();
       if (stderr.isTTY)
-        await writeLine(stderr, styleFor(stderr, env).dim(describeUsage(showLine(model), result, stats)));
+        await writeText(stderr, styleFor(stderr, env).dim(describeUsage(showLine(model), result, stats)));
       else await tellCut(surroundings, result);
     },
     failed: end,
@@ -119,9 +119,10 @@ async function tell({ stderr, env }: Surroundings, remark: Remark): Promise<void
     const lines = describeResult(remark.toolResult, stderr.columns ?? 80);
     return writeLine(stderr, lines.map(dim).join('\n'));
   }
-  const text =
-    remark.kind === 'notice' ? showLine(forTerminal(remark.notice.message)) : describeCall(remark.toolCall);
-  await writeLine(stderr, styleFor(stderr, env).yellow(text));
+  const { yellow } = styleFor(stderr, env);
+  if (remark.kind === 'notice')
+    return writeText(stderr, yellow(showLine(forTerminal(remark.notice.message))));
+  await writeLine(stderr, yellow(describeCall(remark.toolCall)));
 }
 
 async function tellCut({ stderr }: Surroundings, { finishReason }: ChatResult): Promise<void> {

@@ -5,7 +5,7 @@ import { createControlFilter, showLine } from './controlCharacters.ts';
 import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
 import type { Style } from './style.ts';
 import { describeCall, describeResult } from './toolLines.ts';
-import { WordWrap } from './wordWrap.ts';
+import { WordWrap, wrapText } from './wordWrap.ts';
 
 /** Turns the deltas of one answer into what a terminal shows. */
 export interface AnswerPrinter {
@@ -55,7 +55,8 @@ export function createAnswerPrinter(style: Style, columns: number, coloursFor?: 
 
   return {
     delta(delta) {
-      if (delta.kind === 'notice') return line(style.yellow(showLine(forTerminal(delta.notice.message))));
+      if (delta.kind === 'notice')
+        return line(style.yellow(wrapText(showLine(forTerminal(delta.notice.message)), columns)));
       if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
       if (delta.kind === 'toolResult')
         return line(describeResult(delta.toolResult, width).map(style.dim).join('\n'));

@@ -97,9 +97,18 @@ export function describeUsage(
 export function describeStats(model: string, stats: AnswerStats): string {
   const { promptTokens, completionTokens, firstPieceSeconds, answerSeconds } = stats;
   const speed = stats.tokensPerSecond === undefined ? '' : `, ${stats.tokensPerSecond.toFixed(1)} a second`;
-  return [
+  const beginning = [
     `model         ${model}`,
     `first piece   after ${firstPieceSeconds.toFixed(1)} s, with loading the model and reading the prompt`,
+  ];
+  // Of an answer that was cancelled the runner counts nothing.
+  if (promptTokens + completionTokens === 0)
+    return [
+      ...beginning,
+      `answer        ${answerSeconds.toFixed(1)} s, then cancelled; its tokens were not counted`,
+    ].join('\n');
+  return [
+    ...beginning,
     `answer        ${completionTokens} tokens in ${answerSeconds.toFixed(1)} s${speed}`,
     `prompt        ${promptTokens} tokens`,
     ...describeWindow(stats),

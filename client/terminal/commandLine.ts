@@ -3,7 +3,7 @@ import type { ChatParams } from '../../protocol/chat.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { TerminalError } from './failure.ts';
 import { type FlagName, flagOf, flags, flagUsage, isFlag } from './flags.ts';
-import { parseContext, parseOption, parseThink } from './flagValues.ts';
+import { parseContext, parseKeepAlive, parseOption, parseThink } from './flagValues.ts';
 import { nearest } from './nearest.ts';
 import { thinkWords } from './thinkWords.ts';
 
@@ -64,7 +64,11 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const all = (name: FlagName) => given.get(name) ?? [];
   const last = (name: FlagName) => all(name).at(-1);
   const is = (name: FlagName) => given.has(name);
-  const { think, context } = { think: last('think'), context: last('context') };
+  const { think, context, keepAlive } = {
+    think: last('think'),
+    context: last('context'),
+    keepAlive: last('keep-alive'),
+  };
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
@@ -80,7 +84,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     allow: all('allow'),
     files: all('file'),
     images: all('image'),
-    keepAlive: last('keep-alive'),
+    keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),
     session: last('session'),
     continue: is('continue'),
     raw: is('raw'),

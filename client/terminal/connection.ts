@@ -6,7 +6,7 @@ import type { CommandLine } from './commandLine.ts';
 import { showLine } from './controlCharacters.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { refusedParameter, TerminalError } from './failure.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, writeLine, writeText } from './streams.ts';
 import { styleFor } from './style.ts';
 
 /** A daemon, and whether the runner behind it is the practice runner. */
@@ -57,7 +57,7 @@ export async function connect(
 function sayFaults({ stderr, env }: Surroundings, daemon: Daemon): void {
   daemon.onNotification(logNotification, ({ message }) => {
     if (isFaultOfConfiguration(message))
-      void writeLine(stderr, styleFor(stderr, env).yellow(showLine(message)));
+      void writeText(stderr, styleFor(stderr, env).yellow(showLine(message)));
   });
 }
 

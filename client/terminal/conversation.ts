@@ -13,10 +13,9 @@ import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { OpenConversation } from './openConversation.ts';
 import { runSlashCommand } from './slashCommands.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, writeLine, writeText } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
-import { wrapText } from './wordWrap.ts';
 
 export interface ConversationOptions {
   readonly commandLine: CommandLine;
@@ -78,7 +77,7 @@ class Talk {
 
   async run(): Promise<void> {
     const greeting = `Talking to ${showLine(this.#conversation.model)}.${this.#aboutTools()} /help lists the commands, Ctrl-D leaves.`;
-    await this.#say(this.#style.dim(wrapText(greeting, this.#surroundings.stdout.columns || 80)));
+    await this.#say(this.#style.dim(greeting));
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
       // At each entry: a window that is closed ends the program without a word.
@@ -143,6 +142,6 @@ class Talk {
   }
 
   #say(text: string): Promise<void> {
-    return writeLine(this.#surroundings.stdout, text);
+    return writeText(this.#surroundings.stdout, text);
   }
 }

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import { failureOf, refusedParameter } from './failure.ts';
 import { noteLoading } from './loadingNote.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
+import { type Surroundings, write, writeLine, writeText } from './streams.ts';
 import { styleFor } from './style.ts';
 import { createTurns } from './turn.ts';
 
@@ -50,7 +50,7 @@ export function createConversationTurns(
       const stats = clock.stats(result);
       await loading.end();
       await write(stdout, printer.end());
-      await writeLine(stdout, `${style.dim(describeUsage(showLine(model), result, stats))}\n`);
+      await writeText(stdout, `${style.dim(describeUsage(showLine(model), result, stats))}\n`);
       onDidAnswer(model, stats);
       return result.messages ?? whatCame(result.message);
     } catch (cause) {
@@ -60,7 +60,7 @@ export function createConversationTurns(
       await write(stdout, printer.end());
       const error = await withNearModels(connection.daemon, params.model, cause);
       const { kind, message, partial, messages } = failureOf(error);
-      await writeLine(stdout, `${style.red(message)}\n`);
+      await writeText(stdout, `${style.red(message)}\n`);
       // It was deleted meanwhile: the next prompt begins another, with all that was said.
       if (refusedParameter(cause) === 'session') onDidLoseSession();
       if (kind === 'daemon-failed') await renew();
@@ -74,7 +74,7 @@ export function createConversationTurns(
       await connection.renew();
       await writeLine(stdout, style.dim('It was started again: the conversation can go on.\n'));
     } catch (error) {
-      await writeLine(stdout, `${style.red(failureOf(error).message)}\n`);
+      await writeText(stdout, `${style.red(failureOf(error).message)}\n`);
     }
   }
 }

@@ -6,6 +6,7 @@ import { TerminalError } from './failure.ts';
 import { commandHelp, helpText } from './help.ts';
 import { nearest } from './nearest.ts';
 import { type Surroundings, write } from './streams.ts';
+import { wrapText } from './wordWrap.ts';
 
 /**
  * Does what a command line asks for; returns the exit code.
@@ -69,6 +70,6 @@ function unknownCommand(name: string): TerminalError {
 }
 
 async function print(stdout: Surroundings['stdout'], text: string): Promise<number> {
-  await write(stdout, text);
+  await write(stdout, stdout.isTTY ? wrapText(text, stdout.columns || 80) : text);
   return 0;
 }

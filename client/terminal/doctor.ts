@@ -10,7 +10,7 @@ import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf } from './failure.ts';
 import { examineConfiguration, examineModels, examineProxy, type Finding } from './findings.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, writeLine, writeText } from './streams.ts';
 import { styleFor } from './style.ts';
 
 /** Looks at all that could be in the way. Returns 1 when something failed. */
@@ -129,6 +129,6 @@ async function report({ stdout, env }: Surroundings, { json }: CommandLine, find
   const style = styleFor(stdout, env);
   const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') };
   const { check, state, found, mend } = finding;
-  await writeLine(stdout, `${marks[state]}  ${showLine(`${check}: ${found}`)}`);
-  if (mend !== undefined) await writeLine(stdout, `      -> ${showLine(mend)}`);
+  await writeText(stdout, `${marks[state]}  ${showLine(`${check}: ${found}`)}`);
+  if (mend !== undefined) await writeText(stdout, `      -> ${showLine(mend)}`);
 }

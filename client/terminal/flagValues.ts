@@ -22,14 +22,50 @@ export function parseContext(word: string): number {
   );
 }
 
+/** Seconds, or a duration such as `10m`; it stays the text that it is. */
+export function parseKeepAlive(word: string): string {
+  if (/^-?\d+$|^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(word)) return word;
+  throw new TerminalError(
+    'usage',
+    `"${showLine(word)}" is no time that a model can stay loaded: it is seconds, such as 600, or such as 30m or 1h30m; -1 is for ever.`,
+  );
+}
+
 /** `NAME=VALUE`; a value is a number, `true`, `false`, a JSON list, or else text. */
 export function parseOption(text: string): readonly [name: string, value: unknown] {
   const [, name, value = ''] = /^([A-Za-z_][\w.]*)\s*=(.*)$/s.exec(text) ?? [];
-  if (name !== undefined && value.trim() !== '') return [name, optionValue(value.trim())];
+  if (name !== undefined && value.trim() !== '') return [name, valueOfOption(name, value.trim())];
   throw new TerminalError(
     'usage',
     `"${showLine(text)}" is no option: it is a name, "=" and a value, such as temperature=0.2.`,
   );
+}
+
+/** Options of the runner that are numbers, as people set them. */
+export const numericOptions: readonly string[] = [
+  'temperature',
+  'top_k',
+  'top_p',
+  'min_p',
+  'seed',
+  'num_predict',
+  'num_ctx',
+  'num_keep',
+  'num_gpu',
+  'num_thread',
+  'num_batch',
+  'repeat_last_n',
+  'repeat_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+];
+
+/** The runner would refuse the whole prompt for the wrong type. */
+function valueOfOption(name: string, text: string): unknown {
+  const value = optionValue(text);
+  if (name === 'stop') return Array.isArray(value) ? value : [text];
+  if (typeof value === 'number' || !numericOptions.includes(name)) return value;
+  throw new TerminalError('usage', `${name} is a number: "${showLine(text)}" is none.`);
 }
 
 function optionValue(text: string): unknown {

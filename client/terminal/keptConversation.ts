@@ -10,7 +10,7 @@ import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf, refusedParameter, TerminalError } from './failure.ts';
 import { localTime } from './modelDescription.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, writeText } from './streams.ts';
 
 /**
  * The conversation that the command line wants to go on with; undefined where it names none.
@@ -55,7 +55,7 @@ export async function chooseModelOf(
   daemon: Daemon,
   kept: ReadSessionResult | undefined,
 ): Promise<string> {
-  const say = (sentence: string) => void writeLine(stderr, sentence);
+  const say = (sentence: string) => void writeText(stderr, sentence);
   try {
     return await chooseModel(daemon, kept?.session.model, say);
   } catch (error) {

@@ -1,11 +1,12 @@
 import { type ListedToolServer, listToolsRequest } from '../../protocol/tools.ts';
+import { cutTo } from './columns.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
-import { type Style, styleFor } from './style.ts';
-import { formatTable } from './table.ts';
+import { formatTable, lookOf, type TableLook } from './table.ts';
 import { chooseTools } from './toolChoice.ts';
+import { wrapText } from './wordWrap.ts';
 
 /** Tool servers and what they offer: as a table, or one object a server. Returns 1 when one failed. */
 export async function listTools(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
@@ -20,30 +21,30 @@ export async function listTools(surroundings: Surroundings, commandLine: Command
       stdout,
       'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.',
     );
-  else await write(stdout, toolsTable(servers, styleFor(stdout, env)));
+  else await write(stdout, toolsTable(servers, lookOf(stdout, env)));
   return servers.some(({ state }) => state === 'failed') ? 1 : 0;
 }
 
-/** A row for each tool; of a server that has none, one that says why. */
+/** A row for each tool; below them, why a server has none. */
 export function toolsTable(
   servers: readonly ListedToolServer[],
-  style: Style,
+  look: TableLook,
   isOn?: (server: string) => boolean,
 ): string {
-  const rows = servers.flatMap(({ name, state: found, message, needsLogin, tools }) => {
+  const rows = servers.flatMap(({ name, state: found, needsLogin, tools }) => {
     const state = needsLogin ? 'needs login' : found;
     const is = state !== 'ready' ? state : isOn === undefined ? state : isOn(name) ? 'on' : 'off';
     const first = [showLine(name), is];
-    if (tools.length === 0) return [[...first, '', showLine(message ?? '')]];
+    if (tools.length === 0) return [first];
     return tools.map((tool, index) => [
       ...(index === 0 ? first : ['', '']),
       showLine(tool.name),
-      showLine(tool.description.split('\n')[0] ?? '').slice(0, 70),
+      cutTo(showLine(tool.description.split('\n')[0] ?? ''), 70),
     ]);
   });
-  return formatTable(
-    [{ title: 'SERVER' }, { title: 'STATE' }, { title: 'TOOL' }, { title: 'WHAT IT DOES' }],
-    rows,
-    { style },
-  );
+  const columns = ['SERVER', 'STATE', 'TOOL', 'WHAT IT DOES'].map((title) => ({ title }));
+  const faults = servers.flatMap(({ message = '' }) => (message === '' ? [] : [`${showLine(message)}\n`]));
+  const { width = Number.POSITIVE_INFINITY } = look;
+  const below = faults.length === 0 ? '' : `\n${wrapText(faults.join(''), width)}`;
+  return formatTable(columns, rows, look) + below;
 }

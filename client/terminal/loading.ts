@@ -11,7 +11,7 @@ import { commonFlags } from './flags.ts';
 import { interruptible } from './interruptible.ts';
 import { describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
 import { readPiped } from './oneAnswer.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
+import { type Surroundings, write, writeLine, writeText } from './streams.ts';
 
 /** Loads a model, or has it answer the words behind its name or what is piped in. */
 export async function runModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
@@ -49,7 +49,7 @@ async function loadModel(surroundings: Surroundings, commandLine: CommandLine): 
     const { model } = outcome.value;
     await (json
       ? writeEvent(surroundings, 'done', model)
-      : writeLine(stdout, showLine(describeLoaded(model, today()))));
+      : writeText(stdout, showLine(describeLoaded(model, today()))));
     return 0;
   });
 }

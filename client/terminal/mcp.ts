@@ -13,7 +13,7 @@ import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf, refusedParameter, TerminalError } from './failure.ts';
 import { interruptible } from './interruptible.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, writeLine, writeText } from './streams.ts';
 
 /** What stands behind `runner mcp`. */
 export const mcpWords: readonly string[] = ['login', 'logout'];
@@ -28,11 +28,22 @@ export async function runMcp(surroundings: Surroundings, commandLine: CommandLin
     );
   const { name, ...entries } = namedServer(server);
   const shown = showLine(server);
-  return withDaemon(surroundings, { commandLine, ...entries }, (daemon) =>
-    word === 'login'
-      ? logIn(surroundings, commandLine, { daemon, server: name, shown })
-      : logOut(surroundings, commandLine, { daemon, server: name, shown }),
-  );
+  return withDaemon(surroundings, { commandLine, ...entries }, async (daemon) => {
+    const named = { daemon, server: name, shown };
+    try {
+      return await (word === 'login' ? logIn : logOut)(surroundings, commandLine, named);
+    } catch (error) {
+      throw refusedParameter(error) === 'server' ? unfitServer(error) : error;
+    }
+  });
+}
+
+/** The daemon's sentence is about a parameter; here it is a word of the command line. */
+function unfitServer(error: unknown): TerminalError {
+  const { message } = failureOf(error);
+  const why = message.slice(message.indexOf(': ') + 2);
+  const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
+  return new TerminalError('usage', `${sentence} "runner tools" lists the tool servers.`, { cause: error });
 }
 
 /** A login is for an address, so one may be named that only an editor has entered. */
@@ -72,7 +83,7 @@ async function logIn(
   const { scope } = outcome.value;
   await (json
     ? writeLine(stdout, JSON.stringify({ event: 'done', server: shown, ...outcome.value }))
-    : writeLine(
+    : writeText(
         stderr,
         `You are logged in to ${shown}${scope === undefined ? '' : `, for: ${showLine(scope)}`}.`,
       ));
@@ -88,7 +99,7 @@ async function showAddress(
   await writeLine(stderr, `To log in to ${shown}, open this address in your browser:\n`);
   await writeLine(stderr, `${showLine(url)}\n`);
   if (isAtTerminal(surroundings))
-    await writeLine(
+    await writeText(
       stderr,
       `If the browser is on another machine, it ends at a page that it cannot open. Paste the address of that page here; it begins with ${redirectUrl}`,
     );
@@ -130,7 +141,7 @@ async function logOut(
 ): Promise<number> {
   const result = await daemon.request(logoutRequest, { server });
   if (json) await writeLine(stdout, JSON.stringify({ event: 'done', server: shown, ...result }));
-  else await writeLine(stderr, logoutSentence(shown, result));
+  else await writeText(stderr, logoutSentence(shown, result));
   return 0;
 }
 

@@ -9,7 +9,7 @@ import {
   describeMemory,
   localTime,
 } from './modelDescription.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
+import { type Surroundings, write, writeLine, writeText } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
 import { formatBytes, formatTable } from './table.ts';
 
@@ -21,7 +21,7 @@ export async function showModels(surroundings: Surroundings, commandLine: Comman
     if (stale) await writeLine(stderr, 'The runner does not answer; this is the last known list.');
     if (commandLine.json) for (const model of models) await writeLine(stdout, JSON.stringify(model));
     else if (models.length > 0) await write(stdout, modelsTable(models, styleFor(stdout, env)));
-    else await writeLine(stderr, 'No model is installed. Pull one, for example with "runner pull qwen3:4b".');
+    else await writeText(stderr, 'No model is installed. Pull one, for example with "runner pull qwen3:4b".');
     return 0;
   });
 }
@@ -35,7 +35,7 @@ export async function showLoaded(surroundings: Surroundings, commandLine: Comman
     if (commandLine.json) for (const model of loaded) await writeLine(stdout, JSON.stringify(model));
     else if (loaded.length > 0) await write(stdout, loadedTable(loaded, styleFor(stdout, env), today()));
     else
-      await writeLine(
+      await writeText(
         stderr,
         'No model is loaded. The first question loads one, and so does "runner run M".',
       );

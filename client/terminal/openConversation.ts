@@ -18,8 +18,9 @@ import { chooseModelOf, describeSession, openKept } from './keptConversation.ts'
 import { toolsTable } from './listTools.ts';
 import { shownMessage } from './sessions.ts';
 import type { ConversationState } from './slashCommands.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
+import { type Surroundings, write, writeText } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
+import { lookOf } from './table.ts';
 import type { ToolChoice } from './toolChoice.ts';
 
 export interface Beginning {
@@ -166,10 +167,11 @@ export class OpenConversation implements ConversationState {
 
   async listTools() {
     const { servers } = await this.#connection.daemon.request(listToolsRequest, {});
-    return toolsTable(servers, this.#style, (name) => this.tools.has(name));
+    const { stdout, env } = this.#surroundings;
+    return toolsTable(servers, lookOf(stdout, env), (name) => this.tools.has(name));
   }
 
   #say(text: string): Promise<void> {
-    return writeLine(this.#surroundings.stdout, text);
+    return writeText(this.#surroundings.stdout, text);
   }
 }

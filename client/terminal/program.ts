@@ -2,7 +2,7 @@ import { parseCommandLine } from './commandLine.ts';
 import { runCommand } from './dispatch.ts';
 import { failureOf } from './failure.ts';
 import { Insisted } from './interrupts.ts';
-import { type Surroundings, writeLine } from './streams.ts';
+import { type Surroundings, writeLine, writeText } from './streams.ts';
 
 /** The whole program but its process. Returns the exit code. */
 export async function runProgram(surroundings: Surroundings, args: readonly string[]): Promise<number> {
@@ -13,7 +13,7 @@ export async function runProgram(surroundings: Surroundings, args: readonly stri
     const failure = failureOf(error);
     if (asksForJson(args))
       await writeLine(surroundings.stdout, JSON.stringify({ event: 'error', ...failure }));
-    await writeLine(surroundings.stderr, failure.message);
+    await writeText(surroundings.stderr, failure.message);
     return failure.kind === 'usage' ? 2 : 1;
   }
 }

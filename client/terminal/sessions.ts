@@ -16,7 +16,7 @@ import { orUnknown, timeOf, titleOf } from './keptConversation.ts';
 import { sessionToMarkdown } from './sessionMarkdown.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { styleFor } from './style.ts';
-import { formatTable } from './table.ts';
+import { formatTable, lookOf } from './table.ts';
 import { describeCall } from './toolLines.ts';
 
 /** What stands behind `runner sessions` where it is no query. */
@@ -52,9 +52,12 @@ async function list(
   const sessions = await allSessions(daemon, query);
   if (json) for (const session of sessions) await writeLine(stdout, JSON.stringify(session));
   else if (sessions.length > 0) {
-    const look = { style: styleFor(stdout, env), ...(stdout.isTTY ? { width: stdout.columns || 80 } : {}) };
-    const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({ title }));
-    await write(stdout, formatTable(columns, sessions.map(rowOf), look));
+    const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({
+      title,
+      isFlexible: title === 'TITLE' || title === 'FOLDER',
+    }));
+    const rows = sessions.map((session) => rowOf(session, env['HOME']));
+    await write(stdout, formatTable(columns, rows, lookOf(stdout, env)));
   } else
     await writeLine(
       stderr,
@@ -75,9 +78,11 @@ async function allSessions(daemon: Daemon, query: string): Promise<readonly Sess
   return found;
 }
 
-function rowOf(session: Session): readonly string[] {
+function rowOf(session: Session, home = ''): readonly string[] {
   const { id, turns, cwd = '' } = session;
-  return [id, timeOf(session), String(turns), titleOf(session), showLine(cwd)];
+  const isAtHome = home !== '' && (cwd === home || cwd.startsWith(`${home}/`));
+  const folder = isAtHome ? `~${cwd.slice(home.length)}` : cwd;
+  return [id, timeOf(session), String(turns), titleOf(session), showLine(folder)];
 }
 
 async function show(

@@ -1,7 +1,8 @@
 import { readAttachment, readImage, readSystem } from './chatFiles.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { showLine } from './controlCharacters.ts';
-import { parseContext, parseOption, parseThink } from './flagValues.ts';
+import { numericOptions, parseContext, parseOption, parseThink } from './flagValues.ts';
+import { nearest } from './nearest.ts';
 import type { SlashResult } from './slashResult.ts';
 import { thinkWordOf, thinkWords } from './thinkWords.ts';
 
@@ -54,7 +55,11 @@ export async function changeOption(state: Changeable, words: string): Promise<Sl
     first.includes('=') ? `${first}${rest}` : `${first}=${rest.replace(/^=\s*/, '')}`,
   );
   settings.options = { ...settings.options, [name]: value };
-  return { text: describeOption(settings, name) };
+  // Another runner may have options that are not known here, so that none is refused.
+  const near =
+    numericOptions.includes(name) || name === 'stop' ? undefined : nearest(name, numericOptions, 1)[0];
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  return { text: `${describeOption(settings, name)}${hint}` };
 }
 
 function describeOptions({ options }: ChatSettings): string {

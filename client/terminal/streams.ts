@@ -3,6 +3,7 @@ import type { StdioToolServer } from '../../protocol/tools.ts';
 import type { ColoursFor } from './codeFence.ts';
 import type { DaemonProcess } from './daemonProcess.ts';
 import { TerminalError } from './failure.ts';
+import { wrapText } from './wordWrap.ts';
 
 /** What a program has of its surroundings, handed in so that tests run it in process. */
 export interface Surroundings {
@@ -48,6 +49,11 @@ export async function write(stream: Writable, text: string): Promise<void> {
 
 export async function writeLine(stream: Writable, text: string): Promise<void> {
   await write(stream, `${text}\n`);
+}
+
+/** Sentences for a person: on a screen, its edge parts no word. */
+export function writeText(stream: Surroundings['stdout'], text: string): Promise<void> {
+  return writeLine(stream, stream.isTTY ? wrapText(text, stream.columns || 80) : text);
 }
 
 /**

@@ -122,10 +122,30 @@ export class WordWrap {
   }
 }
 
-/** A text in lines of so many columns. */
+/**
+ * A text in lines of so many columns. What a line is wrapped to stands under what follows its last gap of two blanks or
+ * more, as in a list of commands. Sequences that set a style stay as they are.
+ */
 export function wrapText(text: string, width: number): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, width))
+    .join('\n');
+}
+
+function wrapLine(line: string, width: number): string {
   const wrap = new WordWrap(width);
-  for (const character of text) character === '\n' ? wrap.newline() : wrap.character(character);
+  const lead = /^(?:.*\S)? {2,}(?=\S)/.exec(line)?.[0] ?? '';
+  const columns = columnsOf(lead.replace(sgr, ''));
+  // Beside a narrow column, the text would be hard to read.
+  if (columns <= width / 2) wrap.lead(lead, columns, ' '.repeat(columns));
+  const rest = columns <= width / 2 ? line.slice(lead.length) : line;
+  for (const [piece] of rest.matchAll(pieces))
+    piece.startsWith('\u001b[') ? wrap.style(piece) : wrap.character(piece);
   wrap.flush();
   return wrap.take().replace(/ +$/gm, '');
 }
+
+/** Sequences that set a style and show nothing. */
+const sgr = /\u001b\[[0-9;]*m/g;
+const pieces = /\u001b\[[0-9;]*m|[\s\S]/gu;

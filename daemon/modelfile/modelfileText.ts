@@ -43,9 +43,9 @@ async function readBytes(path: string): Promise<Uint8Array> {
   try {
     return await readRegularBytes(path, maxModelfileBytes);
   } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const reason = error instanceof Error ? error.message : String(error);
-    throw new RunnerError('invalid-request', `The Modelfile ${path} cannot be read: ${reason}.`, {
-      cause: error,
-    });
+    const problem = isMissing ? 'is not there' : `cannot be read: ${reason}`;
+    throw new RunnerError('invalid-request', `The Modelfile ${path} ${problem}.`, { cause: error });
   }
 }

@@ -664,7 +664,7 @@ t.test('mistakes are told before anything is sent', async (t) => {
     [{ path, text: 'FROM plain' }, -32602, /"path"/],
     [{ path: 'Modelfile' }, -32602, /"path".*absolute/],
     [{ path: pathToFileURL(path).href }, -32602, /"path".*absolute/],
-    [{ path: join(folder, 'nowhere') }, -33011, /cannot be read/],
+    [{ path: join(folder, 'nowhere') }, -33011, /nowhere is not there\.$/],
     [{ path: folder }, -33011, /cannot be read: (it is not a regular file|EISDIR)/],
     [{ path: write('binary.gguf', Buffer.from([0x47, 0, 0xff])) }, -33011, /is not a text file/],
     [{ text: 'FROM ./relative.gguf' }, -33010, /save the Modelfile first, or write an absolute path/],

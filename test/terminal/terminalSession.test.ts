@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
+import { columnsOf } from '../../client/terminal/columns.ts';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
 import { openerOf } from '../../client/terminal/openAddress.ts';
 import type { ChatResult, Message } from '../../protocol/chat.ts';
@@ -109,7 +110,7 @@ t.test('what the flags say reaches the turn', async (t) => {
     model: 'm:1b',
     messages: [{ role: 'system', content: 'Brief.' }, prompt],
     think: 'high',
-    options: { temperature: 0.2, stop: 'x', num_ctx: 4096 },
+    options: { temperature: 0.2, stop: ['x'], num_ctx: 4096 },
     keepAlive: '5m',
   };
   const asked: Turn['params'][] = [];
@@ -1009,7 +1010,7 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
   t.equal(await list.ended, 1);
   t.match(
     list.stdout.plain(),
-    /files {3}ready {8}read {2}Reads a file\.\ngone {4}failed {13}The tool server gone ended.*\nweb {5}needs login {8}The tool server web/,
+    /files {3}ready {8}read {2}Reads a file\.\ngone {4}failed\nweb {5}needs login\n\nThe tool server gone ended.*\nThe tool server web/,
   );
   const json = startTerminal({ ...withServers, args: ['tools', '--json'], input: '', answers });
   await json.ended;
@@ -1020,6 +1021,71 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
     doctor.stdout.plain(),
     /ok {4}tools: files offers one tool\nfail {2}tools: The tool server gone ended[\s\S]*wants a login\.\n +-> Run: runner mcp login web\n/,
   );
+});
+
+t.test('on a narrow screen no word is parted, and no column is lost', async (t) => {
+  const message = 'The tool server gone cannot be started: its command is not there.';
+  const tool = { name: 'read', description: `Reads a file ${'and more '.repeat(9)}`, inputSchema: {} };
+  const servers = [
+    { name: 'files', state: 'ready', tools: [tool] },
+    { name: 'gone', state: 'failed', message, tools: [] },
+  ];
+  const long = { ...rivers, title: 'Rivers of Europe and of Asia and of Africa', cwd: '/home/ada/notes' };
+  const answers = {
+    'runner/tools/list': () => ({ servers }),
+    'runner/sessions/list': () => ({ sessions: [long] }),
+  };
+  const cases: readonly { readonly args: readonly string[]; readonly want: readonly RegExp[] }[] = [
+    { args: ['--help'], want: [/runner ps {20}/, /Without a command, "runner" opens the conversation/] },
+    { args: ['tools'], want: [/read {2}Reads a file and more and more and more and…/, new RegExp(message)] },
+    { args: ['doctor'], want: [new RegExp(`tools: ${message}`), /-> Correct its entry in "mcpServers"\./] },
+    { args: ['sessions'], want: [/ 1 {6}Rivers of Eu… {2}~\/notes$/] },
+    {
+      args: ['mcp', 'login'],
+      want: [/"runner mcp" needs .*, and the name of a tool server\. Say: runner mcp login\|logout NAME$/],
+    },
+    { args: ['cp', 'n'.repeat(40), 'x'], want: [/There is no model "n+"\. Installed: m:1b\.$/] },
+  ];
+  for (const { args, want } of cases) {
+    const env = { ...withServers.env, HOME: '/home/ada' };
+    const run = startTerminal({ args, env, isScreen: true, columns: 66, models, answers });
+    await run.ended;
+    const shown = run.stdout.plain() + run.stderr.plain();
+    const lines = shown.split('\n');
+    t.strictSame(
+      lines.filter((line) => columnsOf(line) > 66),
+      [],
+      `${args.join(' ')} fits`,
+    );
+    // A line that is wrapped hangs behind blanks.
+    const whole = shown
+      .trim()
+      .replace(/\n +(?!->)/g, ' ')
+      .replace(/\n(?!\S+ {2})/g, ' ');
+    for (const pattern of want) t.match(whole, pattern, args.join(' '));
+  }
+});
+
+t.test('a word that fits nowhere is refused before anything is asked', async (t) => {
+  const refused = (why: string) => () =>
+    new ResponseError(-32602, `The parameter "server" is not valid: ${why}`, { path: 'server' });
+  const answers = { 'runner/tools/login': refused('there is no tool server "web" at an address.') };
+  const cases = [
+    { args: ['run', 'm', '--keep-alive', '9x'], want: /^"9x" is no time that a model can stay loaded/ },
+    {
+      args: ['chat', '--option', 'temperature=hot', 'hi'],
+      want: /^temperature is a number: "hot" is none\.\n$/,
+    },
+    {
+      args: ['mcp', 'login', 'web'],
+      want: /^There is no tool server "web" at an address\. "runner tools" lists the tool servers\.\n$/,
+    },
+  ];
+  for (const { args, want } of cases) {
+    const run = startTerminal({ args, input: '', models, answers });
+    t.equal(await run.ended, 2, args.join(' '));
+    t.match(run.stderr.text(), want);
+  }
 });
 
 t.test('a login shows its address, opens it at a terminal, and takes what was pasted', async (t) => {
