@@ -5,7 +5,12 @@ import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t from 'tap';
-import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  type Message,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { orAborted } from '../../daemon/abort.ts';
@@ -37,6 +42,7 @@ import type { ChatDelta } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
 import type { ProgressParams, WorkProgress } from '../../protocol/progress.ts';
+import { connectClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 
@@ -1034,4 +1040,80 @@ function messageOf(work: () => unknown): string {
   } catch (error) {
     return error instanceof TypeError ? error.message : 'no error';
   }
+}
+
+t.test('messages that LSP does not have fail the tests that see them', async (t) => {
+  const cases = [
+    { name: 'a hover', asks: 'textDocument/hover', answer: { result: { contents: 'text' } } },
+    { name: 'an empty answer', asks: 'shutdown', answer: { result: null } },
+    { name: 'an error', asks: 'shutdown', answer: { error: { code: -32600, message: 'no' } } },
+    { name: 'a message of our own', says: { method: 'runner/log', params: { colour: 'red' } } },
+    {
+      ...{ name: 'a misspelt property', asks: 'textDocument/hover' },
+      ...{ answer: { result: { contents: 'text', rnage: {} } }, want: /unevaluated/ },
+    },
+    { name: 'no result', asks: 'shutdown', answer: {}, want: /must be null/ },
+    {
+      ...{ name: 'an error without a sentence', asks: 'shutdown' },
+      ...{ answer: { error: { code: 1 } }, want: /'message'/ },
+    },
+    {
+      ...{ name: 'a kind that there is not', asks: 'textDocument/completion' },
+      ...{ answer: { result: [{ label: 'x', kind: 99 }] }, want: /allowed values/ },
+    },
+    {
+      ...{ name: 'a capability of another type', asks: 'initialize' },
+      ...{ answer: { result: { capabilities: { hoverProvider: 'yes' } } }, want: /hoverProvider/ },
+    },
+    {
+      name: 'a position before the first line',
+      says: {
+        method: 'textDocument/publishDiagnostics',
+        params: { uri: 'file:///m', diagnostics: [{ message: 'm', range: rangeAt(-1) }] },
+      },
+      want: />= 0/,
+    },
+    {
+      name: 'a report without its kind',
+      says: { method: '$/progress', params: { token: 1, value: { message: 'm' } } },
+      want: /'kind'/,
+    },
+    {
+      name: 'what is registered',
+      says: {
+        ...{ id: 1, method: 'client/registerCapability' },
+        params: { registrations: [{ id: '1', method: 'textDocument/inlineCompletoin' }] },
+      },
+      want: /no method textDocument\/inlineCompletoin/,
+    },
+    {
+      name: 'another direction',
+      says: { method: 'textDocument/didOpen', params: {} },
+      want: /only a client/,
+    },
+    { name: 'a name of nothing', says: { method: 'window/logMesage', params: {} }, want: /no such/ },
+    { name: 'an answer to nothing', says: { id: 7, result: null }, want: /answers nothing/ },
+  ] as const;
+  for (const { name, ...given } of cases) {
+    const { asks, answer, says, want } = { asks: '', answer: {}, says: undefined, want: undefined, ...given };
+    const [toClient, toDaemon] = [new PassThrough(), new PassThrough()];
+    const client = connectClient(new StreamMessageReader(toClient), new StreamMessageWriter(toDaemon));
+    const send = (message: object) => toClient.write(frame(JSON.stringify({ jsonrpc: '2.0', ...message })));
+    if (asks !== '') {
+      const answered = client.connection.sendRequest(asks).catch(() => undefined);
+      await once(toDaemon, 'data');
+      send({ id: 0, ...answer });
+      await answered;
+    }
+    const isRead = new Promise((resolve) => client.connection.onNotification('runner/last', resolve));
+    if (says) send(says);
+    send({ method: 'runner/last', params: {} });
+    await isRead;
+    if (want) t.throws(() => client.disconnect(), { message: want }, name);
+    else t.doesNotThrow(() => client.disconnect(), name);
+  }
+});
+
+function rangeAt(line: number) {
+  return { start: { line, character: 0 }, end: { line: 0, character: 0 } };
 }

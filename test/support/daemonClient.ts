@@ -1,9 +1,10 @@
 import {
   CancellationTokenSource,
   createMessageConnection,
+  type Message,
   type MessageConnection,
-  type StreamMessageReader,
-  type StreamMessageWriter,
+  type MessageReader,
+  type MessageWriter,
 } from 'vscode-jsonrpc/node';
 import {
   type ChatDelta,
@@ -14,6 +15,7 @@ import {
 } from '../../protocol/chat.ts';
 import type { LogParams } from '../../protocol/log.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
+import { createLspModel } from './lspModel.ts';
 
 /** A client of the daemon's protocol, typed by the protocol's own messages. */
 export interface DaemonClient {
@@ -36,11 +38,21 @@ export interface ChatOptions {
   readonly onDelta?: (delta: ChatDelta) => void;
 }
 
-export function connectClient(
-  reader: StreamMessageReader,
-  writer: StreamMessageWriter,
-): Omit<DaemonClient, 'close'> {
-  const connection = createMessageConnection(reader, writer);
+export interface ConnectedClient extends Omit<DaemonClient, 'close'> {
+  /** @throws where a message of the daemon was not as LSP has published it. */
+  disconnect(): void;
+}
+
+export function connectClient(reader: MessageReader, writer: MessageWriter): ConnectedClient {
+  const model = createLspModel();
+  const problems: string[] = [];
+  const connection = createMessageConnection(
+    seenReader(reader, (message) => {
+      const problem = model.fromServer(message);
+      if (problem !== undefined) problems.push(problem);
+    }),
+    seenWriter(writer, model.fromClient),
+  );
   const logs: LogParams[] = [];
   const streams = new Map<string, (delta: ChatDelta) => void>();
   let streamId = 0;
@@ -72,5 +84,33 @@ export function connectClient(
       );
       return { result, deltas };
     },
+    disconnect() {
+      connection.dispose();
+      if (problems.length > 0) throw new Error(`Against the published model of LSP: ${problems.join('\n')}`);
+    },
+  };
+}
+
+function seenReader(reader: MessageReader, see: (message: Message) => void): MessageReader {
+  return {
+    ...{ onError: reader.onError, onClose: reader.onClose, onPartialMessage: reader.onPartialMessage },
+    listen: (take) =>
+      reader.listen((message) => {
+        see(message);
+        take(message);
+      }),
+    dispose: () => reader.dispose(),
+  };
+}
+
+function seenWriter(writer: MessageWriter, see: (message: Message) => void): MessageWriter {
+  return {
+    ...{ onError: writer.onError, onClose: writer.onClose },
+    write(message) {
+      see(message);
+      return writer.write(message);
+    },
+    end: () => writer.end(),
+    dispose: () => writer.dispose(),
   };
 }

@@ -72,7 +72,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     announced,
     async close() {
       await daemon.close();
-      client.connection.dispose();
+      client.disconnect();
       toDaemon.destroy();
       toClient.destroy();
     },

@@ -59,7 +59,7 @@ export async function startDaemonProcess(
       const ended = new Promise((resolve) => child.once('close', resolve));
       child.stdin?.end();
       await ended;
-      client.connection.dispose();
+      client.disconnect();
     },
   };
 }

@@ -16,8 +16,7 @@ export async function startDaemonWithRunner(
   const runner = await startStandIn(more.standIn);
   const daemon = await startPair({ host: runner.url, ...options }, more.pair);
   test.teardown(async () => {
-    await daemon.close();
-    await runner.close();
+    await daemon.close().finally(() => runner.close());
   });
   return { runner, daemon };
 }

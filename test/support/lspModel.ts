@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ProgressParams, WorkProgress } from '../../protocol/progress.ts';
+import { lspSchemas, type MetaModel, type MetaType, schemaOfType } from './lspSchemas.ts';
+
+/** Holds the messages of a server to the meta model that the Language Server Protocol has published. */
+export interface LspModel {
+  /** A message of the client: the answer to a request is held to the request's method. */
+  fromClient(message: unknown): void;
+  /** What is wrong with a message of the server; undefined where nothing is, or where the message is Runner's own. */
+  fromServer(message: unknown): string | undefined;
+}
+
+interface Message {
+  readonly jsonrpc?: unknown;
+  readonly id?: string | number | null;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+interface Published {
+  readonly model: MetaModel;
+  /** What is wrong with a value of a type. */
+  problemWith(type: MetaType, value: unknown): string | undefined;
+}
+
+let made: Published | undefined;
+
+/** Read once for all connections of a test file; a type is compiled when a message first has it. */
+function published(): Published {
+  if (made) return made;
+  const model: MetaModel = JSON.parse(
+    readFileSync('test/fixtures/published/language-server-protocol.metaModel.json', 'utf8'),
+  );
+  // A check runs seldom: making it fast takes longer.
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, code: { optimize: false } });
+  ajv.addSchema(lspSchemas(model), 'lsp');
+  const checks = new Map<MetaType, ValidateFunction>();
+  made = {
+    model,
+    problemWith(type, value) {
+      const check = checks.get(type) ?? ajv.compile(schemaOfType(type, model));
+      checks.set(type, check);
+      return check(value) ? undefined : ajv.errorsText(check.errors?.slice(0, 5));
+    },
+  };
+  return made;
+}
+
+const responseError: MetaType = {
+  kind: 'literal',
+  value: {
+    properties: [
+      { name: 'code', type: { kind: 'base', name: 'integer' } },
+      { name: 'message', type: { kind: 'base', name: 'string' } },
+      { name: 'data', type: { kind: 'reference', name: 'LSPAny' }, optional: true },
+    ],
+  },
+};
+/** The model leaves the value of a progress open; that of work that is done has one of these types. */
+const workDone: MetaType = {
+  kind: 'or',
+  items: ['Begin', 'Report', 'End'].map((name) => ({ kind: 'reference', name: `WorkDoneProgress${name}` })),
+};
+
+export function createLspModel(): LspModel {
+  const { model, problemWith } = published();
+  /** The requests of the client that have no answer yet. */
+  const asked = new Map<string | number, string>();
+  const requestOf = (method: string) => model.requests.find((request) => request.method === method);
+
+  const problemWithParams = ({ id, method = '', params }: Message): string | undefined => {
+    const known =
+      id === undefined ? model.notifications.find((each) => each.method === method) : requestOf(method);
+    if (!known) return `the protocol has no such ${id === undefined ? 'notification' : 'request'}`;
+    if (known.messageDirection === 'clientToServer') return 'only a client sends it';
+    if (!known.params) return params === undefined ? undefined : 'it has no parameters';
+    return problemWith(known.params, params) ?? problemInside(method, params);
+  };
+  /** Of what the model leaves open, and says elsewhere. */
+  const problemInside = (method: string, params: unknown): string | undefined => {
+    if (method === '$/progress') return problemWith(workDone, withoutOwn((params as ProgressParams).value));
+    if (method !== 'client/registerCapability') return undefined;
+    const { registrations } = params as { registrations: { method: string; registerOptions?: unknown }[] };
+    return registrations.map(problemWithRegistration).find((problem) => problem !== undefined);
+  };
+  const problemWithRegistration = (registration: { method: string; registerOptions?: unknown }) => {
+    const { method, registerOptions } = registration;
+    const known = [...model.requests, ...model.notifications].find(
+      (each) => (each.registrationMethod ?? each.method) === method,
+    );
+    if (!known) return `the protocol has no method ${method} to register`;
+    if (registerOptions === undefined || !known.registrationOptions) return undefined;
+    return problemWith(known.registrationOptions, registerOptions);
+  };
+  const problemWithAnswer = ({ id, result, error }: Message): string | undefined => {
+    if (error !== undefined && result !== undefined) return 'it is an answer and an error';
+    const problem = error === undefined ? undefined : problemWith(responseError, error);
+    // Who cannot read a request cannot name it.
+    if (problem !== undefined || (id === null && error !== undefined)) return problem;
+    const method = asked.get(id ?? '');
+    asked.delete(id ?? '');
+    if (method === undefined) return 'it answers nothing that was asked';
+    if (error !== undefined || isOwn(method)) return undefined;
+    const request = requestOf(method);
+    return request ? problemWith(request.result, result) : 'the protocol has no such request';
+  };
+  return {
+    fromClient(message) {
+      const { id, method } = message as Message;
+      if (id !== undefined && id !== null && method !== undefined) asked.set(id, method);
+    },
+    fromServer(value) {
+      const message = value as Message;
+      const { jsonrpc, method } = message;
+      const problem =
+        jsonrpc !== '2.0'
+          ? 'it is no message of JSON-RPC 2.0'
+          : method === undefined
+            ? problemWithAnswer(message)
+            : isOwn(method)
+              ? undefined
+              : problemWithParams(message);
+      return problem === undefined ? undefined : `${problem}: ${JSON.stringify(message).slice(0, 500)}`;
+    },
+  };
+}
+
+/** A progress has figures beside those of LSP, which docs/PROTOCOL.md names. */
+function withoutOwn(value: WorkProgress): object {
+  if (value.kind !== 'report') return value;
+  const { completed: _, total: __, parts: ___, ...published } = value;
+  return published;
+}
+
+/** Messages of Runner's own protocol are in docs/PROTOCOL.md. */
+function isOwn(method: string): boolean {
+  return method.startsWith('runner/');
+}
