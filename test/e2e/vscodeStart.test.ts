@@ -317,7 +317,7 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
     await set(editor, 'servers', [{ name: 'box', url }]);
     await editor.page
-      .getByText(/box: No runner answers/)
+      .getByText(/no answer at http/)
       .first()
       .waitFor();
     const box = await startStandIn({

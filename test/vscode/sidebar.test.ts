@@ -24,8 +24,7 @@ import type { Model } from '../../protocol/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';
 
-const rowsOf = (...names: readonly string[]) =>
-  names.map((name) => localRow(modelLike(name), { isNamed: false }));
+const rowsOf = (...names: readonly string[]) => names.map((name) => localRow(modelLike(name)));
 const failed = (name: string, kind: string, sentence = 'Start it.'): Outcome => ({
   ...{ name, rows: [] },
   failure: { kind, sentence },
@@ -38,32 +37,36 @@ t.test('how a view stands, and what it says', async (t) => {
     ['rows', [{ name: 'a', rows: rowsOf('m') }], 'filled', ''],
     ['an old list', [{ name: 'a', rows: rowsOf('m'), note: 'As of May.' }], 'filled', 'As of May.'],
     ['offline: the welcome text says what to do', [failed('a', 'server-unreachable')], 'offline', ''],
-    ['all are offline', [failed('a', 'server-unreachable'), failed('b', 'timeout')], 'offline', ''],
     ['a token is wanted', [failed('a', 'unauthorized')], 'unauthorized', ''],
     ['another failure', [failed('a', 'bad-response', 'A proxy?')], 'failed', 'A proxy?'],
-    [
-      'one of two is down',
-      [{ name: 'a', rows: rowsOf('m') }, failed('box', 'server-unreachable')],
-      'filled',
-      'box: Start it.',
-    ],
-    [
-      'one is down and the other empty',
-      [{ name: 'a', rows: [] }, failed('box', 'server-unreachable')],
-      'failed',
-      'box: Start it.',
-    ],
   ];
+  const alone = { isByServer: false };
   for (const [name, outcomes, condition, message] of cases)
-    t.strictSame(viewStateOf({ outcomes, filter: noFilter, shown: 1 }), { condition, message }, name);
+    t.strictSame(
+      viewStateOf({ outcomes, filter: noFilter, shown: 1, ...alone }),
+      { condition, message },
+      name,
+    );
+  const down = failed('box', 'server-unreachable');
+  const several: readonly (readonly [string, readonly Outcome[], string])[] = [
+    ['none has answered yet', [], 'loading'],
+    ['the first is empty', [{ name: 'a', rows: [] }], 'empty'],
+    ['one of two is down, which its row says', [{ name: 'a', rows: rowsOf('m') }, down], 'filled'],
+    ['one is down and the other empty', [{ name: 'a', rows: [] }, down], 'filled'],
+    ['both are down', [failed('a', 'timeout'), down], 'filled'],
+  ];
+  for (const [name, outcomes, condition] of several) {
+    const content = { outcomes, filter: noFilter, shown: 1, isByServer: true };
+    t.strictSame(viewStateOf(content), { condition, message: '' }, name);
+  }
 
   const filter = { words: 'zz', capabilities: [] };
   const outcomes = [{ name: 'a', rows: rowsOf('m', 'n'), note: 'Old.' }];
-  t.strictSame(viewStateOf({ outcomes, filter, shown: 0 }), {
+  t.strictSame(viewStateOf({ outcomes, filter, shown: 0, ...alone }), {
     condition: 'filled',
     message: 'Nothing matches “zz” among 2 models. Clear the filter to see them. Old.',
   });
-  t.equal(viewStateOf({ outcomes: [{ name: 'a', rows: [] }], filter, shown: 0 }).message, '');
+  t.equal(viewStateOf({ outcomes: [{ name: 'a', rows: [] }], filter, shown: 0, ...alone }).message, '');
 });
 
 t.test('the servers of the settings', async (t) => {
@@ -76,18 +79,13 @@ t.test('the servers of the settings', async (t) => {
   t.strictSame(serverNames({ servers }), ['default', 'box']);
   t.strictSame(serverNames({ servers: 'wrong' as never }), ['default']);
   t.strictSame(serverNames({}), ['default']);
-  const asked: unknown[] = [];
-  const load = async (...of: readonly unknown[]): Promise<LoadedRows> => {
-    asked.push(of);
+  const asked: string[] = [];
+  const load = async (server: string): Promise<LoadedRows> => {
+    asked.push(server);
     return { rows: [] };
   };
-  for (const source of [...everyServer(['default', 'box'], load), ...everyServer(['default'], load)])
-    await source.load(false);
-  t.strictSame(asked, [
-    ['default', true],
-    ['box', true],
-    ['default', false],
-  ]);
+  for (const source of everyServer(['default', 'box'], load)) await source.load(false);
+  t.strictSame(asked, ['default', 'box']);
 });
 
 t.test('rows come as each server answers, and the newest load counts', async (t) => {
@@ -401,8 +399,10 @@ t.test('a list of models has the loaded ones first, each with its state and size
     modelLike('far', { remote: { host: 'https://x', model: 'far' }, server: 'box' }),
   ];
   t.strictSame(
-    inOrder(models).map((model) => `${model.name}: ${describeChoice(model, model.server === 'box')}`),
-    ['old: loaded · 1.0 GB', 'new: 2.5 GB', 'far: runs at https://x · box'],
+    inOrder(models).flatMap(([server, of]) =>
+      of.map((model) => `${server}, ${model.name}: ${describeChoice(model)}`),
+    ),
+    ['default, old: 1.0 GB · loaded', 'default, new: 2.5 GB', 'box, far: runs at https://x'],
   );
 });
 
@@ -417,7 +417,7 @@ t.test('a page shows every text as it is, and runs the commands of its links alo
   t.notMatch(html, /<b>|<a href="command:evil/);
   t.match(html, '&#60;b&#62;q');
   t.match(html, "default-src 'none'");
-  t.match(html, /Largest window<\/th><td>8,192 tokens/);
+  t.match(html, /Window<\/th><td>at most 8,192 tokens/);
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
   t.strictSame(commandsOf(page), ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage']);
 });

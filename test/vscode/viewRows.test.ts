@@ -1,4 +1,5 @@
 import t from 'tap';
+import { describeWindow } from '../../client/vscode/convert/contextWindow.ts';
 import { formatBytes } from '../../client/vscode/models/bytes.ts';
 import { groupByFamily } from '../../client/vscode/views/families.ts';
 import {
@@ -17,11 +18,12 @@ import {
   runningRow,
   timeLeft,
 } from '../../client/vscode/views/modelRows.ts';
+import { describeServer, toServerNodes } from '../../client/vscode/views/serverNodes.ts';
+import { shortenName } from '../../client/vscode/views/shortName.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const running = { expiresAt: '2026-11-21T12:04:30Z', size: 4e9, sizeVram: 3e9 };
-const alone = { isNamed: false };
 
 t.test('rows by family, where a family of one is no folder', async (t) => {
   const rows = ['a', 'b', 'a', 'c'].map((family, index) => ({ family, index }));
@@ -31,32 +33,104 @@ t.test('rows by family, where a family of one is no folder', async (t) => {
 
 t.test('what a local row says', async (t) => {
   const able = model('a', { size: 2.5e9 }, { tools: yes, thinking: { value: true, from: 'name' } });
-  t.match(localRow(able, alone), {
+  t.match(localRow(able), {
     model: 'a',
-    description: '2.5 GB · tools thinking?',
+    size: '2.5 GB',
+    description: 'tools thinking?',
     context: 'local',
     capabilities: ['completion', 'tools', 'thinking'],
   });
-  t.equal(describeRow(localRow(able, alone), now).label, 'a, 2.5 GB, calls tools, maybe thinks, not loaded');
-  t.match(localRow(model('a', { running }), alone), { context: 'loaded', icon: 'circle-filled' });
-  t.equal(localRow(model('a', { running }), alone).description, 'loaded');
-  const boxed = localRow(model('a', { server: 'box', size: 1e9 }), { isNamed: true });
-  t.match(boxed, { server: 'box', description: 'box · 1.0 GB', spoken: 'on box, 1.0 GB, not loaded' });
+  t.equal(describeRow(localRow(able), now).label, 'a, 2.5 GB, calls tools, maybe thinks, not loaded');
+  t.match(localRow(model('a', { running })), { context: 'loaded', icon: 'circle-filled' });
+  t.equal(describeRow(localRow(model('a', { running })), now).description, 'loaded');
+  const name = 'hf.co/owner/Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_M';
+  const long = localRow(model(name, { server: 'box', size: 1e9, running }));
+  t.match(long, { server: 'box', spoken: '1.0 GB, loaded' });
+  t.equal(describeRow(long, now).description, '1.0 GB · loaded · hf.co/owner', 'its size comes first');
+  t.strictSame(shortenName(name), { label: 'Qwen3-30…GGUF:Q4_K_M', path: 'hf.co/owner' });
+  t.strictSame(shortenName('qwen2.5-coder:1.5b'), { label: 'qwen2.5-coder:1.5b', path: '' });
 });
 
 t.test('what a loaded row says at a moment', async (t) => {
-  const row = runningRow(model('a', { running, context: { allocated: 8192 } }, { tools: yes }), alone);
+  const row = runningRow(model('a', { running, context: { allocated: 8192 } }, { tools: yes }));
   t.strictSame(describeRow(row, now), {
-    description: '5 min left · 4.0 GB · 75 % GPU · 8,192 tokens',
+    description: '4.0 GB · 5 min left · 75 % GPU · 8,192 tokens',
     label:
       'a, 4.0 GB of memory, 75 percent of it on the GPU, a window of 8,192 tokens, calls tools, loaded, 5 min left',
   });
-  t.match(describeRow(row, now + 240_000).description, /^30 s left · /);
-  const stays = runningRow(model('b', { running: { ...running, expiresAt: '2318-01-01T00:00:00Z' } }), alone);
-  t.match(describeRow(stays, now).description, /^stays · /);
-  const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }), { isNamed: true });
-  t.equal(describeRow(odd, now).description, 'default · 0 B');
+  t.match(describeRow(row, now + 240_000).description, /^4\.0 GB · 30 s left · /);
+  const stays = runningRow(model('b', { running: { ...running, expiresAt: '2318-01-01T00:00:00Z' } }));
+  t.match(describeRow(stays, now).description, /^4\.0 GB · stays · /);
+  const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }));
+  t.equal(describeRow(odd, now).description, '0 B');
   t.strictSame(endsOf([row, stays, odd], now), [now + 272_000], 'only what ends is waited for');
+});
+
+t.test(
+  'what a window is, in the same words for a row, its tooltip, the details and the picker',
+  async (t) => {
+    const cases = [
+      [{}, undefined, ''],
+      [{ maximum: 40_960 }, undefined, 'at most 40,960 tokens'],
+      [{ configured: 8192, maximum: 40_960 }, undefined, '8,192 of at most 40,960 tokens once loaded'],
+      [{ allocated: 4096, configured: 8192, maximum: 40_960 }, undefined, '4,096 of at most 40,960 tokens'],
+      [{ allocated: 4096 }, 4096, '4,096 tokens'],
+      [{ allocated: 40_960, maximum: 40_960 }, undefined, '40,960 tokens'],
+      [{ maximum: 40_960 }, 32_768, '32,768 of at most 40,960 tokens once loaded'],
+      [{ allocated: 4096, maximum: 40_960 }, 16_384, '16,384 of at most 40,960 tokens, 4,096 now'],
+    ] as const;
+    for (const [context, expected, want] of cases)
+      t.equal(describeWindow(context, expected), want, JSON.stringify(context));
+    const loaded = model('a', { running, context: { allocated: 4096, maximum: 40_960 } });
+    for (const row of [localRow(loaded), runningRow(loaded)])
+      t.match(row.tooltip, 'Window: 4,096 of at most 40,960 tokens');
+    t.match(runningRow(loaded).description, '4,096 of at most 40,960 tokens');
+  },
+);
+
+t.test('several servers: their rows, and what one that fails says', async (t) => {
+  const names = (rows: readonly { readonly model: string }[]) => rows.map(({ model }) => model);
+  const rows = [localRow(model('a')), localRow(model('b'))];
+  const arrange = (of: typeof rows) => ({ roots: of, count: of.length });
+  const fallback = { server: '', roots: [], count: 0 };
+  const down = { sentence: 'No runner answers at http://box:1. Start it.', kind: 'server-unreachable' };
+  const nodes = toServerNodes(
+    [
+      { name: 'default', rows },
+      { name: 'empty', rows: [] },
+      { name: 'box', rows: [], failure: down },
+      { name: 'old', rows: rows.slice(1), note: 'This is the last known list.' },
+    ],
+    (of) => arrange([...of]),
+  );
+  t.strictSame(
+    nodes.map(({ server, count }) => [server, count]),
+    [
+      ['default', 2],
+      ['box', 0],
+      ['old', 1],
+    ],
+    'a server without models says nothing',
+  );
+  const [here = fallback, box = fallback, old = fallback] = nodes;
+  t.strictSame(names(here.roots as typeof rows), ['a', 'b']);
+  t.match(describeServer(here, 'http://127.0.0.1:1'), {
+    description: '2',
+    context: 'server',
+    tooltip: /`runner\.host`/,
+  });
+  t.match(describeServer(box, 'http://box:1'), {
+    description: 'no answer at http://box:1',
+    label: 'server box, no answer at http://box:1',
+    context: 'serverDown',
+    tooltip: /Start it[\s\S]*`runner\.servers`/,
+  });
+  t.match(describeServer(old, undefined), { description: '1 · last known list', context: 'serverDown' });
+  const short = (kind: string) =>
+    describeServer({ server: 'x', roots: [], count: 0, failure: { kind, sentence: 'A proxy?' } }, undefined);
+  t.match(short('unauthorized'), { description: 'wants an access token', context: 'serverClosed' });
+  t.match(short('timeout'), { description: 'no answer in time' });
+  t.match(short('bad-response'), { description: 'A proxy?' });
 });
 
 t.test('what a row of a catalog says', async (t) => {

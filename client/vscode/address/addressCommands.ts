@@ -21,6 +21,8 @@ export function registerAddressCommands(
     'runner.setDocsAddress': setDocsAddress,
     'runner.openSetting': (name) => openSetting(String(name)),
     'runner.tryAgain': () => lookAgain(daemon),
+    'runner.tryServer': (row) => lookAgain(daemon, serverOfRow(row)),
+    'runner.setServerAddress': (row) => setRunnerAddress(serverOfRow(row)),
   };
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, work]) =>
@@ -34,6 +36,12 @@ export function registerAddressCommands(
       }),
     ),
   );
+}
+
+/** The name in a row of the views that stands for a server. */
+function serverOfRow(row: unknown): string | undefined {
+  const server: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'server') : undefined;
+  return typeof server === 'string' ? server : undefined;
 }
 
 /** Which servers there are is a setting; the one at `runner.host` is always there. */
@@ -115,10 +123,10 @@ async function openSetting(name: string): Promise<void> {
 }
 
 /** The daemon announces what it finds to everybody, the views too; the user gets the sentence. */
-async function lookAgain(daemon: DaemonConnection): Promise<boolean> {
+async function lookAgain(daemon: DaemonConnection, server?: string): Promise<boolean> {
   const location = vscode.ProgressLocation.Window;
   const status = await vscode.window.withProgress({ location, title: 'Looking for the runner' }, () =>
-    daemon.request(statusRequest, {}),
+    daemon.request(statusRequest, server === undefined ? {} : { server }),
   );
   for (const view of ['Local', 'Running']) void vscode.commands.executeCommand(`runner.refresh${view}`);
   vscode.window.setStatusBarMessage(firstSentence(plain(status.message)), 5_000);

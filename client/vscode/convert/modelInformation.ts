@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import { canChat } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import type { Model } from '../../../protocol/models.ts';
+import { describeWindow } from './contextWindow.ts';
 
 /** A model in the editor's picker, with what a request for it needs. */
 export interface RunnerModelInformation extends vscode.LanguageModelChatInformation {
@@ -74,13 +75,9 @@ export function windowOf({ server, remote, context }: Model, { contextLength, us
   return promised ?? Math.min(usual(server) ?? assumedWindow, maximum ?? assumedWindow);
 }
 
-/** Has both figures: what a conversation may hold, and what the model was made for. */
-function tooltipOf({ name, details, context: { maximum } }: Model, window: number): string {
+/** The same words as in the views, with the window that the next question gets. */
+function tooltipOf({ name, details, context, remote }: Model, window: number): string {
   const size = details ? ` ${details.parameterSize} ${details.quantization}` : '';
-  const most = maximum !== undefined && maximum > window ? ` of at most ${inWords(maximum)}` : '';
-  return `${name}${size}, a window of ${inWords(window)}${most} tokens`;
-}
-
-function inWords(tokens: number): string {
-  return tokens.toLocaleString('en-US');
+  const known = remote ? { ...context, allocated: context.allocated ?? window } : context;
+  return `${name}${size}, a window of ${describeWindow(known, window)}`;
 }

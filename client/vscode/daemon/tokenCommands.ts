@@ -8,6 +8,9 @@ import { originsOf } from './servers.ts';
 /** Stores and removes access tokens: asks for the server, then for the token. */
 export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {
   return vscode.Disposable.from(
+    vscode.commands.registerCommand('runner.setServerToken', (row?: { readonly server?: unknown }) =>
+      vscode.commands.executeCommand('runner.setAccessToken', row?.server),
+    ),
     vscode.commands.registerCommand('runner.setAccessToken', async (server?: unknown) => {
       const given = typeof server === 'string' ? originOf(settings(), server) : undefined;
       const origin = given ?? (await pickOrigin(settings(), 'A Token for Which Server?'));

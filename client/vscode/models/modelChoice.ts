@@ -1,13 +1,24 @@
 import type { Model } from '../../../protocol/models.ts';
 import { formatBytes } from './bytes.ts';
 
-/** Those that are loaded first; otherwise the order stays, which has the newest first. */
-export function inOrder(models: readonly Model[]): readonly Model[] {
-  return models.toSorted((a, b) => Number(b.running !== undefined) - Number(a.running !== undefined));
+/**
+ * The models of each server, in the order in which the servers come: those that are loaded first; otherwise the order
+ * stays, which has the newest first.
+ */
+export function inOrder(
+  models: readonly Model[],
+): readonly (readonly [server: string, of: readonly Model[]])[] {
+  const servers = new Map<string, Model[]>();
+  for (const model of models) servers.set(model.server, [...(servers.get(model.server) ?? []), model]);
+  return [...servers].map(([server, of]) => [server, of.toSorted((a, b) => rankOf(b) - rankOf(a))]);
 }
 
-/** A model beside its name in a list: its server if there are several, its state, its size. */
-export function describeChoice({ server, size, running, remote }: Model, isNamed: boolean): string {
+function rankOf({ running }: Model): number {
+  return running === undefined ? 0 : 1;
+}
+
+/** A model beside its name in a list: its size, and its state. */
+export function describeChoice({ size, running, remote }: Model): string {
   const sized = remote ? `runs at ${remote.host}` : size === undefined ? '' : formatBytes(size);
-  return [running ? 'loaded' : '', sized, isNamed ? server : ''].filter(Boolean).join(' · ');
+  return [sized, running ? 'loaded' : ''].filter(Boolean).join(' · ');
 }

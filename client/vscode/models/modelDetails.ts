@@ -1,5 +1,6 @@
 import { canChat } from '../../../protocol/choice.ts';
 import type { Model, ShowModelResult } from '../../../protocol/models.ts';
+import { describeWindow } from '../convert/contextWindow.ts';
 import type { Page, Section } from '../page/page.ts';
 import { formatBytes } from './bytes.ts';
 import { paramsOf } from './modelRow.ts';
@@ -37,9 +38,7 @@ function stateOf({ running, remote }: Model): string {
 }
 
 function factsOf({ server, size, details, context, capabilities, modifiedAt, digest }: Model) {
-  const { allocated, configured, maximum } = context;
   const able = Object.entries(capabilities).flatMap(([name, { value }]) => (value === true ? [name] : []));
-  const tokens = (count: number | undefined) => count && `${count.toLocaleString('en-US')} tokens`;
   const facts: readonly (readonly [string, string | number | undefined])[] = [
     ['Server', server],
     ['Size', size && formatBytes(size)],
@@ -47,8 +46,7 @@ function factsOf({ server, size, details, context, capabilities, modifiedAt, dig
     ['Quantization', details?.quantization],
     ['Family', details?.family],
     ['Capabilities', able.join(', ')],
-    ['Window now', tokens(allocated ?? configured)],
-    ['Largest window', tokens(maximum)],
+    ['Window', describeWindow(context)],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
   ];

@@ -15,22 +15,33 @@ export interface PickOptions {
   readonly none?: string;
 }
 
-/** Asks for one of the installed models: those that are loaded first, each with its size and its state. */
+/**
+ * Asks for one of the installed models: those that are loaded first, each with its size and its state, by server if
+ * there are several.
+ */
 export async function pickModel(
   daemon: DaemonConnection,
   { title, fits = () => true, remark = () => '', none = 'There is no such model.' }: PickOptions,
 ): Promise<Model | undefined> {
   const models = await listEverywhere(daemon);
   const isNamed = new Set(models.map(({ server }) => server)).size > 1;
-  const items = inOrder(models.filter(fits)).map((model) => ({
-    label: model.name,
-    description: [describeChoice(model, isNamed), remark(model)].filter(Boolean).join(' · '),
-    model,
-  }));
+  const items = inOrder(models.filter(fits)).flatMap(([server, of]): readonly ModelItem[] => [
+    ...(isNamed ? [{ label: server, kind: vscode.QuickPickItemKind.Separator }] : []),
+    ...of.map((model) => ({
+      label: model.name,
+      description: [describeChoice(model), remark(model)].filter(Boolean).join(' · '),
+      model,
+    })),
+  ]);
   if (items.length > 0)
     return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.model;
   void vscode.window.showInformationMessage(none);
   return undefined;
+}
+
+/** The line above the models of a server has no model. */
+interface ModelItem extends vscode.QuickPickItem {
+  readonly model?: Model;
 }
 
 /** From all servers that answer. If none does, it throws the first one's error. */

@@ -1,5 +1,7 @@
 import type { CatalogEntry, Model } from '../../../protocol/models.ts';
+import { describeWindow } from '../convert/contextWindow.ts';
 import { formatBytes } from '../models/bytes.ts';
+import { shortenName } from './shortName.ts';
 
 /** A row of a model view, before it becomes one of the editor's. */
 export interface ViewRow {
@@ -8,6 +10,9 @@ export interface ViewRow {
   readonly family: string;
   /** What the model certainly or perhaps can do, with the names of the runner or the catalog. */
   readonly capabilities: readonly string[];
+  /** How much memory or disk it takes, first in its row. */
+  readonly size?: string;
+  /** What the row says after that. */
   readonly description: string;
   /** For a screen reader, after the name: the description in words. */
   readonly spoken: string;
@@ -23,11 +28,6 @@ export interface ViewRow {
   readonly expiresAt?: number;
 }
 
-export interface RowOptions {
-  /** Whether a row names its server, because there are several. */
-  readonly isNamed: boolean;
-}
-
 /** Each capability as a row shows it, and as a screen reader says it. Every model answers, so that has no word. */
 const words = {
   tools: ['tools', 'calls tools'],
@@ -39,23 +39,19 @@ const words = {
 
 const year = 31_536_000_000;
 
-export function localRow(model: Model, { isNamed }: RowOptions): ViewRow {
+export function localRow(model: Model): ViewRow {
   const { name, server, family, size, running, remote } = model;
-  const marks = [
-    isNamed ? server : '',
-    remote ? 'remote' : size === undefined ? '' : formatBytes(size),
-    markCapabilities(model),
-    running ? 'loaded' : '',
-  ];
+  const sized = remote ? 'remote' : size === undefined ? '' : formatBytes(size);
+  const marks = [running ? 'loaded' : '', markCapabilities(model), shortenName(name).path];
   return {
     model: name,
     server,
     family,
     capabilities: capabilitiesOf(model),
+    size: sized,
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
-      isNamed ? `on ${server}` : '',
-      remote ? 'runs elsewhere' : size === undefined ? '' : formatBytes(size),
+      remote ? 'runs elsewhere' : sized,
       ...sayCapabilities(model),
       running ? 'loaded' : 'not loaded',
     ]),
@@ -66,26 +62,21 @@ export function localRow(model: Model, { isNamed }: RowOptions): ViewRow {
 }
 
 /** {@link describeRow} says how long the model stays, because that changes while the row does not. */
-export function runningRow(model: Model, { isNamed }: RowOptions): ViewRow {
+export function runningRow(model: Model): ViewRow {
   const { name, server, family, running, context } = model;
   const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
   const share = size === 0 ? undefined : Math.round((sizeVram / size) * 100);
-  const window = context.allocated === undefined ? '' : `${context.allocated.toLocaleString('en-US')} tokens`;
-  const marks = [
-    isNamed ? server : '',
-    formatBytes(size),
-    share === undefined ? '' : `${share} % GPU`,
-    window,
-  ];
+  const window = describeWindow(context);
+  const marks = [share === undefined ? '' : `${share} % GPU`, window, shortenName(name).path];
   const end = Date.parse(expiresAt);
   return {
     model: name,
     server,
     family,
     capabilities: capabilitiesOf(model),
+    size: formatBytes(size),
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
-      isNamed ? `on ${server}` : '',
       `${formatBytes(size)} of memory`,
       share === undefined ? '' : `${share} percent of it on the GPU`,
       window === '' ? '' : `a window of ${window}`,
@@ -125,12 +116,12 @@ export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): V
 
 /** The description of a row at this moment, in ms since 1970. */
 export function describeRow(
-  { model, description, spoken, expiresAt }: ViewRow,
+  { model, size, description, spoken, expiresAt }: ViewRow,
   now: number,
 ): { readonly description: string; readonly label: string } {
   const left = expiresAt === undefined ? '' : timeLeft(expiresAt, now);
   return {
-    description: [left, description].filter(Boolean).join(' · '),
+    description: [size, left, description].filter(Boolean).join(' · '),
     label: spokenOf([model, spoken, left]),
   };
 }
@@ -179,12 +170,11 @@ function spokenOf(parts: readonly string[]): string {
 }
 
 function tooltipOf({ name, details, context, digest, modifiedAt, remote }: Model): string {
-  const { allocated, configured, maximum } = context;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Parameters', details?.parameterSize],
     ['Quantization', details?.quantization],
     ['Family', details?.family],
-    ['Window', [allocated ?? configured, maximum].filter((tokens) => tokens !== undefined).join(' of ')],
+    ['Window', describeWindow(context)],
     ['Runs at', remote?.host],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
@@ -196,6 +186,6 @@ function tooltipOf({ name, details, context, digest, modifiedAt, remote }: Model
 }
 
 /** Names and descriptions come from outside. */
-function escapeMarkdown(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-!|<>]/g, '\\$&');
 }

@@ -3,24 +3,39 @@ import type { RunningPulls } from '../models/runningPulls.ts';
 import { type Family, groupByFamily } from './families.ts';
 import { type Filter, filterRows, noFilter } from './filter.ts';
 import type { ViewRow } from './modelRows.ts';
+import type { Outcome } from './rowStore.ts';
+import { type ServerNode, toServerNodes } from './serverNodes.ts';
 import { toTreeItem, type ViewNode } from './viewItems.ts';
+
+export interface ModelTreeOptions {
+  readonly isGrouped: boolean;
+  /** Downloads that are shown above the rows. */
+  readonly pulls: RunningPulls | undefined;
+  /** Where a server is, for its row. */
+  readonly addressOf: (server: string) => string | undefined;
+}
 
 /** Draws known rows. It sends no request, whatever the editor wants to draw. */
 export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<ViewNode[] | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #pulls: RunningPulls | undefined;
+  readonly #addressOf: (server: string) => string | undefined;
+  #outcomes: readonly Outcome[] = [];
+  /** Whether there are several servers, which are then the uppermost nodes. */
+  #isByServer = false;
   #rows: readonly ViewRow[] = [];
   #shown: readonly ViewRow[] = [];
   #filter = noFilter;
   #isGrouped: boolean;
   /** The same objects until the rows or their grouping change, because the editor identifies a node by its object. */
-  #roots: readonly (ViewRow | Family<ViewRow>)[] = [];
-  readonly #parents = new Map<ViewNode, Family<ViewRow>>();
+  #roots: readonly (ServerNode | ViewRow | Family<ViewRow>)[] = [];
+  readonly #parents = new Map<ViewNode, ServerNode | Family<ViewRow>>();
 
-  constructor(isGrouped: boolean, pulls?: RunningPulls) {
+  constructor({ isGrouped, pulls, addressOf }: ModelTreeOptions) {
     this.#isGrouped = isGrouped;
     this.#pulls = pulls;
+    this.#addressOf = addressOf;
   }
 
   get rows(): readonly ViewRow[] {
@@ -35,10 +50,13 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     return this.#filter;
   }
 
-  show(rows: readonly ViewRow[], filter: Filter): void {
-    this.#rows = rows;
+  /** `isByServer` if the outcomes are those of several servers. */
+  show(outcomes: readonly Outcome[], filter: Filter, isByServer: boolean): void {
+    this.#outcomes = outcomes;
+    this.#isByServer = isByServer;
+    this.#rows = outcomes.flatMap(({ rows }) => rows);
     this.#filter = filter;
-    this.#shown = filterRows(rows, filter);
+    this.#shown = filterRows(this.#rows, filter);
     this.#arrange();
   }
 
@@ -53,7 +71,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   getChildren(node?: ViewNode): ViewNode[] {
-    if (node) return 'rows' in node ? [...node.rows] : [];
+    if (node) return [...childrenOf(node)];
     return [...(this.#pulls?.current ?? []), ...this.#roots];
   }
 
@@ -63,7 +81,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   getTreeItem(node: ViewNode): vscode.TreeItem {
-    return toTreeItem(node, Date.now());
+    return toTreeItem(node, Date.now(), this.#addressOf);
   }
 
   dispose(): void {
@@ -71,10 +89,28 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   #arrange(): void {
-    this.#roots = this.#isGrouped ? groupByFamily(this.#shown) : this.#shown;
+    const grouped = (rows: readonly ViewRow[]) => (this.#isGrouped ? groupByFamily(rows) : rows);
+    this.#roots = this.#isByServer
+      ? toServerNodes(this.#outcomes, (rows) => {
+          const shown = filterRows(rows, this.#filter);
+          return { roots: grouped(shown), count: shown.length };
+        })
+      : grouped(this.#shown);
     this.#parents.clear();
-    for (const root of this.#roots)
-      if ('rows' in root) for (const row of root.rows) this.#parents.set(row, root);
+    this.#adopt(this.#roots);
     this.redraw();
   }
+
+  #adopt(nodes: readonly ViewNode[]): void {
+    for (const node of nodes) {
+      const children = childrenOf(node);
+      for (const child of children) this.#parents.set(child, node as ServerNode | Family<ViewRow>);
+      this.#adopt(children);
+    }
+  }
+}
+
+function childrenOf(node: ViewNode): readonly ViewNode[] {
+  if ('roots' in node) return node.roots;
+  return 'rows' in node ? node.rows : [];
 }

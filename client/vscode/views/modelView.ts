@@ -26,8 +26,11 @@ export interface ModelViewOptions {
   readonly memory: vscode.Memento;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
-  /** Where its rows come from, beside the view's title while nothing answers there. */
-  readonly address: () => string | undefined;
+  /**
+   * Where its rows come from, beside the view's title while nothing answers there; with a name, where that one of
+   * several servers is.
+   */
+  readonly address: (server?: string) => string | undefined;
   /** Says in words how many models there are; only a view with it has a badge. */
   readonly badge?: (count: number) => string;
 }
@@ -65,10 +68,10 @@ class View implements ModelView {
   #isGrouped: boolean;
 
   constructor(options: ModelViewOptions) {
-    const { id, name, sources, memory, pulls } = options;
+    const { id, name, sources, memory, pulls, address } = options;
     this.#options = options;
     this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
-    this.#tree = new ModelTree(this.#isGrouped, pulls);
+    this.#tree = new ModelTree({ isGrouped: this.#isGrouped, pulls, addressOf: address });
     this.#store = createRowStore({ sources, explain, onDidChange: () => this.#show() });
     this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
     this.#countdown = createCountdown({
@@ -172,13 +175,11 @@ class View implements ModelView {
 
   /** Shows what is known now. */
   #show(): void {
-    const { outcomes } = this.#store;
-    this.#tree.show(
-      outcomes.flatMap(({ rows }) => rows),
-      this.#filter,
-    );
+    const { outcomes, names } = this.#store;
+    const isByServer = names.length > 1;
+    this.#tree.show(outcomes, this.#filter, isByServer);
     const shown = this.#tree.shown.length;
-    const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown });
+    const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown, isByServer });
     this.#setContext('State', condition);
     this.#view.message = message;
     const isClosed = condition === 'offline' || condition === 'unauthorized';

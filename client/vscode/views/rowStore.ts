@@ -28,6 +28,8 @@ export interface Outcome extends LoadedRows {
 
 /** The rows of a view as its sources last answered. It asks them only in `load`. */
 export interface RowStore {
+  /** The names of all sources that were asked, in their order. */
+  readonly names: readonly string[];
   /** In the order of the sources; those that have not answered yet are left out. */
   readonly outcomes: readonly Outcome[];
   readonly isStale: boolean;
@@ -61,6 +63,9 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
   };
 
   return {
+    get names() {
+      return order;
+    },
     get outcomes() {
       return order.flatMap((name) => known.get(name) ?? []);
     },

@@ -34,7 +34,7 @@ export function createSidebar(
     memory,
     pulls,
     address: runnerAddress,
-    sources: () => everyServer(serverNames(readSettings()), (...of) => loadLocal(daemon, ...of)),
+    sources: () => everyServer(serverNames(readSettings()), (server) => loadLocal(daemon, server)),
   });
   const running = createModelView({
     id: 'runnerModelsRunningView',
@@ -42,7 +42,7 @@ export function createSidebar(
     title: 'Running Models',
     memory,
     address: runnerAddress,
-    sources: () => everyServer(serverNames(readSettings()), (...of) => loadRunning(daemon, ...of)),
+    sources: () => everyServer(serverNames(readSettings()), (server) => loadRunning(daemon, server)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
   });
   const library = createModelView({
@@ -89,9 +89,11 @@ export function createSidebar(
   };
 }
 
-/** Of the only server; several are named in their sentences. */
-function runnerAddress(): string | undefined {
-  const [only, ...more] = originsOf(readSettings(), process.env['OLLAMA_HOST']).values();
+/** Of the named server, or of the only one. */
+function runnerAddress(server?: string): string | undefined {
+  const origins = originsOf(readSettings(), process.env['OLLAMA_HOST']);
+  if (server !== undefined) return origins.get(server);
+  const [only, ...more] = origins.values();
   return more.length === 0 ? only : undefined;
 }
 
@@ -99,18 +101,18 @@ function catalogAddress(): string {
   return readSettings().catalogUrl || defaultCatalogUrl;
 }
 
-async function loadLocal(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {
+async function loadLocal(daemon: DaemonConnection, server: string): Promise<LoadedRows> {
   const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
-  const rows = models.map((model) => localRow(model, { isNamed }));
+  const rows = models.map(localRow);
   if (!stale) return { rows };
   // Its message says what to do, and everybody else learns that the runner is down.
   const { message } = await daemon.request(statusRequest, { server });
   return { rows, note: `${message} This is the last known list.` };
 }
 
-async function loadRunning(daemon: DaemonConnection, server: string, isNamed: boolean): Promise<LoadedRows> {
+async function loadRunning(daemon: DaemonConnection, server: string): Promise<LoadedRows> {
   const { models } = await daemon.request(runningModelsRequest, { server });
-  return { rows: models.map((model) => runningRow(model, { isNamed })) };
+  return { rows: models.map(runningRow) };
 }
 
 function catalogSource(daemon: DaemonConnection, kind: 'library' | 'cloud'): RowSource {

@@ -3,14 +3,33 @@ import { defaultServerName } from '../../../protocol/initialize.ts';
 import type { RunningPull } from '../models/runningPulls.ts';
 import type { Family } from './families.ts';
 import { describeRow, type ViewRow } from './modelRows.ts';
+import { describeServer, type ServerNode } from './serverNodes.ts';
+import { shortenName } from './shortName.ts';
 
-/** The nodes of a view: models, families of models, and downloads in progress. */
-export type ViewNode = ViewRow | Family<ViewRow> | RunningPull;
+/** The nodes of a view: servers, models, families of models, and pulls in progress. */
+export type ViewNode = ServerNode | ViewRow | Family<ViewRow> | RunningPull;
 
-/** `now` in ms since 1970. */
-export function toTreeItem(node: ViewNode, now: number): vscode.TreeItem {
+/** `now` in ms since 1970; `addressOf` has where a server is. */
+export function toTreeItem(
+  node: ViewNode,
+  now: number,
+  addressOf: (server: string) => string | undefined,
+): vscode.TreeItem {
+  if ('roots' in node) return serverItem(node, addressOf(node.server));
   if ('rows' in node) return familyItem(node);
   return 'cancel' in node ? pullItem(node) : modelItem(node, now);
+}
+
+function serverItem(node: ServerNode, address: string | undefined): vscode.TreeItem {
+  const { Expanded, None } = vscode.TreeItemCollapsibleState;
+  const item = new vscode.TreeItem(node.server, node.count > 0 ? Expanded : None);
+  const { description, label, tooltip, icon, context } = describeServer(node, address);
+  item.description = description;
+  item.tooltip = new vscode.MarkdownString(tooltip);
+  item.iconPath = new vscode.ThemeIcon(icon);
+  item.contextValue = `runner.${context}`;
+  item.accessibilityInformation = { label };
+  return item;
 }
 
 function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
@@ -22,7 +41,7 @@ function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
 }
 
 function modelItem(row: ViewRow, now: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(row.model, vscode.TreeItemCollapsibleState.None);
+  const item = new vscode.TreeItem(shortenName(row.model).label, vscode.TreeItemCollapsibleState.None);
   const { description, label } = describeRow(row, now);
   item.description = description;
   item.tooltip = new vscode.MarkdownString(row.tooltip);
@@ -35,7 +54,7 @@ function modelItem(row: ViewRow, now: number): vscode.TreeItem {
 }
 
 function pullItem({ model, server, percentage, message }: RunningPull): vscode.TreeItem {
-  const item = new vscode.TreeItem(model, vscode.TreeItemCollapsibleState.None);
+  const item = new vscode.TreeItem(shortenName(model).label, vscode.TreeItemCollapsibleState.None);
   const share = percentage === undefined ? '' : `${percentage} %`;
   const where = server === defaultServerName ? '' : (server ?? '');
   item.description = [share || 'pulling', where].filter(Boolean).join(' · ');

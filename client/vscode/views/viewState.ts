@@ -18,19 +18,17 @@ export interface ViewContent {
   readonly filter: Filter;
   /** How many rows pass the filter. */
   readonly shown: number;
+  /** Whether there are several servers, each with a row that says how it is. */
+  readonly isByServer: boolean;
 }
 
 /** The state of a view, and its message. */
-export function viewStateOf({ outcomes, filter, shown }: ViewContent): ViewState {
+export function viewStateOf({ outcomes, filter, shown, isByServer }: ViewContent): ViewState {
   const total = outcomes.reduce((sum, { rows }) => sum + rows.length, 0);
-  const condition = conditionOf(outcomes, total);
+  const condition = isByServer ? conditionOfSeveral(outcomes, total) : conditionOf(outcomes, total);
   if (condition === 'loading' || condition === 'offline' || condition === 'unauthorized')
     return { condition, message: '' };
-  const isNamed = outcomes.length > 1;
-  const notes = outcomes.flatMap(({ name, note, failure }) => {
-    const sentence = failure?.sentence ?? note;
-    return sentence === undefined ? [] : [isNamed ? `${name}: ${sentence}` : sentence];
-  });
+  const notes = isByServer ? [] : outcomes.flatMap(({ note, failure }) => failure?.sentence ?? note ?? []);
   const filtered = total > 0 && isFilterOn(filter) ? [describeFilter(filter, shown, total)] : [];
   return { condition, message: [...filtered, ...notes].join(' ') };
 }
@@ -40,9 +38,14 @@ function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition
   if (outcomes.length === 0) return 'loading';
   const failures = outcomes.flatMap(({ failure }) => failure ?? []);
   if (failures.length === 0) return 'empty';
-  if (failures.length < outcomes.length) return 'failed';
   if (failures.every(isOffline)) return 'offline';
   return failures.every(({ kind }) => kind === 'unauthorized') ? 'unauthorized' : 'failed';
+}
+
+/** A server that fails has a row, so the view has no other text for it. */
+function conditionOfSeveral(outcomes: readonly Outcome[], total: number): ViewCondition {
+  if (total > 0 || outcomes.some(({ failure }) => failure)) return 'filled';
+  return outcomes.length === 0 ? 'loading' : 'empty';
 }
 
 function isOffline({ kind }: Failure): boolean {
