@@ -19,6 +19,15 @@ export function useCompileCache(surroundings: CacheSurroundings): void {
 }
 
 /**
+ * Writes what has been compiled. Node does so only when the process ends by itself, and hours later the engine has
+ * dropped the code that only a start runs.
+ */
+export function writeCompileCache(): void {
+  const { flushCompileCache } = module as { readonly flushCompileCache?: () => void };
+  flushCompileCache?.();
+}
+
+/**
  * A folder in the user's own cache, because anyone who can write to it can make us run any code. Undefined if the user
  * has no home folder, or has already told Node where to keep its cache.
  */

@@ -1,4 +1,3 @@
-import { setTimeout as waitFor } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { withoutUndefined } from '../protocol/withoutUndefined.ts';
 import { userConfigPath } from './config/userConfigPath.ts';
@@ -10,6 +9,9 @@ import { chatModelFile } from './stateFolder.ts';
 declare const RUNNER_VERSION: string;
 
 const minimumMajor = 20;
+
+/** By then a daemon has started and answered its editor's first requests, in ms. */
+const startTime = 3_000;
 
 const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
 
@@ -61,8 +63,9 @@ function useErrorConsole(): void {
 }
 
 async function keepCompiled(): Promise<void> {
-  const { useCompileCache } = await import('./compileCache.ts');
+  const { useCompileCache, writeCompileCache } = await import('./compileCache.ts');
   useCompileCache({ platform: process.platform, env: process.env });
+  setTimeout(writeCompileCache, startTime).unref();
 }
 
 interface Flags {
@@ -120,7 +123,10 @@ function print(text: string): void {
 async function serveStdio(flags: Flags): Promise<void> {
   const { startDaemon } = await import('./handshake.ts');
   const options = await optionsOf(flags);
-  const wait = (milliseconds: number, signal: AbortSignal) => waitFor(milliseconds, undefined, { signal });
+  const wait = async (milliseconds: number, signal: AbortSignal) => {
+    const { setTimeout: waitFor } = await import('node:timers/promises');
+    return waitFor(milliseconds, undefined, { signal });
+  };
   await liveWith(startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
 }
 

@@ -161,6 +161,7 @@ interface NodeProgram {
 
 async function spawnToInitialize({ node, name }: NodeProgram): Promise<void> {
   const [bare, whole]: [number[], number[]] = [[], []];
+  await leaveCompiled(node);
   for (let run = 0; run < 15; run++) {
     bare.push(await timed(async () => void spawnSync(node, ['-e', '0'])));
     whole.push(await timed(() => untilInitialized(node)));
@@ -175,21 +176,32 @@ async function spawnToInitialize({ node, name }: NodeProgram): Promise<void> {
   );
 }
 
+/** The first start on a machine: it ends by itself, and leaves compiled code for the others on a Node that can. */
+async function leaveCompiled(node: string): Promise<void> {
+  const child = spawn(node, [runnerdPath, '--stdio'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  child.stdin.end(initialize());
+  await once(child, 'close');
+}
+
 function untilInitialized(node: string): Promise<void> {
   const child = spawn(node, [runnerdPath, '--stdio'], { stdio: ['pipe', 'pipe', 'ignore'] });
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { processId: null, rootUri: null, capabilities: {} },
-  });
-  child.stdin.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
+  child.stdin.write(initialize());
   return new Promise((resolve) => {
     child.stdout.once('data', () => {
       child.kill();
       resolve();
     });
   });
+}
+
+function initialize(): string {
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { processId: null, rootUri: null, capabilities: {} },
+  });
+  return `Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 async function readDirectly(
