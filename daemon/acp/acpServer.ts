@@ -44,13 +44,16 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   setMaxListeners(0, closed.signal);
   const user = await openUserFile(options.userFile);
   const core = createCore({ ...options, user }, closed.signal);
-  // All sessions renew logins one after another.
-  const logins = lazily(async () =>
-    (await import('../tools/toolHost.ts')).openLoginStore(options.env, options.platform),
+  // All sessions write what they keep one after another.
+  const stores = lazily(async () =>
+    (await import('../tools/toolStores.ts')).openToolStores({
+      ...options,
+      userFolder: dirname(options.userFile.path),
+    }),
   );
   const agent = createAgent({
     ...{ core, version: options.version },
-    startTools: (handed) => startTools({ ...options, openLoginStore: logins.get }, core, handed),
+    startTools: (handed) => startTools({ ...options, openStores: stores.get }, core, handed),
     createId: () => createToolCallId(options.random),
   });
   const connection = connectAgent(wiringOf(options, core, agent));
@@ -73,24 +76,29 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     async close() {
       connection.close();
       await Promise.all([leave(), core.sessions.close(), core.servers.close()]);
-      await logins.close();
+      await stores.close();
     },
   };
 }
 
 /** The servers of one session: what its editor handed over, and the user's own, which win by name. */
 function startTools(
-  options: AcpOptions & Required<Pick<ToolsOptions, 'openLoginStore'>>,
+  options: AcpOptions & Required<Pick<ToolsOptions, 'openStores'>>,
   core: Core,
   { servers, cwd }: HandedTools,
 ): RunningTools {
   const { configuration, readUserConfig, secrets, headersFor, log } = core;
-  const { platform, env, now, version, userFile, openLoginStore } = options;
+  const { platform, env, now, version, userFile, openStores } = options;
   const tools = createTools({
     settings: () => ({
-      ...{ mcpServers: servers, approvals: {}, timeouts: configuration.current.timeouts },
+      ...{
+        mcpServers: servers,
+        editorServers: servers,
+        approvals: {},
+        timeouts: configuration.current.timeouts,
+      },
     }),
-    ...{ readUserConfig, secrets, headersFor, log, platform, env, now, version, openLoginStore },
+    ...{ readUserConfig, secrets, headersFor, log, platform, env, now, version, openStores },
     userFolder: dirname(userFile.path),
   });
   tools.start(cwd);

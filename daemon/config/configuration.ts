@@ -13,6 +13,8 @@ export interface Configuration extends Omit<Settled, 'host' | 'caFile' | 'server
   /** The one at `host` first. */
   readonly servers: readonly Server[];
   readonly timeouts: Required<Timeouts>;
+  /** Those of `mcpServers` that the editor itself gives. */
+  readonly editorServers: Settled['mcpServers'];
   /** Somebody named the address of the first server: an option, the environment or the user's configuration. */
   readonly isHostNamed: boolean;
 }
@@ -44,7 +46,8 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     const said = withoutNull({ ...started, ...holding });
     // Servers are told apart by their names: a setting adds its own to those of the editor.
     const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
-    current = resolve({ ...usual, ...said, mcpServers, trusted });
+    const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
+    current = { ...resolve({ ...usual, ...said, mcpServers, trusted }), editorServers };
   };
 
   return {
@@ -73,6 +76,7 @@ function resolve(options: InitializationOptions): Configuration {
     ...settled,
     ...(contextLength ? { contextLength } : {}),
     isHostNamed: options.host !== undefined,
+    editorServers: {},
     servers: [
       serverOf(defaultServerName, host, caFile),
       ...servers.map(({ name, url, caFile: own }) => serverOf(name, url, own)),

@@ -1,8 +1,7 @@
 import type { Tool } from '../../protocol/chat.ts';
-import type { Approvals } from '../../protocol/tools.ts';
 import type { HostedTool, OfferedHostedTools } from '../chat/hostedTools.ts';
 import type { Log } from '../log.ts';
-import type { ApprovalStore } from './approvals.ts';
+import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { ServerTool } from './toolList.ts';
@@ -25,7 +24,7 @@ export interface ServerOffer {
 export interface OfferParts {
   readonly options: {
     /** What the user allows, as it is now; each counts. */
-    readonly approvals: () => readonly Approvals[];
+    readonly approvals: () => readonly NamedApprovals[];
     readonly log: Log;
   };
   readonly approvals: ApprovalStore;

@@ -1,25 +1,23 @@
-import { join } from 'node:path';
-import type { Approvals, ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/tools.ts';
+import type { ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/tools.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import { createRedaction } from '../config/redaction.ts';
 import type { Log } from '../log.ts';
-import { stateFolder } from '../stateFolder.ts';
-import { createApprovals } from './approvals.ts';
+import { createApprovals, type NamedApprovals } from './approvals.ts';
 import { createArgumentsCheck } from './argumentsCheck.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
-import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
 import { offeredTools, type ServerOffer } from './offeredTools.ts';
 import { createProcessGroups } from './processGroups.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import { createToolServer, type ToolServer, type ToolServerLimits } from './toolServer.ts';
 import { ToolServerError } from './toolServerError.ts';
+import { openToolStores, type ToolStores } from './toolStores.ts';
 
 export interface ToolHostOptions {
   /** In their order, as they are now. */
   readonly entries: () => readonly ServerEntry[];
   /** What the user allows, as it is now; each counts. */
-  readonly approvals: () => readonly Approvals[];
+  readonly approvals: () => readonly NamedApprovals[];
   /** A folder of the user's alone. */
   readonly userFolder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -36,8 +34,8 @@ export interface ToolHostOptions {
   readonly log: Log;
   readonly now: () => number;
   readonly limits?: ToolServerLimits;
-  /** Of who has several hosts in one process, and closes it after them. */
-  readonly loginStore?: LoginStore | undefined;
+  /** Of who has several hosts in one process, and closes them after those. */
+  readonly stores?: ToolStores | undefined;
 }
 
 /** The tool servers that run, and what they offer. */
@@ -60,10 +58,11 @@ interface KnownServer {
 export function createToolHost(options: ToolHostOptions): ToolHost {
   const { env, platform, log } = options;
   const groups = createProcessGroups({ platform, env });
-  const approvals = createApprovals(join(options.userFolder, 'approvals.json'));
   const check = createArgumentsCheck();
   const { hide, now } = options;
-  const store = options.loginStore ?? openLoginStore(env, platform);
+  const stores = options.stores ?? openToolStores(options);
+  const { logins: store } = stores;
+  const approvals = createApprovals(stores.approvals);
   const tokens = createAccessTokens({ store, hide, warn: log.warn, now });
   const logins = createLogins({ store, hide, now, onDidChange: options.onDidChange });
   const known = new Map<string, KnownServer>();
@@ -143,14 +142,9 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
       for (const name of [...known.keys()]) end(name);
       logins.close();
       await Promise.all(closing);
-      await Promise.all([groups.close(), options.loginStore ? undefined : store.close()]);
+      await Promise.all([groups.close(), options.stores ? undefined : stores.close()]);
     },
   };
-}
-
-/** The logins of the user. One process needs one: of two, each would hold the lock of the other for its own. */
-export function openLoginStore(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): LoginStore {
-  return createLoginStore(join(stateFolder(env, platform), 'logins'));
 }
 
 interface ServerState extends ServerOffer {

@@ -6,6 +6,7 @@ import type {
   LoginParams,
   LoginResult,
   LogoutResult,
+  ToolServers,
 } from '../../protocol/tools.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
@@ -14,16 +15,18 @@ import { InvalidParamsError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import { lazily } from '../lazily.ts';
 import type { Log } from '../log.ts';
-import type { LoginStore } from './oauth/loginStore.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { ToolHost, ToolHostOptions } from './toolHost.ts';
+import type { ToolStores } from './toolStores.ts';
 
 export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now' | 'userFolder' | 'version'> {
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   /** What the editor has handed over, as it is now. */
   readonly settings: () => {
-    readonly mcpServers: Readonly<Record<string, unknown>>;
+    readonly mcpServers: ToolServers;
+    /** Those of them that the editor itself gives, for which its approvals are meant. */
+    readonly editorServers: ToolServers;
     readonly approvals: Approvals;
     readonly timeouts: { readonly tool: number; readonly toolTotal: number };
   };
@@ -31,8 +34,8 @@ export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now'
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
   readonly log: Log;
-  /** The store of who has several of these, and closes it after them. */
-  readonly openLoginStore?: () => Promise<LoginStore>;
+  /** The stores of who has several of these, and closes them after those. */
+  readonly openStores?: () => Promise<ToolStores>;
 }
 
 /** The tool servers of the editor and of the user's own file. Nothing is read, loaded or started before it is wanted. */
@@ -66,11 +69,17 @@ export function createTools(options: ToolsOptions): Tools {
     const { createToolHost } = await import('./toolHost.ts');
     made = createToolHost({
       ...options,
-      loginStore: await options.openLoginStore?.(),
+      stores: await options.openStores?.(),
       redact: secrets.redact,
       hide,
       entries,
-      approvals: () => [settings().approvals, user.approvals],
+      approvals: () => [
+        { approvals: user.approvals, servers: user.mcpServers },
+        {
+          approvals: settings().approvals,
+          servers: { ...settings().editorServers, ...user.mcpServers },
+        },
+      ],
       timeouts: () => settings().timeouts,
       root: () => root,
       onDidChange: changed.fire,

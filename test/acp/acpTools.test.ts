@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -228,6 +229,26 @@ t.test('a cancel reaches the question, the tool server and the runner', async (t
   await eventually(() => runner.bodies('/api/chat').length > rounds);
   await acp.agent.notify(call.cancel, { sessionId });
   t.same(await streaming, cancelled, 'the runner');
+});
+
+t.test('two sessions that answer "always" at once are both kept', async (t) => {
+  // Both are answered when both have asked.
+  let asked = 0;
+  const both = new EventEmitter();
+  const { runner, folder, server, open, ask } = await start(t, {
+    decide: async () => {
+      asked += 1;
+      if (asked === 2) both.emit('asked');
+      else await once(both, 'asked');
+      return chosen('always');
+    },
+  });
+  const sessions = [await open(server('one', 'good', 'one')), await open(server('two', 'good', 'two'))];
+  for (const _ of sessions) runner.toolCalls([echo('x')]);
+  for (const _ of sessions) runner.say('ok');
+  await Promise.all(sessions.map(({ sessionId }) => ask(sessionId)));
+  const { approved } = JSON.parse(readFileSync(join(folder, 'runner', 'approvals.json'), 'utf8'));
+  t.equal(approved.length, 2);
 });
 
 t.test('servers are of one session alone, and end with it', async (t) => {

@@ -1,11 +1,15 @@
-import { readFile, stat } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { HostedTool } from '../../daemon/chat/hostedTools.ts';
 import { runCalls } from '../../daemon/chat/toolCalls.ts';
+import { identityOf, identityToName } from '../../daemon/sessions/processIdentity.ts';
+import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
 import { chatRequest } from '../../protocol/chat.ts';
 import { listToolsRequest, type ToolDecision, toolsDidChange } from '../../protocol/tools.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { answersOf, echo, offeredTo, question, resultsOf, startWithTools } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -297,6 +301,66 @@ t.test('an "always" of before holds in another daemon, for the same entry', asyn
     runner.say('ok');
     t.match(answersOf((await ask()).result.messages), [answer]);
   }
+});
+
+t.test('an approval by name is for the entry that bears the name where it was given', async (t) => {
+  const given = await startWithTools(t, []);
+  const mine = given.entry('good');
+  const other = { ...mine, env: { MORE: '1' } };
+  const approvals = { good: 'always' } as const;
+  const servers = (entry: object) => ({ mcpServers: { good: entry } });
+  const cases = [
+    { name: "the user's for the user's own", user: { ...servers(mine), approvals }, runs: true },
+    { name: "the user's for the editor's", user: { approvals }, editor: servers(mine), runs: false },
+    { name: "the editor's for its own", editor: { ...servers(mine), approvals }, runs: true },
+    { name: "the editor's for the user's own", user: servers(mine), editor: { approvals }, runs: true },
+    {
+      name: "the editor's for a workspace's",
+      editor: { ...servers(mine), approvals },
+      workspace: servers(other),
+      runs: false,
+    },
+    {
+      name: "the editor's for one of settings that are the user's",
+      editor: { ...servers(mine), approvals, sendsUserSettings: true },
+      workspace: servers(other),
+      runs: true,
+    },
+  ];
+  for (const { name, user = {}, editor = {}, workspace, runs } of cases)
+    await t.test(name, async (t) => {
+      const { runner, daemon, ask } = await startWithTools(t, [], {
+        ...{ userConfig: user, mcpServers: {}, approvals: {} },
+        ...editor,
+      });
+      if (workspace)
+        await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+          settings: { runner: workspace },
+        });
+      runner.toolCalls([echo('x')]);
+      runner.say('ok');
+      t.match(answersOf((await ask()).result.messages), [runs ? 'You said x.' : /nobody can be asked/]);
+    });
+});
+
+t.test('"always" adds to what another process writes at the same time', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'approvals.json');
+  const kept = createKeptApprovals(path);
+  t.teardown(() => kept.close());
+  // Another process that lives has marked the file as its own.
+  const other = spawn('sleep', ['30']);
+  t.teardown(() => other.kill());
+  const mark = join(folder, `approvals.${identityToName(await identityOf(other.pid ?? 0))}`);
+  await writeFile(mark, '');
+  const adding = Promise.all([kept.add('one'), kept.add('two')]);
+  // Long enough for a writer that does not wait.
+  for (let read = 0; read < 100; read += 1) t.notOk(await kept.has('one'));
+  await writeFile(path, JSON.stringify({ approved: ['of another'] }));
+  await rm(mark);
+  await adding;
+  t.strictSame(JSON.parse(await readFile(path, 'utf8')), { approved: ['of another', 'one', 'two'] });
+  t.strictSame(await readdir(folder), ['approvals.json']);
 });
 
 t.test('calls of the client end the turn, and hosted ones beside them are answered', async (t) => {

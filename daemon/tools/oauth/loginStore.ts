@@ -1,12 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as waitFor } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { orAborted } from '../../abort.ts';
 import { RunnerError } from '../../errors.ts';
+import { createExclusiveWork } from '../../exclusiveWork.ts';
 import { readRegularFile } from '../../regularFile.ts';
-import { createSessionLocks } from '../../sessions/sessionLocks.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),
@@ -60,38 +58,20 @@ export interface LoginStore {
 const maxBytes = 256 * 1024;
 /** Longer than the requests that somebody else may have under way, in ms. */
 const longestTurn = 45_000;
-const lookEvery = 50;
 
 export function createLoginStore(folder: string): LoginStore {
-  const locks = createSessionLocks(folder);
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = createExclusiveWork({
+    folder,
+    longest: longestTurn,
+    busy: () => new RunnerError('timeout', 'Another Runner keeps this login to itself. Try again later.'),
+  });
   const pathOf = (server: string) => join(folder, `${idOf(server)}.json`);
-  const locked = async <T>(id: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    for (let waited = 0; (await locks.take(id)) !== undefined; waited += lookEvery) {
-      if (waited > longestTurn)
-        throw new RunnerError('timeout', 'Another Runner keeps this login to itself. Try again later.');
-      await waitFor(lookEvery, undefined, { signal });
-    }
-    try {
-      signal.throwIfAborted();
-      return await work();
-    } finally {
-      await locks.release(id);
-    }
-  };
   return {
     async read(server) {
       const login = await readLogin(pathOf(server));
       return login?.server === server ? login : undefined;
     },
-    async alone(server, work, signal) {
-      const id = idOf(server);
-      const before = turns.get(id) ?? Promise.resolve();
-      const turn = before.then(() => locked(id, work, signal));
-      const done = turn.catch(() => undefined).finally(() => turns.get(id) === done && turns.delete(id));
-      turns.set(id, done);
-      return orAborted(turn, signal);
-    },
+    alone: (server, work, signal) => turns.run(idOf(server), work, signal),
     async write(login) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chmod(folder, 0o700);
@@ -101,10 +81,7 @@ export function createLoginStore(folder: string): LoginStore {
     async remove(server) {
       await unlink(pathOf(server)).catch(() => undefined);
     },
-    async close() {
-      await Promise.all(turns.values());
-      await locks.close();
-    },
+    close: turns.close,
   };
 }
 
