@@ -117,6 +117,17 @@ function M.start(bufnr)
   return nil, ('"%s" does not start. See ":checkhealth runner".'):format(table.concat(cmd, ' '))
 end
 
+---@param client vim.lsp.Client
+---@param continue fun(client: vim.lsp.Client)
+local function once_initialized(client, continue)
+  if client.initialized then
+    continue(client)
+  else
+    waiting[client.id] = waiting[client.id] or {}
+    table.insert(waiting[client.id], continue)
+  end
+end
+
 --- The daemon once it can be asked, started where it is not there yet.
 ---@param continue fun(client: vim.lsp.Client)
 ---@return integer? client_id
@@ -127,12 +138,7 @@ function M.when_initialized(continue)
   if not client then
     return nil, problem
   end
-  if client.initialized then
-    continue(client)
-  else
-    waiting[client.id] = waiting[client.id] or {}
-    table.insert(waiting[client.id], continue)
-  end
+  once_initialized(client, continue)
   return client.id
 end
 
@@ -154,12 +160,7 @@ local function update_trust(client)
     return
   end
   started.is_trusted = options.is_trusted()
-  if client.initialized then
-    tell_trust(client)
-  else
-    waiting[client.id] = waiting[client.id] or {}
-    table.insert(waiting[client.id], tell_trust)
-  end
+  once_initialized(client, tell_trust)
 end
 
 --- Has a daemon that is there do as `setup` says now. Only another command starts it anew.
