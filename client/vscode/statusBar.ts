@@ -32,7 +32,7 @@ export function createStatusBar(
     item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}${asleep && ' $(bell-slash)'}`;
     item.tooltip = tooltipOf(status, asleep);
     item.accessibilityInformation = {
-      label: ['Runner', status.message, asleep].filter(Boolean).join(', '),
+      label: `Runner, ${[status.message, asleep].filter(Boolean).join(' ')}`,
       role: 'button',
     };
     item.backgroundColor =

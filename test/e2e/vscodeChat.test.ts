@@ -187,6 +187,9 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
       runner.say('Take three.');
       await editor.evaluate(fixFirstProblem, join(editor.workspace, 'recipe.md'));
       await transcript(editor, /Take three\./);
+      await editor.evaluate(({ vscode }) =>
+        vscode.commands.executeCommand('workbench.action.closeAllEditors'),
+      );
       const { messages } = lastBody() as { messages: readonly { content: string }[] };
       const sent = JSON.stringify(messages);
       t.match(messages.at(-1)?.content, /^Find what is wrong[\s\S]*Too few eggs\./);

@@ -466,7 +466,7 @@ function setting(editor: Editor, name: string, value: unknown): Promise<void> {
 
 /** Asks for a completion while it is snoozed, and wakes it; the status bar says so for so long. */
 async function triggerSnoozed(editor: Editor): Promise<void> {
-  const item = editor.page.locator('.statusbar-item [aria-label*="snoozed until"]');
+  const item = editor.page.locator('.statusbar-item [aria-label^="Runner"][aria-label*="snoozed until"]');
   await run(editor, 'runner.completion.snooze');
   await item.waitFor();
   await run(editor, 'editor.action.inlineSuggest.trigger');
