@@ -1,4 +1,5 @@
 import t from 'tap';
+import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { skipWithoutNeovim } from '../support/neovim.ts';
 import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
 
@@ -155,6 +156,49 @@ t.test('tools in the chat', { skip }, async (t) => {
     await neovim.until(isFree);
     t.equal(lastBody(runner.bodies('/api/chat')).tools, undefined);
     t.equal((await neovim.lua<string>(text)).match(/^\*.*\*$/gm)?.length, 1, 'it is said once');
+  });
+
+  t.test('a server that requires it is logged in to, from the list or by name, and out of', async (t) => {
+    const { url } = await startAuthorizationPeer(t);
+    const { neovim } = await start([], { setup: { mcpServers: { web: { url } } } });
+    await neovim.lua('_G.opened = {} vim.ui.open = function(url) table.insert(_G.opened, url) end');
+    const told = (part: string) =>
+      neovim.until<readonly string[]>('return _G.told', (all) => all.some((each) => each.includes(part)));
+    const address = async () => {
+      const all = await told('open this address in your browser:\n\nhttp');
+      await neovim.lua('_G.told = {}');
+      return all.join('\n').match(/^http:.*$/m)?.[0] ?? '';
+    };
+    await neovim.lua("_G.choices = { 'web' } vim.cmd.RunnerTools()");
+    await browse(await address());
+    await told('Runner: You are logged in to web.');
+    t.strictSame(await neovim.lua('return _G.opened'), [], 'there is no screen');
+    const [rows] = await neovim.lua<readonly (readonly string[])[]>('return _G.offered');
+    t.match(rows, [/^web +needs login +.*Log in with :RunnerLogin web, or enter a token/]);
+    await neovim.lua('vim.cmd.RunnerTools()');
+    const offered = await neovim.until<readonly (readonly string[])[]>(
+      'return _G.offered',
+      ({ length }) => length === 2,
+    );
+    t.match(offered[1]?.[0], /^web +on +\d+ tools?$/);
+    await neovim.lua("vim.cmd.RunnerLogout('web')");
+    await told('Runner: You are logged out of web, and its login is revoked.');
+
+    // A browser on another machine, of somebody who has a screen here too.
+    await neovim.lua("vim.env.DISPLAY = ':0' vim.cmd.RunnerLogin('web')");
+    const asked = await address();
+    t.strictSame(await neovim.lua('return _G.opened'), [asked]);
+    const redirect = await fetch(asked, { redirect: 'manual' });
+    await neovim.lua('vim.cmd.RunnerLogin({ args = { "web", ... } })', redirect.headers.get('location'));
+    await told('Runner: You are logged in to web.');
+
+    await neovim.lua("vim.cmd.RunnerLogin('web')");
+    await address();
+    await neovim.lua('vim.cmd.RunnerCancel()');
+    await told('Runner: The login to web was cancelled.');
+    await neovim.lua("vim.cmd.RunnerLogin('nope')");
+    await told('Runner: There is no tool server "nope" at an address');
+    t.strictSame(await neovim.lua("return vim.fn.getcompletion('RunnerLogin ', 'cmdline')"), ['web']);
   });
 
   t.test('a model without tools answers, and says so once', async (t) => {

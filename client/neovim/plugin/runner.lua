@@ -27,6 +27,18 @@ command('RunnerTools', function()
   require('runner').tools()
 end, { desc = 'The tool servers and their tools; switches one on or off for the chat' })
 
+local function complete_login(lead)
+  return require('runner').complete_login(lead)
+end
+
+command('RunnerLogin', function(arguments)
+  require('runner').login(arguments)
+end, { nargs = '+', complete = complete_login, desc = 'Logs in to a tool server at an address' })
+
+command('RunnerLogout', function(arguments)
+  require('runner').logout(arguments.args)
+end, { nargs = 1, complete = complete_login, desc = 'Logs out of a tool server' })
+
 command('RunnerPull', function(arguments)
   require('runner').pull(arguments.args)
 end, {
@@ -39,7 +51,7 @@ end, {
 
 command('RunnerCancel', function()
   require('runner').cancel()
-end, { desc = 'Cancels the answer that is under way, else the newest download' })
+end, { desc = 'Cancels the answer that is under way, else a login, else the newest download' })
 
 local group = vim.api.nvim_create_augroup('runner.chats', { clear = true })
 local chats = 'runner://chat*'

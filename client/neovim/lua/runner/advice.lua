@@ -21,13 +21,16 @@ local phrases = {
   { 'runner.catalogUrl', '`catalogUrl` of setup()' },
 }
 
+--- The name of a server may have any character but a quote.
+local login = 'Run "runner mcp login ([^"]*)" %(if only an editor has the server: with its address instead of its name%)'
+
 ---@param message string
 ---@return string
 function M.fit(message)
   for _, phrase in ipairs(phrases) do
     message = message:gsub(vim.pesc(phrase[1]), (phrase[2]:gsub('%%', '%%%%')))
   end
-  return message
+  return (message:gsub(login, 'Log in with :RunnerLogin %1'))
 end
 
 return M

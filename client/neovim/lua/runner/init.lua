@@ -76,6 +76,27 @@ function M.tools()
   end
 end
 
+--- What the user command was called with.
+---@param arguments { fargs: string[] }
+function M.login(arguments)
+  if is_ready() then
+    require('runner.login').start(arguments.fargs[1], arguments.fargs[2])
+  end
+end
+
+---@param server string
+function M.logout(server)
+  if is_ready() then
+    require('runner.login').logout(server)
+  end
+end
+
+---@param lead string
+---@return string[]
+function M.complete_login(lead)
+  return is_ready() and require('runner.login').complete(lead) or {}
+end
+
 function M.models()
   if is_ready() then
     require('runner.models').pick()
@@ -105,7 +126,10 @@ function M.cancel()
   if not is_ready() then
     return
   end
-  if not require('runner.chat').cancel() and not require('runner.pull').cancel() then
+  local is_cancelled = require('runner.chat').cancel()
+    or require('runner.login').cancel()
+    or require('runner.pull').cancel()
+  if not is_cancelled then
     require('runner.notice').say('Nothing is under way.')
   end
 end

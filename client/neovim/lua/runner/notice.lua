@@ -30,6 +30,12 @@ function M.warn_once(message)
   vim.notify_once(fit('Runner: ' .. message), vim.log.levels.WARN)
 end
 
+--- What must be read whole, such as an address.
+---@param message string
+function M.show(message)
+  vim.notify('Runner: ' .. message)
+end
+
 --- What somebody asked for has failed: that, and what to do about it, is worth a key.
 ---@param message string
 function M.complain(message)

@@ -1,4 +1,5 @@
 --- `:RunnerTools`: the tool servers, and which of them a chat uses.
+local advice = require('runner.advice')
 local connection = require('runner.connection')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
@@ -9,6 +10,7 @@ local M = {}
 ---@field name string
 ---@field state 'ready'|'failed'|'disabled'
 ---@field message? string
+---@field needsLogin? boolean
 ---@field tools { name: string, title?: string, description: string }[]
 
 ---@class runner.ToolRow
@@ -21,7 +23,9 @@ local none = 'There is no tool server. Enter one as mcpServers in setup(); see :
 ---@param chat runner.Chat
 ---@return string
 local function state_of(server, chat)
-  if server.state ~= 'ready' then
+  if server.needsLogin then
+    return 'needs login'
+  elseif server.state ~= 'ready' then
     return server.state
   end
   return chat.servers:has(server.name) and 'on' or 'off'
@@ -31,7 +35,7 @@ end
 ---@return string
 local function describe(server)
   if server.state ~= 'ready' then
-    return controls.line(server.message or '', 200)
+    return controls.line(advice.fit(server.message or ''), 200)
   end
   return ('%d %s'):format(#server.tools, #server.tools == 1 and 'tool' or 'tools')
 end
@@ -47,12 +51,14 @@ local function describer(servers, chat)
       width = math.max(width, vim.fn.strdisplaywidth(controls.line(tool.name, 40)) + 2)
     end
   end
+  -- With the number that the editor puts before a row: one that is wrapped is hard to read.
+  local room = math.max(20, math.min(70, vim.o.columns - width - 9))
   local function padded(text)
     return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
   end
   return function(row)
     if row.tool then
-      local what = controls.line(vim.split(row.tool.description, '\n')[1], 70)
+      local what = controls.line(vim.split(row.tool.description, '\n')[1], room)
       return (('%s  %s'):format(padded('  ' .. controls.line(row.tool.name, 40)), what):gsub('%s+$', ''))
     end
     local server = row.server
@@ -78,10 +84,12 @@ end
 ---@param chat runner.Chat
 local function switch(server, chat)
   local name = controls.line(server.name, 64)
-  if server.state == 'disabled' then
+  if server.needsLogin then
+    return require('runner.login').start(server.name)
+  elseif server.state == 'disabled' then
     return notice.say(('%s is disabled. Take "disabled" out of its entry in mcpServers.'):format(name))
   elseif server.state == 'failed' then
-    return notice.complain(('%s does not run. %s'):format(name, controls.line(server.message or '', 500)))
+    return notice.complain(('%s does not run. %s'):format(name, controls.line(advice.fit(server.message or ''), 500)))
   end
   local is_on = not chat.servers:has(server.name)
   chat.servers:switch(server.name, is_on)
@@ -103,7 +111,7 @@ function M.pick(chat)
     end)
     chat.servers:know(result.servers)
     vim.ui.select(rows_of(result.servers), {
-      prompt = 'Tools (choose one to switch its server on or off for this chat)',
+      prompt = 'Tools (choose one to switch its server on or off for this chat, or to log in)',
       kind = 'runner_tools',
       format_item = describer(result.servers, chat),
     }, function(row)
