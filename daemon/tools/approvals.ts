@@ -13,14 +13,14 @@ export interface ApprovedTool {
 
 /** What somebody allows by names of servers, and the entries that have these names there: no other entry is meant. */
 export interface NamedApprovals {
-  readonly approvals: Approvals;
+  readonly given: readonly Approvals[];
   readonly servers: ToolServers;
 }
 
 /** What was allowed, for this daemon's life or until the tool changes. */
 export interface ApprovalStore {
   /** Whether the user has allowed the tool by configuration, for the session or for always. */
-  isApproved(tool: ApprovedTool, configured: readonly NamedApprovals[]): Promise<boolean>;
+  isApproved(tool: ApprovedTool, configured: NamedApprovals): Promise<boolean>;
   allowForSession(tool: ApprovedTool): void;
   /** Keeps it in the user's own folder. @throws {Error} where that cannot be written. */
   allowAlways(tool: ApprovedTool): Promise<void>;
@@ -30,7 +30,7 @@ export function createApprovals(kept: KeptApprovals): ApprovalStore {
   const session = new Set<string>();
   return {
     async isApproved(tool, configured) {
-      if (configured.some((named) => isNamed(tool, named))) return true;
+      if (isNamed(tool, configured)) return true;
       const key = keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
@@ -43,11 +43,17 @@ export function createApprovals(kept: KeptApprovals): ApprovalStore {
   };
 }
 
-function isNamed({ entry, tool }: ApprovedTool, { approvals, servers }: NamedApprovals): boolean {
-  const { name } = entry;
+function isNamed(approved: ApprovedTool, { given, servers }: NamedApprovals): boolean {
+  const { entry } = approved;
+  if (!given.some((approvals) => isOneOf(approved, approvals))) return false;
+  return (
+    Object.hasOwn(servers, entry.name) && isSame(readServerEntry(entry.name, servers[entry.name]), entry)
+  );
+}
+
+function isOneOf({ entry: { name }, tool }: ApprovedTool, approvals: Approvals): boolean {
   const named = Object.hasOwn(approvals, name) ? approvals[name] : undefined;
-  if (named !== 'always' && !named?.includes(tool)) return false;
-  return Object.hasOwn(servers, name) && isSame(readServerEntry(name, servers[name]), entry);
+  return named === 'always' || (named?.includes(tool) ?? false);
 }
 
 function isSame(one: ServerEntry, other: ServerEntry): boolean {

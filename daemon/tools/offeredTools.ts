@@ -23,8 +23,8 @@ export interface ServerOffer {
 
 export interface OfferParts {
   readonly options: {
-    /** What the user allows, as it is now; each counts. */
-    readonly approvals: () => readonly NamedApprovals[];
+    /** What the user allows, as it is now. */
+    readonly approvals: () => NamedApprovals;
     readonly log: Log;
   };
   readonly approvals: ApprovalStore;

@@ -16,8 +16,8 @@ import { openToolStores, type ToolStores } from './toolStores.ts';
 export interface ToolHostOptions {
   /** In their order, as they are now. */
   readonly entries: () => readonly ServerEntry[];
-  /** What the user allows, as it is now; each counts. */
-  readonly approvals: () => readonly NamedApprovals[];
+  /** What the user allows, as it is now. */
+  readonly approvals: () => NamedApprovals;
   /** A folder of the user's alone. */
   readonly userFolder: string;
   readonly env: NodeJS.ProcessEnv;

@@ -73,13 +73,11 @@ export function createTools(options: ToolsOptions): Tools {
       redact: secrets.redact,
       hide,
       entries,
-      approvals: () => [
-        { approvals: user.approvals, servers: user.mcpServers },
-        {
-          approvals: settings().approvals,
-          servers: { ...settings().editorServers, ...user.mcpServers },
-        },
-      ],
+      // Entries of a workspace's settings are left out: an approval of their name is not meant for them.
+      approvals: () => ({
+        given: [user.approvals, settings().approvals],
+        servers: { ...settings().editorServers, ...user.mcpServers },
+      }),
       timeouts: () => settings().timeouts,
       root: () => root,
       onDidChange: changed.fire,

@@ -311,7 +311,20 @@ t.test('an approval by name is for the entry that bears the name where it was gi
   const servers = (entry: object) => ({ mcpServers: { good: entry } });
   const cases = [
     { name: "the user's for the user's own", user: { ...servers(mine), approvals }, runs: true },
-    { name: "the user's for the editor's", user: { approvals }, editor: servers(mine), runs: false },
+    { name: "the user's for the editor's", user: { approvals }, editor: servers(mine), runs: true },
+    {
+      name: "the user's for a workspace's",
+      user: { ...servers(mine), approvals },
+      workspace: servers(other),
+      runs: true,
+    },
+    {
+      name: "the user's, with no entry of its own, for a workspace's",
+      user: { approvals },
+      editor: servers(mine),
+      workspace: servers(other),
+      runs: false,
+    },
     { name: "the editor's for its own", editor: { ...servers(mine), approvals }, runs: true },
     { name: "the editor's for the user's own", user: servers(mine), editor: { approvals }, runs: true },
     {
