@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { ChatParams } from '../../protocol/chat.ts';
@@ -16,6 +19,16 @@ const call = { id: 'call_1', name: 'echo', arguments: { word: 'hello' } };
 const question = { role: 'user', content: 'Say hello.' } as const;
 const entry = (kind: string) => ({ command: process.execPath, args: [toolServerPath, kind] });
 
+/** Loaded into the daemon: at the signal it collects what is garbage, and writes how many bytes the heap has left. */
+const collectOnSignal = `
+require('node:v8').setFlagsFromString('--expose-gc');
+const collect = require('node:vm').runInNewContext('gc');
+process.on('SIGUSR2', () => {
+  collect();
+  process.stderr.write(String(process.memoryUsage().heapUsed));
+});
+`;
+
 await main();
 
 async function main(): Promise<void> {
@@ -32,13 +45,23 @@ async function main(): Promise<void> {
   }
 }
 
-function start(runner: RunnerStandIn, kinds: readonly string[], names = kinds): Promise<DaemonProcess> {
+interface StartOptions {
+  /** Of the tool servers. */
+  readonly names?: readonly string[];
+  readonly nodeOptions?: string;
+}
+
+function start(
+  runner: RunnerStandIn,
+  kinds: readonly string[],
+  { names = kinds, ...daemon }: StartOptions = {},
+): Promise<DaemonProcess> {
   const options: InitializationOptions = {
     host: runner.url,
     mcpServers: Object.fromEntries(names.map((name, index) => [name, entry(kinds[index] ?? 'other')])),
     approvals: Object.fromEntries(names.map((name) => [name, 'always'])),
   };
-  return startDaemonProcess(options);
+  return startDaemonProcess(options, daemon);
 }
 
 /** A round of one call, against the same two requests to the runner and a call of the same server without the daemon. */
@@ -94,7 +117,7 @@ async function starts(runner: RunnerStandIn): Promise<void> {
   const ten = Array.from({ length: 10 }, (_, index) => `server${index}`);
   const time = (names: readonly string[]) =>
     timed(async () => {
-      const daemon = await start(runner, [], names);
+      const daemon = await start(runner, [], { names });
       await daemon.request(statusRequest, {});
       return daemon;
     }, close);
@@ -126,7 +149,10 @@ async function longList(runner: RunnerStandIn): Promise<void> {
 }
 
 async function manyCalls(runner: RunnerStandIn): Promise<void> {
-  const daemon = await start(runner, ['good']);
+  const folder = mkdtempSync(join(tmpdir(), 'runner-bench-'));
+  const preload = join(folder, 'collected.cjs');
+  writeFileSync(preload, collectOnSignal);
+  const daemon = await start(runner, ['good'], { nodeOptions: `--require=${preload}` });
   const turns = async (count: number) => {
     for (let turn = 0; turn < count; turn += 1) {
       for (let round = 0; round < 20; round += 1) runner.toolCalls([call]);
@@ -135,19 +161,21 @@ async function manyCalls(runner: RunnerStandIn): Promise<void> {
     }
   };
   await turns(5);
-  const before = memoryOf(daemon);
+  const before = await memoryOf(daemon);
   const time = await timed(() => turns(50));
-  const after = memoryOf(daemon);
+  const after = await memoryOf(daemon);
   await turns(100);
-  const long = memoryOf(daemon);
+  const long = await memoryOf(daemon);
   figures.section('Memory of the daemon over tool calls, 20 in a turn');
-  figures.row('after 100', `${before.toFixed(0)} MB`);
-  figures.row('after 1,000 more', `${after.toFixed(0)} MB`);
-  figures.row('after 2,000 more', `${long.toFixed(0)} MB`, {
-    plot: { unit: 'MB', bars: { '100 calls': before, '1,100': after, '3,100': long } },
+  figures.row('after 100', textOf(before));
+  figures.row('after 1,000 more', textOf(after));
+  figures.row('after 2,000 more', textOf(long), {
+    goal: 'the heap does not grow',
+    plot: { unit: 'MB of heap', bars: { '100 calls': before.heap, '1,100': after.heap, '3,100': long.heap } },
   });
   figures.row('a call and its request', `${(time / 1_000).toFixed(1)} ms`);
   await daemon.close();
+  rmSync(folder, { recursive: true });
 }
 
 /** What a busy machine has added is left out, of all alike. */
@@ -167,7 +195,22 @@ function close(daemon: DaemonProcess): Promise<void> {
   return daemon.close();
 }
 
-function memoryOf({ child }: DaemonProcess): number {
+/** In MB. */
+interface Memory {
+  readonly resident: number;
+  /** What is left of the heap after a collection: the rest of the resident memory is garbage, and Node itself. */
+  readonly heap: number;
+}
+
+function textOf({ resident, heap }: Memory): string {
+  return `${resident.toFixed(0)} MB resident; after a collection the heap has ${heap.toFixed(1)} MB`;
+}
+
+async function memoryOf({ child }: DaemonProcess): Promise<Memory> {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
-  return Number(kilobytes) / 1_024;
+  if (!child.stderr) throw new Error('The daemon has no standard error.');
+  const written = once(child.stderr, 'data');
+  child.kill('SIGUSR2');
+  const [bytes] = await written;
+  return { resident: Number(kilobytes) / 1_024, heap: Number(bytes) / 1_024 / 1_024 };
 }
