@@ -655,7 +655,11 @@ t.test(
     const { runner, daemon } = await setUp(t);
     await t.rejects(
       daemon.chat({ model: 'plain', messages: ask('word '.repeat(20_000)) }),
-      failsWith({ code: -33006, data: { kind: 'context-exceeded', retryable: false, allocated: 4096 } }),
+      failsWith({
+        code: -33006,
+        message: /^The prompt needs about \d{5} tokens and the context window holds 4096\. Shorten it/,
+        data: { kind: 'context-exceeded', retryable: false, allocated: 4096 },
+      }),
     );
     const wordy = { ...tool, description: 'word '.repeat(20_000) };
     await t.rejects(

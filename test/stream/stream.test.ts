@@ -473,6 +473,16 @@ const cases: readonly Case[] = [
     want: [call('get_weather', { city: 'Köln & <b>', days: -2, hot: true, tags: ['a'], more: null })],
   },
   {
+    name: 'an XML call that the end of the reply closes',
+    input: '<function=get_weather><parameter=city>Köln</parameter>',
+    want: [cologne],
+  },
+  {
+    name: 'an XML call that ends before it has said anything',
+    input: '<function=get_weather>',
+    want: [{ warn: 'unclosed-tool-call' }, '<function=get_weather>'],
+  },
+  {
     name: 'a close tag inside an XML value',
     input:
       '<function=write file><parameter=content>a</parameter>b</content></parameter><parameter=path>x</parameter></function>',
@@ -483,6 +493,12 @@ const cases: readonly Case[] = [
     input:
       '<function=get_weather><parameter=city>Köln</parameter><parameter=days>many</parameter></function>',
     want: [call('get_weather', { city: 'Köln', days: 'many' })],
+  },
+  {
+    name: 'what is false stays false',
+    input:
+      '<function=get_weather><parameter=city>Köln</parameter><parameter=hot>False</parameter></function>',
+    want: [call('get_weather', { city: 'Köln', hot: false })],
   },
   {
     name: 'a required argument is missing',

@@ -99,7 +99,8 @@ t.test('what the flags say reaches the turn', async (t) => {
     '--context',
     '4096',
   ];
-  const more = ['--option', 'temperature=0.2', '--option', 'stop=x', '--keep-alive', '5m'];
+  const options = ['temperature=0.2', 'stop=x', 'numa=false', 'low_vram=true'];
+  const more = [...options.flatMap((option) => ['--option', option]), '--keep-alive', '5m'];
   const prompt = {
     role: 'user',
     content: 'hello',
@@ -110,7 +111,7 @@ t.test('what the flags say reaches the turn', async (t) => {
     model: 'm:1b',
     messages: [{ role: 'system', content: 'Brief.' }, prompt],
     think: 'high',
-    options: { temperature: 0.2, stop: ['x'], num_ctx: 4096 },
+    options: { temperature: 0.2, stop: ['x'], numa: false, low_vram: true, num_ctx: 4096 },
     keepAlive: '5m',
   };
   const asked: Turn['params'][] = [];
