@@ -13,7 +13,7 @@ import type { ElementForm } from './families.ts';
 import type { CallContext, FoundMark, WrittenCall } from './forms/call.ts';
 import { readCallMark } from './forms/callMark.ts';
 import { readElementCall } from './forms/elementCall.ts';
-import { readNamedCall } from './forms/namedCall.ts';
+import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
 import { readPythonList } from './forms/pythonCall.ts';
 import {
@@ -38,8 +38,11 @@ export interface BlockStart {
    * reply. `close`: a close tag after them.
    */
   readonly proof: 'tag' | 'alone' | 'close';
-  /** The block begins with a word, after which only an object, a list or a fence is a call. */
-  readonly isWord?: true;
+  /**
+   * The block begins with a word. After a `mark` only an object, a list or a fence is a call; after a `prefix`, only the
+   * name of a tool with its arguments.
+   */
+  readonly word?: 'mark' | 'prefix';
   /** True if there is no text before the block on its line. */
   readonly beginsLine: boolean;
 }
@@ -63,7 +66,8 @@ export function* readBlock(source: Source, context: CallContext, start: BlockSta
   const block = new BlockReader(source, context, start);
   const { form } = start;
   if (form !== undefined) yield* block.readCall(() => readElementCall(source, context, form));
-  while (!block.isOver) yield* block.readNext();
+  if (start.word === 'prefix') yield* block.readCall(() => readPrefixedCall(source, context));
+  while (!block.isOver) yield* block.readNextOrStop();
   return yield* block.finish();
 }
 
@@ -105,7 +109,18 @@ class BlockReader {
       this.isOver = true;
   }
 
-  *readNext(): Reading<void> {
+  /** A later call that is cut off takes nothing from the calls before it, if a tag shows that they were meant. */
+  *readNextOrStop(): Reading<void> {
+    try {
+      yield* this.#readNext();
+    } catch (error) {
+      const isCut = error instanceof Refusal && error.reason === 'cut';
+      if (!isCut || this.#calls.length === 0 || this.#start.proof !== 'tag') throw error;
+      this.isOver = true;
+    }
+  }
+
+  *#readNext(): Reading<void> {
     const { pending } = this.#context;
     this.#context.pending = undefined;
     if (pending !== undefined) return yield* this.#takeMark(pending);
@@ -177,6 +192,9 @@ class BlockReader {
         // If no tag was opened around a call, the call is complete by itself.
         if (form !== undefined && this.#depth === 0) this.isOver = true;
         return;
+      case 'separator':
+        if (this.#calls.length === 0) return this.#stop(mark.offset);
+        return;
       case 'call':
         if (form !== undefined && this.#depth === 0 && this.#calls.length > 0) return this.#stop();
         if (this.#start.proof === 'alone') this.#context.isTagged = true;
@@ -214,7 +232,7 @@ class BlockReader {
   }
 
   *#readFirst(): Reading<void> {
-    if (this.#start.isWord) throw new Refusal('mention');
+    if (this.#start.word !== undefined) throw new Refusal('mention');
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 

@@ -3,6 +3,7 @@ import { type BlockResult, CallReader } from './callReader.ts';
 import type { CallStart } from './callStart.ts';
 import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
+import { type Continuation, continuationOf, mayPrecedeMention } from './sentence.ts';
 
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
@@ -11,6 +12,8 @@ export class CallMode implements Mode {
   #reader: CallReader | undefined;
   /** The text after the opening, from earlier pieces. */
   #held = new LongText();
+  /** Calls that may be quoted in a sentence. What follows them decides. */
+  #found: BlockResult | undefined;
 
   constructor(scan: Scan) {
     this.#scan = scan;
@@ -19,11 +22,13 @@ export class CallMode implements Mode {
   begin(start: CallStart): void {
     this.#start = start;
     this.#held = new LongText();
+    this.#found = undefined;
     const { tools, callMarks } = this.#scan;
     this.#reader = new CallReader({ tools, marks: callMarks, close: start.close, start: start.start });
   }
 
   read(text: string, from: number): number {
+    if (this.#found !== undefined) return this.#readOn(this.#found, text, from);
     const result = this.#reader?.read(text, from);
     if (result === undefined) {
       this.#scan.steps += text.length - from;
@@ -34,16 +39,48 @@ export class CallMode implements Mode {
     this.#scan.steps += Math.abs(result.end - before) + 1;
     const next = from + Math.max(0, result.end - before);
     this.#held.add(text.slice(from, next));
-    this.#take(result);
+    if (!this.#mayBeMention(result)) this.#take(result);
+    else this.#decide(result, this.#held.toString().slice(result.end));
     return next;
   }
 
   finish(): void {
-    const result = this.#reader?.finish();
-    if (result !== undefined) this.#take(result);
+    const result = this.#found ?? this.#reader?.finish();
+    if (result === undefined) return;
+    if (!this.#mayBeMention(result)) return this.#take(result);
+    this.#decide(result, this.#held.toString().slice(result.end));
+    // Nothing more follows, so calls that are still undecided were meant.
+    if (this.#found === result) this.#take(result);
+  }
+
+  #mayBeMention({ kind }: BlockResult): boolean {
+    const after = this.#start?.after;
+    return kind === 'calls' && after !== undefined && mayPrecedeMention(after);
+  }
+
+  /** Reads one more piece after calls that may be quoted. */
+  #readOn(result: BlockResult, text: string, from: number): number {
+    const { what, end } = continuationOf(text, from);
+    this.#scan.steps += end - from + 1;
+    this.#held.add(text.slice(from, end));
+    this.#settle(result, what);
+    return end;
+  }
+
+  #decide(result: BlockResult, ahead: string): void {
+    this.#found = result;
+    this.#settle(result, continuationOf(ahead, 0).what);
+  }
+
+  #settle(result: BlockResult, what: Continuation): void {
+    if (what === 'unknown') return;
+    if (what === 'sentence')
+      this.#take({ kind: 'refused', reason: 'mention', end: result.end, begun: false });
+    else this.#take(result);
   }
 
   #take(result: BlockResult): void {
+    this.#found = undefined;
     const text = this.#held.toString();
     const [own, rest] = [text.slice(0, result.end), text.slice(result.end)];
     this.#reader = undefined;

@@ -8,6 +8,8 @@ export interface CallStart {
   readonly opening: string;
   readonly close: string;
   readonly start: BlockStart;
+  /** The character right before it, if that is text on the same line. */
+  readonly after?: number;
 }
 
 /** The start of a reply that may consist only of calls. */

@@ -16,6 +16,8 @@ const tags = [
 ];
 /** Longer text is not a header. */
 const longestHeader = 256;
+/** Each tag in a string takes another look at the arguments. After that many, tags have their meaning again. */
+const mostTagsInStrings = 16;
 
 type Body = 'thinking' | 'text' | { readonly tool: string };
 
@@ -34,6 +36,8 @@ export class Channels implements Mode {
   /** The whole message of a call, and the offset at which its arguments begin. */
   #source = new LongText();
   #argumentsStart = 0;
+  /** How many tags in the current arguments were part of a string. */
+  #tagsInStrings = 0;
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
@@ -92,6 +96,7 @@ export class Channels implements Mode {
   }
 
   #takeTag(tag: string): void {
+    if (typeof this.#body === 'object' && this.#isInString()) return this.#put(tag);
     if (this.#header !== undefined && isEnd(tag)) this.#showHeader(tag);
     else if (this.#header !== undefined) this.#inHeader(tag);
     else if (tag === '<|start|>' || tag === '<|channel|>') {
@@ -104,6 +109,15 @@ export class Channels implements Mode {
     } else this.#end(tag);
   }
 
+  /** Whether the arguments so far end within a string, so that a tag is part of the string. */
+  #isInString(): boolean {
+    if (this.#tagsInStrings >= mostTagsInStrings) return false;
+    const given = this.#source.toString().slice(this.#argumentsStart);
+    const isInString = endsInString(given) && !isRecord(tryParseValue(given.trim()));
+    if (isInString) this.#tagsInStrings++;
+    return isInString;
+  }
+
   #inHeader(tag: string): void {
     const header = (this.#header ?? '') + tag;
     this.#header = tag === '<|message|>' ? undefined : header;
@@ -113,6 +127,7 @@ export class Channels implements Mode {
     if (typeof this.#body === 'object') {
       this.#source = new LongText(header);
       this.#argumentsStart = header.length;
+      this.#tagsInStrings = 0;
     } else this.#scan.sink.markup(header);
   }
 
@@ -219,6 +234,17 @@ function recipientOf(header: string): string | undefined {
 /** A message may be addressed to a participant. */
 function isRole(name: string): boolean {
   return /^(?:user|assistant|all|self)$/.test(name);
+}
+
+/** Whether this start of a JSON object ends within a string. */
+function endsInString(text: string): boolean {
+  let isInside = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '"') isInside = !isInside;
+    else if (character === '\\' && isInside) at++;
+  }
+  return isInside;
 }
 
 function isEnd(tag: string): boolean {

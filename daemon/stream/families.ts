@@ -5,6 +5,8 @@ export interface CallTag {
   readonly close: string;
   /** The tag counts only at the beginning of a line, because it consists of words. */
   readonly lineStart?: true;
+  /** The name of a tool follows at once, with arguments that have no quotes around their keys. */
+  readonly isPrefix?: true;
 }
 
 /** Calls and arguments written as elements, with values as verbatim text. */
@@ -16,6 +18,8 @@ export interface ElementForm {
   readonly tagEnd: string;
   /** The text between the name of a parameter and its value. */
   readonly valueOpen?: string;
+  /** A value may be a CDATA section. */
+  readonly hasSections?: true;
 }
 
 interface ParameterForm {
@@ -67,7 +71,7 @@ export const families: readonly Family[] = [
     source: 'ollama qwen3.go, glm46.go; vllm hermes_tool_parser.py',
     calls: [{ open: '<tool_call>', close: '</tool_call>' }],
     thinkingTags: ['think', 'thinking', 'thought', 'reasoning'],
-    ends: ['<|im_end|>', '<|endoftext|>', '<|user|>', '<|observation|>'],
+    ends: ['<|im_end|>', '<|endoftext|>', '<|user|>', '<|observation|>', '[|endofturn|]'],
   },
   {
     family: 'qwen2.5-coder',
@@ -96,8 +100,12 @@ export const families: readonly Family[] = [
       {
         call: '<function name=',
         callClose: '</function>',
-        parameters: [{ open: '<param name=', close: '</param>' }],
+        parameters: [
+          { open: '<param name=', close: '</param>' },
+          { open: '<parameter name=', close: '</parameter>' },
+        ],
         tagEnd: '>',
+        hasSections: true,
       },
     ],
   },
@@ -116,6 +124,7 @@ export const families: readonly Family[] = [
       { open: '<tool_calls>', close: '</tool_calls>' },
     ],
     elements: [invokeForm('')],
+    ends: ['<|eos|>'],
   },
   {
     family: 'hunyuan-a13b',
@@ -170,6 +179,12 @@ export const families: readonly Family[] = [
     ends: ['<|tool_response>', '<turn|>', '<end_of_turn>'],
   },
   {
+    family: 'gemma4 without its tags',
+    source: 'vllm gemma4_utils.py',
+    models: /gemma-?4/i,
+    calls: [{ open: 'call:', close: '', lineStart: true, isPrefix: true }],
+  },
+  {
     family: 'functiongemma',
     source: 'ollama functiongemma.go',
     calls: [{ open: '<start_function_call>', close: '<end_function_call>' }],
@@ -199,6 +214,7 @@ export const families: readonly Family[] = [
       { open: '<｜tool_call_begin｜>', close: '<｜tool_call_end｜>' },
     ],
     elements: [invokeForm('steptml:')],
+    ends: ['<|EOT|>'],
   },
   {
     family: 'kimi-k2',
@@ -276,12 +292,30 @@ export const families: readonly Family[] = [
       'vllm nemotron_json_tool_parser.py, internlm2_tool_parser.py, longcat_tool_parser.py; ollama glimmer.go',
     calls: [
       { open: '<TOOLCALL>', close: '</TOOLCALL>' },
+      { open: '<toolcall>', close: '</toolcall>' },
       { open: '<|action_start|><|plugin|>', close: '<|action_end|>' },
+      { open: '<|action_start|> <|plugin|>', close: '<|action_end|>' },
       { open: '<longcat_tool_call>', close: '</longcat_tool_call>' },
       { open: '<atem:function_calls>', close: '</atem:function_calls>' },
     ],
     thinkingTags: ['longcat_think'],
     elements: [invokeForm('atem:'), invokeForm('antml:')],
+    ends: ['<SPECIAL_12>', '</longcat_s>'],
+  },
+  {
+    family: 'dots, gigachat3',
+    source: 'vllm dots_tool_parser.py, gigachat3_tool_parser.py',
+    calls: [
+      { open: '<dots_function_call>', close: '</dots_function_call>' },
+      { open: '<|function_call|>', close: '' },
+      { open: '<|message_sep|>\n\nfunction call<|role_sep|>\n', close: '' },
+    ],
+    ends: ['<|endofresponse|>'],
+  },
+  {
+    family: 'kimi-vl',
+    source: 'template of kimi-vl-thinking',
+    thinking: [{ open: '◁think▷', close: '◁/think▷' }],
   },
   {
     family: 'gpt-oss',

@@ -112,9 +112,10 @@ export class Tag implements Mode {
   }
 
   #takeCall(opening: CallOpening): void {
-    const { code, shown } = this.#scan;
+    const { code, shown, sink } = this.#scan;
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
     const isTag = opening.kind === 'call';
+    const isInLine = shown && !this.#afterCall && !this.#beginsLine;
     this.#scan.toCall({
       lead: this.#lead,
       opening: opening.literal,
@@ -124,8 +125,9 @@ export class Tag implements Mode {
         proof: 'tag',
         beginsLine: this.#beginsLine,
         ...(isTag ? {} : { form: opening.form }),
-        ...(isTag && opening.tag.lineStart ? { isWord: true } : {}),
+        ...(isTag && opening.tag.lineStart ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' } : {}),
       },
+      ...(isInLine ? { after: sink.last } : {}),
     });
   }
 

@@ -71,7 +71,7 @@ const element = (key: string, value: unknown): string => {
   return `${minimax}<${key}>${inner}${minimax}</${key}>`;
 };
 
-/** How 40 families write their calls, as their templates and the runners' own parsers have it. */
+/** How 42 families write their calls, as their templates and the runners' own parsers have it. */
 export const familyForms: readonly FamilyForm[] = [
   {
     family: 'qwen3, hermes, qwq',
@@ -369,4 +369,10 @@ export const familyForms: readonly FamilyForm[] = [
     write: (calls) => `\`\`\`tool_code\n${each(calls, pythonCall)}\n\`\`\``,
     bare: true,
   },
+  {
+    family: 'dots',
+    write: (calls) => `<dots_function_call>${each(calls, (call) => invoke(call))}</dots_function_call>`,
+    close: '</dots_function_call>',
+  },
+  { family: 'gigachat3', write: (calls) => each(calls, (call) => `<|function_call|>${object(call)}`) },
 ];

@@ -48,7 +48,7 @@ const glmCases: readonly FormatCase[] = [
     'glm',
     'a value without its close tag',
     '<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Köln\n</tool_call>',
-    [call('get_weather', { city: 'Köln\n' })],
+    [cologne],
   ],
   [
     'glm',
@@ -969,6 +969,181 @@ const thoughtCases: readonly FormatCase[] = [
   ],
 ];
 
+/** Calls that a text quotes, and descriptions of tools. None of them was meant. */
+const quotedCases: readonly FormatCase[] = [
+  text('any', 'a call in quotes', `The model wrote "${tagged}" and stopped.`),
+  text('any', 'a call in single quotes', `It wrote '${tagged}' once.`),
+  text('any', 'a call in curly quotes', `It wrote “${tagged}” once.`),
+  text('any', 'a call in quotes at the end', `The model wrote "${tagged}"`),
+  text('any', 'a call in quotes that begins the reply', `"${tagged}" is what it wrote.`),
+  text('any', 'a call in brackets', `It wrote a call (${tagged}) and stopped.`),
+  text('any', 'a call in a sentence', `A reply such as ${tagged} is a call.`),
+  text('any', 'a call at the end of a sentence', `It wrote ${tagged}.`),
+  text('any', 'a call in a table', `| a | b |\n|---|---|\n| x | ${tagged} |\n`),
+  text('mistral', 'a call in quotes at the end', `It wrote "[TOOL_CALLS][${json}]"`),
+  text(
+    'qwen3-coder',
+    'a call in quotes',
+    'It wrote "<function=get_weather><parameter=city>Köln</parameter></function>" once.',
+  ),
+  ['any', 'a call after a sentence', `I look. ${tagged}\n`, ['I look. ', cologne]],
+  [
+    'any',
+    'a call after a sentence, and the next',
+    `I look. ${tagged} Done.`,
+    ['I look. ', cologne, ' Done.'],
+  ],
+  ['any', 'a call right after a word', `Pinging.${tagged}done`, ['Pinging.', cologne, 'done']],
+  ['any', 'a call after a blank, then a line', `I look: ${tagged}\nit is`, ['I look: ', cologne, '\nit is']],
+  [
+    'qwen3',
+    'a thought that ends with a call in quotes',
+    `<think>It wrote "${tagged}"</think>`,
+    [{ think: `It wrote "${tagged}"` }],
+  ],
+  text(
+    'any',
+    'properties in place of arguments',
+    '<tool_call>{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}, "required": ["city"]}}</tool_call>',
+  ),
+  text(
+    'any',
+    'the schema of an argument in place of its value',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": {"type": "string", "description": "The city"}}}</tool_call>',
+  ),
+  text(
+    'any',
+    'the same without its tag',
+    '{"name": "get_weather", "arguments": {"city": {"type": "string"}}}',
+  ),
+  [
+    'any',
+    'an object that is a value',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "Köln", "more": {"type": "string"}}}</tool_call>',
+    [call('get_weather', { city: 'Köln', more: { type: 'string' } })],
+  ],
+  text(
+    'minicpm5',
+    'a parameter without a name',
+    '<function name="get_weather"><param>Köln</param></function>',
+  ),
+];
+
+/** Replies as the engines' tests have them, with what models leave out. */
+const examinedCases: readonly FormatCase[] = [
+  [
+    'any',
+    'keys without quotes',
+    '<tool_call>{name: "get_weather", arguments: {city: "Köln"}}</tool_call>',
+    [cologne],
+  ],
+  ['phi4-mini', 'no bracket after the list', `functools[${json}, ${bonnJson}`, [cologne, bonn]],
+  ['hunyuan', 'no bracket before the close tag', `<tool_calls>[${json}</tool_calls>`, [cologne]],
+  [
+    'lfm2',
+    'no bracket before the close tag',
+    '<|tool_call_start|>[get_weather(city="Köln")<|tool_call_end|>',
+    [cologne],
+  ],
+  text('any', 'a bare list without its bracket', `[${json}`),
+  [
+    'minimax-m2',
+    'a second call that is cut',
+    '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Köln</parameter>\n</invoke>\n<invoke name="get_weather">\n<parameter name="city">Bo',
+    [cologne, '\n<invoke name="get_weather">\n<parameter name="city">Bo'],
+  ],
+  [
+    'llama3.1',
+    'a second call that is cut',
+    `<|python_tag|>${json}\n<|python_tag|>{"name": "get_weather", "argu`,
+    [cologne, '\n<|python_tag|>{"name": "get_weather", "argu'],
+  ],
+  [
+    'qwen3-coder',
+    'names as attributes',
+    '<tool_call>\n<function name="get_weather">\n<parameter name="city">Köln</parameter>\n<parameter name="days">2</parameter>\n</function>\n</tool_call>',
+    [call('get_weather', { city: 'Köln', days: 2 })],
+  ],
+  [
+    'minicpm5',
+    'a value in a section',
+    '<function name="write_file"><param name="path">a</param><param name="content"><![CDATA[<b>1</b>\n</param>]]></param></function>',
+    [call('write_file', { path: 'a', content: '<b>1</b>\n</param>' })],
+  ],
+  [
+    'step3',
+    'the name in the header too',
+    '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>get_weather\n<steptml:invoke name="get_weather"><steptml:parameter name="city">Köln</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>',
+    [cologne],
+  ],
+  [
+    'step3',
+    'a separator between calls',
+    '<｜tool_calls_begin｜><｜tool_call_begin｜><steptml:invoke name="get_weather"><steptml:parameter name="city">Köln</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_sep｜><｜tool_call_begin｜><steptml:invoke name="get_time"></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>',
+    [cologne, now],
+  ],
+  ['gemma4', 'a colon too many', '<|tool_call>:call:get_weather{city:<|"|>Köln<|"|>}<tool_call|>', [cologne]],
+  [
+    'gemma4',
+    'no tags, after thinking',
+    '<|channel>thought\nhm<channel|>call:get_weather{city:<|"|>Köln<|"|>}',
+    [{ think: 'hm' }, cologne],
+    'gemma4',
+  ],
+  [
+    'gemma4',
+    'no tags, on a line of its own',
+    'I look.\ncall:get_weather{city:<|"|>Köln<|"|>}\nDone.',
+    ['I look.\n', cologne, '\nDone.'],
+    'gemma4',
+  ],
+  ['gemma4', 'the prefix in prose', 'call: the tool\ncall:me{x}', ['call: the tool\ncall:me{x}'], 'gemma4'],
+  [
+    'glm4',
+    'a name, and an object on the next line',
+    'get_weather\n{"city": "Köln"}<|observation|>',
+    [cologne],
+  ],
+  text('any', 'a name, and an object two lines below', 'get_weather\n\n{"city": "Köln"}'),
+  text('any', 'a name and an object on its line', 'get_weather {"city": "Köln"}'),
+  [
+    'gpt-oss',
+    'arguments that hold tags',
+    '<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>{"path":"a","content":"<|start|>assistant<|channel|>final<|message|>\\"hi\\" <|return|>"}<|call|>',
+    [
+      call('write_file', {
+        path: 'a',
+        content: '<|start|>assistant<|channel|>final<|message|>"hi" <|return|>',
+      }),
+    ],
+  ],
+  [
+    'gpt-oss',
+    'quotes that nobody escaped',
+    '<|channel|>commentary to=functions.write_file<|message|>{"path":"a","content":"say "hi" now"}<|call|><|start|>assistant<|channel|>final<|message|>Done.<|return|>',
+    [call('write_file', { path: 'a', content: 'say "hi" now' }), 'Done.'],
+  ],
+  ['nemotron-mini', 'its tag', `<toolcall> ${json} </toolcall>`, [cologne]],
+  [
+    'internlm',
+    'a blank between the marks',
+    '<|action_start|> <|plugin|>{"name": "get_weather", "parameters": {"city": "Köln"}}<|action_end|>',
+    [cologne],
+  ],
+  ['dots', 'an object', `<dots_function_call>${json}</dots_function_call><|endofresponse|>`, [cologne]],
+  text('dots', 'no call', '<dots_function_call>garbage</dots_function_call>'),
+  [
+    'gigachat3',
+    'roles',
+    `I look.<|message_sep|>\n\nfunction call<|role_sep|>\n${json}</s>`,
+    ['I look.', cologne],
+  ],
+  ['kimi-vl', 'thinking', '◁think▷hm◁/think▷Done.', [{ think: 'hm' }, 'Done.']],
+  ...['<|eos|>', '<|EOT|>', '<SPECIAL_12>', '[|endofturn|]', '</longcat_s>'].map(
+    (end): FormatCase => ['any', `the end token ${end}`, `Done.${end}`, ['Done.']],
+  ),
+];
+
 /** Replies that were met, or are as the engines' own tests have them; a row for each. */
 export const formatCases: readonly FormatCase[] = [
   ...glmCases,
@@ -979,4 +1154,6 @@ export const formatCases: readonly FormatCase[] = [
   ...renamedCases,
   ...mistakenCases,
   ...thoughtCases,
+  ...quotedCases,
+  ...examinedCases,
 ];

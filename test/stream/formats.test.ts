@@ -59,6 +59,7 @@ function rowsOf({ family, write, bare, close }: FamilyForm): Row[] {
       [`So:\n> ${one.replaceAll('\n', '\n> ')}\nYes.`],
       true,
     ],
+    ['in quotes', `It wrote "${one}" there.`, [`It wrote "${one}" there.`], true],
     [
       'indented code',
       `So:\n\n    ${one.replaceAll('\n', '\n    ')}\n\nYes.`,

@@ -8,9 +8,12 @@ import { readCallMark } from './callMark.ts';
 import { readElementValue } from './elementValue.ts';
 import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
-import { readVerbatim } from './verbatim.ts';
+import { readVerbatim, type VerbatimEnd } from './verbatim.ts';
 
 const longestName = 256;
+const nameless = /^(?:param|parameter|arg|argument)$/;
+const sectionOpen = '<![CDATA[';
+const sectionClose = ']]>';
 
 /** Reads the rest of a call written as elements, after `<function=` or a similar tag. */
 export function* readElementCall(
@@ -76,7 +79,7 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
       break;
     }
     const next: Next = yield* mark.token.kind === 'element'
-      ? readElement(source, mark, given)
+      ? readElement(source, mark, { given, properties: propertiesOf(context.tools.find(name)?.inputSchema) })
       : readParameter(source, context, { mark, given, called });
     if (next === 'over') break;
     mark = next;
@@ -115,7 +118,8 @@ function* readParameter(
   { mark, given, called }: Parameter,
 ): Reading<Next> {
   if (mark.token.kind !== 'parameter') throw new Refusal('malformed');
-  const { form, close } = mark.token;
+  const { close } = mark.token;
+  const form = called.form.parameters.some(({ open }) => open === mark.text) ? called.form : mark.token.form;
   const { values, words } = given;
   const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
   const title = titleOf(read.raw);
@@ -124,16 +128,26 @@ function* readParameter(
   const properties = propertiesOf(context.tools.find(called.name)?.inputSchema);
   const isNext = (key: string) => key !== title.name && Object.hasOwn(properties, key) && !values.has(key);
   const end = yield* readVerbatim(source, context, { form, close, isNext });
-  values.set(title.name, form.valueOpen === undefined ? withoutBreaks(end.value) : end.value);
+  values.set(title.name, verbatimValue(end, form));
   if (title.isString !== true) words.add(title.name);
   if (end.endAt !== undefined) context.endAt = end.endAt;
   else source.settle();
   return end.next ?? 'over';
 }
 
-/** Reads a parameter that is an element with its own name. */
-function* readElement(source: Source, mark: FoundMark, { values, words }: Given): Reading<Next> {
-  if (values.has(mark.text)) throw new Refusal('malformed');
+interface OwnElement {
+  readonly given: Given;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads a parameter that is an element with its own name. `<param>` and `<parameter>` without a name are none, unless
+ * the tool has such a parameter.
+ */
+function* readElement(source: Source, mark: FoundMark, { given, properties }: OwnElement): Reading<Next> {
+  const { values, words } = given;
+  const isNameless = nameless.test(mark.text) && !Object.hasOwn(properties, mark.text);
+  if (isNameless || values.has(mark.text)) throw new Refusal('malformed');
   const value = yield* readElementValue(source, mark.text);
   values.set(mark.text, value);
   if (typeof value === 'string') words.add(mark.text);
@@ -175,6 +189,15 @@ function* readLiteral(source: Source, literal: string): Reading<void> {
 function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
   const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
   return isRecord(properties) ? properties : {};
+}
+
+/** A value without its close tag has the line break before the next tag. */
+function verbatimValue({ value, isClosed }: VerbatimEnd, form: ElementForm): string {
+  if (form.valueOpen !== undefined) return isClosed ? value : value.replace(/\r?\n$/, '');
+  const trimmed = form.hasSections ? value.trim() : '';
+  if (trimmed.startsWith(sectionOpen) && trimmed.endsWith(sectionClose))
+    return trimmed.slice(sectionOpen.length, -sectionClose.length);
+  return withoutBreaks(value);
 }
 
 /**

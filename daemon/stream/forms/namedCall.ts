@@ -1,7 +1,7 @@
 import { isBlank, less, openBrace, openBracket, tick } from '../characters.ts';
 import { pairForm } from '../families.ts';
 import { readMark } from '../marks.ts';
-import { over, type Reading, Refusal, type Source, skipBlanks, takeWord } from '../source.ts';
+import { over, type Reading, Refusal, type Source, skipBlanks, takeBlanks, takeWord } from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementCall, readParameters } from './elementCall.ts';
 import { readPythonCall } from './pythonCall.ts';
@@ -21,8 +21,9 @@ export function* readNamedCall(source: Source, context: CallContext): Reading<Wr
   // Without a tag, a call with parentheses is code or part of a sentence.
   if (code === openParenthesis && !context.isTagged) throw new Refusal('mention');
   if (code === openParenthesis) return yield* readPythonCall(source, context, word);
-  if (code === openBrace && word.startsWith('call:'))
-    return yield* readColonCall(source, context, word.slice(5));
+  const colon = /^:?call:/.exec(word)?.[0];
+  if (code === openBrace && colon !== undefined)
+    return yield* readColonCall(source, context, word.slice(colon.length));
   if (word === 'function' && context.isTagged && context.tools.find(word) === undefined)
     return yield* readAfterKind(source, context);
   const name = nameOf(word, context);
@@ -65,8 +66,10 @@ interface Named {
 
 function* readAfterName(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
   if (named.name === undefined && named.isBroken) throw new Refusal('mention');
-  const code = yield* skipBlanks(source);
-  if (code === openBrace && (context.isTagged || !named.isBroken))
+  const blanks = yield* takeBlanks(source);
+  const { code } = source;
+  // Without a tag, the object must follow at once or on the next line.
+  if (code === openBrace && (context.isTagged || !named.isBroken || /^\r?\n$/.test(blanks)))
     return yield* readArguments(source, context, named);
   if (code === tick && context.isTagged) return yield* readFenced(source, context, named);
   if (code === less || code === openBracket) return yield* readAfterMark(source, context, named);
@@ -88,6 +91,8 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
     begin(context, named);
     return yield* readParameters(source, context, { name: known(named), form: pairForm, first: mark });
   }
+  if (token.kind === 'call' && context.isTagged && named.name !== undefined)
+    return yield* readElementCall(source, context, token.form);
   if (token.kind === 'callId') {
     yield* takeWord(source, (code) => code === openBracket, longestName);
     return yield* readAfterMark(source, context, named);
@@ -143,6 +148,13 @@ function* readFenced(source: Source, context: CallContext, named: Named): Readin
   const call = yield* readArguments(source, context, named);
   if ((yield* skipBlanks(source)) === tick) yield* takeWord(source, (code) => code !== tick, longestName);
   return call;
+}
+
+/** Reads the rest of `call:name{…}` after its first colon. */
+export function* readPrefixedCall(source: Source, context: CallContext): Reading<WrittenCall> {
+  const name = yield* takeWord(source, endsName, longestName);
+  if (source.code !== openBrace) throw new Refusal('mention');
+  return yield* readColonCall(source, context, name);
 }
 
 function* readColonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {

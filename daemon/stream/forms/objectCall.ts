@@ -3,6 +3,7 @@ import {
   closeBracket,
   doubleQuote,
   isBlank,
+  less,
   openBrace,
   openBracket,
   singleQuote,
@@ -10,6 +11,7 @@ import {
 import { isRecord } from '../coerce.ts';
 import { over, peek, type Reading, Refusal, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
+import { isDefinition } from './definition.ts';
 import {
   expect,
   jsonStyle,
@@ -19,8 +21,10 @@ import {
   readStringAfter,
   readValue,
   tryParseValue,
+  type ValueStyle,
 } from './values.ts';
 
+const bareKeyStyle: ValueStyle = { bareKeys: true };
 const comma = 44;
 const colon = 58;
 const backslash = 92;
@@ -55,14 +59,14 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
   const keys = new Set<string>();
   while (code !== closeBrace) {
     found.isPython ||= code === singleQuote;
-    const key = yield* readKey(source, context.isTagged ? { bareKeys: true } : jsonStyle, longestName);
+    const key = yield* readKey(source, styleOf(context), longestName);
     yield* expect(source, colon);
     if (keys.has(key)) throw foreign(found, context);
     keys.add(key);
     if (isNamedByKey(key, keys, context) && (yield* skipBlanks(source)) === openBrace) {
       context.begun = true;
       found.name = key;
-      found.given = yield* readObject(source, jsonStyle);
+      found.given = yield* readObject(source, styleOf(context));
     } else yield* readEntry(source, context, { key, found, depth });
     code = yield* skipBlanks(source);
     if (code === comma) {
@@ -74,6 +78,11 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
   }
   source.at++;
   return callsOf(found, context);
+}
+
+/** In a tag, keys may have no quotes. */
+function styleOf({ isTagged }: CallContext): ValueStyle {
+  return isTagged ? bareKeyStyle : jsonStyle;
 }
 
 /** `{{…}}`: a template has doubled the braces. */
@@ -114,7 +123,7 @@ function* readEntry(source: Source, context: CallContext, entry: Entry): Reading
   else if (argumentKeys.has(key)) {
     context.begun = true;
     if (found.given !== undefined) throw foreign(found, context);
-    found.given = yield* readArguments(source, found);
+    found.given = yield* readArguments(source, context, found);
   } else yield* readMinor(source, context, entry);
 }
 
@@ -129,9 +138,13 @@ function* readName(source: Source, context: CallContext, found: Found): Reading<
 }
 
 /** Reads an object, an object written as a string, or nothing. Anything else is refused at its first character. */
-function* readArguments(source: Source, { name }: Found): Reading<Readonly<Record<string, unknown>>> {
+function* readArguments(
+  source: Source,
+  context: CallContext,
+  { name }: Found,
+): Reading<Readonly<Record<string, unknown>>> {
   const wrong = new Refusal(name === undefined ? 'mention' : 'malformed');
-  if (source.code === openBrace) return yield* readObject(source, jsonStyle);
+  if (source.code === openBrace) return yield* readObject(source, styleOf(context));
   if (source.code === openBracket) throw wrong;
   const isString = source.code === doubleQuote || source.code === singleQuote;
   const value = isString ? yield* readArgumentString(source, wrong) : yield* readValue(source, jsonStyle);
@@ -192,12 +205,6 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
   return [{ name, arguments: given }];
 }
 
-/** Whether the schema of a tool stands in place of its arguments: then the tool is described, not called. */
-function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unknown): boolean {
-  const own = isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
-  return given['type'] === 'object' && isRecord(given['properties']) && !Object.hasOwn(own, 'properties');
-}
-
 /** Reads the rest of a list of such objects, after its bracket. */
 export function* readRestOfList(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
@@ -210,6 +217,9 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
     if (code === comma) {
       source.at++;
       code = yield* skipBlanks(source);
+    } else if (context.isTagged && (code === over || code === less)) {
+      // The model forgot the bracket, but each of its calls is whole.
+      return calls;
     } else if (code !== closeBracket && code !== openBrace)
       throw new Refusal(code === over ? 'cut' : 'malformed');
   }

@@ -1,4 +1,4 @@
-import { closeBracket } from '../characters.ts';
+import { closeBracket, less } from '../characters.ts';
 import { over, type Reading, Refusal, type Source, skipBlanks, takeWord } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
 import { expect, pythonStyle, readKey, readValue } from './values.ts';
@@ -51,6 +51,8 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
       code = yield* skipBlanks(source);
     }
     if (code === closeBracket) break;
+    // The model forgot the bracket, but each of its calls is whole.
+    if (context.isTagged && (code === over || code === less)) return calls;
     if (code === over) throw new Refusal('cut');
     name = '';
   }

@@ -18,6 +18,8 @@ export interface VerbatimEnd {
   readonly value: string;
   readonly next?: FoundMark;
   readonly endAt?: number;
+  /** Whether its own close tag ended it. */
+  readonly isClosed?: true;
 }
 
 const longestName = 256;
@@ -100,7 +102,7 @@ class Value {
     if (kind === 'parameter' && isInside) this.#nestedParameters++;
     if (kind === 'parameterClose' && mark.text === asked.close && !isInside)
       return yield* this.#takeClose(mark, context, asked.form);
-    if (kind === 'parameter' && mark.token.form === asked.form && !isInside)
+    if (kind === 'parameter' && isParameterOf(mark, asked.form) && !isInside)
       return yield* this.#takeNext(mark, asked);
     if (kind === 'call' || kind === 'open') return yield* this.#takeOpen(mark, context);
     if (kind === 'callClose' && mark.text === asked.form.callClose && isInside) this.#nested--;
@@ -121,12 +123,12 @@ class Value {
     const { length } = this.#text;
     const endAt = source.offset;
     const blanks = yield* takeBlanks(source);
-    if (source.code === over) return { value: this.#upTo(length) };
+    if (source.code === over) return { value: this.#upTo(length), isClosed: true };
     const { offset } = source;
     const isMark = mayBeginMark(source.code);
     const { token, text } = isMark ? yield* readMark(source, context.marks) : { token: undefined, text: '' };
     if (token !== undefined && mayFollow({ token, text, offset }, form))
-      return { value: this.#upTo(length), next: { token, text, offset } };
+      return { value: this.#upTo(length), next: { token, text, offset }, isClosed: true };
     this.#early ??= { length, endAt };
     source.doubt();
     this.add(mark.text + blanks + text);
@@ -189,9 +191,15 @@ class Value {
   }
 }
 
-function mayFollow({ token, text }: FoundMark, form: ElementForm): boolean {
+/** Several forms may write their parameters alike. */
+function isParameterOf({ text }: FoundMark, { parameters }: ElementForm): boolean {
+  return parameters.some(({ open }) => open === text);
+}
+
+function mayFollow(mark: FoundMark, form: ElementForm): boolean {
+  const { token, text } = mark;
   if (token.kind === 'callClose') return text === form.callClose;
-  if (token.kind === 'parameter') return token.form.callClose === form.callClose;
+  if (token.kind === 'parameter') return isParameterOf(mark, form);
   return token.kind === 'close' || token.kind === 'open' || token.kind === 'call' || token.kind === 'end';
 }
 
