@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/chat.ts';
-import { toThoughtLine } from './thoughts.ts';
+import { toThoughtLine, toThoughtQuote } from './thoughts.ts';
 
 /** Writes an answer into the chat as it arrives. */
 export interface AnswerWriter {
@@ -15,7 +15,8 @@ export interface AnswerWriter {
 const stepLength = 300;
 
 /**
- * Shows thinking as it arrives, and afterwards as a line that opens it; the rest is the answer. `now` in ms.
+ * Shows thinking as it arrives, and afterwards as a quote above the answer, below a line that opens the whole of it.
+ * `now` in ms.
  */
 export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () => number): AnswerWriter {
   let thought = '';
@@ -34,7 +35,10 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
     shown = end;
   };
   const end = () => {
-    if (thought.trim() !== '') stream.markdown(toThoughtLine(thought, (now() - begunAt) / 1000));
+    if (thought.trim() !== '') {
+      stream.markdown(toThoughtLine(thought, (now() - begunAt) / 1000));
+      stream.markdown(toThoughtQuote(thought));
+    }
     thought = '';
     shown = 0;
   };

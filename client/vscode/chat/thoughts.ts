@@ -19,6 +19,9 @@ export function registerThoughts(): vscode.Disposable {
   );
 }
 
+/** The characters that are shown above the answer. More would push it out of sight; the page has all of them. */
+const mostInPlace = 1_500;
+
 /** The line that opens the page. */
 export function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
@@ -34,4 +37,13 @@ export function toThoughtLine(thought: string, seconds: number): vscode.Markdown
   );
   line.isTrusted = { enabledCommands: [command] };
   return line;
+}
+
+/** The thinking itself, above the answer: a block quote, in which no link runs a command. */
+export function toThoughtQuote(thought: string): vscode.MarkdownString {
+  const text = thought.trim();
+  const shown = text.length > mostInPlace ? `${text.slice(0, mostInPlace).trimEnd()} …` : text;
+  const lines = shown.split(/\r?\n/).map((line) => `> ${line}`.trimEnd());
+  // The icons mark it as ours, so that it is not sent back to the model.
+  return new vscode.MarkdownString(`${lines.join('\n')}\n\n`, true);
 }
