@@ -391,6 +391,23 @@ t.test('the manifest has what the views need', async (t) => {
   }
 });
 
+t.test(
+  'the first steps: each is ticked by what happened, and has a picture that follows the theme',
+  async (t) => {
+    const { contributes, files } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const [{ steps }] = contributes.walkthroughs;
+    t.ok(files.includes('client/vscode/walkthrough/*.svg'), 'the pictures are packed');
+    for (const { id, description, media, completionEvents } of steps) {
+      for (const event of completionEvents) t.match(event, /^onContext:runner\.\w+$/, id);
+      t.match(description, /\]\((command:|https:)/, `${id} has a button`);
+      const picture = readFileSync(media.svg, 'utf8');
+      t.ok(media.altText && picture.length < 4_000, `${media.svg} is small, and has a text`);
+      t.notMatch(picture, /<script|<style|style=|#[\da-f]{3}/i, 'its colours are the editor’s');
+      t.match(picture, /fill="var\(--vscode-/);
+    }
+  },
+);
+
 t.test('a list of models has the loaded ones first, each with its state and size', async (t) => {
   const running = { expiresAt: '', size: 1, sizeVram: 1 };
   const models = [

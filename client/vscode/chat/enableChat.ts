@@ -4,7 +4,7 @@ import type { ErrorReporter } from '../errorReporter.ts';
 /**
  * The editor's built-in extension for messages without a participant; disabled until the user signs in or enables it.
  */
-const builtInChat = 'GitHub.copilot-chat';
+export const builtInChat = 'GitHub.copilot-chat';
 
 /** Enables the editor's own chat, so that messages without `@runner` reach the runner's models too. */
 export function registerEnableChat(reporter: ErrorReporter): vscode.Disposable {

@@ -63,7 +63,7 @@ async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.C
   try {
     const result = await converse(ask, model, turn);
     // A step of the first steps.
-    void vscode.commands.executeCommand('setContext', 'runner.hasAnswered', true);
+    void vscode.commands.executeCommand('runner.stepDone', 'hasAnswered');
     return result;
   } catch (error) {
     if (turn.token.isCancellationRequested) return {};

@@ -37,6 +37,12 @@ function register(
   isOn: (languageId: string) => boolean,
 ): vscode.Disposable {
   const documents = syncDocuments(daemon);
+  let hasCompleted = false;
+  /** A step of the first steps, ticked once. */
+  const tick = () => {
+    if (!hasCompleted) void vscode.commands.executeCommand('runner.stepDone', 'hasCompleted');
+    hasCompleted = true;
+  };
   const provider: vscode.InlineCompletionItemProvider = {
     async provideInlineCompletionItems(document, position, context, token) {
       if (!isOn(document.languageId)) {
@@ -44,7 +50,9 @@ function register(
         return undefined;
       }
       try {
-        return await complete(daemon, documents, { document, position, context, token });
+        const items = await complete(daemon, documents, { document, position, context, token });
+        if (items && items.length > 0) tick();
+        return items;
       } catch (error) {
         // Nobody asked for it: the status bar reports a failure, and no key does.
         if (!token.isCancellationRequested) log.debug(`No completion: ${String(error)}`);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { statusDidChange } from '../../../protocol/status.ts';
+import { builtInChat } from '../chat/enableChat.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
@@ -9,22 +10,51 @@ export interface WalkthroughParts {
 }
 
 /**
- * Opens the first steps: the pages in this folder, in the order of the manifest. A step is ticked by what happened: the
- * runner answers, or there is a model that can chat.
+ * Opens the first steps, which the manifest has with the pictures in this folder. A step is ticked by what happened: the
+ * runner answers, there is a model that can chat, or the editor's own chat is enabled. The parts that answer and
+ * complete report their first success with the command `runner.stepDone`.
  */
 export function registerWalkthrough(
   extensionId: string,
   { daemon, offered }: WalkthroughParts,
 ): vscode.Disposable {
-  const set = (key: string, value: boolean) =>
-    void vscode.commands.executeCommand('setContext', `runner.${key}`, value);
+  const done = new Set<string>();
+  const follow = (key: string, isDone: boolean) => {
+    if (!isDone) return void done.delete(key);
+    done.add(key);
+    tick(key);
+  };
+  const lookForChat = () =>
+    follow('isChatEnabled', vscode.extensions.getExtension(builtInChat) !== undefined);
+  const tickAll = () => {
+    for (const key of done) tick(key);
+  };
+  lookForChat();
   return vscode.Disposable.from(
+    vscode.extensions.onDidChange(lookForChat),
     daemon.onNotification(statusDidChange, ({ state }) =>
-      set('isOnline', state === 'online' || state === 'busy'),
+      follow('isOnline', state === 'online' || state === 'busy'),
     ),
-    offered.onDidChange(() => set('hasModel', offered.preferred !== undefined)),
-    vscode.commands.registerCommand('runner.openWalkthrough', () =>
-      vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extensionId}#start`, false),
-    ),
+    offered.onDidChange(() => follow('hasModel', offered.preferred !== undefined)),
+    vscode.commands.registerCommand('runner.stepDone', (key: unknown) => {
+      if (typeof key === 'string' && !done.has(key)) follow(key, true);
+    }),
+    vscode.window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
+      // The steps are in a tab of the editor's own, whose input has no type.
+      if ([...opened, ...changed].some(({ input }) => input === undefined)) tickAll();
+    }),
+    vscode.commands.registerCommand('runner.openWalkthrough', async () => {
+      await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extensionId}#start`, false);
+      tickAll();
+    }),
   );
+}
+
+/**
+ * The editor ticks a step when a key turns true, and never if the key was true before the editor knew the step. So a
+ * key is true only for a moment.
+ */
+function tick(key: string): void {
+  for (const value of [true, false])
+    void vscode.commands.executeCommand('setContext', `runner.${key}`, value);
 }
