@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { ask, type Editor, type Host, modelIds, skipWithoutEditor, startEditor } from '../support/editor.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { createFigures, median } from './figures.ts';
@@ -84,7 +85,10 @@ function lastChat({ requests }: RunnerStandIn): number {
   return requests.findLast(({ path }) => path === '/api/chat')?.receivedAt ?? Number.NaN;
 }
 
-/** From the wish to see a view to its first row, and from a key in the filter's box to the narrowed view. */
+/**
+ * From the wish to see a view to its first row, and from a key in the filter's box to the narrowed view, beside a bare
+ * extension with as many rows that does nothing else.
+ */
 async function largeViews(): Promise<void> {
   const named = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => ({
@@ -109,18 +113,88 @@ async function largeViews(): Promise<void> {
       await rows.first().waitFor();
     });
     await editor.evaluate(execute, `runner.filter${name}`);
-    const input = editor.page.locator('.quick-input-widget input').first();
-    await input.waitFor();
-    const narrowed = await timed(async () => {
-      await input.pressSequentially(`model${count - 1}`);
-      await pane.getByText(`: 1 of ${count} models`).waitFor();
-    });
-    await editor.page.keyboard.press('Escape');
-    const goal = 'the editor gathers changes for 200 ms';
+    const ours = await narrowed(editor, { pane, count });
+    await editor.evaluate(showBare, count);
+    const bare = await narrowed(editor, { pane: bareView(editor), count });
     row(`${title}, ${count} models: shown`, `${shown} ms`);
-    row(`${title}, ${count} models: narrowed to one, a key at a time`, `${narrowed} ms`, { goal });
+    row(
+      `${title}, ${count} models: one key of the filter`,
+      `${ours.key} ms (a bare extension: ${bare.key} ms)`,
+    );
+    const goal = 'the editor gathers changes that follow each other until none came for 200 ms';
+    const whole = `${ours.word} ms (a bare extension: ${bare.word} ms)`;
+    row(`${title}, ${count} models: narrowed to one, from the last key of a name`, whole, { goal });
   }
   await close(runner, editor);
+}
+
+function bareView({ page }: Editor): Locator {
+  return page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Bare' }) });
+}
+
+/** Medians: one key in an open box, and from the last of several keys, as they are typed. */
+async function narrowed(
+  { page }: Editor,
+  { pane, count }: { readonly pane: Locator; readonly count: number },
+): Promise<{ readonly key: number; readonly word: number }> {
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  const keys: number[] = [];
+  const words: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    keys.push(await timed(() => typeTo(input, '4', pane.getByText(/“4”: \d+ of/))));
+    await typeTo(input, 'Backspace', pane.getByText('“4”'), 'detached');
+    await page.waitForTimeout(500);
+    const last = String(count - 1);
+    await input.pressSequentially(`model${last.slice(0, -1)}`, { delay: 60 });
+    words.push(await timed(() => typeTo(input, last.slice(-1), pane.getByText(`: 1 of ${count} models`))));
+    await input.fill('');
+    await pane.getByText(': 1 of').waitFor({ state: 'detached' });
+    await page.waitForTimeout(500);
+  }
+  await page.keyboard.press('Escape');
+  return { key: median(keys), word: median(words) };
+}
+
+async function typeTo(
+  input: Locator,
+  key: string,
+  shown: Locator,
+  state: 'visible' | 'detached' = 'visible',
+): Promise<void> {
+  await input.press(key);
+  await shown.waitFor({ state });
+}
+
+/** Run in the host: rows of 40 groups in a view, and a box that narrows them, in the least of code. */
+async function showBare({ vscode, argument: count }: Host<number>): Promise<void> {
+  await vscode.commands.executeCommand('setContext', 'driver.hasBare', true);
+  const names = Array.from({ length: count }, (_, index) => `bare${index % 40}-model${index}`);
+  let shown: readonly string[] = names;
+  const changed = new vscode.EventEmitter<void>();
+  const groupOf = (name: string) => name.slice(0, name.indexOf('-'));
+  const view = vscode.window.createTreeView<string>('driver.bare', {
+    treeDataProvider: {
+      onDidChangeTreeData: changed.event,
+      getChildren: (group) => [
+        ...(group ? shown.filter((name) => groupOf(name) === group) : new Set(shown.map(groupOf))),
+      ],
+      getTreeItem: (name) => {
+        const { Expanded, None } = vscode.TreeItemCollapsibleState;
+        return new vscode.TreeItem(name, name.includes('-') ? None : Expanded);
+      },
+    },
+  });
+  await vscode.commands.executeCommand('driver.bare.focus');
+  const box = vscode.window.createQuickPick();
+  box.ignoreFocusOut = true;
+  box.onDidChangeValue((words) => {
+    shown = names.filter((name) => name.includes(words));
+    changed.fire();
+    view.message = words && `“${words}”: ${shown.length} of ${count} models.`;
+  });
+  box.onDidHide(() => view.dispose());
+  box.show();
 }
 
 /** Run in the host. */

@@ -50,14 +50,19 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     return this.#filter;
   }
 
-  /** `isByServer` if the outcomes are those of several servers. */
+  /**
+   * `isByServer` if the outcomes are those of several servers. It draws nothing if the same rows are shown already: a key
+   * of the filter often leaves no row out.
+   */
   show(outcomes: readonly Outcome[], filter: Filter, isByServer: boolean): void {
+    const before = this.#shown;
+    const isSame = isByServer === this.#isByServer && isEqual(outcomes, this.#outcomes);
     this.#outcomes = outcomes;
     this.#isByServer = isByServer;
     this.#rows = outcomes.flatMap(({ rows }) => rows);
     this.#filter = filter;
     this.#shown = filterRows(this.#rows, filter);
-    this.#arrange();
+    if (!isSame || !isEqual(before, this.#shown)) this.#arrange();
   }
 
   group(isGrouped: boolean): void {
@@ -108,6 +113,11 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
       this.#adopt(children);
     }
   }
+}
+
+/** Whether both have the same objects. */
+function isEqual(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
 function childrenOf(node: ViewNode): readonly ViewNode[] {

@@ -64,6 +64,8 @@ class View implements ModelView {
   readonly #countdown: Countdown;
   readonly #reveal: RowReveal;
   readonly #subscriptions: vscode.Disposable;
+  /** What the editor was told last. */
+  readonly #context = new Map<string, unknown>();
   #filter = noFilter;
   #isGrouped: boolean;
 
@@ -181,9 +183,11 @@ class View implements ModelView {
     const shown = this.#tree.shown.length;
     const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown, isByServer });
     this.#setContext('State', condition);
-    this.#view.message = message;
+    // The editor redraws for each of these, even if it is the same.
+    if (this.#view.message !== message) this.#view.message = message;
     const isClosed = condition === 'offline' || condition === 'unauthorized';
-    this.#view.description = (isClosed && this.#options.address()) || '';
+    const description = (isClosed && this.#options.address()) || '';
+    if ((this.#view.description ?? '') !== description) this.#view.description = description;
     this.#badge();
     this.#count();
     this.#reveal.tryNow();
@@ -201,9 +205,9 @@ class View implements ModelView {
   #badge(): void {
     const { badge } = this.#options;
     const count = this.#tree.rows.length;
-    if (badge)
-      this.#view.badge =
-        count === 0 || this.#store.isStale ? undefined : { value: count, tooltip: badge(count) };
+    const value = this.#store.isStale ? 0 : count;
+    if (!badge || (this.#view.badge?.value ?? 0) === value) return;
+    this.#view.badge = value === 0 ? undefined : { value, tooltip: badge(value) };
   }
 
   #count(): void {
@@ -211,6 +215,8 @@ class View implements ModelView {
   }
 
   #setContext(key: string, value: unknown): void {
+    if (this.#context.get(key) === value) return;
+    this.#context.set(key, value);
     void vscode.commands.executeCommand('setContext', `runner.${this.#options.name}${key}`, value);
   }
 }
