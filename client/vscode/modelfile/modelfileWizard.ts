@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { messageOf } from '../errorText.ts';
 import { toModelfile } from './modelfileContent.ts';
-import { type Preset, styles, windows } from './presets.ts';
+import { createWindows, type Preset, styles } from './presets.ts';
 
 /**
  * Creates the text of a Modelfile from a few questions: the base, unless it is given, the system prompt, and
@@ -19,7 +19,7 @@ export async function newModelfile(daemon: DaemonConnection, given: string | und
   const style = await choosePreset(styles, title(), 'How freely the model chooses its words');
   if (style === undefined) return;
   const window = await choosePreset(
-    windows,
+    createWindows(),
     title(),
     'How much text the model sees at once; more needs more memory',
   );

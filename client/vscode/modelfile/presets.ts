@@ -14,13 +14,16 @@ export const styles: readonly Preset[] = [
   temperature('Creative', 'for ideas and stories', 1.1),
 ];
 
-export const windows: readonly Preset[] = [
-  asItIs,
-  contextWindow(8_192, 'a conversation with a file'),
-  contextWindow(16_384, 'several files'),
-  contextWindow(32_768, 'an agent with tools'),
-  contextWindow(131_072, 'very long documents'),
-];
+/** Made when they are shown: the first number that is written for readers loads the tables of a language. */
+export function createWindows(): readonly Preset[] {
+  return [
+    asItIs,
+    contextWindow(8_192, 'a conversation with a file'),
+    contextWindow(16_384, 'several files'),
+    contextWindow(32_768, 'an agent with tools'),
+    contextWindow(131_072, 'very long documents'),
+  ];
+}
 
 function temperature(label: string, purpose: string, value: number): Preset {
   return { label, description: `${purpose} (temperature ${value})`, parameters: { temperature: value } };
