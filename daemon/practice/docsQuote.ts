@@ -101,7 +101,7 @@ export function quoteSection(question: string, { paragraphs }: Section): string 
       index,
       hits: [...wordsOf(text)].filter((word) => asked.has(word)).length,
     }))
-    .sort((a, b) => b.hits - a.hits || a.index - b.index);
+    .sort((a, b) => b.hits - a.hits);
   let room = 900;
   const chosen = ranked.filter(({ text, hits }, rank) => {
     if (rank > 0 && hits === 0) return false;

@@ -598,6 +598,7 @@ t.test('a model is created from a Modelfile and its files', async (t) => {
   t.match(
     lora,
     {
+      total: 2 * (weights.length + 4),
       parts: [
         { name: 'weights.gguf (reading)', completed: weights.length, total: weights.length },
         { name: 'weights.gguf', completed: weights.length, total: weights.length },
