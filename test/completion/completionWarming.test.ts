@@ -301,15 +301,30 @@ t.test('after a key it is where the key was', async (t) => {
 });
 
 t.test('what was left while the place was not known is warmed once it is', async (t) => {
-  const { runner, daemon, pause } = await setUp(t, { completionModel: 'codellama:7b-code' });
-  await load(daemon, runner);
-  await open(daemon, uri, lines);
-  await pause();
-  await runner.waitFor(({ path, finished }) => path === '/api/ps' && finished === true);
-  await type(daemon, uri, 40, 'a = ');
-  await pause();
-  const { body } = await runner.waitFor(isWarming);
-  t.match((body as Body).prompt, /^<PRE> <SUF>const value.* <MID> .*1;\na = $/s);
+  const insideOfAWord = { line: 40, character: 2 };
+  for (const { name, arrive, want } of [
+    {
+      name: 'by a key',
+      arrive: (daemon: DaemonClient) => type(daemon, uri, 40, 'a = '),
+      want: /^<PRE> <SUF>const value.* <MID> .*1;\na = $/s,
+    },
+    {
+      name: 'by a request, also where nothing is suggested',
+      arrive: (daemon: DaemonClient) =>
+        daemon.request(inlineCompletionRequest, { textDocument: { uri }, position: insideOfAWord }),
+      want: /^<PRE> <SUF>nst value.* <MID> .*1;\nco$/s,
+    },
+  ]) {
+    const { runner, daemon, pause } = await setUp(t, { completionModel: 'codellama:7b-code' });
+    await load(daemon, runner);
+    await open(daemon, uri, lines);
+    await pause();
+    await runner.waitFor(({ path, finished }) => path === '/api/ps' && finished === true);
+    await arrive(daemon);
+    await pause();
+    const { body } = await runner.waitFor(isWarming);
+    t.match((body as Body).prompt, want, name);
+  }
 });
 
 t.test('a key, a request and a chat close its socket', async (t) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
@@ -45,6 +45,7 @@ import type { ProgressParams, WorkProgress } from '../../protocol/progress.ts';
 import { connectClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const frame = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const note = (n: number, text = '') => JSON.stringify({ jsonrpc: '2.0', method: `m${n}`, params: { text } });
@@ -824,6 +825,20 @@ t.test('a workspace that is not trusted cannot say where prompts go', async (t) 
   configuration.trust(false);
   t.strictSame(configuration.current, { ...before, keepAlive, logLevel }, 'and trust can be taken back');
 });
+
+t.test(
+  "a problem of the user's own configuration is told once, however often the file is read",
+  async (t) => {
+    const path = join(await temporaryFolder(t), 'config.json');
+    writeFileSync(path, '{"keepAlive": 5, "contextLength": -1}');
+    const file = await openUserFile({ path, clientHasSettings: false });
+    t.match(file.atStart.problems, [/"contextLength"/]);
+    t.strictSame((await file.read()).problems, []);
+    writeFileSync(path, '{"contextLength": -1, "streamLogs": 1}');
+    t.match((await file.read()).problems, [/"streamLogs"/]);
+    t.strictSame((await file.read()).problems, []);
+  },
+);
 
 t.test("what of the user's own configuration cannot be used is named, and the rest counts", async (t) => {
   const read = (text: string, clientHasSettings = false) =>

@@ -229,7 +229,7 @@ async function gone(pid: number): Promise<void> {
       return false;
     }
   };
-  await poll(isThere, (there) => !there, 5_000);
+  await poll(isThere, (there) => !there, 20_000);
 }
 
 t.test('a server that is ended while the daemon goes on is asked first, and killed after that', async (t) => {
@@ -565,7 +565,7 @@ t.test('a server that speaks the newer revision alone is greeted by that', async
       t.strictSame(answersOf((await ask()).result.messages), [want]);
       const description = async () =>
         (await daemon.request(listToolsRequest, {})).servers[0]?.tools[0]?.description;
-      await poll(description, (text) => text === 'The tool echo, version 2.', 5_000);
+      await poll(description, (text) => text === 'The tool echo, version 2.', 20_000);
     });
 });
 

@@ -419,7 +419,7 @@ t.test('a model that is loaded is said to be', { skip }, async (t) => {
   runner.hang();
   await neovim.lua("vim.cmd.RunnerChat('hello')");
   await neovim.until<string>('return vim.wo.winbar', says('Loading'));
-  await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined, 10_000);
+  await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined);
   await neovim.lua('vim.cmd.RunnerCancel()');
   await neovim.until(isFree);
 

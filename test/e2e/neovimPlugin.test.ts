@@ -132,10 +132,10 @@ t.test('completion as you type', { skip }, async (t) => {
     runner.on('/api/generate').hang();
     await neovim.until(isReady);
     await neovim.type('ilocal total = ');
-    await runner.waitFor(({ path }) => path === '/api/generate', 10_000);
+    await runner.waitFor(({ path }) => path === '/api/generate');
     runner.say('compute(all)');
     await neovim.type('1 + ');
-    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted, 10_000));
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted));
     t.equal(await neovim.until(ghost), 'compute(all)');
   });
 
@@ -249,7 +249,7 @@ t.test('a second setup', { skip }, async (t) => {
     await neovim.until(isFree);
     runner.hang();
     await neovim.type('Gisecond<Esc><CR>');
-    await runner.waitFor(() => runner.bodies('/api/chat').length === 2, 10_000);
+    await runner.waitFor(() => runner.bodies('/api/chat').length === 2);
     const id = await neovim.lua<number>(clientId);
     await neovim.lua(again, { host: runner.url });
     await neovim.until('return vim.lsp.get_clients()[1].settings.runner.keepAlive == vim.NIL');
@@ -382,13 +382,13 @@ t.test('the chat', { skip }, async (t) => {
     await neovim.type('Gistop');
     await neovim.until<string>(text, (now) => now.endsWith('stop'));
     await neovim.type('<C-c>');
-    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted, 10_000));
+    t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted));
     await neovim.until(isFree);
     t.match(await neovim.lua(text), /\n1 2 3 [\d ]*\n\n\*Cancelled\.\*\n+## You\n\nstop$/);
 
     runner.hang();
     await neovim.type('<Esc><CR>');
-    await runner.waitFor(() => runner.bodies('/api/chat').length === 2, 10_000);
+    await runner.waitFor(() => runner.bodies('/api/chat').length === 2);
     await neovim.lua('vim.cmd.RunnerCancel()');
     await neovim.until(isFree);
     t.match(
@@ -413,7 +413,7 @@ t.test('the chat', { skip }, async (t) => {
     const { runner, neovim } = await start(t);
     runner.hang();
     await neovim.lua("vim.cmd.RunnerChat('hello')");
-    await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined, 10_000);
+    await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined);
     await neovim.lua("vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], 'sigkill')");
     await neovim.until<string>(text, (now) => now.includes('**Error:** The daemon ended'));
     runner.say('Here again.');
@@ -517,10 +517,10 @@ t.test('the care of models', { skip }, async (t) => {
     ].entries()) {
       runner.on('/api/pull').hang();
       await neovim.lua("vim.cmd.RunnerPull('practice-guest')");
-      await runner.waitFor(() => pulls().length === index + 2, 10_000);
+      await runner.waitFor(() => pulls().length === index + 2);
       t.match(await neovim.lua("return require('runner').status()"), 'Pulling practice-guest');
       await neovim.lua(cancel);
-      await runner.waitFor(() => pulls()[index + 1]?.aborted === true, 10_000);
+      await runner.waitFor(() => pulls()[index + 1]?.aborted === true);
       await neovim.until("return not require('runner').status():find('Pulling')");
       t.match((await neovim.told()).at(-1), /was cancelled/);
     }

@@ -155,7 +155,7 @@ t.test('a workspace that is not trusted cannot redirect prompts', { skip }, asyn
     const [daemon] = await editor.evaluate(childrenOf);
     await set(editor, 'keepAlive', '7m');
     await set(editor, 'host', other.url);
-    await other.waitFor(({ path }) => path === '/api/tags', 10_000);
+    await other.waitFor(({ path }) => path === '/api/tags');
     other.say('Over here.');
     await ask(editor, '@runner and now?');
     t.ok(await transcript(editor, /Over here\./));
@@ -280,7 +280,7 @@ t.test('settings that are wrong, and settings that change', { skip }, async (t) 
     await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') });
     void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
     await answerBox(editor.page, 'token-of-the-second');
-    await second.waitFor(({ headers }) => headers.authorization === 'Bearer token-of-the-second', 10_000);
+    await second.waitFor(({ headers }) => headers.authorization === 'Bearer token-of-the-second');
     await set(editor, 'host', first.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });
     const [daemon] = await editor.evaluate(childrenOf);

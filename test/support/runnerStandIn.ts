@@ -48,7 +48,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<Runner
     ...createVocabulary((answer) => orders.push({ answer, left: 1 })),
     on: (path, times = 1, fits) =>
       createVocabulary((answer) => orders.push({ path, fits, answer, left: times })),
-    waitFor: (fits, timeout = 2_000) => waitForRequest({ runner, waiters }, fits, timeout),
+    waitFor: (fits, timeout = 20_000) => waitForRequest({ runner, waiters }, fits, timeout),
     bodies: (path) => runner.requests.filter((request) => request.path === path).map(({ body }) => body),
   };
 }
