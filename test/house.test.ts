@@ -27,7 +27,21 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
     never: /^(client|docs-service)\/|^vscode$/,
   },
   { name: 'the document service stands alone', room: /^docs-service\//, never: /^(client|daemon)\// },
-  { name: 'one client never imports another', room: /^client\/terminal\//, never: /^client\/(?!terminal\/)/ },
+  {
+    name: 'the terminal imports no other client',
+    room: /^client\/terminal\//,
+    never: /^client\/(?!terminal\/|shared\/)|^vscode$/,
+  },
+  {
+    name: 'VS Code imports no other client',
+    room: /^client\/vscode\//,
+    never: /^client\/(?!vscode\/|shared\/)/,
+  },
+  {
+    name: 'what clients share knows none of them',
+    room: /^client\/shared\//,
+    never: /^client\/(?!shared\/)|^vscode$/,
+  },
   {
     name: 'the stream library depends on nothing',
     room: /^daemon\/stream\//,

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { extname, resolve } from 'node:path';
+import { formatBytes } from '../../protocol/bytes.ts';
 import type { Attachment } from '../../protocol/chat.ts';
 import { showLine } from './controlCharacters.ts';
 import { TerminalError } from './failure.ts';
-import { formatBytes } from './table.ts';
 
 /** What a file that goes along may have, in bytes: a text of more fits into no window. */
 const maxText = 4 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../protocol/bytes.ts';
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import { listSessionsRequest } from '../../protocol/sessions.ts';
 import {
@@ -18,7 +19,6 @@ import { type FlagName, flagOf, flagOfWord } from './flags.ts';
 import { describeSession } from './keptConversation.ts';
 import { describeCapabilities } from './modelDescription.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
-import { formatBytes } from './table.ts';
 
 /** Those that there is a script for. */
 export const shells: readonly string[] = [...completionScripts.keys()];

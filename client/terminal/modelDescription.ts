@@ -1,22 +1,11 @@
+import { formatBytes } from '../../protocol/bytes.ts';
 import type { Model, RunningState } from '../../protocol/models.ts';
-import { formatBytes } from './table.ts';
-
-const words = {
-  completion: 'chat',
-  tools: 'tools',
-  vision: 'vision',
-  thinking: 'thinking',
-  insert: 'insert',
-  embedding: 'embed',
-} as const;
+import { capabilityWords, shortWords } from '../shared/capabilityWords.ts';
+import { staysForGood } from '../shared/expiry.ts';
 
 /** What it can do; what only a name suggests has a question mark. */
-export function describeCapabilities({ capabilities }: Model): string {
-  const able = Object.entries(words).flatMap(([name, word]) => {
-    const { value, from } = capabilities[name as keyof typeof words];
-    return value === true ? [from === 'name' ? `${word}?` : word] : [];
-  });
-  return able.join(' ');
+export function describeCapabilities(model: Model): string {
+  return capabilityWords(model, shortWords).join(' ');
 }
 
 /** Tokens allocated, or that will be, of those that the model was made for. */
@@ -34,14 +23,11 @@ export function describeMemory({ size, sizeVram }: RunningState): string {
   return `${formatBytes(size)}, ${place}`;
 }
 
-/** Beyond this the runner was told to keep the model for good. In ms. */
-const forGood = 365 * 24 * 3600 * 1000;
-
 /** Until when it stays loaded, such as `until 13:05`; empty where that cannot be said. */
 export function describeExpiry({ expiresAt }: RunningState, today: Date): string {
   const time = new Date(expiresAt);
   if (Number.isNaN(time.getTime())) return '';
-  if (time.getTime() - today.getTime() > forGood) return 'until it is stopped';
+  if (staysForGood(time.getTime(), today.getTime())) return 'until it is stopped';
   const [day, hour] = localTime(time);
   return day === localTime(today)[0] ? `until ${hour}` : `until ${day} ${hour}`;
 }

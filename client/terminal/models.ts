@@ -1,3 +1,4 @@
+import { formatBytes } from '../../protocol/bytes.ts';
 import { listModelsRequest, type Model } from '../../protocol/models.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
@@ -11,7 +12,7 @@ import {
 } from './modelDescription.ts';
 import { type Surroundings, write, writeLine, writeText } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
-import { formatBytes, formatTable } from './table.ts';
+import { formatTable } from './table.ts';
 
 /** What is installed: as a table, or one object a row. */
 export async function showModels(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {

@@ -1,7 +1,7 @@
+import { formatBytes, formatShare } from '../../protocol/bytes.ts';
 import { columnsOf, cutTo, padEnd, padStart } from './columns.ts';
 import { showLine } from './controlCharacters.ts';
 import type { Style } from './style.ts';
-import { formatBytes, formatShare } from './table.ts';
 
 /** One bar and what stands beside it. */
 export interface BarRow {

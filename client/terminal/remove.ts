@@ -1,3 +1,4 @@
+import { formatBytes } from '../../protocol/bytes.ts';
 import { deleteModelRequest, listModelsRequest, type Model } from '../../protocol/models.ts';
 import { askYesNo } from './askYesNo.ts';
 import { chooseModel, findModel, orNearModels } from './chooseModel.ts';
@@ -7,7 +8,6 @@ import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { TerminalError } from './failure.ts';
 import { type Surroundings, writeLine } from './streams.ts';
-import { formatBytes } from './table.ts';
 
 /**
  * Deletes a model once the user has agreed.

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../protocol/bytes.ts';
 import { type Model, type ShowModelResult, showModelRequest } from '../../protocol/models.ts';
 import { orNearModels } from './chooseModel.ts';
 import { columnsOf, cutTo, padEnd } from './columns.ts';
@@ -7,7 +8,6 @@ import { createControlFilter, showLine } from './controlCharacters.ts';
 import { describeCapabilities, describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
 import { type Surroundings, write, writeLine } from './streams.ts';
 import { type Style, styleFor } from './style.ts';
-import { formatBytes } from './table.ts';
 
 /** What is shown of a long text on a screen, in lines. */
 const firstLines = 8;

@@ -59,25 +59,3 @@ export function lookOf(stream: Surroundings['stdout'], env: Surroundings['env'])
   const style = styleFor(stream, env);
   return stream.isTTY ? { style, width: stream.columns || 80 } : { style };
 }
-
-const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-
-/** Bytes in the unit that gives one to three digits before the point. */
-export function formatBytes(bytes: number): string {
-  const power = powerOf(bytes);
-  const value = bytes / 1000 ** power;
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
-}
-
-/** Such as `1.2 of 4.7 GB`, both in the unit of the larger; at most 15 characters below a thousand terabytes. */
-export function formatShare(completed: number, total: number): string {
-  const power = powerOf(total);
-  const digits = power === 0 || total / 1000 ** power >= 99.95 ? 0 : 1;
-  const inUnit = (bytes: number) => (bytes / 1000 ** power).toFixed(digits);
-  return `${inUnit(completed)} of ${inUnit(total)} ${units[power]}`;
-}
-
-/** Of a thousand, for the unit. */
-function powerOf(bytes: number): number {
-  return bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-}

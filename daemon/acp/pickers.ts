@@ -1,7 +1,7 @@
 import type { SessionConfigOption, SessionConfigSelectOption } from '@agentclientprotocol/sdk';
+import { formatBytes } from '../../protocol/bytes.ts';
 import type { ChatParams } from '../../protocol/chat.ts';
 import type { CapabilityName, Model } from '../../protocol/models.ts';
-import { formatSize } from '../models/bytes.ts';
 
 /** The `configId` of each picker. */
 export const modelPicker = 'model';
@@ -85,7 +85,7 @@ const told: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
 function describe({ size, capabilities, context, remote }: Model): string {
   const window = context.configured ?? context.maximum;
   return [
-    ...(remote ? [`at ${remote.host}`] : size ? [formatSize(size)] : []),
+    ...(remote ? [`at ${remote.host}`] : size ? [formatBytes(size)] : []),
     ...told.filter((name) => capabilities[name].value === true),
     ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens`]),
   ].join(', ');

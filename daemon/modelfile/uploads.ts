@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
+import { formatShare } from '../../protocol/bytes.ts';
 import type { PartProgress } from '../../protocol/progress.ts';
 import { RunnerError } from '../errors.ts';
-import { formatShare } from '../models/bytes.ts';
 import { openRegularFile } from '../regularFile.ts';
 import type { Report } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';

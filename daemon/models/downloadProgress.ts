@@ -1,7 +1,7 @@
+import { formatShare } from '../../protocol/bytes.ts';
 import type { PartProgress } from '../../protocol/progress.ts';
 import type { WorkState } from '../rpc/work.ts';
 import type { WorkLine } from '../runner/wire.ts';
-import { formatShare } from './bytes.ts';
 
 /** No model has more layers. Further ones are not counted. */
 const maxLayers = 4096;

@@ -10,7 +10,7 @@ import { completionScripts } from '../../client/terminal/completionScripts.ts';
 import { describeDiagnostics } from '../../client/terminal/diagnostics.ts';
 import { describeLoaded } from '../../client/terminal/loading.ts';
 import { createStyle } from '../../client/terminal/style.ts';
-import { formatShare } from '../../client/terminal/table.ts';
+import { formatShare } from '../../protocol/bytes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/models.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/progress.ts';
 import { type Asked, startTerminal } from './terminalPeer.ts';

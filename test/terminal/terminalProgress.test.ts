@@ -6,7 +6,7 @@ import { drawProgress } from '../../client/terminal/progressDisplay.ts';
 import { ProgressTracker } from '../../client/terminal/progressState.ts';
 import { SpeedMeter } from '../../client/terminal/speedMeter.ts';
 import { createStyle } from '../../client/terminal/style.ts';
-import { formatShare } from '../../client/terminal/table.ts';
+import { formatShare } from '../../protocol/bytes.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/progress.ts';
 
 t.test('what is drawn of the progress', async (t) => {

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { describeWindow } from '../../client/vscode/convert/contextWindow.ts';
-import { formatBytes } from '../../client/vscode/models/bytes.ts';
 import { groupByFamily } from '../../client/vscode/views/families.ts';
 import {
   countCapabilities,
@@ -20,6 +19,7 @@ import {
 } from '../../client/vscode/views/modelRows.ts';
 import { describeServer, toServerNodes } from '../../client/vscode/views/serverNodes.ts';
 import { shortenName } from '../../client/vscode/views/shortName.ts';
+import { formatBytes } from '../../protocol/bytes.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
+import { formatBytes } from '../../../protocol/bytes.ts';
 import { canChat } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import { listModelsRequest, type Model } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
-import { formatBytes } from '../models/bytes.ts';
 import { plain } from '../notificationText.ts';
 import { completionModel, updateSetting } from '../settings.ts';
 

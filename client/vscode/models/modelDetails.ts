@@ -1,8 +1,8 @@
+import { formatBytes } from '../../../protocol/bytes.ts';
 import { canChat } from '../../../protocol/choice.ts';
 import type { Model, ShowModelResult } from '../../../protocol/models.ts';
 import { describeWindow } from '../convert/contextWindow.ts';
 import type { Page, Section } from '../page/page.ts';
-import { formatBytes } from './bytes.ts';
 import { paramsOf } from './modelRow.ts';
 
 /** Everything about one model, for a page. */

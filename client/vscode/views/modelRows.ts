@@ -1,6 +1,8 @@
+import { formatBytes } from '../../../protocol/bytes.ts';
 import type { CatalogEntry, Model } from '../../../protocol/models.ts';
+import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
+import { staysForGood } from '../../shared/expiry.ts';
 import { describeWindow } from '../convert/contextWindow.ts';
-import { formatBytes } from '../models/bytes.ts';
 import { shortenName } from './shortName.ts';
 
 /** A row of a model view, before it becomes one of the editor's. */
@@ -28,16 +30,17 @@ export interface ViewRow {
   readonly expiresAt?: number;
 }
 
-/** Each capability as a row shows it, and as a screen reader says it. Every model answers, so that has no word. */
-const words = {
-  tools: ['tools', 'calls tools'],
-  vision: ['vision', 'sees images'],
-  thinking: ['thinking', 'thinks'],
-  insert: ['insert', 'fills in code'],
-  embedding: ['embed', 'embeds'],
-} as const;
+/** Every model answers, so that has no word in a row. */
+const { completion: _, ...rowWords } = shortWords;
 
-const year = 31_536_000_000;
+/** As a screen reader says them. */
+const sayings = {
+  tools: 'calls tools',
+  vision: 'sees images',
+  thinking: 'thinks',
+  insert: 'fills in code',
+  embedding: 'embeds',
+} as const;
 
 export function localRow(model: Model): ViewRow {
   const { name, server, family, size, running, remote } = model;
@@ -129,13 +132,13 @@ export function describeRow(
 /** When the rows should be loaded again, in ms since 1970: a moment after their ends, which the runner needs. */
 export function endsOf(rows: readonly ViewRow[], now: number): readonly number[] {
   return rows.flatMap(({ expiresAt }) =>
-    expiresAt === undefined || expiresAt - now > year ? [] : [expiresAt + 2_000],
+    expiresAt === undefined || staysForGood(expiresAt, now) ? [] : [expiresAt + 2_000],
   );
 }
 
 /** How long a model stays loaded; both times in ms since 1970. More than a year means for ever. */
 export function timeLeft(expiresAt: number, now: number): string {
-  if (expiresAt - now > year) return 'stays';
+  if (staysForGood(expiresAt, now)) return 'stays';
   const seconds = Math.round((expiresAt - now) / 1000);
   if (seconds <= 0) return 'ending';
   if (seconds < 60) return `${seconds} s left`;
@@ -146,23 +149,16 @@ function capabilitiesOf({ capabilities }: Model): readonly string[] {
   return Object.entries(capabilities).flatMap(([name, { value }]) => (value === true ? [name] : []));
 }
 
-function markCapabilities({ capabilities }: Model): string {
-  const able = Object.entries(words).flatMap(([name, [mark]]) => {
-    const { value, from } = capabilities[name as keyof typeof words];
-    return value === true ? [from === 'name' ? `${mark}?` : mark] : [];
-  });
-  return able.join(' ');
+function markCapabilities(model: Model): string {
+  return capabilityWords(model, rowWords).join(' ');
 }
 
-function sayCapabilities({ capabilities }: Model): readonly string[] {
-  return Object.entries(words).flatMap(([name, [, saying]]) => {
-    const { value, from } = capabilities[name as keyof typeof words];
-    return value === true ? [from === 'name' ? `maybe ${saying}` : saying] : [];
-  });
+function sayCapabilities(model: Model): readonly string[] {
+  return capabilityWords(model, sayings, (saying) => `maybe ${saying}`);
 }
 
 function sayingOf(name: string): string {
-  return Object.hasOwn(words, name) ? words[name as keyof typeof words][1] : name;
+  return Object.hasOwn(sayings, name) ? sayings[name as keyof typeof sayings] : name;
 }
 
 function spokenOf(parts: readonly string[]): string {

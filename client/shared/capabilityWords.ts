@@ -1,0 +1,23 @@
+import type { CapabilityName, Model } from '../../protocol/models.ts';
+
+/** A short word for each capability. */
+export const shortWords = {
+  completion: 'chat',
+  tools: 'tools',
+  vision: 'vision',
+  thinking: 'thinking',
+  insert: 'insert',
+  embedding: 'embed',
+} as const satisfies Record<CapabilityName, string>;
+
+/** Words for what a model can do, in their order; `doubt` changes the word for what only its name suggests. */
+export function capabilityWords(
+  { capabilities }: Pick<Model, 'capabilities'>,
+  words: Partial<Record<CapabilityName, string>>,
+  doubt: (word: string) => string = (word) => `${word}?`,
+): readonly string[] {
+  return Object.entries(words).flatMap(([name, word]) => {
+    const { value, from } = capabilities[name as CapabilityName];
+    return value === true ? [from === 'name' ? doubt(word) : word] : [];
+  });
+}
