@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { tryReadKept } from '../keptJson.ts';
 import type { Log } from '../log.ts';
+import { writePrivateFile } from '../privateFile.ts';
 import { cleanModels, type ListedModel, maxModels } from './listedModel.ts';
 
 const maxFileBytes = 8 * 1024 * 1024;
@@ -44,7 +45,7 @@ export function createCatalogStore(log: Log): CatalogStore {
       listings.set(idOf(key), listing);
       if (folder === undefined) return;
       const text = JSON.stringify({ base: key.base, ...listing });
-      await writeWhole(fileOf(key, folder), text).catch((error) =>
+      await writePrivateFile(fileOf(key, folder), text).catch((error) =>
         log.debug(`The ${key.kind} catalog is not kept in ${folder}: ${String(error)}`),
       );
     },
@@ -78,31 +79,7 @@ const fileSchema = z.object({
 });
 
 async function readListing(file: string, { base }: ListingKey): Promise<Listing | undefined> {
-  const parsed = fileSchema.safeParse(await tryReadJson(file));
-  if (!parsed.success || parsed.data.base !== base) return undefined;
-  return { fetchedAt: parsed.data.fetchedAt, models: cleanModels(parsed.data.models) };
-}
-
-/** Undefined if there is no file or it is not JSON. The next answer replaces it. */
-async function tryReadJson(file: string): Promise<unknown> {
-  try {
-    const found = await stat(file);
-    if (!found.isFile() || found.size > maxFileBytes) return undefined;
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Another daemon reads either the old file or the new one, never a part of one. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  const part = `${file}.${randomUUID()}.tmp`;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(part, text, { mode: 0o600, flag: 'wx' });
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+  const kept = await tryReadKept(file, { schema: fileSchema, maxBytes: maxFileBytes });
+  if (kept?.base !== base) return undefined;
+  return { fetchedAt: kept.fetchedAt, models: cleanModels(kept.models) };
 }

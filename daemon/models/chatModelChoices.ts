@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { tryReadKept } from '../keptJson.ts';
 import type { Log } from '../log.ts';
 import { writePrivateFile } from '../privateFile.ts';
-import { readRegularFile } from '../regularFile.ts';
 
 /** The model that the user chose last for each runner, shared by every client and every daemon. */
 export interface ChatModelChoices {
@@ -42,10 +42,5 @@ export function createChatModelChoices(path: string | undefined, log: Log): Chat
 }
 
 async function readKept(path: string): Promise<readonly Choice[]> {
-  try {
-    const parsed = keptSchema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
-    return parsed.success ? parsed.data.chosen : [];
-  } catch {
-    return [];
-  }
+  return (await tryReadKept(path, { schema: keptSchema, maxBytes }))?.chosen ?? [];
 }

@@ -1,11 +1,9 @@
 import { answerLoaded, answerSteps } from './answer.ts';
-import { promptTokens, readMessages, readTools } from './chatMessages.ts';
+import { readMessages, readTools } from './chatMessages.ts';
 import { answerJson, type Exchange } from './exchange.ts';
 import { badRequest } from './failure.ts';
 import { readFields, type Struct } from './fields.ts';
-import { infer } from './inference.ts';
 import {
-  checkFormat,
   findModel,
   type InferenceRequest,
   inferenceFields,
@@ -16,10 +14,10 @@ import {
   thinks,
 } from './inferenceRequest.ts';
 import type { Step } from './job.ts';
+import { inferMessages } from './messageInference.ts';
 import type { InstalledModel } from './modelStore.ts';
 import { parseBody } from './requestBody.ts';
 import type { PromptMessage, PromptTool } from './speech.ts';
-import { fitMessages } from './window.ts';
 
 const chatRequest: Struct = {
   name: 'ChatRequest',
@@ -53,26 +51,7 @@ export async function chat(exchange: Exchange): Promise<void> {
 }
 
 async function* chatSteps(exchange: Exchange, turn: Turn): AsyncGenerator<Step> {
-  const { request, model, options, tools } = turn;
-  const { window, limit, stop } = options;
-  checkFormat(request.format);
-  const count = (messages: readonly PromptMessage[]) => promptTokens(messages, tools);
-  const { messages, tokens } = fitMessages(turn.messages, count, { ...request, window });
-  const { signal } = exchange;
-  const think = thinks(request, model);
-  const prompt = { model: request.name, messages, tools, think, format: request.format, signal };
-  const { shift, topLogprobs } = request;
-  const probabilities = topLogprobs === undefined ? {} : { topLogprobs };
-  const steps = infer(exchange, {
-    prompt,
-    model,
-    promptTokens: tokens,
-    window,
-    shift,
-    limit,
-    stop,
-    ...probabilities,
-  });
+  const steps = inferMessages(exchange, { ...turn, think: thinks(turn.request, turn.model) });
   // Chat sends no line for a token that shows nothing; generate does.
   for await (const step of steps) if (step.text || step.thinking || step.calls || step.done) yield step;
 }

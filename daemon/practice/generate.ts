@@ -1,11 +1,8 @@
 import { answerLoaded, answerSteps } from './answer.ts';
-import { promptTokens } from './chatMessages.ts';
 import type { Exchange } from './exchange.ts';
 import { badRequest, modelNotFound } from './failure.ts';
 import { type Fields, readFields, type Struct, textOf } from './fields.ts';
-import { infer } from './inference.ts';
 import {
-  checkFormat,
   findModel,
   type InferenceRequest,
   inferenceFields,
@@ -16,11 +13,11 @@ import {
   thinks,
 } from './inferenceRequest.ts';
 import type { Step } from './job.ts';
+import { inferMessages } from './messageInference.ts';
 import type { InstalledModel } from './modelStore.ts';
 import { holeOfRaw } from './rawHole.ts';
 import { parseBody } from './requestBody.ts';
 import type { PromptMessage } from './speech.ts';
-import { fitMessages } from './window.ts';
 
 const generateRequest: Struct = {
   name: 'GenerateRequest',
@@ -78,27 +75,14 @@ function readPassage(fields: Fields, request: InferenceRequest, model: Installed
 async function* passageSteps(
   exchange: Exchange,
   passage: Passage,
-  { window, limit, stop }: LoadedOptions,
+  options: LoadedOptions,
 ): AsyncGenerator<Step> {
   const { request, model, prompt, suffix, system, raw } = passage;
-  checkFormat(request.format);
   const hole = raw ? { hole: holeOfRaw(prompt) } : suffix !== '' ? { hole: { prefix: prompt, suffix } } : {};
   const turns = [message('system', 'hole' in hole ? '' : system), message('user', prompt + suffix)];
-  const count = (kept: readonly PromptMessage[]) => promptTokens(kept, []);
-  const asked = turns.filter(({ content }) => content !== '');
-  const { messages, tokens } = fitMessages(asked, count, { ...request, window });
+  const messages = turns.filter(({ content }) => content !== '');
   const think = !raw && thinks(request, model);
-  const { name, format, shift, topLogprobs } = request;
-  yield* infer(exchange, {
-    prompt: { model: name, messages, tools: [], think, format, signal: exchange.signal, ...hole },
-    model,
-    promptTokens: tokens,
-    window,
-    shift,
-    limit,
-    stop,
-    ...(topLogprobs === undefined ? {} : { topLogprobs }),
-  });
+  yield* inferMessages(exchange, { request, model, options, messages, tools: [], think, ...hole });
 }
 
 function toFields({ text, thinking }: Step): object {

@@ -56,7 +56,7 @@ export function createSession(): Session {
   };
 }
 
-export interface SessionParts {
+export interface SessionParts extends ConfigurationParts {
   readonly version: string;
   /** Problems from before the editor could be told; they are logged once it is ready. */
   readonly problems: readonly string[];
@@ -65,12 +65,6 @@ export interface SessionParts {
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
   readonly session: Session;
-  readonly settings: SettingsReader;
-  readonly configuration: ConfigurationStore;
-  readonly status: StatusMonitor;
-  readonly servers: Servers;
-  readonly log: Log;
-  readonly closed: AbortSignal;
 }
 
 export interface SessionEvents {

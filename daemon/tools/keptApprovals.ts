@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { createExclusiveWork } from '../exclusiveWork.ts';
+import { tryReadKept } from '../keptJson.ts';
 import { writePrivateFile } from '../privateFile.ts';
-import { readRegularFile } from '../regularFile.ts';
 
 /** What the user always allows, in a file of the user's alone. A key stands for one tool of one entry. */
 export interface KeptApprovals {
@@ -24,7 +24,7 @@ export function createKeptApprovals(path: string): KeptApprovals {
   const writing = createExclusiveWork({
     folder: dirname(path),
     longest: longestTurn,
-    busy: () => new Error('another Runner is writing it; allow the tool again'),
+    busy: () => new Error('another Runner process is writing the file. Allow the tool again'),
   });
   return {
     has: async (key) => (await readKept(path)).includes(key),
@@ -39,12 +39,7 @@ export function createKeptApprovals(path: string): KeptApprovals {
   };
 }
 
-/** No file is none; one that cannot be read allows nothing. */
+/** A file that cannot be read allows nothing. */
 async function readKept(path: string): Promise<readonly string[]> {
-  try {
-    const parsed = keptSchema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
-    return parsed.success ? parsed.data.approved : [];
-  } catch {
-    return [];
-  }
+  return (await tryReadKept(path, { schema: keptSchema, maxBytes }))?.approved ?? [];
 }

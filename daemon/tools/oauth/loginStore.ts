@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { RunnerError } from '../../errors.ts';
 import { createExclusiveWork } from '../../exclusiveWork.ts';
-import { readRegularFile } from '../../regularFile.ts';
+import { tryReadKept } from '../../keptJson.ts';
+import { writePrivateFile } from '../../privateFile.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),
@@ -63,12 +64,12 @@ export function createLoginStore(folder: string): LoginStore {
   const turns = createExclusiveWork({
     folder,
     longest: longestTurn,
-    busy: () => new RunnerError('timeout', 'Another Runner keeps this login to itself. Try again later.'),
+    busy: () => new RunnerError('timeout', 'Another Runner process is using this login. Try again later.'),
   });
   const pathOf = (server: string) => join(folder, `${idOf(server)}.json`);
   return {
     async read(server) {
-      const login = await readLogin(pathOf(server));
+      const login = await tryReadKept(pathOf(server), { schema: keptSchema, maxBytes });
       return login?.server === server ? login : undefined;
     },
     alone: (server, work, signal) => turns.run(idOf(server), work, signal),
@@ -76,7 +77,8 @@ export function createLoginStore(folder: string): LoginStore {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chmod(folder, 0o700);
       // What else the authorization server says of itself is not needed again.
-      await writePrivate(pathOf(login.server), `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`);
+      const text = `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`;
+      await writePrivateFile(pathOf(login.server), text, { isSynced: true });
     },
     async remove(server) {
       await unlink(pathOf(server)).catch(() => undefined);
@@ -87,31 +89,4 @@ export function createLoginStore(folder: string): LoginStore {
 
 function idOf(server: string): string {
   return createHash('sha256').update(server).digest('hex').slice(0, 32);
-}
-
-async function readLogin(path: string): Promise<KeptLogin | undefined> {
-  try {
-    const parsed = keptSchema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** On the disk before the name is: what is lost here is a login. */
-async function writePrivate(path: string, text: string): Promise<void> {
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    const file = await open(beside, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(beside, path);
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  }
 }
