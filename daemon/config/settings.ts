@@ -49,16 +49,16 @@ interface SettingOf<T> extends Setting {
 export const settings = {
   host: {
     schema: () => exact(address()),
-    says: 'Address of the runner, such as `http://127.0.0.1:11434`. Empty: `OLLAMA_HOST`, else that address.',
+    says: 'Address of the runner. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
   },
   servers: {
     schema: () => exact(servers()),
     default: [],
-    says: 'Further runners beside the one at `host`, which has the name `default`.',
+    says: 'More runners, in addition to the one at `host`, whose name is `default`.',
   },
   caFile: {
     schema: () => exact(absolutePath()),
-    says: 'The absolute path of a PEM file with certificates to trust for `host`.',
+    says: 'Absolute path of a PEM file with certificates to trust for `host`.',
   },
   timeouts: {
     schema: () =>
@@ -77,35 +77,35 @@ export const settings = {
       ...{ connect: 5_000, list: 10_000, firstByte: 600_000, idle: 300_000 },
       ...{ tool: 60_000, toolTotal: 600_000 },
     },
-    says: 'Time limits in whole milliseconds, for runners that are slower than usual; 0 is none.',
+    says: 'Time limits in whole milliseconds, for runners that are slower than usual. 0 means no limit.',
   },
   keepAlive: {
     schema: () => exact(keepAlive()),
     isHarmless: true,
-    says: 'How long a model stays loaded after an answer: seconds, or a duration such as `10m`; negative is for ever. Empty: the runner decides.',
+    says: 'How long a model stays loaded after an answer: a number of seconds, or a duration such as `10m`. A negative value means forever. If it is empty, the runner decides.',
   },
   contextLength: {
     schema: () => exact(z.int().check(z.gte(0))),
-    says: 'Tokens of the context window to ask for; 0 leaves it to the runner.',
+    says: 'Size of the context window to ask for, in tokens. 0 leaves it to the runner.',
   },
   logLevel: {
     schema: () => exact(z.enum(['debug', 'info', 'warn', 'error'])),
     default: 'info',
     isHarmless: true,
-    says: 'What the daemon logs at least.',
+    says: 'The lowest level of messages that the daemon logs.',
   },
   chatModel: {
     schema: () => exact(z.string()),
-    says: 'The model that answers in a chat, such as `qwen3:8b`. Empty: the one that you chose last, else one that is loaded, else the newest that can chat.',
+    says: 'The model that answers in a chat, such as `qwen3:8b`. If it is empty, the model that you chose last answers, or else a loaded one, or else the newest one that can chat.',
   },
   completionModel: {
     schema: () => exact(z.string()),
-    says: 'The model that completes as you type, such as `qwen2.5-coder:1.5b`. Empty: no completion.',
+    says: 'The model that completes code as you type, such as `qwen2.5-coder:1.5b`. If it is empty, nothing is completed.',
   },
   exclude: {
     schema: () => exact(globs()),
     default: [],
-    says: 'Globs of files whose text completion never sends, such as `**/private/**`: at most 1,000 characters each, and 10,000 together. Files that look like secrets are never sent.',
+    says: 'Globs of files whose text is never sent for completion, such as `**/private/**`: at most 1,000 characters each, and 10,000 in total. Files that look like secrets are never sent.',
   },
   streamLogs: {
     schema: () => exact(z.boolean()),
@@ -114,23 +114,26 @@ export const settings = {
   },
   cacheDir: {
     schema: () => exact(absolutePath()),
-    says: 'An absolute folder for what may be kept between runs. Empty: nothing is kept.',
+    says: 'Absolute path of a folder for data that may be kept between runs. If it is empty, nothing is kept.',
   },
-  modelfilesPath: { schema: () => exact(z.string()), says: 'A further folder whose Modelfiles are listed.' },
+  modelfilesPath: {
+    schema: () => exact(z.string()),
+    says: 'An additional folder whose Modelfiles are listed.',
+  },
   catalogUrl: {
     schema: () => exact(address()),
     default: defaultCatalogUrl,
-    says: 'Base address of the public catalog. Empty: `https://ollama.com`.',
+    says: 'Base address of the public catalog. If it is empty, `https://ollama.com` is used.',
   },
   keepSessions: {
     schema: () => exact(z.boolean()),
     default: true,
-    says: 'Keeps conversations of the terminal, Neovim and the Agent Client Protocol on the disk. Off: nothing is written, and nothing is listed.',
+    says: 'Keeps conversations of the terminal, Neovim and the Agent Client Protocol on disk. If it is off, no conversation is written or listed.',
   },
   sessionDays: {
     schema: () => exact(z.int().check(z.gte(1), z.lte(36_500))),
     default: defaultSessionDays,
-    says: 'After how many days without a turn a conversation is deleted, at most 36,500.',
+    says: 'A conversation is deleted after this many days without a turn, at most 36,500.',
   },
   mcpServers: {
     schema: toolServers,
@@ -141,28 +144,28 @@ export const settings = {
     schema: approvals,
     default: {},
     isForStart: true,
-    says: 'Tools that run without a question, by the name of their server: `"always"`, or the names of the tools.',
+    says: 'Tools that run without a question, by the name of their server: `"always"` for all of its tools, or the names of the tools.',
   },
   trusted: {
     schema: () => exact(z.boolean()),
     default: true,
     isForStart: true,
     isOfClient: true,
-    says: 'False for a workspace that the user does not trust.',
+    says: 'False if the user does not trust the workspace.',
   },
   sendsUserSettings: {
     schema: () => exact(z.boolean()),
     default: false,
     isForStart: true,
     isOfClient: true,
-    says: 'True: while the workspace is not trusted, the client sends the settings of the user alone. They then hold at once.',
+    says: 'True if the client sends only the settings of the user while the workspace is not trusted. These settings then apply immediately.',
   },
   refusedTools: {
     schema: () => exact(z.array(refusal())),
     default: [],
     isForStart: true,
     isOfClient: true,
-    says: 'The `refusals` of the last `runner/tools/didRefuse` of an earlier daemon of the same session.',
+    says: 'The `refusals` of the last `runner/tools/didRefuse` that an earlier daemon of the same editor session sent.',
   },
 } as const satisfies SettingsTable;
 

@@ -39,7 +39,7 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
         const part = known.length > 0 ? known : messagesOf(came);
         if (part.length > 0)
           await keep(part, until.aborted ? 'cancelled' : 'failed').catch((failure) =>
-            log.warn(`The conversation: ${String(failure)}`),
+            log.warn(`A turn was not kept: ${String(failure)}`),
           );
         throw error;
       });

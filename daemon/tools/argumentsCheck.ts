@@ -47,7 +47,7 @@ function problemsOf(schema: object, given: object): string | undefined {
   const problems = errors
     .slice(0, maxProblems)
     .map(({ instancePath, message }) => `${instancePath === '' ? 'they' : instancePath} ${message}`);
-  return `The arguments are not what the tool takes: ${cutText(problems.join('; '), 1_000)}.`;
+  return `The arguments do not match the schema of the tool: ${cutText(problems.join('; '), 1_000)}.`;
 }
 
 /** It is an error of the other context, so that its class says nothing. */

@@ -38,11 +38,11 @@ function createOriginFetch({ url, headers: own, headersFor, login, now }: HttpTr
   const countStream = () => {
     const at = now();
     streams = [...streams.filter((time) => at - time < 60_000), at];
-    if (streams.length > maxStreams) throw new Error('The server ends its stream again and again.');
+    if (streams.length > maxStreams) throw new Error('The server closed its stream too often.');
   };
   return async (address: string | URL, init: RequestInit = {}): Promise<Response> => {
     if (new URL(address).origin !== origin)
-      throw new Error(`The server leads to another origin than ${origin}, which is not followed.`);
+      throw new Error(`The server redirects to an origin other than ${origin}. Runner does not follow it.`);
     if ((init.method ?? 'GET') === 'GET') countStream();
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries({ ...(await headersFor(url)), ...lowerCased(own) }))

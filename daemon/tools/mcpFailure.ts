@@ -6,7 +6,7 @@ export function reasonOf(error: unknown): string {
   if (error instanceof ProtocolError) return `answered with an error: ${error.message}`;
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'is gone';
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
-    return 'asks for something in the middle of the call, which nobody can answer here';
+    return 'asked a question during the call, which Runner cannot answer';
   if (error instanceof TypeError && error.message === 'fetch failed')
     return `cannot be reached (${codeOf(error.cause)})`;
   return `failed: ${error instanceof Error ? error.message : String(error)}`;
@@ -14,8 +14,8 @@ export function reasonOf(error: unknown): string {
 
 function httpReason({ status, message }: SdkHttpError): string {
   if (status === 401)
-    return 'refuses the token that it is sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json';
-  if (status === 403) return 'does not allow that with the token or login that it is sent (403)';
+    return 'refused the token that Runner sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json';
+  if (status === 403) return 'does not allow this with the token or login that Runner sent (403)';
   return `answered with status ${status}: ${message.replace(/^Error POSTing to endpoint: /, '')}`;
 }
 

@@ -44,7 +44,7 @@ export function offeredTools(
   const room = Math.max(0, maxOffered - own.length);
   if (all.length > room)
     sayOnce(
-      `There are ${all.length + own.length} tools, and a model is offered ${maxOffered} at most: the last ${all.length - room} are left out. Switch on fewer tool servers.`,
+      `There are ${all.length + own.length} tools, but a model is offered at most ${maxOffered}: the last ${all.length - room} are left out. Switch off some tool servers.`,
     );
   const offered = all.slice(0, room);
   const names = namesForModel(
@@ -68,7 +68,7 @@ export function offeredTools(
         if (decision === 'always')
           await approvals.allowAlways(approved).catch((error) => {
             options.log.warn(
-              `That ${tool.name} is always allowed could not be kept: ${String(error instanceof Error ? error.message : error)}`,
+              `Runner could not save that ${tool.name} is always allowed: ${String(error instanceof Error ? error.message : error)}`,
             );
           });
       },

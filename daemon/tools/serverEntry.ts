@@ -51,7 +51,7 @@ export function readServerEntry(name: string, value: unknown): ServerEntry {
   if (!/^[\w.-]{1,64}$/.test(name))
     return wrong(name, 'A name has up to 64 letters, digits, ".", "_" and "-".');
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return wrong(name, 'It is no object.');
+    return wrong(name, 'It is not an object.');
   if ('disabled' in value && typeof value.disabled !== 'boolean')
     return wrong(name, '"disabled" is true or false.');
   if ('disabled' in value && value.disabled) return { name, kind: 'disabled' };
@@ -59,7 +59,7 @@ export function readServerEntry(name: string, value: unknown): ServerEntry {
     return wrong(name, 'It has both "command" and "url"; leave one out.');
   if ('command' in value) return readStdio(name, value);
   if ('url' in value) return readHttp(name, value);
-  return wrong(name, 'It needs "command", or "url".');
+  return wrong(name, 'It needs "command" or "url".');
 }
 
 function readStdio(name: string, value: object): ServerEntry {

@@ -50,7 +50,9 @@ export function createServerTransport(options: ServerTransportOptions): Transpor
     lastWords: errors.lastWords,
     onNoise: () => {
       if (!isNoisy)
-        log.warn(`The tool server ${entry.name} writes to its standard output what is no message.`);
+        log.warn(
+          `The tool server ${entry.name} writes something other than messages to its standard output.`,
+        );
       isNoisy = true;
     },
   });

@@ -72,10 +72,10 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin;
-    if (!input || this.#how !== undefined) throw new Error('The server is not there.');
+    if (!input || this.#how !== undefined) throw new Error('The server is not running.');
     if (input.writableLength > maxMessage) {
-      this.#finish('does not read what it is sent');
-      throw new Error('The server does not read what it is sent.');
+      this.#finish('does not read its input');
+      throw new Error('The server does not read its input.');
     }
     input.write(`${JSON.stringify(message)}\n`);
   }
@@ -148,7 +148,7 @@ function tryMessage(line: string): JSONRPCMessage | undefined {
 
 function reasonOf({ code }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT')
-    return 'cannot be started: its command, or the folder it is to start in, is not there';
-  if (code === 'EACCES') return 'cannot be started: its command may not be run';
+    return 'cannot be started: its command, or the folder in which it should start, does not exist';
+  if (code === 'EACCES') return 'cannot be started: its command is not executable';
   return `cannot be started (${code ?? 'unknown'})`;
 }

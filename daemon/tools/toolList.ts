@@ -87,13 +87,13 @@ class BoundedList {
 
   #read(value: unknown): ServerTool | undefined {
     const parsed = toolSchema.safeParse(value);
-    if (!parsed.success) return this.#leaveOut('A tool', 'it is not described as MCP says');
+    if (!parsed.success) return this.#leaveOut('A tool', 'its description does not follow MCP');
     const { name, title, description = '', inputSchema, annotations } = parsed.data;
     const called = `The tool ${JSON.stringify(name)}`;
     if (this.#names.has(name)) return this.#leaveOut(called, 'another one has the same name');
     const schema = tryJson(inputSchema);
     if (schema === undefined || isNestedTooDeep(schema))
-      return this.#leaveOut(called, 'its schema is nested too deep');
+      return this.#leaveOut(called, 'its schema is nested too deeply');
     if (schema.length > maxSchema)
       return this.#leaveOut(
         called,
@@ -101,7 +101,7 @@ class BoundedList {
       );
     this.#schemas += schema.length;
     if (this.#schemas > maxSchemas)
-      return this.#leaveOut(called, 'the schemas of its server are more than 8 MB');
+      return this.#leaveOut(called, 'the schemas of its server have more than 8 MB in total');
     if (description.length > maxDescription)
       this.problems.push(
         `The description of the tool ${JSON.stringify(name)} is cut at ${maxDescription.toLocaleString('en-US')} characters.`,
@@ -138,7 +138,7 @@ function annotationsOf(value: unknown): { readonly annotations?: ToolAnnotations
 
 function sayBounded(problems: readonly string[], say: (sentence: string) => void): void {
   for (const problem of problems.slice(0, maxSaid)) say(problem);
-  if (problems.length > maxSaid) say(`There are ${problems.length - maxSaid} further remarks on its tools.`);
+  if (problems.length > maxSaid) say(`There are ${problems.length - maxSaid} more remarks about its tools.`);
 }
 
 function tryJson(value: unknown): string | undefined {

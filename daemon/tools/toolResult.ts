@@ -41,7 +41,7 @@ const result = z.object({
 export function readToolResult(answer: unknown): ToolOutcome {
   const parsed = result.safeParse(answer);
   if (!parsed.success)
-    return failedOutcome('The tool server answered with something that is no result of a tool.');
+    return failedOutcome('The tool server sent an answer that is not the result of a tool.');
   const { content = [], structuredContent, isError = false } = parsed.data;
   const images: string[] = [];
   let imageLength = 0;

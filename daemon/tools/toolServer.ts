@@ -67,9 +67,7 @@ class EnteredServer implements ToolServer {
       const again = await this.#inTime(signal, (inTime) => this.#get(inTime));
       // What the user has allowed was the tool of before.
       if (fingerprintIn(again, request) !== fingerprintIn(running, request))
-        throw this.#errors.of(
-          `was started again, and its tool ${request.name} is not the same any more. Ask again`,
-        );
+        throw this.#errors.of(`was restarted, and its tool ${request.name} has changed. Ask again`);
       return again.call(request, signal);
     }
   }

@@ -41,7 +41,7 @@ export function createServerErrors({
   const loginNeeded = ({ message }: LoginNeededError) => {
     const hint =
       entry.kind === 'http' && canHaveToken(entry.url)
-        ? `Run "runner mcp login ${entry.name}" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json`
+        ? `Run "runner mcp login ${entry.name}" (with its address instead of its name, if only an editor has the server), or enter a token for its address under "auth" in ~/.config/runner/config.json`
         : 'Its address is plain http on another machine, where no token is sent: enter its https address';
     return of(`${message}. ${hint}`, { needsLogin: true });
   };

@@ -25,7 +25,7 @@ import { poll } from '../support/waiting.ts';
 
 const server = 'web';
 const needsLogin =
-  'The tool server web wants a login (401). Run "runner mcp login web" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json.';
+  'The tool server web wants a login (401). Run "runner mcp login web" (with its address instead of its name, if only an editor has the server), or enter a token for its address under "auth" in ~/.config/runner/config.json.';
 
 /** A daemon of a user with this home, with one tool server at an address. */
 function startFor(
@@ -93,7 +93,7 @@ t.test('a login to runner-docs, whoever it says we are', async (t) => {
       t.equal(asked.searchParams.get('client_id') === redirectUrl, flags.length > 0);
       const finished = first.daemon.request(finishLoginRequest, { server });
       const { to } = await docs.allow(url);
-      t.match(await (await fetch(to)).text(), /Runner has its answer/);
+      t.match(await (await fetch(to)).text(), /Runner has received the answer/);
       t.strictSame(await finished, { scope: 'read' });
 
       t.match(await call(first, 'list_collections'), [/A book/]);
@@ -135,7 +135,7 @@ t.test('a login at an authorization server that others wrote', async (t) => {
   t.match(await stateOf(one), { state: 'failed', message: needsLogin });
   const { url } = await one.daemon.request(loginRequest, { server });
   const finished = one.daemon.request(finishLoginRequest, { server });
-  t.match(await (await browse(url)).text(), /Runner has its answer/);
+  t.match(await (await browse(url)).text(), /Runner has received the answer/);
   t.strictSame(await finished, { scope: 'echo' });
   t.strictSame(await call(one), ['from behind the login']);
 
@@ -399,7 +399,7 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
           issuer: 'https://bank.example',
         },
       }),
-      want: /is not from .*, where the login was begun/,
+      want: /did not come from .*, where the login was started/,
     },
     {
       name: 'no PKCE',
@@ -487,7 +487,7 @@ t.test('what a hostile server says after it', async (t) => {
     {
       name: 'another issuer',
       paths: () => ({ '/authorize': sendBack({ code: 'x', iss: 'https://bank.example' }) }),
-      want: /is not from .*, where the login was begun/,
+      want: /did not come from .*, where the login was started/,
     },
     {
       name: 'a denial',
@@ -499,12 +499,12 @@ t.test('what a hostile server says after it', async (t) => {
     {
       name: 'a token of another kind',
       paths: () => ({ '/token': { access_token: 'secret-of-theirs', token_type: 'DPoP' } }),
-      want: /a token of a kind that cannot be used/,
+      want: /a token of a type that Runner cannot use/,
     },
     {
       name: 'a token that would be two headers',
       paths: () => ({ '/token': { access_token: 'secret-of-theirs\r\nx: y', token_type: 'Bearer' } }),
-      want: /a token of a kind that cannot be used/,
+      want: /a token of a type that Runner cannot use/,
     },
     {
       name: 'an error',
@@ -626,7 +626,7 @@ t.test('a login that cannot be written holds as long as the daemon', async (t) =
   });
   const { signal } = new AbortController();
   t.equal(await tokens.tokenFor(entry, signal), 'access-1');
-  t.match(warnings, [/could not be kept \(ENOSPC\)/]);
+  t.match(warnings, [/could not be saved \(ENOSPC\)/]);
   t.equal(await tokens.renew(entry, 'access-1', signal), 'access-2');
   isFull = false;
   t.equal(await tokens.renew(entry, 'access-2', signal), 'access-3');

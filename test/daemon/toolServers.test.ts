@@ -101,7 +101,7 @@ t.test('noise is told once, and a flood on standard error is counted', async (t)
   );
   t.ok(lines().length < 2_000);
   t.ok(lines().every(({ level, message }) => level === 'debug' && !message.includes('\u001b')));
-  t.equal(daemon.logs.filter(({ message }) => message.includes('what is no message')).length, 1);
+  t.equal(daemon.logs.filter(({ message }) => message.includes('something other than messages')).length, 1);
 });
 
 t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {
@@ -377,7 +377,7 @@ t.test('a token that is refused, and a login that is wanted for the call alone, 
     {
       name: 'wanted',
       headers: {},
-      want: 'The tool server wanted wants a login (401). Run "runner mcp login wanted" (if only an editor has the server: with its address instead of its name), or enter a token for its address under "auth" in ~/.config/runner/config.json.',
+      want: 'The tool server wanted wants a login (401). Run "runner mcp login wanted" (with its address instead of its name, if only an editor has the server), or enter a token for its address under "auth" in ~/.config/runner/config.json.',
     },
   ]) {
     const { runner, ask } = await startWithTools(t, [], {
@@ -407,7 +407,7 @@ t.test('what is wrong at the other end of HTTP is said, and nothing is followed 
         response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
         return true;
       },
-      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized" \(if only an editor has the server: with its address instead of its name\), or enter a token for its address under "auth" in .*config\.json\.$/,
+      want: /^The tool server unauthorized wants a login \(401\)\. Run "runner mcp login unauthorized" \(with its address instead of its name, if only an editor has the server\), or enter a token for its address under "auth" in .*config\.json\.$/,
     },
     {
       name: 'forbidding',
@@ -505,7 +505,7 @@ t.test(
       known.clear();
       description = 'Another tool.';
     });
-    t.match(changed, [/was started again, and its tool echo is not the same any more\. Ask again\.$/]);
+    t.match(changed, [/was restarted, and its tool echo has changed\. Ask again\.$/]);
     t.strictSame([sessions, runs], [5, 3]);
     refusal = { status: 404, text: 'Never heard of' };
     t.equal(known.size, 1);
@@ -616,5 +616,5 @@ t.test('any answer is read as a result', async (t) => {
       return true;
     }),
   );
-  t.match(readToolResult(5), { isError: true, content: /no result of a tool/ });
+  t.match(readToolResult(5), { isError: true, content: /not the result of a tool/ });
 });

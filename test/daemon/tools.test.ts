@@ -112,9 +112,9 @@ t.test('the list has every server in its order, with its state and the tools as 
   t.match(warnings, [
     /wrong is left out/,
     /"large" is left out: its schema has 40,\d{3} characters/,
-    /A tool is left out: it is not described as MCP says/,
+    /A tool is left out: its description does not follow MCP/,
     /"twice" is left out: another one has the same name/,
-    /"deep" is left out: its schema is nested too deep/,
+    /"deep" is left out: its schema is nested too deeply/,
   ]);
   await daemon.request(listToolsRequest, { servers: ['wrong', 'ends'] });
   const said = daemon.logs.filter(({ message }) => message.includes('wrong is left out'));
@@ -195,8 +195,8 @@ t.test('a call that cannot be run is a result that says so, and nobody is asked'
   t.equal(result.finishReason, 'stop');
   t.match(answersOf(result.messages), [
     /^There is no tool "nothing_such"\. The tools are: twice, pattern, fine, echo, fail,/,
-    /^The arguments are not what the tool takes: \/word must be string\.$/,
-    /^The arguments are not what the tool takes: they must have required properties word\.$/,
+    /^The arguments do not match the schema of the tool: \/word must be string\.$/,
+    /^The arguments do not match the schema of the tool: they must have required properties word\.$/,
     /^The arguments have 1,100,\d{3} characters/,
     /^The arguments could not be checked against the schema of the tool in time/,
   ]);
@@ -581,7 +581,7 @@ t.test('a server that does not start is left out of the turn, with a notice', as
     {
       code: 'tools-unavailable',
       message:
-        /The tool server ends ended with code 4\. The tool server nobody cannot be started: its command, or the folder it is to start in, is not there\./,
+        /The tool server ends ended with code 4\. The tool server nobody cannot be started: its command, or the folder in which it should start, does not exist\./,
     },
   ]);
   t.equal(deltas[0]?.kind, 'notice');

@@ -68,7 +68,7 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     } catch (error) {
       unkept.set(used, login);
       warn(
-        `The renewed login to ${new URL(login.server).origin} could not be kept (${codeOf(error)}). It holds until Runner ends. Make room for it, or log in again later.`,
+        `The renewed login to ${new URL(login.server).origin} could not be saved (${codeOf(error)}). It is valid until Runner ends. Free some space, or log in again later.`,
       );
     }
   };

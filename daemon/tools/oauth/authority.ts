@@ -28,7 +28,7 @@ const maxScopeLength = 1_000;
 /**
  * Finds it by the ways of MCP: the challenge of the server, the metadata of the resource (RFC 9728), the metadata of the
  * authorization server (RFC 8414, or OpenID's). The SDK finds and reads the documents, and compares the issuer. What it
- * does not check is checked here: the resource's metadata is at the server's own origin, PKCE by S256 is there, and all
+ * does not check is checked here: the resource's metadata is at the server's own origin, PKCE with S256 is there, and all
  * addresses are ones that secrets may be sent to.
  * @throws {RunnerError}
  */
@@ -46,7 +46,7 @@ export async function findAuthority(
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   if (!metadata) throw noLogin(url, challenge.isOpen);
   if (!metadata.code_challenge_methods_supported?.includes('S256'))
-    throw unusable('does not offer PKCE by S256, without which a login is not safe');
+    throw unusable('does not offer PKCE with S256, without which a login is not safe');
   requireSafeAddress(metadata.authorization_endpoint, isLoopback(url));
   const scope = boundedScope(challenge.scope ?? document?.scopes_supported?.join(' '), metadata);
   const resource = document?.resource ?? new URL(url).href.replace(/#.*$/, '');
@@ -95,7 +95,7 @@ const greeting = {
 /** Undefined where the server publishes none. */
 async function resourceMetadata(url: string, named: URL | undefined, fetch: FetchLike) {
   if (named && named.origin !== new URL(url).origin)
-    throw unusable('is described at another origin than its server, which is not followed');
+    throw unusable('is described at an origin other than its server, which Runner does not contact');
   try {
     return await discoverOAuthProtectedResourceMetadata(
       url,
@@ -116,7 +116,7 @@ function boundedScope(
   const wanted = (text ?? '').slice(0, maxScopeLength + 1).split(' ');
   const scopes = wanted.filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
   if ((text ?? '').length > maxScopeLength || scopes.length > maxScopes)
-    throw unusable('asks for more scopes than a person would read');
+    throw unusable('asks for more scopes than a person can review');
   if (scopes.length === 0) return undefined;
   if (supported.includes('offline_access')) scopes.push('offline_access');
   return [...new Set(scopes)].join(' ');

@@ -13,12 +13,12 @@ export function loginFailure(error: unknown, issuer: string): RunnerError {
   if (error instanceof IssuerMismatchError)
     return new RunnerError(
       'bad-response',
-      `The answer is not from ${origin}, where the login was begun, and is not used.`,
+      `The answer did not come from ${origin}, where the login was started, so it was not used. Start the login again.`,
       { cause: error },
     );
   if (error instanceof OAuthError)
     return refusedLogin(origin, error.code, error.code === 'server_error' ? undefined : error.message);
-  return new RunnerError('bad-response', `${origin} answered with something that is no login.`, {
+  return new RunnerError('bad-response', `${origin} sent an answer that is not a login.`, {
     cause: error,
   });
 }

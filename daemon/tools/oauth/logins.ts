@@ -46,7 +46,7 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
     store.write(login).catch((cause) => {
       throw new RunnerError(
         'not-supported',
-        `The login was given, but cannot be kept on this machine (${codeOf(cause)}). Make room for it, and log in again.`,
+        `The login succeeded, but could not be saved on this machine (${codeOf(cause)}). Free some space, and log in again.`,
         { cause },
       );
     });
@@ -97,7 +97,8 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
     },
     async finish(name, redirectedTo, signal) {
       const login = pending.get(name);
-      if (!login) throw new InvalidParamsError('server', 'no login to it was begun, or it has ended');
+      if (!login)
+        throw new InvalidParamsError('server', 'no login to it was started, or the login has ended');
       if (redirectedTo !== undefined) login.redirect.takeAddress(redirectedTo);
       try {
         return await orAborted(login.done, signal);

@@ -34,8 +34,8 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
     const parameters = parametersOf(request, address);
     if (parameters && take(parameters))
-      respond(response, 200, 'Runner has its answer. You can close this page.');
-    else respond(response, 400, 'This is not the end of a login that Runner has begun.');
+      respond(response, 200, 'Runner has received the answer. You can close this page.');
+    else respond(response, 400, 'This page does not belong to a login that Runner started.');
   });
   server.maxConnections = 16;
   server.listen(0, '127.0.0.1');
@@ -49,11 +49,11 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
       if (!url?.href.startsWith(`${address}?`) || !take(url.searchParams))
         throw new InvalidParamsError(
           'redirectedTo',
-          `it is not where this login ends, which begins with ${address}?`,
+          `it is not the address at which this login ends, which begins with ${address}?`,
         );
     },
     close() {
-      reject(new RunnerError('timeout', 'The login ended before the browser came back. Begin it again.'));
+      reject(new RunnerError('timeout', 'The login ended before the browser returned. Start it again.'));
       server.close();
       // The page of the answer may be on its way.
       setTimeout(() => server.closeAllConnections(), 500).unref();

@@ -27,7 +27,7 @@ export function createOAuthFetch({ server, signal }: OAuthFetchOptions): FetchLi
   return (address, init = {}) => {
     const url = requireSafeAddress(address, isServerHere);
     left -= 1;
-    if (left < 0) throw new RunnerError('bad-response', 'The login leads from one address to the next.');
+    if (left < 0) throw new RunnerError('bad-response', 'The login redirects too often.');
     const reason = new RunnerError('timeout', `${url.origin} did not answer within ${timeLimit / 1_000} s.`);
     return withTimeLimit({ limit: timeLimit, reason, signal }, async (inTime) => {
       const response = await reach(url, { ...init, redirect: 'manual', signal: inTime });
@@ -64,7 +64,10 @@ function isThisMachine({ href, hostname }: URL): boolean {
 }
 
 function unsafe(where: string): RunnerError {
-  return new RunnerError('bad-response', `The login leads to an address ${where}, and is not followed.`);
+  return new RunnerError(
+    'bad-response',
+    `The login leads to an address ${where}, which Runner does not contact.`,
+  );
 }
 
 async function reach(url: URL, init: RequestInit): Promise<Response> {

@@ -20,7 +20,7 @@ export interface AccessToken {
 export function toAccessToken(tokens: OAuthTokens, now: number): AccessToken {
   const { access_token: text, token_type: type, expires_in: seconds } = tokens;
   if (type.toLowerCase() !== 'bearer' || !isTokenText(text) || !isTokenText(tokens.refresh_token ?? 'none'))
-    throw new RunnerError('bad-response', 'The login gave a token of a kind that cannot be used here.');
+    throw new RunnerError('bad-response', 'The login returned a token of a type that Runner cannot use.');
   // Neither a negative one counts nor one that is no number.
   const lifetime =
     seconds !== undefined && seconds > 0 ? Math.min(seconds * 1_000, maxLifetime) : maxLifetime;
