@@ -68,7 +68,7 @@ export function activate(context: vscode.ExtensionContext): void {
       status: () => daemon.request(statusRequest, {}),
     }),
   );
-  const completion = createCompletionSwitch();
+  const completion = createCompletionSwitch(globalState);
   subscriptions.push(completion, registerInlineCompletion(daemon, log, completion.isOn));
   const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
   const sidebar = createSidebar(daemon, globalState, pulls);
@@ -98,7 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerWalkthrough(context.extension.id, { daemon, offered }),
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
-    createStatusBar(daemon, completion),
+    createStatusBar(daemon, completion, offered),
     registerStatusMenu(daemon, completion),
     lookAgain(daemon, offered),
   );

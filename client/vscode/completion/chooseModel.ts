@@ -14,7 +14,11 @@ export function registerChooseCompletionModel(
   reporter: ErrorReporter,
 ): vscode.Disposable {
   const useRow = async (row: unknown) => {
-    const { model } = row as { readonly model: string };
+    const { model, server = defaultServerName } = row as { readonly model: string; readonly server?: string };
+    if (server !== defaultServerName) {
+      const sentence = `${model} is on the server ${server}. Only models of the runner at runner.host complete.`;
+      return void vscode.window.showInformationMessage(plain(sentence));
+    }
     const { models } = await daemon.request(listModelsRequest, {});
     const known = models.find(({ name }) => name === model);
     if (known && !fills(known) && !(await isSure(model))) return;
@@ -55,7 +59,7 @@ function itemsOf(models: readonly Model[], current: string) {
     label: model.name,
     description: [
       model.size === undefined ? '' : formatBytes(model.size),
-      fills(model) ? 'fills in the middle' : 'cannot fill in the middle',
+      fills(model) ? 'fills in the middle' : '$(warning) cannot fill in the middle',
       model.name === current ? 'now' : '',
     ]
       .filter(Boolean)

@@ -18,7 +18,10 @@ export interface CompletionSwitch extends vscode.Disposable {
 /** Milliseconds. */
 const hour = 3_600_000;
 
-export function createCompletionSwitch(): CompletionSwitch {
+/** The model that completed until it was switched off. */
+const memoryKey = 'runner.lastCompletionModel';
+
+export function createCompletionSwitch(memory: vscode.Memento): CompletionSwitch {
   const turned = new vscode.EventEmitter<void>();
   const snooze = createSnooze(systemClock, () => {
     void vscode.commands.executeCommand('setContext', 'runner.completionSnoozed', snooze.until !== undefined);
@@ -33,7 +36,14 @@ export function createCompletionSwitch(): CompletionSwitch {
       snooze.end();
       say('Completion is awake.');
     },
+    'runner.completion.on': async () => {
+      const last = memory.get<string>(memoryKey);
+      if (last === undefined) return vscode.commands.executeCommand('runner.chooseCompletionModel');
+      await updateSetting('completionModel', last);
+      return say(`Completion is on: ${last}.`);
+    },
     'runner.completion.off': async () => {
+      if (completionModel() !== '') await memory.update(memoryKey, completionModel());
       await updateSetting('completionModel', '');
       say('Completion is off.');
     },
@@ -52,7 +62,9 @@ export function createCompletionSwitch(): CompletionSwitch {
         title: `$(wand) ${model === '' ? 'Complete as You Type…' : `Completion: ${model}…`}`,
         command: 'runner.chooseCompletionModel',
       };
-      if (model === '') return [choose];
+      const last = memory.get<string>(memoryKey);
+      const on = { title: `$(play) Switch Completion On: ${last}`, command: 'runner.completion.on' };
+      if (model === '') return last === undefined ? [choose] : [on, choose];
       const time = timeOf(snooze);
       const sleep =
         time === undefined
