@@ -190,6 +190,8 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
       await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
       runner.say('Take three.');
       await editor.evaluate(fixFirstProblem, join(editor.workspace, 'recipe.md'));
+      // The quick fix does not wait for its answer.
+      await runner.waitFor(({ body }) => JSON.stringify(body ?? '').includes('Too few eggs.'), 30_000);
       await transcript(editor, /Take three\./);
       await editor.evaluate(({ vscode }) =>
         vscode.commands.executeCommand('workbench.action.closeAllEditors'),
