@@ -172,6 +172,22 @@ t.test('completion as you type', { skip }, async (t) => {
     await neovim.until<number>(registered, (count) => count === 0);
   });
 
+  t.test('begins in an open file, also while a chat is looked at', async (t) => {
+    const { runner, neovim } = await start(t, { files: options.files });
+    const setup = "require('runner').setup({ host = (...).host, completionModel = (...).model })";
+    await neovim.lua('vim.cmd.RunnerChat()');
+    await neovim.until("return require('runner').status() == 'Runner: online'");
+    await neovim.lua(setup, { host: runner.url, model: 'practice' });
+    await neovim.until(
+      "return #vim.lsp.get_clients({ method = 'textDocument/inlineCompletion', bufnr = 1 }) > 0",
+    );
+    await neovim.lua("vim.cmd.wincmd('p')");
+    await neovim.until(isReady);
+    runner.say('compute(first)');
+    await neovim.type('ilocal total = ');
+    t.equal(await neovim.until(ghost), 'compute(first)');
+  });
+
   t.test('without a key, and without a model', async (t) => {
     const { neovim } = await start(t, { ...options, setup: { ...options.setup, keymap: false } });
     await neovim.until(

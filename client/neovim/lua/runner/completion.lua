@@ -14,7 +14,10 @@ local function enable_now(client, bufnr)
   if not options.completes() or not client:supports_method(method, bufnr) then
     return
   end
-  vim.lsp.inline_completion.enable(true, { client_id = client.id, bufnr = bufnr })
+  -- The editor asks whether the client supports it in the current buffer, which may be a chat.
+  vim.api.nvim_buf_call(bufnr, function()
+    vim.lsp.inline_completion.enable(true, { client_id = client.id, bufnr = bufnr })
+  end)
   require('runner.accept').map(bufnr)
 end
 
