@@ -10,7 +10,7 @@ import { InvalidParamsError } from '../errors.ts';
 export function promptToMessage(prompt: readonly ContentBlock[]): Message {
   const parts = prompt.map(partOf);
   const content = parts
-    .map(({ words }) => words ?? '')
+    .map((part, index) => separatorBetween(parts[index - 1], part) + (part.words ?? ''))
     .join('')
     .trim();
   const attachments = parts.flatMap(({ attachment }) => attachment ?? []);
@@ -24,8 +24,16 @@ export function promptToMessage(prompt: readonly ContentBlock[]): Message {
   };
 }
 
+/** Two texts in a row are paragraphs. CodeCompanion sends a question that was stopped again, before the next one. */
+function separatorBetween(before: Part | undefined, part: Part): string {
+  if (!before?.isText || !part.isText) return '';
+  const around = [before.words?.at(-1) ?? '', part.words?.at(0) ?? ''];
+  return around.every((character) => /\S/.test(character)) ? '\n\n' : '';
+}
+
 interface Part {
   readonly words?: string;
+  readonly isText?: true;
   readonly attachment?: Attachment;
   /** Base64. */
   readonly image?: string;
@@ -35,7 +43,7 @@ function partOf(block: ContentBlock, index: number): Part {
   const path = `prompt[${index}]`;
   switch (block.type) {
     case 'text':
-      return { words: block.text };
+      return { words: block.text, isText: true };
     case 'image':
       return { image: parseBase64(block.data, `${path}.data`) };
     case 'resource_link':

@@ -283,6 +283,9 @@ t.test('what a prompt may hold', async (t) => {
   t.match(await sent(text('Read '), { type: 'resource_link', name: 'notes', uri: 'file:///etc/passwd' }), {
     content: 'Read [notes](file:///etc/passwd)',
   });
+  t.match(await sent(text('List it.'), text('Then stop.'), text(' '), text('Now')), {
+    content: 'List it.\n\nThen stop. Now',
+  });
   await set(sessionId, 'model', blind.name);
   await sent(text('And now?'), image);
   t.match(acp.text(sessionId), /> blind:1b cannot see images, so they were left out\..*\n\nok$/);
