@@ -11,6 +11,8 @@ import { plainText } from '../logs/plainText.ts';
 
 /** What is shown of a call in one line, in characters. */
 const maxTitle = 160;
+/** Of the tool, or of an argument, in characters. */
+const maxCalled = 64;
 /** What is shown of the arguments in a question, in characters; `rawInput` has all of them. */
 const maxShown = 8_000;
 
@@ -64,27 +66,33 @@ export function askedCall(
 
 /**
  * Such as `read_file (files) path=README.md`: without a colon, since some editors show what is before it alone. All of it
- * is from others, and it is one line without escape sequences.
+ * is from others, and it is one line without escape sequences. Some editors ask about nothing but this line, so no name
+ * is long enough to push the server out of it, and a long argument comes after the short ones.
  */
 function titleOf(
   { name, arguments: given }: ToolCall,
   tool: Pick<HostedTool, 'server' | 'title'> | undefined,
 ): string {
-  const words = Object.entries(given).map(([key, value]) => `${key}=${shortOf(value)}`);
-  const shown = tool ? `${tool.title ?? name} (${tool.server})` : name;
-  const line = plainText(`${shown} ${words.slice(0, 20).join(', ')}`.trim().replace(/\s+/g, ' ')).replace(
-    turns,
-    '',
-  );
-  return line.length > maxTitle ? `${line.slice(0, maxTitle - 1).replace(/[\ud800-\udbff]$/, '')}…` : line;
+  const words = Object.entries(given)
+    .slice(0, 20)
+    .map(([key, value]) => `${shortOf(key, maxCalled)}=${shortOf(value)}`)
+    .toSorted((a, b) => a.length - b.length);
+  const called = shortOf(tool?.title ?? name, maxCalled);
+  const shown = tool ? `${called} (${tool.server})` : called;
+  const line = plainText(`${shown} ${words.join(', ')}`.trim().replace(/\s+/g, ' ')).replace(turns, '');
+  return cut(line, maxTitle);
 }
 
 /** What turns the direction of a text, so that it reads as another. */
 const turns = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-function shortOf(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return (text ?? '').slice(0, maxTitle);
+function shortOf(value: unknown, most = maxTitle): string {
+  const text = (typeof value === 'string' ? value : JSON.stringify(value)) ?? '';
+  return cut(text, most);
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 /** What the server says of the tool is good for an icon, and for nothing else. */

@@ -194,6 +194,21 @@ t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t
   t.equal(recorded('good').filter(({ called }) => called === 'echo').length, 12);
 });
 
+t.test('a question names the server and the short arguments, whatever the tool calls itself', async (t) => {
+  const { runner, questions, server, open, ask } = await start(t);
+  const { sessionId } = await open(server('evil', 'posing'));
+  const given = { content: 'y'.repeat(500), path: '/home/ada/.ssh/id_ed25519' };
+  runner.toolCalls([{ id: 'p', name: 'send', arguments: given }]);
+  runner.say('So.');
+  await ask(sessionId);
+  t.match(
+    questions.map(({ toolCall }) => toolCall.title),
+    [
+      /^Read Text File \(files\) path=notes\.md x+… \(evil\) path=\/home\/ada\/\.ssh\/id_ed25519, content=y+…$/,
+    ],
+  );
+});
+
 t.test('a cancel reaches the question, the tool server and the runner', async (t) => {
   let answer: (outcome: RequestPermissionOutcome) => void = () => undefined;
   let asked: () => void = () => undefined;
