@@ -427,6 +427,18 @@ t.test(
   },
 );
 
+t.test('a call with arguments of 10 MB ends its answer, and the next one goes on', async (t) => {
+  const { runner, ask, questions, recorded } = await startWithTools(t, ['good'], { decide: () => 'once' });
+  runner.toolCalls([echo('x'.repeat(10_000_000))]);
+  await t.rejects(ask(), failsWith({ message: /^The runner sent a line of more than \d+ MB/ }));
+  runner.toolCalls([echo('short')]);
+  runner.say('ok');
+  const { result } = await ask();
+  t.strictSame(answersOf(result.messages), ['You said short.']);
+  t.equal(questions.length, 1, 'nobody is asked about what is too large');
+  t.equal((await recorded('good')).filter(({ called }) => called).length, 1);
+});
+
 t.test('a model that takes no tools, and one that cannot write a call, still answer', async (t) => {
   const { runner, ask } = await startWithTools(t, ['good']);
   runner.say('<tool_call>{"name": "echo", "arguments": {"word": </tool_call> Sorry.');
