@@ -16,8 +16,8 @@ const parsers: Record<string, Parser> = {
 const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
 
 /**
- * Gives arguments that are bare words (values of elements) the types in the tool's schema. A word that is not a value
- * of its type stays text: the tool itself can best say what is wrong with it.
+ * Gives arguments that are bare words (values of elements), or lists and objects of them, the types in the tool's
+ * schema. A word that is not a value of its type stays text: the tool itself can best say what is wrong with it.
  */
 export function coerceArguments(
   given: Readonly<Record<string, unknown>>,
@@ -29,10 +29,22 @@ export function coerceArguments(
   return Object.fromEntries(
     Object.entries(given).map(([key, word]) => [
       key,
-      typeof word === 'string' && words.has(key) && Object.hasOwn(properties, key)
-        ? coerce(word, properties[key])
-        : word,
+      words.has(key) && Object.hasOwn(properties, key) ? coerceAll(word, properties[key]) : word,
     ]),
+  );
+}
+
+function coerceAll(value: unknown, schema: unknown): unknown {
+  if (typeof value === 'string') return coerce(value, schema);
+  if (!isRecord(schema)) return value;
+  if (Array.isArray(value)) return value.map((item) => coerceAll(item, schema['items']));
+  if (!isRecord(value)) return value;
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => {
+      const own = Object.hasOwn(properties, key) ? properties[key] : schema['additionalProperties'];
+      return [key, coerceAll(part, own)];
+    }),
   );
 }
 

@@ -262,6 +262,12 @@ const xmlCases: readonly FormatCase[] = [
     `${minimax}<tool_call>${minimax}<invoke name="get_weather">${minimax}<city>Köln <b>${minimax}</city>${minimax}<tags>${minimax}<item>a${minimax}</item>${minimax}</tags>${minimax}<more>${minimax}<deep>1${minimax}</deep>${minimax}</more>${minimax}</invoke>${minimax}</tool_call>`,
     [call('get_weather', { city: 'Köln <b>', tags: ['a'], more: { deep: '1' } })],
   ],
+  [
+    'minimax-m3',
+    'nested values with types, and elements of one name',
+    `${minimax}<tool_call>${minimax}<invoke name="get_weather">${minimax}<city>Köln${minimax}</city>${minimax}<more>${minimax}<count>07${minimax}</count>${minimax}<tag>a${minimax}</tag>${minimax}<tag>b${minimax}</tag>${minimax}</more>${minimax}</invoke>${minimax}</tool_call>`,
+    [call('get_weather', { city: 'Köln', more: { count: 7, tag: ['a', 'b'] } })],
+  ],
   ['minimax-m3', 'thinking', '<mm:think>hm</mm:think>Hello.', [{ think: 'hm' }, 'Hello.']],
   text('minimax-m3', 'the mark in prose', `The mark ${minimax} is odd.`),
   [

@@ -10,7 +10,7 @@ export const formatTools = [
         hot: { type: 'boolean' },
         ratio: { type: 'number' },
         tags: { type: 'array', items: { type: 'string' } },
-        more: { type: 'object' },
+        more: { type: 'object', properties: { count: { type: 'integer' } } },
         note: { type: ['string', 'null'] },
       },
       required: ['city'],

@@ -150,7 +150,7 @@ function* readElement(source: Source, mark: FoundMark, { given, properties }: Ow
   if (isNameless || values.has(mark.text)) throw new Refusal('malformed');
   const value = yield* readElementValue(source, mark.text);
   values.set(mark.text, value);
-  if (typeof value === 'string') words.add(mark.text);
+  words.add(mark.text);
   source.settle();
   return undefined;
 }

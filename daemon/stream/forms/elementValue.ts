@@ -81,11 +81,19 @@ function take(piece: string, open: Element[]): void {
   }
 }
 
-/** Items become a list, and other elements an object. Words beside them are a mistake. */
+/**
+ * Items become a list, and other elements an object, in which elements of one name are a list. Words beside them are a
+ * mistake.
+ */
 function finished({ children, text }: Element): unknown {
   if (children.length === 0) return text;
   if (text.trim() !== '') throw new Refusal('malformed');
   if (children.every(([name]) => name === 'item')) return children.map(([, value]) => value);
-  if (new Set(children.map(([name]) => name)).size < children.length) throw new Refusal('malformed');
-  return Object.fromEntries(children);
+  const values = new Map<string, unknown[]>();
+  for (const [name, value] of children) {
+    const same = values.get(name);
+    if (same === undefined) values.set(name, [value]);
+    else same.push(value);
+  }
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
 }
