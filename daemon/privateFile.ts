@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makePrivateFolder } from './privateFolder.ts';
 
 export interface PrivateFileOptions {
   /** It is on the disk before it has its name: for what must not be lost when the machine stops. */
@@ -16,7 +17,7 @@ export async function writePrivateFile(
   text: string,
   { isSynced = false }: PrivateFileOptions = {},
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makePrivateFolder(dirname(path));
   const beside = `${path}.${randomUUID()}`;
   try {
     const file = await open(beside, 'wx', 0o600);

@@ -27,11 +27,17 @@ export async function readHistory(path: string): Promise<string[]> {
 export async function writeHistory(path: string, newestFirst: readonly string[]): Promise<void> {
   const lines = newestFirst.slice(0, historySize).reverse();
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    for (const folder of foldersOf(path)) await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
     // The mode of a file that is there already is not changed by writing it.
     await chmod(path, 0o600).catch(() => undefined);
     await writeFile(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   } catch {
     return;
   }
+}
+
+/** The outermost first, to be made one after another: on `/proc` and its like, Node's recursive `mkdir` never ends. */
+function foldersOf(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [...foldersOf(folder), folder];
 }

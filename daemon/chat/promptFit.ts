@@ -36,6 +36,11 @@ export function createPromptFit({ size, needed, notice, ...options }: PromptFitO
   const warn = () => {
     const allocated = window.allocated();
     if (allocated === undefined || needed < allocated * nearlyFull) return;
+    if (needed > allocated)
+      return notice(
+        'context-nearly-full',
+        `The prompt needs about ${needed} tokens, and the context window holds ${allocated}: the runner may refuse it. ${wayOutOf(size)}`,
+      );
     notice(
       'context-nearly-full',
       `The prompt fills about ${Math.round((needed / allocated) * 100)} % of the context window of ${allocated} tokens. ` +

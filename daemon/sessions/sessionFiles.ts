@@ -1,8 +1,9 @@
-import { chmod, mkdir, open, stat, unlink } from 'node:fs/promises';
+import { chmod, open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/sessions.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
+import { makePrivateFolder } from '../privateFolder.ts';
 import { orDiskProblem } from './diskProblem.ts';
 import { type FolderEntry, fileEnding, readFolder } from './folderEntries.ts';
 import { recordToLine, type SessionHeader, type SessionState } from './records.ts';
@@ -141,7 +142,7 @@ export class SessionFiles {
 
   async #prepareFolder(): Promise<void> {
     const { folder } = this.#options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(folder);
     const { mode } = await stat(folder);
     if ((mode & 0o077) !== 0) await chmod(folder, 0o700).catch(() => undefined);
   }

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readdir, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { makePrivateFolder } from '../privateFolder.ts';
 import {
   identityOf,
   identityToName,
@@ -62,7 +63,7 @@ export function createSessionLocks(folder: string): SessionLocks {
   };
   /** Creates our mark. Returns false if it already existed: then the conversation is ours, and others step back. */
   const mark = async (id: string) => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(folder);
     const file = await open(await pathOf(id), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') return undefined;
       throw error;

@@ -671,6 +671,15 @@ t.test(
     t.strictSame(noticesOf(result), ['context-nearly-full']);
     t.equal(deltas[0]?.kind, 'notice', 'before the answer');
     runner.say('ok');
+    // An image may cost less than it is estimated at.
+    const seen = await daemon.chat({
+      model: 'seer',
+      messages: [{ role: 'user', content: 'hi', images: Array.from({ length: 8 }, () => 'AAAA') }],
+    });
+    t.match(seen.result.notices, [
+      { message: /^The prompt needs about \d{4} tokens, and the context window holds 4096: / },
+    ]);
+    runner.say('ok');
     t.strictSame(noticesOf((await daemon.chat({ model: 'plain', messages: ask('hi') })).result), []);
   },
 );

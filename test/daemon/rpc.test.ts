@@ -1031,6 +1031,8 @@ t.test(
     t.ok(texts.includes(readFileSync(path, 'utf8')));
     t.equal(statSync(path).mode & 0o777, 0o600);
     t.strictSame(readdirSync(join(folder, 'state')), ['kept.json'], 'nothing is left beside it');
+    // Node's recursive mkdir would go on for ever there.
+    await t.rejects(writePrivateFile('/proc/1/none/deep/kept.json', 'x'));
   },
 );
 

@@ -789,5 +789,6 @@ t.test('history is private, bounded and in order', async (t) => {
   t.equal(lines.length, 1000);
   t.equal(lines[0], 'line 0', 'the newest first');
   await writeHistory(join(path, 'below', 'a-file'), ['x']);
+  await writeHistory('/proc/1/none/deep/history', ['x']);
   t.pass('a folder that cannot be written is no failure');
 });

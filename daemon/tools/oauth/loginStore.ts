@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, unlink } from 'node:fs/promises';
+import { chmod, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { RunnerError } from '../../errors.ts';
 import { createExclusiveWork } from '../../exclusiveWork.ts';
 import { tryReadKept } from '../../keptJson.ts';
 import { writePrivateFile } from '../../privateFile.ts';
+import { makePrivateFolder } from '../../privateFolder.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),
@@ -74,7 +75,7 @@ export function createLoginStore(folder: string): LoginStore {
     },
     alone: (server, work, signal) => turns.run(idOf(server), work, signal),
     async write(login) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makePrivateFolder(folder);
       await chmod(folder, 0o700);
       // What else the authorization server says of itself is not needed again.
       const text = `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`;
