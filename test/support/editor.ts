@@ -108,14 +108,14 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
   };
   try {
     await page.goto(`${server.url}/?folder=${places.workspace}`);
-    await withLimit(driver.connected, 60_000, () => 'The driver of the tests did not begin.');
+    await withLimit(driver.connected, 180_000, () => 'The driver of the tests did not begin.');
   } catch (error) {
     await close();
     throw new Error(`The editor did not start.\n${server.output()}`, { cause: error });
   }
   const evaluate = <R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> => {
     const answer = driver.ask(String(work), argument) as Promise<R>;
-    return withLimit(answer, 60_000, () => `The editor did not answer: ${work}`);
+    return withLimit(answer, 180_000, () => `The editor did not answer: ${work}`);
   };
   return {
     page,
@@ -127,7 +127,7 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
     async reload() {
       const next = driver.next();
       await page.reload();
-      await withLimit(next, 60_000, () => 'The driver of the tests did not begin again.');
+      await withLimit(next, 180_000, () => 'The driver of the tests did not begin again.');
     },
     close,
   };
@@ -186,7 +186,7 @@ function installExtension({ home, config, data, extensions }: Places): void {
 }
 
 function run(command: string, args: readonly string[]): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 180_000 });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed.\n${stdout}\n${stderr}`);
 }
 
