@@ -65,6 +65,12 @@ t.test('the longest secret is taken out whole, also where a text was cut', (t) =
   t.equal(redaction.redact('see new-and-o… (99 characters)'), 'see ***… (99 characters)', 'cut and said so');
   t.equal(redaction.redact('see new-'), 'see new-', 'a word that only begins as one');
 
+  const marked = 'with "marks" and <signs>';
+  redaction.add(marked);
+  const once = JSON.stringify([marked]);
+  t.equal(redaction.redact(once), '["***"]', 'to its last character in JSON');
+  t.equal(redaction.redact(JSON.stringify([once])), JSON.stringify(['["***"]']), 'and in JSON within JSON');
+
   const subject = { url: 'http://x', server: 's', redact: redaction.redact };
   const said = `${'x'.repeat(1_990)} abcd-old-and-new`;
   const body = JSON.stringify({ error: said });
