@@ -370,7 +370,7 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
       paths: () => ({
         '/mcp': challenge(`resource_metadata="${other}/.well-known/oauth-protected-resource/mcp"`),
       }),
-      want: /described at another origin/,
+      want: /described at an origin other than its server/,
     },
     {
       name: 'metadata that is redirected to another origin',
@@ -445,12 +445,12 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
     {
       name: 'scopes without end',
       paths: () => ({ '/mcp': challenge(`scope="${'a '.repeat(600)}"`) }),
-      want: /more scopes than a person would read/,
+      want: /more scopes than a person can review/,
     },
     {
       name: 'metadata that is none',
       paths: () => ({ '/.well-known/oauth-authorization-server': { issuer: 5 } }),
-      want: /something that is no login/,
+      want: /an answer that is not a login/,
     },
     {
       name: 'no login at all',
@@ -642,7 +642,7 @@ t.test('a login that cannot be written holds as long as the daemon', async (t) =
   const { url } = await one.daemon.request(loginRequest, { server });
   const finished = one.daemon.request(finishLoginRequest, { server });
   await Promise.all([
-    t.rejects(finished, failsWith({ message: /cannot be kept on this machine \(EISDIR\)/ })),
+    t.rejects(finished, failsWith({ message: /could not be saved on this machine \(EISDIR\)/ })),
     fetch(url),
   ]);
   t.equal((await readdir(join(home, 'runner', 'logins'))).length, 1, 'nothing is left beside it');

@@ -42,7 +42,7 @@ t.test('a list is bounded, whatever the server sends', async (t) => {
   t.strictSame([offered[0], offered[1], offered[127]], ['mine', 'tool_0', 'tool_126']);
   t.ok(
     daemon.logs.some(({ message }) =>
-      /a model is offered 128 at most: the last 1,?873 are left out/.test(message),
+      /a model is offered at most 128: the last 1,?873 are left out/.test(message),
     ),
   );
 });
@@ -372,7 +372,7 @@ t.test('a token that is refused, and a login that is wanted for the call alone, 
     {
       name: 'refused',
       headers: { authorization: 'Bearer a-token-of-mine' },
-      want: 'The tool server refused refuses the token that it is sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json.',
+      want: 'The tool server refused refused the token that Runner sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json.',
     },
     {
       name: 'wanted',
@@ -415,7 +415,7 @@ t.test('what is wrong at the other end of HTTP is said, and nothing is followed 
         response.writeHead(403).end();
         return true;
       },
-      want: /^The tool server forbidding does not allow that with the token or login that it is sent \(403\)\.$/,
+      want: /^The tool server forbidding does not allow this with the token or login that Runner sent \(403\)\.$/,
     },
     {
       name: 'page',

@@ -103,7 +103,7 @@ t.test('the list has every server in its order, with its state and the tools as 
   t.equal(servers[2]?.message, 'The tool server ends ended with code 4.');
   t.match(servers[5]?.message, /^The tool server speaks ended with code 2 and wrote: "no module for .+"\.$/);
   t.notMatch(JSON.stringify([servers, daemon.logs]), 'planted-secret');
-  t.match(servers[4]?.message, /The entry of wrong is wrong\. It needs "command", or "url"\./);
+  t.match(servers[4]?.message, /The entry of wrong is wrong\. It needs "command" or "url"\./);
   t.strictSame(
     servers[1]?.tools.map(({ name }) => name),
     ['twice', 'pattern', 'fine'],
