@@ -5,7 +5,7 @@ import { type Filter, filterRows, noFilter } from './filter.ts';
 import type { ViewRow } from './modelRows.ts';
 import type { Outcome } from './rowStore.ts';
 import { type ServerNode, toServerNodes } from './serverNodes.ts';
-import { toTreeItem, type ViewNode } from './viewItems.ts';
+import { toTreeItem, type ViewNode, withTooltip } from './viewItems.ts';
 
 export interface ModelTreeOptions {
   readonly isGrouped: boolean;
@@ -87,6 +87,10 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
 
   getTreeItem(node: ViewNode): vscode.TreeItem {
     return toTreeItem(node, Date.now(), this.#addressOf);
+  }
+
+  resolveTreeItem(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
+    return withTooltip(item, node);
   }
 
   dispose(): void {

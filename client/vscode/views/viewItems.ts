@@ -44,12 +44,17 @@ function modelItem(row: ViewRow, now: number): vscode.TreeItem {
   const item = new vscode.TreeItem(shortenName(row.model).label, vscode.TreeItemCollapsibleState.None);
   const { description, label } = describeRow(row, now);
   item.description = description;
-  item.tooltip = new vscode.MarkdownString(row.tooltip);
   item.iconPath = new vscode.ThemeIcon(row.icon);
   item.contextValue = `runner.${row.context}`;
   item.accessibilityInformation = { label };
   if (row.context === 'cloud')
     item.command = { command: 'runner.openModelPage', title: 'Open Page', arguments: [row] };
+  return item;
+}
+
+/** The tooltip is made when somebody looks at it: a view of 2,000 rows sends none. */
+export function withTooltip(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
+  if ('tooltip' in node) item.tooltip = new vscode.MarkdownString(node.tooltip);
   return item;
 }
 
