@@ -6,10 +6,10 @@ import { withNearModels } from './chooseModel.ts';
 import type { Connection } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import { failureOf, refusedParameter } from './failure.ts';
-import { noteLoading } from './loadingNote.ts';
 import { type Surroundings, write, writeLine, writeText } from './streams.ts';
 import { styleFor } from './style.ts';
 import { createTurns } from './turn.ts';
+import { noteWaiting } from './waitingNote.ts';
 
 /** Shows one answer as it comes. Returns what the turn adds to the conversation, also of a failed one. */
 export type ConversationTurn = (
@@ -39,22 +39,22 @@ export function createConversationTurns(
     const { model } = params;
     await write(stdout, '\n');
     const clock = new AnswerClock(now);
-    const loading = noteLoading(surroundings, stdout, { daemon: connection.daemon, model });
+    const waiting = noteWaiting(surroundings, stdout, { daemon: connection.daemon, model });
     const take = async (delta: ChatDelta) => {
       clock.note(delta);
-      await loading.end();
+      await waiting.before(delta);
       return write(stdout, printer.delta(delta));
     };
     try {
       const result = await ask(params, take, signal);
       const stats = clock.stats(result);
-      await loading.end();
+      await waiting.end();
       await write(stdout, printer.end());
       await writeText(stdout, `${style.dim(describeUsage(showLine(model), result, stats))}\n`);
       onDidAnswer(model, stats);
       return result.messages ?? whatCame(result.message);
     } catch (cause) {
-      await loading.end();
+      await waiting.end();
       // The user did not wait for the cancel, and is on the way out.
       if (signal.aborted && failureOf(cause).kind === 'daemon-failed') return [];
       await write(stdout, printer.end());

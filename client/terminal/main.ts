@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     cwd: process.cwd(),
     version: RUNNER_VERSION,
     now: () => performance.now(),
+    patience: 2_000,
     today: () => new Date(),
     ...documents(),
     openAddress: (url) => openAddress(url, process.platform, process.env),

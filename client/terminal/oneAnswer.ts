@@ -12,10 +12,10 @@ import { TerminalError } from './failure.ts';
 import { createInterrupts } from './interrupts.ts';
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor } from './lineEditor.ts';
-import { noteLoading } from './loadingNote.ts';
 import { readAll, type Surroundings } from './streams.ts';
 import type { ToolChoice } from './toolChoice.ts';
 import { createTurns, type TakeDelta } from './turn.ts';
+import { noteWaiting } from './waitingNote.ts';
 
 /** A prompt from standard input may have this many bytes. */
 const maxPrompt = 10 * 1024 * 1024;
@@ -66,10 +66,10 @@ export async function giveOneAnswer(
   // A name needs no list: the runner itself knows whether it is one.
   const model = commandLine.model ?? (await chooseModelOf(surroundings, daemon, kept));
   const clock = new AnswerClock(surroundings.now);
-  const loading = noteLoading(surroundings, surroundings.stderr, { daemon, model });
+  const waiting = noteWaiting(surroundings, surroundings.stderr, { daemon, model });
   const take: TakeDelta = async (delta) => {
     clock.note(delta);
-    await loading.end();
+    await waiting.before(delta);
     await output.take(delta);
   };
   const ask = createTurns(() => daemon, approveNow(surroundings, interrupts.press));
@@ -85,11 +85,11 @@ export async function giveOneAnswer(
       interrupts.signal,
     );
     const result = await interrupts.orInsisted(turn);
-    await loading.end();
+    await waiting.end();
     await output.done(result, model, clock.stats(result));
     return result.finishReason === 'cancelled' ? 130 : 0;
   } catch (error) {
-    await loading.end();
+    await waiting.end();
     await output.failed();
     throw await withNearModels(daemon, model, error);
   } finally {

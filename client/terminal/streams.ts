@@ -16,6 +16,8 @@ export interface Surroundings {
   readonly version: string;
   /** Milliseconds from any start. */
   readonly now: () => number;
+  /** For how long nothing comes, in ms, until a note on the screen says what is waited for; never without. */
+  readonly patience?: number;
   /** What the clock on the wall shows. */
   readonly today: () => Date;
   /** The tool server of the project's own pages, where they are there. */

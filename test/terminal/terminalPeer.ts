@@ -137,6 +137,8 @@ export interface TerminalOptions extends PeerScript {
   readonly isScreen?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  /** In ms. */
+  readonly patience?: number;
 }
 
 /** The whole program in this process, with what it wrote and a keyboard. */
@@ -147,6 +149,7 @@ export function startTerminal({
   isScreen = false,
   columns = 80,
   rows = 24,
+  patience,
   ...script
 }: TerminalOptions) {
   const started: Started[] = [];
@@ -172,6 +175,7 @@ export function startTerminal({
     version: '0.0.0',
     documents: { command: 'runner-docs' },
     now: () => (clock += 1000),
+    ...(patience === undefined ? {} : { patience }),
     today: () => new Date('2026-11-21T12:00:00Z'),
     openAddress: (url) => void opened.push(url),
     spawnDaemon: (flags) => startPeer(script, started, flags),

@@ -164,6 +164,42 @@ t.test('a model cannot drive the terminal behind a pipe, unless somebody wants i
   t.equal(raw.stdout.text(), 'a\u001b[2J\u009b\r\nb\tc\u0007\n');
 });
 
+t.test(
+  'a note says what an answer waits for, also after a notice, and goes with the first of the answer',
+  async (t) => {
+    const loaded: Model = { ...model, running: { expiresAt: '2026-11-21T13:00:00Z', size: 1, sizeVram: 1 } };
+    const waits = /Waiting for m:1b …/;
+    const chat = async ({ send }: Turn) => {
+      await run.stderr.until(waits);
+      await send({ kind: 'notice', notice });
+      await run.stderr.until(/full\.\nWaiting for m:1b …/);
+      await send({ kind: 'text', text: 'ok' });
+      return resultOf('ok');
+    };
+    const run = startTerminal({
+      args: ['chat', 'hello'],
+      isScreen: true,
+      patience: 1,
+      models: [loaded],
+      chat,
+    });
+    t.equal(await run.ended, 0);
+    const clear = '\r\u001b[K';
+    t.equal(run.stderr.text().split(clear).length, 3, 'each note is taken back');
+    t.equal(run.stdout.plain(), 'ok\n');
+    const dumb = startTerminal({
+      args: ['chat', 'hello'],
+      ...{ isScreen: true, patience: 1, models, env: { TERM: 'dumb' } },
+      chat: async (turn) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return say(turn);
+      },
+    });
+    t.equal(await dumb.ended, 0);
+    t.notMatch(dumb.stderr.text(), /Waiting|Loading/, 'a terminal that cannot clear a line shows none');
+  },
+);
+
 t.test('an answer on a screen is rendered, with the thinking beside it', async (t) => {
   const run = startTerminal({ args: ['chat', 'hello'], isScreen: true, models, chat: say });
   t.equal(await run.ended, 0);
