@@ -600,10 +600,10 @@ t.test('a model is created from a Modelfile and its files', async (t) => {
     {
       total: 2 * (weights.length + 4),
       parts: [
-        { name: 'weights.gguf (reading)', completed: weights.length, total: weights.length },
-        { name: 'weights.gguf', completed: weights.length, total: weights.length },
-        { name: 'lora.gguf (reading)', completed: 4, total: 4 },
-        { name: 'lora.gguf', completed: 4, total: 4 },
+        { name: 'weights.gguf (reading)', total: weights.length },
+        { name: 'weights.gguf', total: weights.length },
+        { name: 'lora.gguf (reading)', total: 4 },
+        { name: 'lora.gguf', total: 4 },
       ],
     },
     'each file has a row while it is read, and one while it is sent',

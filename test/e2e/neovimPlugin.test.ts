@@ -641,6 +641,8 @@ t.test('the health check, the help, and an option that there is not', { skip }, 
     report,
     /0\.12.*Node v.*runnerd.cjs --stdio, version .*answers.*can chat: practice:latest.*fills in/s,
   );
+  await neovim.lua("require('runner.options').current.completionModel = nil vim.cmd.checkhealth('runner')");
+  await neovim.until<string>(text, (now) => now.includes('Completion is off'));
 
   await neovim.lua('vim.cmd.helptags(vim.env.RUNNER_HELP)', null).catch(() => undefined);
   const refused = await neovim.lua<string>(

@@ -22,7 +22,7 @@ local phrases = {
 }
 
 --- The name of a server may have any character but a quote.
-local login = 'Run "runner mcp login ([^"]*)" %(if only an editor has the server: with its address instead of its name%)'
+local login = 'Run "runner mcp login ([^"]*)" %(with its address instead of its name, if only an editor has the server%)'
 
 ---@param message string
 ---@return string

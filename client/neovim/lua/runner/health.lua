@@ -88,10 +88,11 @@ end
 
 ---@param models runner.Model[]
 local function check_completion(models)
-  local wanted = require('runner.options').current.completionModel
-  if wanted == '' then
+  local options = require('runner.options')
+  if not options.completes() then
     return health.info('Completion is off: completionModel is not set.')
   end
+  local wanted = options.current.completionModel
   local model = vim.iter(models):find(function(model)
     return model.name == wanted or model.name == wanted .. ':latest'
   end)
