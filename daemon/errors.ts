@@ -7,6 +7,11 @@ export type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
  * needs to act on it. The message never holds a secret or a prompt.
  */
 export class RunnerError extends Error {
+  /** Each bundle has a class of its own, and errors of one reach another. */
+  static override [Symbol.hasInstance](value: unknown): value is RunnerError {
+    return value instanceof Error && value.name === 'RunnerError';
+  }
+
   override readonly name = 'RunnerError';
   readonly kind: ErrorKind;
   readonly details: ErrorDetails;
@@ -49,6 +54,11 @@ export class RunnerError extends Error {
 
 /** A parameter that does not follow the protocol; `path` names it, such as `messages[0].role`. */
 export class InvalidParamsError extends Error {
+  /** Each bundle has a class of its own, as above. */
+  static override [Symbol.hasInstance](value: unknown): value is InvalidParamsError {
+    return value instanceof Error && value.name === 'InvalidParamsError';
+  }
+
   override readonly name = 'InvalidParamsError';
   readonly path: string;
   /** What is wrong, without the path. */

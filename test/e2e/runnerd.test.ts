@@ -9,6 +9,7 @@ import type { InitializationOptions } from '../../protocol/initialize.ts';
 import { startLogsRequest } from '../../protocol/log.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
+import { finishLoginRequest, loginRequest } from '../../protocol/tools.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
@@ -26,6 +27,20 @@ async function startRunner(answer: (request: IncomingMessage, response: ServerRe
 
 const line = (content: string) =>
   `${JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done: false })}\n`;
+
+t.test('an error of a part that is loaded later is told as what it is', async (t) => {
+  const { url } = await startRunner((_request, response) => response.writeHead(404).end());
+  const daemon = await startDaemonProcess({ mcpServers: { web: { url: `${url}/mcp` } } });
+  t.teardown(() => daemon.close());
+  await t.rejects(daemon.request(loginRequest, { server: 'web' }), {
+    message: /offers no login/,
+    data: { kind: /./ },
+  });
+  await t.rejects(daemon.request(finishLoginRequest, { server: 'web' }), {
+    code: -32602,
+    data: { path: 'server' },
+  });
+});
 
 t.test('flags', async (t) => {
   const run = (...args: string[]) =>

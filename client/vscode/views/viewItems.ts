@@ -24,6 +24,8 @@ function serverItem(node: ServerNode, address: string | undefined): vscode.TreeI
   const { Expanded, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(node.server, node.count > 0 ? Expanded : None);
   const { description, label, tooltip, icon, context } = describeServer(node, address);
+  // The editor keeps a row closed that had nothing below it before: one with models is another row to it.
+  item.id = `${node.server}/${node.count > 0 ? 'models' : 'nothing'}`;
   item.description = description;
   item.tooltip = new vscode.MarkdownString(tooltip);
   item.iconPath = new vscode.ThemeIcon(icon);
