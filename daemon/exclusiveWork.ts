@@ -5,7 +5,7 @@ import { createSessionLocks } from './sessions/sessionLocks.ts';
 /** Work on files of the user that nobody else does at the same time, here or in another process. */
 export interface ExclusiveWork {
   /**
-   * Runs the work when all that was begun before on the same id is done. The signal ends the waiting alone; work that was
+   * Runs the work once all earlier work on the same id is done. The signal ends the waiting alone; work that was
    * begun ends by itself. @throws {Error} `busy`, where another process holds the id for too long.
    */
   run<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
@@ -14,7 +14,7 @@ export interface ExclusiveWork {
 }
 
 export interface ExclusiveWorkOptions {
-  /** Where processes mark what they work on. One process needs one of these for a folder: two would share their marks. */
+  /** Where processes mark what they work on. A process has one for a folder: two would take each other's marks for their own. */
   readonly folder: string;
   /** Longer than another process may need, in ms. */
   readonly longest: number;
@@ -28,9 +28,11 @@ export function createExclusiveWork({ folder, longest, busy }: ExclusiveWorkOpti
   const locks = createSessionLocks(folder);
   const turns = new Map<string, Promise<unknown>>();
   const locked = async <T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    for (let waited = 0; (await locks.take(id)) !== undefined; waited += lookEvery) {
-      if (waited > longest) throw busy();
-      await waitFor(lookEvery, undefined, signal ? { signal } : {});
+    const begun = performance.now();
+    while ((await locks.take(id)) !== undefined) {
+      if (performance.now() - begun > longest) throw busy();
+      await waitFor(lookEvery);
+      signal?.throwIfAborted();
     }
     try {
       signal?.throwIfAborted();

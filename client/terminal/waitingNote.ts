@@ -1,5 +1,6 @@
 import type { ChatDelta } from '../../protocol/chat.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
+import { cutTo } from './columns.ts';
 import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { type Surroundings, write } from './streams.ts';
@@ -28,7 +29,9 @@ export function noteWaiting(
   const show = async () => {
     if (isOver || isShown) return;
     isShown = true;
-    await write(stream, styleFor(stream, env).dim(`${reason} ${showLine(model)} …`));
+    // A note of several lines could not be taken back.
+    const note = cutTo(`${reason} ${showLine(model)} …`, (stream.columns || 80) - 1);
+    await write(stream, styleFor(stream, env).dim(note));
   };
   const wait = () => {
     if (patience !== undefined && !isOver) timer = setTimeout(show, patience);

@@ -124,7 +124,7 @@ export class WordWrap {
 
 /**
  * A text in lines of so many columns. What a line is wrapped to stands under what follows its last gap of two blanks or
- * more, as in a list of commands. Sequences that set a style stay as they are.
+ * more, as in a list of commands; a gap after the end of a sentence is none. Sequences that set a style stay as they are.
  */
 export function wrapText(text: string, width: number): string {
   return text
@@ -135,7 +135,7 @@ export function wrapText(text: string, width: number): string {
 
 function wrapLine(line: string, width: number): string {
   const wrap = new WordWrap(width);
-  const lead = /^(?:.*\S)? {2,}(?=\S)/.exec(line)?.[0] ?? '';
+  const lead = /^(?:.*[^\s.!?:;,])? {2,}(?=\S)/.exec(line)?.[0] ?? '';
   const columns = columnsOf(lead.replace(sgr, ''));
   // Beside a narrow column, the text would be hard to read.
   if (columns <= width / 2) wrap.lead(lead, columns, ' '.repeat(columns));

@@ -8,7 +8,7 @@ import { InvalidParamsError } from '../errors.ts';
  * @throws {InvalidParamsError} where a block cannot be sent to a model.
  */
 export function promptToMessage(prompt: readonly ContentBlock[]): Message {
-  const parts = prompt.map(partOf);
+  const parts = prompt.map(partOf).filter(({ isText, words }) => !isText || words !== '');
   const content = parts
     .map((part, index) => separatorBetween(parts[index - 1], part) + (part.words ?? ''))
     .join('')

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { TextAnswer } from '../runner/transport.ts';
 import { noModels, notAList } from './catalogFailure.ts';
-
 import { cleanModels, type ListedModel, type ListedParts } from './listedModel.ts';
 
 /** How many items of a list are read; some of them may not be models. */

@@ -18,7 +18,7 @@ export interface McpConnection {
   listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
   /** `onProgress` hears that the server is at work; an aborted signal is told to the server. */
   callTool(call: ToolRequest, onProgress: () => void, signal: AbortSignal): Promise<unknown>;
-  /** The server knows our session no more, and has run nothing: it wants to be greeted again. */
+  /** The server no longer knows our session and has run nothing: it must be greeted again. */
   isForgotten(error: unknown): boolean;
   /** A session over HTTP is ended at the server, too. */
   close(): Promise<void>;

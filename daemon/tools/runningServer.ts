@@ -17,7 +17,7 @@ export interface RunningServer {
   readList(signal: AbortSignal): Promise<readonly ServerTool[]>;
   /** Its answer. @throws {ToolServerError}, or the reason of an aborted signal. */
   call(request: ToolRequest, signal: AbortSignal): Promise<unknown>;
-  /** It knows our session no more, and has run nothing: it wants to be greeted again. */
+  /** It no longer knows our session and has run nothing: it must be greeted again. */
   isForgotten(error: unknown): boolean;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { stateFolder } from '../stateFolder.ts';
 import { createKeptApprovals, type KeptApprovals } from './keptApprovals.ts';
 import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 
-/** What the user's tools keep on the disk. One process needs one: of two, each would hold the lock of the other for its own. */
+/** What the user's tools keep on the disk. A process has one: two would both believe that they hold the lock. */
 export interface ToolStores {
   readonly logins: LoginStore;
   readonly approvals: KeptApprovals;

@@ -283,7 +283,7 @@ t.test('what a prompt may hold', async (t) => {
   t.match(await sent(text('Read '), { type: 'resource_link', name: 'notes', uri: 'file:///etc/passwd' }), {
     content: 'Read [notes](file:///etc/passwd)',
   });
-  t.match(await sent(text('List it.'), text('Then stop.'), text(' '), text('Now')), {
+  t.match(await sent(text('List it.'), text(''), text('Then stop.'), text(' '), text('Now')), {
     content: 'List it.\n\nThen stop. Now',
   });
   await set(sessionId, 'model', blind.name);

@@ -21,7 +21,7 @@ import { modelsTable } from '../../client/terminal/models.ts';
 import { nearest } from '../../client/terminal/nearest.ts';
 import { type ConversationState, runSlashCommand } from '../../client/terminal/slashCommands.ts';
 import { createStyle } from '../../client/terminal/style.ts';
-import { WordWrap } from '../../client/terminal/wordWrap.ts';
+import { WordWrap, wrapText } from '../../client/terminal/wordWrap.ts';
 import { formatBytes } from '../../protocol/bytes.ts';
 import { preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
@@ -586,13 +586,21 @@ t.test('the table of models', async (t) => {
     ['far:cloud', 'remote', 'chat'],
     [''],
   ]);
-  t.strictSame([0, 999, 1000, 1_500_000, 123e9].map(formatBytes), [
+  t.strictSame([0, 999, 1000, 999_499, 999_600, 1_500_000, 123e9].map(formatBytes), [
     '0 B',
     '999 B',
     '1.0 kB',
+    '999 kB',
+    '1.0 MB',
     '1.5 MB',
     '123 GB',
   ]);
+  t.equal(wrapText('run M  Loads a model into memory', 24), 'run M  Loads a model\n       into memory');
+  t.equal(
+    wrapText('The first sentence.  The second is long', 24),
+    'The first sentence.  The\nsecond is long',
+    'no column',
+  );
   t.equal(columnsOf('a日é\u0301𝄞'), 5);
   for (const emoji of ['🇩🇪', '👨‍👩‍👧', '1️⃣', '❤️', '👍🏽']) t.equal(columnsOf(emoji), 2, emoji);
   t.equal(columnsOf(`${'é日'.repeat(2_000)}ok`), 6_002, 'a long text too');

@@ -191,7 +191,8 @@ t.test(
       args: ['chat', 'hello'],
       ...{ isScreen: true, patience: 1, models, env: { TERM: 'dumb' } },
       chat: async (turn) => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        // Timers of one length end in their order, so the note's would have ended too.
+        await new Promise((resolve) => setTimeout(resolve, 1));
         return say(turn);
       },
     });
