@@ -101,12 +101,11 @@ export function describeStats(model: string, stats: AnswerStats): string {
     `model         ${model}`,
     `first piece   after ${firstPieceSeconds.toFixed(1)} s, with loading the model and reading the prompt`,
   ];
-  // Of an answer that was cancelled the runner counts nothing.
+  // Of an answer that was cancelled the runner counts nothing, and some runners never count.
   if (promptTokens + completionTokens === 0)
-    return [
-      ...beginning,
-      `answer        ${answerSeconds.toFixed(1)} s, then cancelled; its tokens were not counted`,
-    ].join('\n');
+    return [...beginning, `answer        ${answerSeconds.toFixed(1)} s; its tokens were not counted`].join(
+      '\n',
+    );
   return [
     ...beginning,
     `answer        ${completionTokens} tokens in ${answerSeconds.toFixed(1)} s${speed}`,

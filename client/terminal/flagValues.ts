@@ -27,7 +27,7 @@ export function parseKeepAlive(word: string): string {
   if (/^-?\d+$|^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(word)) return word;
   throw new TerminalError(
     'usage',
-    `"${showLine(word)}" is no time that a model can stay loaded: it is seconds, such as 600, or such as 30m or 1h30m; -1 is for ever.`,
+    `"${showLine(word)}" does not say how long the model stays loaded. Give seconds, such as 600, or a time such as 30m or 1h30m; -1 means forever.`,
   );
 }
 
@@ -65,7 +65,7 @@ function valueOfOption(name: string, text: string): unknown {
   const value = optionValue(text);
   if (name === 'stop') return Array.isArray(value) ? value : [text];
   if (typeof value === 'number' || !numericOptions.includes(name)) return value;
-  throw new TerminalError('usage', `${name} is a number: "${showLine(text)}" is none.`);
+  throw new TerminalError('usage', `${name} must be a number, not "${showLine(text)}".`);
 }
 
 function optionValue(text: string): unknown {

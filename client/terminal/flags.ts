@@ -69,7 +69,7 @@ export const flags = {
   'keep-alive': {
     type: 'string',
     value: 'D',
-    summary: 'how long the model stays loaded, such as 10m; negative is for ever',
+    summary: 'how long the model stays loaded, such as 10m; negative means forever',
   },
   cloud: { type: 'boolean', summary: 'the cloud models' },
   refresh: { type: 'boolean', summary: 'asks the catalog, whatever is known' },

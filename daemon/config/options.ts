@@ -45,7 +45,7 @@ export const servers = () =>
     }),
   );
 
-/** Seconds, or a duration with a unit; negative is for ever. */
+/** Seconds, or a duration with a unit; negative means forever. */
 export const keepAlive = () =>
   z.union(
     [z.number(), z.string().check(z.regex(/^-?\d+$|^-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/))],

@@ -1109,10 +1109,10 @@ t.test('a word that fits nowhere is refused before anything is asked', async (t)
     new ResponseError(-32602, `The parameter "server" is not valid: ${why}`, { path: 'server' });
   const answers = { 'runner/tools/login': refused('there is no tool server "web" at an address.') };
   const cases = [
-    { args: ['run', 'm', '--keep-alive', '9x'], want: /^"9x" is no time that a model can stay loaded/ },
+    { args: ['run', 'm', '--keep-alive', '9x'], want: /^"9x" does not say how long the model stays loaded/ },
     {
       args: ['chat', '--option', 'temperature=hot', 'hi'],
-      want: /^temperature is a number: "hot" is none\.\n$/,
+      want: /^temperature must be a number, not "hot"\.\n$/,
     },
     {
       args: ['mcp', 'login', 'web'],

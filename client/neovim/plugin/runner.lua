@@ -27,8 +27,9 @@ command('RunnerTools', function()
   require('runner').tools()
 end, { desc = 'The tool servers and their tools; switches one on or off for the chat' })
 
-local function complete_login(lead)
-  return require('runner').complete_login(lead)
+--- What follows the server is an address.
+local function complete_login(lead, line)
+  return line:match('^%S+%s+%S*$') and require('runner').complete_login(lead) or {}
 end
 
 command('RunnerLogin', function(arguments)

@@ -44,7 +44,9 @@ end
 ---@param server string
 local function wait(server)
   local request
+  local is_over = false
   request = connection.request('runner/tools/finishLogin', { server = server }, function(err)
+    is_over = true
     if waiting[server] ~= request then
       return
     end
@@ -58,7 +60,8 @@ local function wait(server)
       notice.complain(err.message)
     end
   end)
-  waiting[server] = request
+  -- It may fail at once.
+  waiting[server] = not is_over and request or nil
 end
 
 --- Begins a login, or ends one with the address to which a browser on another machine was sent.
