@@ -5,9 +5,12 @@ import { createChat } from '../../daemon/chat/chat.ts';
 import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createCore } from '../../daemon/core.ts';
+import { RunnerError } from '../../daemon/errors.ts';
 import { modelId } from '../../daemon/models/knowledge.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
+import type { RunnerClient } from '../../daemon/runner/client.ts';
+import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
 import type { ChatDelta, ChatResult, Message } from '../../protocol/chat.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
@@ -1093,6 +1096,86 @@ t.test('status is told when it changes', async (t) => {
   );
   await daemon.request(listModelsRequest, { refresh: true });
   await online;
+});
+
+t.test('the daemon looks again at what a request says may have changed, and at nothing else', async (t) => {
+  const server = { name: 'default', url: 'http://127.0.0.1:11434' };
+  const box = { ...server, name: 'box' };
+  const lost = (name?: string) =>
+    new RunnerError(
+      'server-unreachable',
+      'It is gone.',
+      name === undefined ? {} : { details: { server: name } },
+    );
+  interface Case {
+    readonly name: string;
+    /** Of the last check, if there was one. */
+    readonly was?: 'online' | 'offline';
+    readonly told: (status: StatusMonitor) => void;
+    readonly want: { readonly looks: number; readonly returned?: readonly string[] };
+  }
+  const cases: readonly Case[] = [
+    {
+      name: 'an answer of one that was offline',
+      was: 'offline',
+      told: (s) => s.answered(server),
+      want: { looks: 1 },
+    },
+    {
+      name: 'an answer of one that was online',
+      was: 'online',
+      told: (s) => s.answered(server),
+      want: { looks: 0 },
+    },
+    { name: 'an answer before any check', told: (s) => s.answered(server), want: { looks: 0 } },
+    { name: 'an answer of another one', was: 'offline', told: (s) => s.answered(box), want: { looks: 0 } },
+    { name: 'a lost connection', was: 'online', told: (s) => s.failed(lost('default')), want: { looks: 1 } },
+    { name: 'one that names no server', was: 'online', told: (s) => s.failed(lost()), want: { looks: 1 } },
+    {
+      name: 'two at once',
+      was: 'online',
+      told: (s) => [lost(), lost()].forEach(s.failed),
+      want: { looks: 1 },
+    },
+    {
+      name: 'another failure',
+      was: 'online',
+      told: (s) => s.failed(new RunnerError('timeout', 'It is slow.')),
+      want: { looks: 0 },
+    },
+    {
+      name: 'a lost connection to another one, which answers twice',
+      was: 'online',
+      told: (s) => {
+        s.failed(lost('box'));
+        s.answered(server);
+        s.answered(box);
+        s.answered(box);
+      },
+      want: { looks: 0, returned: ['box'] },
+    },
+  ];
+  for (const { name, was, told, want } of cases)
+    await t.test(name, async (t) => {
+      let looks = 0;
+      const version = async () => {
+        looks += 1;
+        if (was === 'offline') throw lost();
+        return '1.0';
+      };
+      const client = { server, version } as unknown as RunnerClient;
+      const { signal } = new AbortController();
+      const status = createStatus({ client: () => client, closed: signal });
+      const returned: string[] = [];
+      status.onDidReturn((one) => returned.push(one.name));
+      if (was !== undefined) t.equal((await status.check(client, signal)).state, was);
+      for (const time of ['once', 'and again']) {
+        looks = 0;
+        told(status);
+        t.strictSame({ looks, returned: returned.splice(0) }, { returned: [], ...want }, time);
+        await new Promise(setImmediate);
+      }
+    });
 });
 
 t.test('a server beside the default one comes back: its models are told', async (t) => {
