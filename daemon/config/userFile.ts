@@ -34,8 +34,8 @@ export async function openUserFile({ path, clientHasSettings }: UserFileOptions)
 async function readUserConfig(path: string, clientHasSettings: boolean): Promise<UserConfig> {
   let text: string;
   try {
-    // Most users have none, and then nothing is loaded to read it.
-    if (!statSync(path, { throwIfNoEntry: false })) return emptyUserConfig;
+    // Most users have none: then this throws, and nothing is loaded to read it.
+    statSync(path);
     const { readRegularFile } = await import('../regularFile.ts');
     text = await readRegularFile(path, maxBytes);
   } catch (error) {

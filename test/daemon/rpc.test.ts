@@ -21,7 +21,12 @@ import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
-import { emptyUserConfig, parseUserConfig } from '../../daemon/config/userConfig.ts';
+import {
+  emptyUserConfig,
+  parseUserConfig,
+  type UserConfig,
+  unusableUserConfig,
+} from '../../daemon/config/userConfig.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { ErrorOutput } from '../../daemon/errorOutput.ts';
 import { createEmitter } from '../../daemon/event.ts';
@@ -839,6 +844,27 @@ t.test(
     t.strictSame((await file.read()).problems, []);
   },
 );
+
+t.test("the user's own configuration need not be there; one that cannot be read is told", async (t) => {
+  const folder = await temporaryFolder(t);
+  writeFileSync(join(folder, 'file'), '{"keepAlive": 5}');
+  const cases: readonly { name: string; path: string; want: UserConfig }[] = [
+    { name: 'no file', path: join(folder, 'config.json'), want: emptyUserConfig },
+    { name: 'no folder', path: join(folder, 'runner', 'config.json'), want: emptyUserConfig },
+    {
+      name: 'a file in the place of its folder',
+      path: join(folder, 'file', 'config.json'),
+      want: emptyUserConfig,
+    },
+    {
+      name: 'a folder in its place',
+      path: folder,
+      want: unusableUserConfig(`The configuration ${folder} cannot be read: it is not a regular file.`),
+    },
+  ];
+  for (const { name, path, want } of cases)
+    t.strictSame((await openUserFile({ path, clientHasSettings: false })).atStart, want, name);
+});
 
 t.test("what of the user's own configuration cannot be used is named, and the rest counts", async (t) => {
   const read = (text: string, clientHasSettings = false) =>
