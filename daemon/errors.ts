@@ -23,7 +23,7 @@ export class RunnerError extends Error {
     message: string,
     options: { details?: ErrorDetails; cause?: unknown; status?: number | undefined } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, options);
     this.kind = kind;
     this.details = options.details ?? {};
     this.status = options.status;

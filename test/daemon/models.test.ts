@@ -8,7 +8,7 @@ import { createChatModels } from '../../daemon/models/chatModel.ts';
 import { createChatModelChoices } from '../../daemon/models/chatModelChoices.ts';
 import { familyOf } from '../../daemon/models/family.ts';
 import { createModelKnowledge, modelId } from '../../daemon/models/knowledge.ts';
-import { parseParameters } from '../../daemon/models/model.ts';
+import { parseParameters, toModel } from '../../daemon/models/model.ts';
 import { createModels } from '../../daemon/models/models.ts';
 import { modelKey, parseModelName } from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
@@ -16,6 +16,7 @@ import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { goesOnWithText } from '../../daemon/runner/chatTemplate.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import type { WireModel } from '../../daemon/runner/wire.ts';
+import type { Model } from '../../protocol/models.ts';
 import { failsWith } from '../support/failsWith.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
@@ -267,6 +268,11 @@ t.test('a test that ends without a verdict passes to the next request', async (t
   first.report('unknown');
   const { send, report } = await second;
   t.ok(send);
+  first.report('unknown');
+  const late = new AbortController();
+  const fourth = support.admit(server, 'm', late.signal);
+  late.abort();
+  await t.rejects(fourth, { name: 'AbortError' }, 'a second report does not end the test of another');
   report('enabled');
   t.ok((await support.admit(server, 'm', signal)).send);
 });
@@ -401,6 +407,19 @@ t.test('a server that does not list what its models can do is asked one by one, 
   t.equal(take().filter((what) => what.startsWith('show')).length, 6, 'the others');
   await models.list(client, { refresh: true }, signal);
   t.strictSame(take(), ['ps', 'tags']);
+});
+
+t.test('a model has the details of which the runner says at least one', async (t) => {
+  const none = { family: '', parameterSize: '', quantization: '' };
+  const cases: readonly { name: string; said: Partial<WireModel>; want: Model['details'] }[] = [
+    { name: 'nothing', said: {}, want: undefined },
+    { name: 'empty words', said: none, want: undefined },
+    { name: 'a family', said: { family: 'llama' }, want: { ...none, family: 'llama' } },
+    { name: 'a size', said: { parameterSize: '8B' }, want: { ...none, parameterSize: '8B' } },
+    { name: 'a quantization', said: { quantization: 'Q4_0' }, want: { ...none, quantization: 'Q4_0' } },
+  ];
+  for (const { name, said, want } of cases)
+    t.strictSame(toModel({ name: 'a:latest', ...said }, server, createModelKnowledge()).details, want, name);
 });
 
 t.test('models of one second go by their names', async (t) => {

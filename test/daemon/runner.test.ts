@@ -13,6 +13,7 @@ import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
 import { createModels } from '../../daemon/models/models.ts';
 import { excessOf, maxNodes, nodesIn } from '../../daemon/nesting.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
+import { failureOfConnection } from '../../daemon/runner/connectionFailure.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
 import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../daemon/runner/transport.ts';
@@ -208,6 +209,93 @@ t.test('a failed answer becomes the error of the table', async (t) => {
   });
   t.equal(line.kind, 'runner-failed');
 });
+
+t.test(
+  'a connection that fails has a kind, a sentence, and its cause for who looks for the fault',
+  async (t) => {
+    const coded = (code: string) => Object.assign(new Error(), { code });
+    const unreachable = 'server-unreachable';
+    const cases: readonly {
+      name: string;
+      cause: unknown;
+      answered?: boolean;
+      want: { kind: string; message: RegExp };
+    }[] = [
+      {
+        name: 'no connection in time',
+        cause: coded('UND_ERR_CONNECT_TIMEOUT'),
+        want: { kind: 'timeout', message: /^Could not connect to http:\/\/box in time\. Start it/ },
+      },
+      {
+        name: 'no head in time',
+        cause: coded('UND_ERR_HEADERS_TIMEOUT'),
+        want: { kind: 'timeout', message: /too long to begin/ },
+      },
+      {
+        name: 'a pause that is too long',
+        cause: coded('UND_ERR_BODY_TIMEOUT'),
+        answered: true,
+        want: { kind: 'timeout', message: /stopped sending/ },
+      },
+      {
+        name: 'a file that changes',
+        cause: coded('UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'),
+        want: { kind: 'invalid-request', message: /^A file changed/ },
+      },
+      {
+        name: 'lost in an answer',
+        cause: coded('ECONNRESET'),
+        answered: true,
+        want: { kind: 'bad-response', message: /lost in the middle/ },
+      },
+      {
+        name: 'no HTTP',
+        cause: coded('HPE_INVALID_CONSTANT'),
+        want: { kind: 'bad-response', message: /does not speak HTTP/ },
+      },
+      {
+        name: 'no HTTP, by its name alone',
+        cause: Object.assign(new Error(), { name: 'HTTPParserError' }),
+        want: { kind: 'bad-response', message: /does not speak HTTP/ },
+      },
+      {
+        name: 'a head without an end',
+        cause: coded('UND_ERR_HEADERS_OVERFLOW'),
+        want: { kind: 'bad-response', message: /does not speak HTTP/ },
+      },
+      {
+        name: 'a certificate',
+        cause: coded('CERT_HAS_EXPIRED'),
+        want: { kind: unreachable, message: /not trusted \(CERT_HAS_EXPIRED\)/ },
+      },
+      { name: 'no such host', cause: coded('ENOTFOUND'), want: { kind: unreachable, message: /not found/ } },
+      {
+        name: 'no answer about the host',
+        cause: coded('EAI_AGAIN'),
+        want: { kind: unreachable, message: /not found/ },
+      },
+      {
+        name: 'wrapped',
+        cause: new TypeError('fetch failed', {
+          cause: new AggregateError([coded('ENOTFOUND'), coded('EPROTO')]),
+        }),
+        want: { kind: unreachable, message: /not found/ },
+      },
+      {
+        name: 'refused',
+        cause: coded('ECONNREFUSED'),
+        want: { kind: unreachable, message: /^No runner answers at http:\/\/box\. Start it/ },
+      },
+      { name: 'no error', cause: 'broken', want: { kind: unreachable, message: /^No runner answers/ } },
+    ];
+    for (const { name, cause, answered = false, want } of cases) {
+      const subject = { url: 'http://box', server: 's', model: 'm', redact: (text: string) => text };
+      const error = failureOfConnection(cause, subject, answered);
+      t.match(error, { ...want, details: { server: 's', model: 'm' }, cause }, name);
+      t.equal(error.ofStatus(500).cause, cause, name);
+    }
+  },
+);
 
 t.test('JSON lines come out the same however they are cut', async (t) => {
   const read = async (chunks: readonly Buffer[]) => {

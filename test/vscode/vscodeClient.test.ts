@@ -316,11 +316,15 @@ t.test('a setting of the wrong type is known by the manifest', async (t) => {
   const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
     ['host', 'box', true],
     ['host', 5, false],
+    ['host', null, false],
+    ['timeouts', null, false],
+    ['servers', null, false],
     ['keepAlive', 5, true],
     ['keepAlive', '5m', true],
     ['keepAlive', true, false],
     ['contextLength', 0.5, false],
     ['contextLength', -1, false],
+    ['contextLength', 0, true],
     ['timeouts', { list: 5 }, true],
     ['timeouts', { list: '5' }, false],
     ['timeouts', [], false],
@@ -334,6 +338,7 @@ t.test('a setting of the wrong type is known by the manifest', async (t) => {
   ];
   for (const [key, value, want] of cases)
     t.equal(fits(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
+  for (const value of [null, 1, 'a', [], {}]) t.ok(fits(value, {}), `any type: ${JSON.stringify(value)}`);
 });
 
 t.test('each kind of failure has the steps that mend it', async (t) => {
