@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import t from 'tap';
 import { findSections, quoteSection, splitSections } from '../../daemon/practice/docsQuote.ts';
 import { parseKeepAlive } from '../../daemon/practice/duration.ts';
 import { encodeJson, goTime } from '../../daemon/practice/json.ts';
+import { modelfileOf } from '../../daemon/practice/modelfileText.ts';
 import {
   displayName,
   fullName,
@@ -19,6 +20,7 @@ import { createRequestLog } from '../../daemon/practice/requestLog.ts';
 import { sampleObject } from '../../daemon/practice/schemaSample.ts';
 import type { Piece } from '../../daemon/practice/speech.ts';
 import { countTokens } from '../../daemon/practice/tokens.ts';
+import { failsWith } from '../support/failsWith.ts';
 import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 
 const label = '*Practice runner, not a language model.*\n\n';
@@ -105,6 +107,44 @@ t.test('without documents it says so', async (t) => {
     const { message } = await chat({ messages: [{ role: 'user', content: 'Why?' }] });
     t.match(message.content, /I have no documents to quote from/);
   }
+});
+
+t.test('an answer names up to two other sections that fit', async (t) => {
+  const more = (headings: string) => `There is more in ${headings}.`;
+  for (const { name, headings, want } of [
+    { name: 'no other', headings: ['Apples'], want: '> Apples are red.' },
+    { name: 'one other', headings: ['Apples', 'Pears'], want: more('`a.md`, “Pears”') },
+    {
+      name: 'three others',
+      headings: ['Apples', 'Pears', 'Plums', 'Cherries'],
+      want: more('`a.md`, “Pears” and `a.md`, “Plums”'),
+    },
+  ]) {
+    const docs = await emptyFolder(t);
+    const sections = headings.map((heading) => `# ${heading}\n\nApples are red.\n`);
+    await writeFile(join(docs, 'a.md'), sections.join('\n'));
+    const { chat } = await start(t, { docs });
+    const { message } = await chat({ messages: [{ role: 'user', content: 'apples' }] });
+    t.ok(message.content.endsWith(want), `${name}: ${message.content}`);
+  }
+});
+
+t.test('a mistake of ours is an answer as long as none has begun', async (t) => {
+  const speak = async function* (): AsyncGenerator<Piece> {
+    yield { kind: 'text', text: 'begun' };
+    throw new Error('a mistake');
+  };
+  const runner = await startPracticeRunner({ models: [{ name: 'm', speak }] });
+  t.teardown(() => runner.close());
+  const ask = async (stream: boolean) => {
+    const body = JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content: 'hello' }] });
+    const answer = await fetch(`${runner.url}/api/chat`, { method: 'POST', body });
+    return { status: answer.status, said: await answer.json() };
+  };
+  const failed = { status: 500, said: { error: 'practice runner: Error: a mistake' } };
+  t.strictSame(await ask(false), failed);
+  await t.rejects(ask(true), failsWith({ name: 'TypeError' }), 'one that has begun is broken off');
+  t.strictSame(await ask(false), failed, 'and the next request is answered');
 });
 
 t.test('a raw hole is filled as well, in the words of any family', async (t) => {
@@ -323,6 +363,14 @@ t.test('close ends running answers and leaves nothing behind', async (t) => {
 
 t.test('small parts', async (t) => {
   t.equal(encodeJson({ a: '<b>&\u2028\ud800' }), '{"a":"\\u003cb\\u003e\\u0026\\u2028\ufffd"}');
+  for (const [system, want] of [
+    ['two words', 'two words'],
+    ['with "quotes"', 'with "quotes"'],
+    ['two\nlines', '"two\nlines"'],
+    [' blanks ', '" blanks "'],
+    ['"two"\nlines', '""""two"\nlines"""'],
+  ] as const)
+    t.match(modelfileOf({ name: 'm', system, modifiedAt: 0 }), `\nSYSTEM ${want}\n`, want);
   t.equal(goTime(Date.parse('2026-11-20T10:00:00.500Z')), '2026-11-20T10:00:00.5Z');
   t.equal(goTime(Date.parse('2026-11-20T10:00:00Z')), '2026-11-20T10:00:00Z');
   for (const [value, want] of [
