@@ -10,6 +10,7 @@ import { containerOf } from '../../daemon/logs/dockerContainer.ts';
 import { levelOfLine } from '../../daemon/logs/lineLevel.ts';
 import { burstLines, LineLimit, linesPerSecond } from '../../daemon/logs/lineLimit.ts';
 import { LineSplitter, maxLineLength, type SplitLine } from '../../daemon/logs/lineSplitter.ts';
+import { startLogChild } from '../../daemon/logs/logChild.ts';
 import { createLogLines } from '../../daemon/logs/logLines.ts';
 import { plainText } from '../../daemon/logs/plainText.ts';
 import { hidePrivateText } from '../../daemon/logs/privateText.ts';
@@ -459,6 +460,29 @@ t.test('a child that does not heed SIGTERM is killed', async (t) => {
   const pid = await pidOf('journalctl');
   await logs.stop(server);
   t.notOk(isAlive(pid));
+});
+
+t.test('what a child has left running does not keep its output open', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'runner-logs-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  let said = '';
+  let hear: () => void = () => undefined;
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const child = startLogChild(['sh', '-c', 'sleep 1000 & echo $!; wait'], {
+    env: { PATH: '/usr/bin:/bin' },
+    onOutput: (_, piece) => {
+      said += String(piece);
+      if (said.endsWith('\n')) hear();
+    },
+  });
+  await heard;
+  const left = Number(said);
+  t.teardown(() => process.kill(left, 'SIGKILL'));
+  await child.end();
+  t.ok(isAlive(left), 'it runs on');
+  t.equal(await child.ended, 'ended with SIGTERM');
 });
 
 t.test('a journal without entries, or without a word, gives way to a container', async (t) => {

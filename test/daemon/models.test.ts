@@ -273,8 +273,13 @@ t.test('a test that ends without a verdict passes to the next request', async (t
   const fourth = support.admit(server, 'm', late.signal);
   late.abort();
   await t.rejects(fourth, { name: 'AbortError' }, 'a second report does not end the test of another');
+  const told: boolean[] = [];
+  support.onDidDecide(({ works }) => told.push(works));
   report('enabled');
-  t.ok((await support.admit(server, 'm', signal)).send);
+  const later = await support.admit(server, 'm', signal);
+  t.ok(later.send);
+  for (const verdict of ['enabled', 'disabled', 'enabled', 'disabled'] as const) later.report(verdict);
+  t.strictSame(told, [true, false], 'each verdict is told once, and a refusal is the last');
 });
 
 t.test('parameters are read from text', async (t) => {
