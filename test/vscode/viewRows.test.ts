@@ -17,8 +17,9 @@ import {
   runningRow,
   timeLeft,
 } from '../../client/vscode/views/modelRows.ts';
+import { describePull } from '../../client/vscode/views/pullText.ts';
+import { toRowName } from '../../client/vscode/views/rowName.ts';
 import { describeServer, toServerNodes } from '../../client/vscode/views/serverNodes.ts';
-import { shortenName } from '../../client/vscode/views/shortName.ts';
 import { formatBytes } from '../../protocol/bytes.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
@@ -47,8 +48,28 @@ t.test('what a local row says', async (t) => {
   const long = localRow(model(name, { server: 'box', size: 1e9, running }));
   t.match(long, { server: 'box', spoken: '1.0 GB, loaded' });
   t.equal(describeRow(long, now).description, '1.0 GB · loaded · hf.co/owner', 'its size comes first');
-  t.strictSame(shortenName(name), { label: 'Qwen3-30…GGUF:Q4_K_M', path: 'hf.co/owner' });
-  t.strictSame(shortenName('qwen2.5-coder:1.5b'), { label: 'qwen2.5-coder:1.5b', path: '' });
+  const labels = [
+    [name, 'Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_M', 'hf.co/owner'],
+    ['llama3.1:8b-instruct-q4_K_M', 'llama3.1:8b-instruct-q4_K_M', ''],
+    ['llama3.1:70b-instruct-q4_K_M', 'llama3.1:70b-instruct-q4_K_M', ''],
+  ] as const;
+  for (const [whole, label, path] of labels)
+    t.strictSame(toRowName(whole), { label, path }, 'nothing is cut by which models differ');
+});
+
+t.test('what the row of a pull says', async (t) => {
+  const name = 'hf.co/owner/Qwen3-30B-GGUF:Q4_K_M';
+  const pull = { model: name, server: 'default', percentage: undefined, message: '' };
+  t.strictSame(describePull(pull), {
+    description: 'pulling · hf.co/owner',
+    tooltip: `Pulling ${name}`,
+    label: `${name} is being pulled`,
+  });
+  t.match(describePull({ ...pull, model: 'q', server: 'box', percentage: 7, message: 'Checking' }), {
+    description: '7 % · box',
+    tooltip: 'q: Checking',
+    label: 'q is being pulled, 7 percent',
+  });
 });
 
 t.test('what a loaded row says at a moment', async (t) => {

@@ -3,7 +3,7 @@ import type { CatalogEntry, Model } from '../../../protocol/models.ts';
 import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
 import { staysForGood } from '../../shared/expiry.ts';
 import { describeWindow } from '../convert/contextWindow.ts';
-import { shortenName } from './shortName.ts';
+import { toRowName } from './rowName.ts';
 
 /** A row of a model view, before it becomes one of the editor's. */
 export interface ViewRow {
@@ -45,7 +45,7 @@ const sayings = {
 export function localRow(model: Model): ViewRow {
   const { name, server, family, size, running, remote } = model;
   const sized = remote ? 'remote' : size === undefined ? '' : formatBytes(size);
-  const marks = [running ? 'loaded' : '', markCapabilities(model), shortenName(name).path];
+  const marks = [running ? 'loaded' : '', markCapabilities(model), toRowName(name).path];
   return {
     model: name,
     server,
@@ -70,7 +70,7 @@ export function runningRow(model: Model): ViewRow {
   const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
   const share = size === 0 ? undefined : Math.round((sizeVram / size) * 100);
   const window = describeWindow(context);
-  const marks = [share === undefined ? '' : `${share} % GPU`, window, shortenName(name).path];
+  const marks = [share === undefined ? '' : `${share} % GPU`, window, toRowName(name).path];
   const end = Date.parse(expiresAt);
   return {
     model: name,

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import { defaultServerName } from '../../../protocol/initialize.ts';
 import type { RunningPull } from '../models/runningPulls.ts';
 import type { Family } from './families.ts';
 import { describeRow, type ViewRow } from './modelRows.ts';
+import { describePull } from './pullText.ts';
+import { toRowName } from './rowName.ts';
 import { describeServer, type ServerNode } from './serverNodes.ts';
-import { shortenName } from './shortName.ts';
 
 /** The nodes of a view: servers, models, families of models, and pulls in progress. */
 export type ViewNode = ServerNode | ViewRow | Family<ViewRow> | RunningPull;
@@ -43,7 +43,7 @@ function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
 }
 
 function modelItem(row: ViewRow, now: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(shortenName(row.model).label, vscode.TreeItemCollapsibleState.None);
+  const item = new vscode.TreeItem(toRowName(row.model).label, vscode.TreeItemCollapsibleState.None);
   const { description, label } = describeRow(row, now);
   item.description = description;
   item.iconPath = new vscode.ThemeIcon(row.icon);
@@ -60,15 +60,13 @@ export function withTooltip(item: vscode.TreeItem, node: ViewNode): vscode.TreeI
   return item;
 }
 
-function pullItem({ model, server, percentage, message }: RunningPull): vscode.TreeItem {
-  const item = new vscode.TreeItem(shortenName(model).label, vscode.TreeItemCollapsibleState.None);
-  const share = percentage === undefined ? '' : `${percentage} %`;
-  const where = server === defaultServerName ? '' : (server ?? '');
-  item.description = [share || 'pulling', where].filter(Boolean).join(' · ');
-  item.tooltip = message || `Pulling ${model}`;
+function pullItem(pull: RunningPull): vscode.TreeItem {
+  const item = new vscode.TreeItem(toRowName(pull.model).label, vscode.TreeItemCollapsibleState.None);
+  const { description, tooltip, label } = describePull(pull);
+  item.description = description;
+  item.tooltip = tooltip;
   item.iconPath = new vscode.ThemeIcon('loading~spin');
   item.contextValue = 'runner.pulling';
-  const spoken = [`${model} is being pulled`, share === '' ? '' : `${percentage} percent`];
-  item.accessibilityInformation = { label: spoken.filter(Boolean).join(', ') };
+  item.accessibilityInformation = { label };
   return item;
 }
