@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
 import t from 'tap';
 import type { InputBox, Uri } from 'vscode';
 import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
@@ -10,10 +11,12 @@ import { type Repository, repositoryAt, writeInto } from '../../client/vscode/ch
 import { followUps } from '../../client/vscode/chat/followUps.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
+import { cut, toQuote, withoutIcons } from '../../client/vscode/chat/quotedText.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { findWanted } from '../../client/vscode/chat/wantedModel.ts';
 import { createSnooze } from '../../client/vscode/completion/snooze.ts';
+import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
 import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
@@ -579,6 +582,26 @@ t.test('what stands below a finished answer', async (t) => {
     t.equal(describeAnswer({ model, usage, milliseconds }), want);
 });
 
+t.test('quoted text keeps all its characters, and every line stays in the quote', async (t) => {
+  const cases = [
+    ['`$(pwd)` or $(CC), $\\(x\\), $5', '> `$\u2060(pwd)` or $\u2060(CC), $\u2060\\(x\\), $5'],
+    ['\none\rtwo\r\n\r\nthree\n', '> one\n> two\n>\n> three'],
+    [`${'a'.repeat(9)}😀b`, `> ${'a'.repeat(9)} …`],
+    [`${'a'.repeat(8)}😀`, `> ${'a'.repeat(8)}😀`],
+  ] as const;
+  for (const [text, want] of cases) t.equal(toQuote(text, text.includes('😀') ? 10 : 100), want, text);
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('$', '(', 'a', ')', '\\', '😀') }),
+      fc.nat(9),
+      (text, most) => {
+        const some = cut(text, most);
+        return text.startsWith(some) && !/[\ud800-\udbff]$/.test(some) && !withoutIcons(text).includes('$(');
+      },
+    ),
+  );
+});
+
 t.test('what is attached twice goes along once', async (t) => {
   const lines = { path: 'a.ts', lines: '3-6', text: 'let a;' };
   const others = [
@@ -614,4 +637,40 @@ t.test('completion that is snoozed wakes by itself, or is woken', async (t) => {
   snooze.end();
   t.strictSame([snooze.until, clock.next], [undefined, undefined]);
   t.strictSame(turns, [true, false, true, true, false]);
+});
+
+t.test('completion that was snoozed and switched off completes once it is on', async (t) => {
+  const snooze = createSnooze(handClock(), () => undefined);
+  const said: string[] = [];
+  let [name, kept]: [string, string | undefined] = ['coder', undefined];
+  const commands = createSwitchCommands({
+    snooze,
+    model: { get: () => name, set: async (to) => void (name = to) },
+    last: { get: () => kept, set: async (to) => void (kept = to) },
+    choose: async () => said.push('asked'),
+    say: (sentence) => said.push(sentence),
+    timeOf: () => '14:05',
+  });
+  const state = () => [name, snooze.until === undefined ? 'awake' : 'asleep'];
+  commands['runner.completion.snooze']();
+  t.strictSame(state(), ['coder', 'asleep']);
+  await commands['runner.completion.off']();
+  t.strictSame(state(), ['', 'awake'], 'what is off does not sleep');
+  commands['runner.completion.snooze']();
+  await commands['runner.completion.on']();
+  t.strictSame(state(), ['coder', 'awake']);
+  commands['runner.completion.snooze']();
+  commands['runner.completion.wake']();
+  t.strictSame(state(), ['coder', 'awake']);
+  kept = undefined;
+  await commands['runner.completion.on']();
+  t.strictSame(said, [
+    'Completion is snoozed until 14:05.',
+    'Completion is off.',
+    'Completion is snoozed until 14:05.',
+    'Completion is on: coder.',
+    'Completion is snoozed until 14:05.',
+    'Completion is awake.',
+    'asked',
+  ]);
 });

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/chat.ts';
+import { withoutIcons } from './quotedText.ts';
 import { toThoughtLine, toThoughtQuote } from './thoughts.ts';
 
 /** Writes an answer into the chat as it arrives. */
@@ -15,7 +16,7 @@ export interface AnswerWriter {
 const stepLength = 300;
 
 /**
- * Shows thinking as it arrives, and afterwards as a quote above the answer, below a line that opens the whole of it.
+ * Shows thinking as it arrives, and afterwards as a quote above the answer, below a line that opens more of it.
  * `now` in ms.
  */
 export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () => number): AnswerWriter {
@@ -59,7 +60,7 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
 
 /** A sentence that is shown beside the answer, such as a notice. */
 export function toAside(sentence: string): vscode.MarkdownString {
-  return new vscode.MarkdownString(`\n\n> $(info) ${sentence}\n\n`, true);
+  return new vscode.MarkdownString(`\n\n> $(info) ${withoutIcons(sentence)}\n\n`, true);
 }
 
 /** Whether we wrote it beside the answer. The model never said it, so it is not sent to the model. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { createReadOnlyPage } from '../readOnlyPage.ts';
+import { cut, toQuote } from './quotedText.ts';
 
 const command = 'runner.showThinking';
 
@@ -19,13 +20,13 @@ export function registerThoughts(): vscode.Disposable {
   );
 }
 
-/** The characters that are shown above the answer. More would push it out of sight; the page has all of them. */
+/** The characters that are shown above the answer. More would push it out of sight; the page has up to {@link most}. */
 const mostInPlace = 1_500;
 
 /** The line that opens the page. */
 export function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
-  const kept = thought.length > most ? `${thought.slice(0, most)}\n\n(cut)` : thought;
+  const kept = thought.length > most ? `${cut(thought, most)}\n\n(cut)` : thought;
   // A parenthesis would end the link, and the thinking would be read as Markdown.
   const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`])).replace(
     /[()]/g,
@@ -41,9 +42,6 @@ export function toThoughtLine(thought: string, seconds: number): vscode.Markdown
 
 /** The thinking itself, above the answer: a block quote, in which no link runs a command. */
 export function toThoughtQuote(thought: string): vscode.MarkdownString {
-  const text = thought.trim();
-  const shown = text.length > mostInPlace ? `${text.slice(0, mostInPlace).trimEnd()} …` : text;
-  const lines = shown.split(/\r?\n/).map((line) => `> ${line}`.trimEnd());
   // The icons mark it as ours, so that it is not sent back to the model.
-  return new vscode.MarkdownString(`${lines.join('\n')}\n\n`, true);
+  return new vscode.MarkdownString(`${toQuote(thought, mostInPlace)}\n\n`, true);
 }

@@ -3,20 +3,18 @@ import { systemClock } from '../clock.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
 import type { WayOut } from '../waysOut.ts';
 import { createSnooze, type Snooze } from './snooze.ts';
+import { createSwitchCommands } from './switchCommands.ts';
 
 /** Whether completion is wanted now: it may be off in a language, or snoozed for an hour. */
 export interface CompletionSwitch extends vscode.Disposable {
   isOn(languageId: string): boolean;
   /** When it wakes, such as `14:05`; undefined while it is awake. */
   readonly wakesAt: string | undefined;
-  /** It fell asleep, or woke. */
+  /** It fell asleep, woke, or was switched on or off. */
   readonly onDidTurn: vscode.Event<void>;
   /** What the menu of the status bar offers about it. */
   entries(): readonly WayOut[];
 }
-
-/** Milliseconds. */
-const hour = 3_600_000;
 
 /** The model that completed until it was switched off. */
 const memoryKey = 'runner.lastCompletionModel';
@@ -28,32 +26,27 @@ export function createCompletionSwitch(memory: vscode.Memento): CompletionSwitch
     turned.fire();
   });
   const commands: Readonly<Record<string, (argument?: unknown) => unknown>> = {
-    'runner.completion.snooze': () => {
-      snooze.begin(hour);
-      say(`Completion is snoozed until ${timeOf(snooze)}.`);
-    },
-    'runner.completion.wake': () => {
-      snooze.end();
-      say('Completion is awake.');
-    },
-    'runner.completion.on': async () => {
-      const last = memory.get<string>(memoryKey);
-      if (last === undefined) return vscode.commands.executeCommand('runner.chooseCompletionModel');
-      await updateSetting('completionModel', last);
-      return say(`Completion is on: ${last}.`);
-    },
-    'runner.completion.off': async () => {
-      if (completionModel() !== '') await memory.update(memoryKey, completionModel());
-      await updateSetting('completionModel', '');
-      say('Completion is off.');
-    },
+    ...createSwitchCommands({
+      snooze,
+      model: { get: completionModel, set: (name) => updateSetting('completionModel', name) },
+      last: {
+        get: () => memory.get<string>(memoryKey),
+        set: (name) => memory.update(memoryKey, name),
+      },
+      choose: () => vscode.commands.executeCommand('runner.chooseCompletionModel'),
+      say,
+      timeOf,
+    }),
     'runner.completion.toggleLanguage': toggleLanguage,
   };
+  const following = vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
+    if (affectsConfiguration('runner.completionModel')) turned.fire();
+  });
   const registered = Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
   return {
     isOn: (languageId) => snooze.until === undefined && !completionOffIn().includes(languageId),
     get wakesAt() {
-      return completionModel() === '' ? undefined : timeOf(snooze);
+      return completionModel() === '' ? undefined : wakingTime(snooze);
     },
     onDidTurn: turned.event,
     entries() {
@@ -65,7 +58,7 @@ export function createCompletionSwitch(memory: vscode.Memento): CompletionSwitch
       const last = memory.get<string>(memoryKey);
       const on = { title: `$(play) Switch Completion On: ${last}`, command: 'runner.completion.on' };
       if (model === '') return last === undefined ? [choose] : [on, choose];
-      const time = timeOf(snooze);
+      const time = wakingTime(snooze);
       const sleep =
         time === undefined
           ? { title: '$(clock) Snooze Completion for an Hour', command: 'runner.completion.snooze' }
@@ -79,6 +72,7 @@ export function createCompletionSwitch(memory: vscode.Memento): CompletionSwitch
     },
     dispose() {
       snooze.end();
+      following.dispose();
       turned.dispose();
       for (const command of registered) command.dispose();
     },
@@ -107,10 +101,12 @@ function languageEntry(): readonly WayOut[] {
   ];
 }
 
-function timeOf({ until }: Pick<Snooze, 'until'>): string | undefined {
-  return until === undefined
-    ? undefined
-    : new Date(until).toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
+function wakingTime({ until }: Pick<Snooze, 'until'>): string | undefined {
+  return until === undefined ? undefined : timeOf(until);
+}
+
+function timeOf(time: number): string {
+  return new Date(time).toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
 }
 
 function say(sentence: string): void {
