@@ -22,6 +22,9 @@ const tagged = `<tool_call>${json}</tool_call>`;
 const minimax = ']<]minimax[>[';
 const long = 'word '.repeat(1200);
 
+/** A call in this many objects, each of which holds the next. */
+const wrapped = (times: number) => `${'{"function_call": '.repeat(times)}${json}${'}'.repeat(times)}`;
+
 /** A reply that is all text. */
 const text = (family: string, about: string, reply: string): FormatCase => [family, about, reply, [reply]];
 
@@ -485,6 +488,10 @@ const missedCases: readonly FormatCase[] = [
     [cologne],
   ],
   ['any', 'a function call', `{"function_call": ${json}}`, [cologne]],
+  ['any', 'as many wrappers as are read', wrapped(4), [cologne]],
+  text('any', 'one wrapper more', wrapped(5)),
+  text('any', 'two wrapped calls in one object', `{"function_call": ${json}, "function": ${bonnJson}}`),
+  text('any', 'a key that calls have not behind a call', `{"function_call": ${json}, "note": 1}`),
   [
     'any',
     'arguments as a string',

@@ -537,9 +537,10 @@ t.test('what is typed and pasted', async (t) => {
   await ask('\u001b[200~a\rb\r\rc\u001b[201~', 'd\r');
   await ask('//etc is a folder\r');
   await ask('not this\u0003but this\r');
+  await ask('nor this\\\r', 'and this\u0003', 'but that\r');
   await ask('"""\r', 'def f():\\\r', '  pass\r', '"""\r');
   await ask('\u001b[A\u007f\u007f\u007f!"""\r');
-  await ask('\u001b[A\u001b[A\u001b[A\u001b[A\u001b[A\r');
+  await ask(`${'\u001b[A'.repeat(6)}\r`);
   run.type('wait\r');
   await run.stdout.until(/waiting/);
   run.type('typed ahead\r');
@@ -547,9 +548,11 @@ t.test('what is typed and pasted', async (t) => {
   goOn();
   await run.stdout.until(/› [^›]*typed ahead/);
   t.match(run.stdout.plain(), /m:1b › typed ahead\n/, 'it is seen where it is answered');
-  await run.stdout.until(/11 tokens[^›]*›/s);
+  await run.stdout.until(/12 tokens[^›]*›/s);
   run.type('\u0003');
   t.equal(await run.ended, 0, 'Ctrl-C at an empty prompt leaves');
+  t.match(run.stdout.plain(), /… \nm:1b › but that/, 'what Ctrl-C takes back goes on in a line of its own');
+  t.match(run.stdout.plain(), /not this[^\n]*m:1b › but this/, 'a single line is begun anew where it is');
   t.strictSame(asked, [
     'hello',
     'one\ntwo',
@@ -557,6 +560,7 @@ t.test('what is typed and pasted', async (t) => {
     'a\nb\n\ncd',
     '/etc is a folder',
     'but this',
+    'but that',
     'def f():\\\n  pass',
     'def f():\n  pass\n!',
     'a\nb\n\ncd',
