@@ -150,6 +150,45 @@ t.test('what the flags say reaches the turn', async (t) => {
   );
 });
 
+t.test('the last line of an answer ends once, wherever it goes', async (t) => {
+  const text = (said: string): Piece => ({ kind: 'text', text: said });
+  const call: Piece = { kind: 'toolCall', toolCall };
+  const cases: readonly {
+    name: string;
+    said: readonly Piece[];
+    pipe: string;
+    screen: string;
+    columns?: number;
+  }[] = [
+    { name: 'no word', said: [], pipe: '', screen: '' },
+    { name: 'a word', said: [text('a')], pipe: 'a\n', screen: 'a\n' },
+    { name: 'a line', said: [text('a\n')], pipe: 'a\n', screen: 'a\n' },
+    { name: 'a line and nothing', said: [text('a\n'), text('')], pipe: 'a\n', screen: 'a\n' },
+    { name: 'a carriage return', said: [text('a\r')], pipe: 'a␍\n', screen: 'a␍\n' },
+    { name: 'a call between', said: [text('a'), call, text('b')], pipe: 'ab\n', screen: 'a\nb\n' },
+    {
+      name: 'more than fits',
+      said: [text('some words that go on beyond the edge')],
+      pipe: 'some words that go on beyond the edge\n',
+      screen: 'some words that go on beyond\nthe edge\n',
+      columns: 30,
+    },
+  ];
+  for (const { name, said, pipe, screen, columns = 80 } of cases)
+    for (const isScreen of [false, true]) {
+      const chat = async ({ send }: Turn) => {
+        for (const piece of said) await send(piece);
+        return resultOf('');
+      };
+      const run = startTerminal({ args: ['chat', 'hello'], input: '', isScreen, columns, models, chat });
+      t.equal(await run.ended, 0);
+      t.equal(run.stdout.plain(), isScreen ? screen : pipe, `${name}, ${isScreen ? 'screen' : 'pipe'}`);
+    }
+  const half = startTerminal({ args: ['chat', 'hello'], isScreen: true, models, chat: failHalfway });
+  t.equal(await half.ended, 1);
+  t.equal(half.stdout.plain(), 'half\n', 'what had come stays');
+});
+
 t.test('a model cannot drive the terminal behind a pipe, unless somebody wants it', async (t) => {
   const chat = async ({ send }: Turn) => {
     await send({ kind: 'text', text: 'a\u001b[2J\u009b\r' });
