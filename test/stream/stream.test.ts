@@ -759,6 +759,21 @@ t.test('thinking becomes a block quote, in every alternation', async (t) => {
     t.equal(stripThinkingQuotes(kept), kept, JSON.stringify(kept));
 });
 
+t.test('a tool may have the name of a key that wraps calls', async (t) => {
+  const tools = ['function', 'get'].map((name) => ({ name, inputSchema: {} }));
+  const cases: readonly (readonly [text: string, want: string])[] = [
+    ['{"function":{"name":"get","arguments":{}}}', 'get'],
+    ['{"type":"function","function":{"name":"get","arguments":{}}}', 'get'],
+    ['{"name":"function","arguments":{}}', 'function'],
+  ];
+  for (const [text, want] of cases) {
+    const parser = createStreamParser({ tools });
+    const events = [...parser.push(`<tool_call>${text}</tool_call>`), ...parser.finish()];
+    t.match(events, [{ type: 'toolCall', call: { name: want } }], text);
+    t.equal(events.length, 1, text);
+  }
+});
+
 t.test('a call with more parts than any call needs is text', async (t) => {
   const read = (text: string) => {
     const parser = createStreamParser({ tools: [{ name: 'get', inputSchema: {} }] });
@@ -769,10 +784,15 @@ t.test('a call with more parts than any call needs is text', async (t) => {
     };
   };
   const inTag = (inside: string) => `<tool_call>${inside}</tool_call>`;
+  const get = '{"name":"get"}';
   const deep = `${']<]minimax[>[<b>'.repeat(100)}x${']<]minimax[>[</b>'.repeat(100)}`;
   const cases: Readonly<Record<string, string>> = {
     objects: inTag(`{"name":"get","arguments":{"a":[${'{},'.repeat(60_000)}{}]}}`),
     keys: inTag(`{"name":"get","arguments":{${Array.from({ length: 60_000 }, (_, n) => `"${n}":1`)}}}`),
+    'lists of calls in lists of calls': inTag(
+      `${'{"tool_calls":['.repeat(5_000)}${get}${']}'.repeat(5_000)}`,
+    ),
+    'one call in an object, others in a list': inTag(`{"function_call":${get},"tool_calls":[${get}]}`),
     'elements in elements': `<invoke name="get">]<]minimax[>[<a>${deep}]<]minimax[>[</a></invoke>`,
   };
   for (const [name, text] of Object.entries(cases)) t.strictSame(read(text), { calls: 0, text }, name);

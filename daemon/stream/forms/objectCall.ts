@@ -112,13 +112,13 @@ function* readEntry(source: Source, context: CallContext, entry: Entry): Reading
   const { key, found, depth } = entry;
   if (!isCallKey(key) && !minorKeys.test(key)) throw foreign(found, context);
   const code = yield* skipBlanks(source);
-  if (wrapperKeys.has(key) && code === openBrace) {
+  const isWrapper = wrapperKeys.has(key) && code === openBrace;
+  if (isWrapper || (key === 'tool_calls' && code === openBracket)) {
     if (found.nested !== undefined || depth >= deepest) throw foreign(found, context);
-    context.begun = true;
-    found.nested = yield* readObjectCall(source, context, depth + 1);
-  } else if (key === 'tool_calls' && code === openBracket) {
-    source.at++;
-    found.nested = yield* readRestOfList(source, context, depth + 1);
+    if (isWrapper) context.begun = true;
+    else source.at++;
+    const read = isWrapper ? readObjectCall : readRestOfList;
+    found.nested = yield* read(source, context, depth + 1);
   } else if (nameKeys.has(key)) yield* readName(source, context, found);
   else if (argumentKeys.has(key)) {
     context.begun = true;
