@@ -101,11 +101,19 @@ t.test(
       [{ allocated: 4096, maximum: 40_960 }, 16_384, '16,384 of at most 40,960 tokens, 4,096 now'],
     ] as const;
     for (const [context, expected, want] of cases)
-      t.equal(describeWindow(context, expected), want, JSON.stringify(context));
+      t.equal(describeWindow({ context }, expected), want, JSON.stringify(context));
+    const silent = { running, context: { configured: 8192, maximum: 40_960 } };
+    t.equal(describeWindow(silent), 'at most 40,960 tokens', 'nobody knows what a loaded one has');
+    t.equal(describeWindow(silent, 32_768), 'at most 40,960 tokens');
+    t.equal(describeWindow({ ...silent, context: {} }, 32_768), '');
     const loaded = model('a', { running, context: { allocated: 4096, maximum: 40_960 } });
     for (const row of [localRow(loaded), runningRow(loaded)])
       t.match(row.tooltip, 'Window: 4,096 of at most 40,960 tokens');
-    t.match(runningRow(loaded).description, '4,096 of at most 40,960 tokens');
+    t.match(runningRow(loaded), {
+      description: '75 % GPU · 4,096 tokens',
+      spoken: /a window of 4,096 of at most 40,960 tokens/,
+    });
+    t.equal(runningRow(model('a', silent)).description, '75 % GPU');
   },
 );
 

@@ -76,8 +76,9 @@ export function windowOf({ server, remote, context }: Model, { contextLength, us
 }
 
 /** The same words as in the views, with the window that the next question gets. */
-function tooltipOf({ name, details, context, remote }: Model, window: number): string {
+function tooltipOf({ name, details, context, running, remote }: Model, window: number): string {
   const size = details ? ` ${details.parameterSize} ${details.quantization}` : '';
   const known = remote ? { ...context, allocated: context.allocated ?? window } : context;
-  return `${name}${size}, a window of ${describeWindow(known, window)}`;
+  const words = describeWindow({ context: known, ...(running && { running }) }, window);
+  return `${name}${size}${words && `, a window of ${words}`}`;
 }

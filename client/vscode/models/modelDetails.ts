@@ -37,7 +37,8 @@ function stateOf({ running, remote }: Model): string {
   return `It is loaded and takes ${formatBytes(running.size)} of memory.`;
 }
 
-function factsOf({ server, size, details, context, capabilities, modifiedAt, digest }: Model) {
+function factsOf(model: Model) {
+  const { server, size, details, capabilities, modifiedAt, digest } = model;
   const able = Object.entries(capabilities).flatMap(([name, { value }]) => (value === true ? [name] : []));
   const facts: readonly (readonly [string, string | number | undefined])[] = [
     ['Server', server],
@@ -46,7 +47,7 @@ function factsOf({ server, size, details, context, capabilities, modifiedAt, dig
     ['Quantization', details?.quantization],
     ['Family', details?.family],
     ['Capabilities', able.join(', ')],
-    ['Window', describeWindow(context)],
+    ['Window', describeWindow(model)],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
   ];

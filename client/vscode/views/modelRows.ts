@@ -2,7 +2,7 @@ import { formatBytes } from '../../../protocol/bytes.ts';
 import type { CatalogEntry, Model } from '../../../protocol/models.ts';
 import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
 import { staysForGood } from '../../shared/expiry.ts';
-import { describeWindow } from '../convert/contextWindow.ts';
+import { describeWindow, inTokens } from '../convert/contextWindow.ts';
 import { toRowName } from './rowName.ts';
 
 /** A row of a model view, before it becomes one of the editor's. */
@@ -69,8 +69,14 @@ export function runningRow(model: Model): ViewRow {
   const { name, server, family, running, context } = model;
   const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
   const share = size === 0 ? undefined : Math.round((sizeVram / size) * 100);
-  const window = describeWindow(context);
-  const marks = [share === undefined ? '' : `${share} % GPU`, window, toRowName(name).path];
+  const window = describeWindow(model);
+  const { allocated } = context;
+  const marks = [
+    share === undefined ? '' : `${share} % GPU`,
+    // The most that it can have is in the tooltip: a row has no room for both.
+    allocated === undefined ? '' : inTokens(allocated),
+    toRowName(name).path,
+  ];
   const end = Date.parse(expiresAt);
   return {
     model: name,
@@ -165,12 +171,13 @@ function spokenOf(parts: readonly string[]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-function tooltipOf({ name, details, context, digest, modifiedAt, remote }: Model): string {
+function tooltipOf(model: Model): string {
+  const { name, details, digest, modifiedAt, remote } = model;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Parameters', details?.parameterSize],
     ['Quantization', details?.quantization],
     ['Family', details?.family],
-    ['Window', describeWindow(context)],
+    ['Window', describeWindow(model)],
     ['Runs at', remote?.host],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
