@@ -13,7 +13,7 @@ const longest = 60_000;
  */
 export function lookAgain(
   daemon: DaemonConnection,
-  offered: Pick<OfferedModels, 'staleServers' | 'onDidChange' | 'refresh'>,
+  offered: Pick<OfferedModels, 'failures' | 'onDidChange' | 'refresh'>,
 ): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   let wait = first;
@@ -33,9 +33,9 @@ export function lookAgain(
     timer = setTimeout(async () => {
       timer = undefined;
       wait = Math.min(wait * 2, longest);
-      const answers = await Promise.all([...offered.staleServers].map(isOffline));
+      const answers = await Promise.all([...offered.failures.keys()].map(isOffline));
       if (answers.includes(false)) await offered.refresh();
-      if (offered.staleServers.size > 0 && timer === undefined) look();
+      if (offered.failures.size > 0 && timer === undefined) look();
     }, wait);
   };
   return vscode.Disposable.from(
@@ -44,12 +44,12 @@ export function lookAgain(
       stop();
     }),
     offered.onDidChange(() => {
-      if (offered.staleServers.size > 0) return timer === undefined ? look() : undefined;
+      if (offered.failures.size > 0) return timer === undefined ? look() : undefined;
       stop();
       wait = first;
     }),
     vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (!focused || offered.staleServers.size === 0) return;
+      if (!focused || offered.failures.size === 0) return;
       wait = first;
       look();
     }),

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type Status, statusDidChange } from '../../protocol/status.ts';
 import type { OfferedModels } from './chat/offeredModels.ts';
 import type { CompletionSwitch } from './completion/completionSwitch.ts';
+import { describeServers } from './convert/serverFailure.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { serverNames } from './daemon/servers.ts';
 import { messageOf } from './errorText.ts';
@@ -22,7 +23,7 @@ const icons = {
 export function createStatusBar(
   daemon: DaemonConnection,
   completion: Pick<CompletionSwitch, 'wakesAt' | 'onDidTurn'>,
-  offered: Pick<OfferedModels, 'staleServers' | 'onDidChange'>,
+  offered: Pick<OfferedModels, 'failures' | 'onDidChange'>,
 ): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';
@@ -37,7 +38,7 @@ export function createStatusBar(
     item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}${asleep && ' $(bell-slash)'}`;
     item.tooltip = tooltipOf(status, [...further, asleep]);
     item.accessibilityInformation = {
-      label: `Runner, ${[status.message, asleep].filter(Boolean).join(' ')}`,
+      label: `Runner, ${[status.message, asleep, further.join(', ')].filter(Boolean).join(' ')}`,
       role: 'button',
     };
     item.backgroundColor =
@@ -49,7 +50,7 @@ export function createStatusBar(
     item,
     completion.onDidTurn(() => show(last)),
     offered.onDidChange(() => {
-      further = furtherServers(offered.staleServers);
+      further = furtherServers(offered.failures);
       show(last);
     }),
     daemon.onNotification(statusDidChange, show),
@@ -70,9 +71,9 @@ function tooltipOf({ state, message, version }: Status, lines: readonly string[]
 }
 
 /** A line for each server beside the one of the status. */
-function furtherServers(stale: ReadonlySet<string>): readonly string[] {
+function furtherServers(failures: OfferedModels['failures']): readonly string[] {
   const [, ...names] = serverNames(readSettings());
-  return names.map((name) => plain(`${name}: ${stale.has(name) ? 'no answer' : 'answers'}`));
+  return describeServers(names, failures).map(plain);
 }
 
 const offlineLinks = [

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { describeWindow } from '../../client/vscode/convert/contextWindow.ts';
+import { describeServers } from '../../client/vscode/convert/serverFailure.ts';
 import { groupByFamily } from '../../client/vscode/views/families.ts';
 import {
   countCapabilities,
@@ -160,6 +161,20 @@ t.test('several servers: their rows, and what one that fails says', async (t) =>
   t.match(short('unauthorized'), { description: 'wants an access token', context: 'serverClosed' });
   t.match(short('timeout'), { description: 'no answer in time' });
   t.match(short('bad-response'), { description: 'A proxy?' });
+});
+
+t.test('the status bar says of each further server what its row says', async (t) => {
+  const failures = new Map([
+    ['gpu-box', { kind: 'unauthorized', sentence: 'Set a token.' }],
+    ['old', { kind: 'server-unreachable', sentence: 'Start it.' }],
+    ['odd', { sentence: 'A proxy?' }],
+  ]);
+  t.strictSame(describeServers(['fine', ...failures.keys()], failures), [
+    'fine: answers',
+    'gpu-box: wants an access token',
+    'old: no answer',
+    'odd: A proxy?',
+  ]);
 });
 
 t.test('what a row of a catalog says', async (t) => {

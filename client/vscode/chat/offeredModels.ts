@@ -3,7 +3,9 @@ import { preferredModel } from '../../../protocol/choice.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/models.ts';
 import { statusDidChange } from '../../../protocol/status.ts';
+import { toFailure } from '../convert/failure.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
+import type { Failure } from '../convert/serverFailure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
@@ -21,8 +23,8 @@ export interface OfferedModels extends vscode.Disposable {
   find(name: string, server?: string): Model | undefined;
   /** Those of all servers, also such as cannot chat. */
   readonly models: readonly Model[];
-  /** Names of the servers whose models are the last known ones. */
-  readonly staleServers: ReadonlySet<string>;
+  /** Why the models of a server, by its name, are the last known ones. */
+  readonly failures: ReadonlyMap<string, Failure>;
   refresh(): Promise<void>;
 }
 
@@ -38,12 +40,14 @@ export function createOfferedModels(
   const windows = createUsualWindows(memory);
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
   /** Until the first answer, every server counts as stale. */
-  let stale: ReadonlySet<string> = new Set(serverNames(readSettings()));
+  let failures: ReadonlyMap<string, Failure> = new Map(
+    serverNames(readSettings()).map((name) => [name, { sentence: 'not asked yet' }]),
+  );
   /** The picker remembers the chosen model. If that id were gone, questions would reach nobody. */
   let remembered = memory.get<readonly string[]>(idsKey) ?? [];
   const offer = () => {
     const options = {
-      isStale: (server: string) => stale.has(server),
+      isStale: (server: string) => failures.has(server),
       windows: { contextLength: contextLength(), usual: windows.of },
     };
     return toPickerEntries(models, { ...options, remembered });
@@ -65,11 +69,16 @@ export function createOfferedModels(
     try {
       // A list may leave tools out, and the picker offers agents none but models that take them.
       const result = await daemon.request(listModelsRequest, { server, refresh: true, examine: true });
-      return { server, models: result.models, isStale: result.stale === true };
+      const { models: listed, stale } = result;
+      return {
+        server,
+        models: listed,
+        ...(stale && { failure: { kind: 'server-unreachable', sentence: '' } }),
+      };
     } catch (error) {
       // The status bar says why; here the last known models stay.
       log.debug(`The models of ${server} are not known: ${String(error)}`);
-      return { server, models: models.filter((model) => model.server === server), isStale: true };
+      return { server, models: models.filter((model) => model.server === server), failure: toFailure(error) };
     }
   };
   const refresh = async () => {
@@ -77,8 +86,10 @@ export function createOfferedModels(
     const answers = await Promise.all(serverNames(readSettings()).map(modelsOf));
     if (turn !== asked) return;
     models = answers.flatMap((answer) => answer.models);
-    stale = new Set(answers.filter(({ isStale }) => isStale).map(({ server }) => server));
-    if (stale.size < answers.length) void memory.update(memoryKey, models);
+    failures = new Map(
+      answers.flatMap(({ server, failure }) => (failure ? [[server, failure] as const] : [])),
+    );
+    if (failures.size < answers.length) void memory.update(memoryKey, models);
     // If the settings have a number, the server allocates that.
     if (contextLength() === 0) windows.learn(models);
     tell();
@@ -94,7 +105,7 @@ export function createOfferedModels(
     daemon.onNotification(modelsDidChange, () => void refresh()),
     daemon.onNotification(statusDidChange, ({ state }) => {
       if (state === 'checking') return;
-      if ((state === 'offline') !== stale.has(defaultServerName)) void refresh();
+      if ((state === 'offline') !== failures.has(defaultServerName)) void refresh();
     }),
   ];
 
@@ -111,8 +122,8 @@ export function createOfferedModels(
     get models() {
       return models;
     },
-    get staleServers() {
-      return stale;
+    get failures() {
+      return failures;
     },
     refresh,
     dispose: () => {
@@ -124,5 +135,5 @@ export function createOfferedModels(
 interface ServerModels {
   readonly server: string;
   readonly models: readonly Model[];
-  readonly isStale: boolean;
+  readonly failure?: Failure;
 }

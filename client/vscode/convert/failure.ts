@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
 import type { ErrorData } from '../../../protocol/errors.ts';
+import { messageOf } from '../errorText.ts';
+import type { Failure } from './serverFailure.ts';
 
 /** What the daemon says about a failure; undefined for any other error. */
 export function errorDataOf(error: unknown): ErrorData | undefined {
@@ -7,6 +9,11 @@ export function errorDataOf(error: unknown): ErrorData | undefined {
   const { data } = error;
   const isKnown = typeof data === 'object' && data !== null && 'kind' in data;
   return isKnown ? (data as ErrorData) : undefined;
+}
+
+/** What a row says about it. */
+export function toFailure(error: unknown): Failure {
+  return { sentence: messageOf(error), kind: errorDataOf(error)?.kind };
 }
 
 /** The error in the form of the editor's language-model API, so that it is never shown as an answer. */

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { systemClock } from '../clock.ts';
-import { errorDataOf } from '../convert/failure.ts';
-import { messageOf } from '../errorText.ts';
+import { toFailure } from '../convert/failure.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
@@ -10,7 +9,7 @@ import { showFilterBox } from './filterBox.ts';
 import { endsOf } from './modelRows.ts';
 import { ModelTree } from './modelTree.ts';
 import { createRowReveal, type RowReveal } from './rowReveal.ts';
-import { createRowStore, type Failure, type RowSource, type RowStore } from './rowStore.ts';
+import { createRowStore, type RowSource, type RowStore } from './rowStore.ts';
 import type { ViewNode } from './viewItems.ts';
 import { viewStateOf } from './viewState.ts';
 
@@ -74,7 +73,7 @@ class View implements ModelView {
     this.#options = options;
     this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
     this.#tree = new ModelTree({ isGrouped: this.#isGrouped, pulls, addressOf: address });
-    this.#store = createRowStore({ sources, explain, onDidChange: () => this.#show() });
+    this.#store = createRowStore({ sources, explain: toFailure, onDidChange: () => this.#show() });
     this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
     this.#countdown = createCountdown({
       clock: systemClock,
@@ -219,10 +218,6 @@ class View implements ModelView {
     this.#context.set(key, value);
     void vscode.commands.executeCommand('setContext', `runner.${this.#options.name}${key}`, value);
   }
-}
-
-function explain(error: unknown): Failure {
-  return { sentence: messageOf(error), kind: errorDataOf(error)?.kind };
 }
 
 const nothing = new vscode.Disposable(() => undefined);

@@ -1,3 +1,4 @@
+import type { Failure } from '../convert/serverFailure.ts';
 import type { ViewRow } from './modelRows.ts';
 
 /** Where the rows of a view come from: one server, or a catalog. */
@@ -12,13 +13,6 @@ export interface LoadedRows {
   readonly rows: readonly ViewRow[];
   /** A sentence about the quality of the rows, such as their age. */
   readonly note?: string;
-}
-
-export interface Failure {
-  /** A sentence that says what to do. */
-  readonly sentence: string;
-  /** Its name on the wire. */
-  readonly kind?: string | undefined;
 }
 
 export interface Outcome extends LoadedRows {

@@ -1,7 +1,8 @@
 import { defaultServerName } from '../../../protocol/initialize.ts';
+import { type Failure, inShort } from '../convert/serverFailure.ts';
 import type { Family } from './families.ts';
 import { escapeMarkdown, type ViewRow } from './modelRows.ts';
-import type { Failure, Outcome } from './rowStore.ts';
+import type { Outcome } from './rowStore.ts';
 
 /** A server among several: its models are below it, and one that fails is a row without any. */
 export interface ServerNode {
@@ -65,18 +66,4 @@ export function describeServer(
     icon: isClosed ? 'lock' : isDown ? 'warning' : 'server',
     context: isClosed ? 'serverClosed' : isDown ? 'serverDown' : 'server',
   };
-}
-
-/** A row has little room; its tooltip has the whole sentence. */
-function inShort({ kind, sentence }: Failure, place: string): string {
-  switch (kind) {
-    case 'server-unreachable':
-      return `no answer${place}`;
-    case 'timeout':
-      return `no answer in time${place}`;
-    case 'unauthorized':
-      return `wants an access token${place}`;
-    default:
-      return sentence;
-  }
 }

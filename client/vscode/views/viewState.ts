@@ -1,5 +1,6 @@
+import type { Failure } from '../convert/serverFailure.ts';
 import { describeFilter, type Filter, isFilterOn } from './filter.ts';
-import type { Failure, Outcome } from './rowStore.ts';
+import type { Outcome } from './rowStore.ts';
 
 /** Decides which welcome text of the manifest is shown. */
 export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauthorized' | 'failed';
