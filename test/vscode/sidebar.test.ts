@@ -369,8 +369,13 @@ t.test('the manifest has what the views need', async (t) => {
   for (const id of ofRows) t.ok(isHidden(id) || asks(id), `${id} is of a row, or asks for its object`);
   for (const [id, title] of commands.map(({ command, title }) => [command, title] as const))
     if (!isHidden(id)) t.match(title, / |^Doctor$/, `${title} names its object in the palette`);
-  for (const { command, key } of contributes.keybindings as readonly { command: string; key: string }[])
+  const keybindings: readonly { command: string; key: string; when: string }[] = contributes.keybindings;
+  const ofFolders = '!treeElementCanCollapse && !treeElementCanExpand';
+  for (const { command, key, when } of keybindings) {
     t.ok(known.has(command), key);
+    const isOfRow = when.includes('focusedView == runnerModels');
+    if (isOfRow) t.equal(when.includes(ofFolders), key !== 'enter', `only Enter folds: ${key}`);
+  }
 
   const conditions: readonly ViewCondition[] = ['empty', 'offline', 'unauthorized'];
   for (const name of ['Local', 'Running', 'Library', 'Cloud']) {

@@ -21,7 +21,7 @@ import { toModelInformation, windowOf } from '../../client/vscode/convert/modelI
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { formatError, messageOf } from '../../client/vscode/errorText.ts';
-import { isSameModel } from '../../client/vscode/models/modelRow.ts';
+import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { firstSentence, plain } from '../../client/vscode/notificationText.ts';
 import { fits, type ValueSchema } from '../../client/vscode/valueSchema.ts';
 import { waysOutOf } from '../../client/vscode/waysOut.ts';
@@ -208,6 +208,14 @@ t.test('one model, however its name is written', async (t) => {
   for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
     t.notOk(isSameModel({ model: 'mine' }, other), JSON.stringify(other));
   t.ok(isSameModel({ model: 'box:8080/me/mine' }, { model: 'box:8080/me/mine:latest' }));
+});
+
+t.test('a model that is being pulled can be cancelled, and its name copied', async (t) => {
+  const pull = { model: 'q', cancel: () => undefined };
+  const commands = ['deleteModel', 'copyModelName', 'duplicateModel', 'showModel', 'updateModel'];
+  const works = (row: ModelRow) => commands.filter((name) => worksOn(`runner.${name}`, row));
+  t.strictSame(works(pull), ['deleteModel', 'copyModelName']);
+  t.strictSame(works({ model: 'q' }), commands);
 });
 
 t.test('a sentence of a server is no link in a notification', async (t) => {

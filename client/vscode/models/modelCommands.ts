@@ -13,7 +13,7 @@ import { load, remove, unload, unloadOthers } from './lifecycle.ts';
 import { detailsOf } from './modelDetails.ts';
 import { openPage } from './modelPage.ts';
 import { pickModel } from './modelPicker.ts';
-import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
+import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import type { RunningPull, RunningPulls } from './runningPulls.ts';
 
@@ -62,7 +62,7 @@ export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposa
   const onRow = ({ onRow: id, run }: RowCommand) =>
     vscode.commands.registerCommand(id, async (argument: unknown) => {
       const row = isRow(argument) ? argument : await sidebar.selected(viewOf(argument));
-      return row && attempt(run, row);
+      return row && worksOn(id, row) && attempt(run, row);
     });
   const inPalette = ({ inPalette: id, title = '', fits, run }: RowCommand) =>
     id === undefined

@@ -21,6 +21,14 @@ export interface ShownModels {
   selected(view: string): Promise<ModelRow | undefined>;
 }
 
+/** What can be done with a model that is being pulled: it can be cancelled, and its name can be copied. */
+const commandsOfPulls: readonly string[] = ['runner.deleteModel', 'runner.copyModelName'];
+
+/** Whether a key does anything on this row. The row of a pull is no model yet. */
+export function worksOn(command: string, row: ModelRow): boolean {
+  return !('cancel' in row) || commandsOfPulls.includes(command);
+}
+
 export function paramsOf(row: ModelRow): { readonly model: string; readonly server?: string } {
   return { model: row.model, ...serverOf(row) };
 }
