@@ -40,7 +40,7 @@ t.test('how a view stands, and what it says', async (t) => {
     ['a token is wanted', [failed('a', 'unauthorized')], 'unauthorized', ''],
     ['another failure', [failed('a', 'bad-response', 'A proxy?')], 'failed', 'A proxy?'],
   ];
-  const alone = { isByServer: false };
+  const alone = { sources: 1 };
   for (const [name, outcomes, condition, message] of cases)
     t.strictSame(
       viewStateOf({ outcomes, filter: noFilter, shown: 1, ...alone }),
@@ -48,15 +48,18 @@ t.test('how a view stands, and what it says', async (t) => {
       name,
     );
   const down = failed('box', 'server-unreachable');
+  const gone = { name: 'a', rows: [] };
   const several: readonly (readonly [string, readonly Outcome[], string])[] = [
     ['none has answered yet', [], 'loading'],
-    ['the first is empty', [{ name: 'a', rows: [] }], 'empty'],
+    ['the first is empty, and the second has not answered', [{ name: 'a', rows: [] }], 'loading'],
+    ['both are empty', [gone, { ...gone, name: 'b' }], 'empty'],
+    ['both are empty, but one list is old', [gone, { ...gone, name: 'b', note: 'Old.' }], 'filled'],
     ['one of two is down, which its row says', [{ name: 'a', rows: rowsOf('m') }, down], 'filled'],
     ['one is down and the other empty', [{ name: 'a', rows: [] }, down], 'filled'],
     ['both are down', [failed('a', 'timeout'), down], 'filled'],
   ];
   for (const [name, outcomes, condition] of several) {
-    const content = { outcomes, filter: noFilter, shown: 1, isByServer: true };
+    const content = { outcomes, filter: noFilter, shown: 1, sources: 2 };
     t.strictSame(viewStateOf(content), { condition, message: '' }, name);
   }
 

@@ -137,23 +137,40 @@ t.test('several servers: their rows, and what one that fails says', async (t) =>
     nodes.map(({ server, count }) => [server, count]),
     [
       ['default', 2],
+      ['empty', 0],
       ['box', 0],
       ['old', 1],
     ],
-    'a server without models says nothing',
   );
-  const [here = fallback, box = fallback, old = fallback] = nodes;
+  const [here = fallback, empty = fallback, box = fallback, old = fallback] = nodes;
+  t.match(describeServer(empty, 'http://127.0.0.1:2'), {
+    description: 'no models',
+    label: 'server empty, no models',
+    context: 'server',
+  });
+  const none = (of: typeof rows) => ({ roots: of, count: 0 });
+  const gone = { name: 'a', rows: [] };
+  t.strictSame(
+    toServerNodes([{ name: 'default', rows }, gone], (of) => none([...of])).map(({ server }) => server),
+    ['a'],
+    'the filter leaves out a server of whose models none fits',
+  );
+  t.strictSame(
+    toServerNodes([gone], (of) => arrange([...of])),
+    [],
+    'without any model, the view has a text and no row',
+  );
   t.strictSame(names(here.roots as typeof rows), ['a', 'b']);
   t.match(describeServer(here, 'http://127.0.0.1:1'), {
     description: '2',
     context: 'server',
-    tooltip: /`runner\.host`/,
+    tooltip: /Set Address changes/,
   });
   t.match(describeServer(box, 'http://box:1'), {
     description: 'no answer at http://box:1',
     label: 'server box, no answer at http://box:1',
     context: 'serverDown',
-    tooltip: /Start it[\s\S]*`runner\.servers`/,
+    tooltip: /Start it[\s\S]*Set Address/,
   });
   t.match(describeServer(old, undefined), { description: '1 · last known list', context: 'serverDown' });
   const short = (kind: string) =>

@@ -178,10 +178,12 @@ class View implements ModelView {
   /** Shows what is known now. */
   #show(): void {
     const { outcomes, names } = this.#store;
-    const isByServer = names.length > 1;
-    this.#tree.show(outcomes, this.#filter, isByServer);
+    this.#tree.show(outcomes, this.#filter, names.length > 1);
     const shown = this.#tree.shown.length;
-    const { condition, message } = viewStateOf({ outcomes, filter: this.#filter, shown, isByServer });
+    const { condition, message } = viewStateOf({
+      ...{ outcomes, filter: this.#filter, shown },
+      sources: names.length,
+    });
     this.#setContext('State', condition);
     // The editor redraws for each of these, even if it is the same.
     if (this.#view.message !== message) this.#view.message = message;

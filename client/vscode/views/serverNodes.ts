@@ -1,8 +1,8 @@
-import { defaultServerName } from '../../../protocol/initialize.ts';
 import { type Failure, inShort } from '../convert/serverFailure.ts';
 import type { Family } from './families.ts';
 import { escapeMarkdown, type ViewRow } from './modelRows.ts';
 import type { Outcome } from './rowStore.ts';
+import { isEmpty } from './viewState.ts';
 
 /** A server among several: its models are below it, and one that fails is a row without any. */
 export interface ServerNode {
@@ -26,19 +26,20 @@ export interface ServerText {
   readonly context: 'server' | 'serverDown' | 'serverClosed';
 }
 
-/** The servers that have something to show: models that pass the filter, or a failure. `arrange` makes the rows. */
+/**
+ * The servers that have something to show: models that pass the filter, a failure, or that they have no models. If none
+ * has any, a text in place of the rows says so. `arrange` makes the rows.
+ */
 export function toServerNodes(
   outcomes: readonly Outcome[],
   arrange: (rows: readonly ViewRow[]) => { readonly roots: ServerNode['roots']; readonly count: number },
 ): readonly ServerNode[] {
-  return outcomes
-    .map(({ name, rows, failure, note }) => ({
-      server: name,
-      ...arrange(rows),
-      ...(failure && { failure }),
-      ...(note !== undefined && { note }),
-    }))
-    .filter(({ count, failure }) => count > 0 || failure !== undefined);
+  if (isEmpty(outcomes)) return [];
+  return outcomes.flatMap(({ name, rows, failure, note }) => {
+    const shown = arrange(rows);
+    if (rows.length > 0 && shown.count === 0) return [];
+    return { server: name, ...shown, ...(failure && { failure }), ...(note !== undefined && { note }) };
+  });
 }
 
 /** What a server's row says. Its `address` is unknown if the settings have none that can be read. */
@@ -47,17 +48,16 @@ export function describeServer(
   address: string | undefined,
 ): ServerText {
   const place = address === undefined ? '' : ` at ${address}`;
-  const models = count === 1 ? '1 model' : `${count} models`;
+  const models = count === 1 ? '1 model' : `${count || 'no'} models`;
   const trouble = failure && inShort(failure, place);
   const state = trouble ?? (note === undefined ? '' : 'last known list');
-  const description = trouble ?? [`${count}`, state].filter(Boolean).join(' · ');
+  const description = trouble ?? [count === 0 ? models : `${count}`, state].filter(Boolean).join(' · ');
   const isDown = failure !== undefined || note !== undefined;
   const isClosed = failure?.kind === 'unauthorized';
-  const setting = server === defaultServerName ? 'runner.host' : 'runner.servers';
   const sentences = [
     `**${escapeMarkdown(server)}**${escapeMarkdown(place)}`,
     escapeMarkdown(failure?.sentence ?? note ?? ''),
-    `Its address is in the setting \`${setting}\`.`,
+    'Set Address changes its address.',
   ];
   return {
     description,

@@ -19,14 +19,15 @@ export interface ViewContent {
   readonly filter: Filter;
   /** How many rows pass the filter. */
   readonly shown: number;
-  /** Whether there are several servers, each with a row that says how it is. */
-  readonly isByServer: boolean;
+  /** How many sources there are. If there are several, each is a server whose row says how it is. */
+  readonly sources: number;
 }
 
 /** The state of a view, and its message. */
-export function viewStateOf({ outcomes, filter, shown, isByServer }: ViewContent): ViewState {
+export function viewStateOf({ outcomes, filter, shown, sources }: ViewContent): ViewState {
   const total = outcomes.reduce((sum, { rows }) => sum + rows.length, 0);
-  const condition = isByServer ? conditionOfSeveral(outcomes, total) : conditionOf(outcomes, total);
+  const isByServer = sources > 1;
+  const condition = isByServer ? conditionOfSeveral(outcomes, sources) : conditionOf(outcomes, total);
   if (condition === 'loading' || condition === 'offline' || condition === 'unauthorized')
     return { condition, message: '' };
   const notes = isByServer ? [] : outcomes.flatMap(({ note, failure }) => failure?.sentence ?? note ?? []);
@@ -43,10 +44,15 @@ function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition
   return failures.every(({ kind }) => kind === 'unauthorized') ? 'unauthorized' : 'failed';
 }
 
-/** A server that fails has a row, so the view has no other text for it. */
-function conditionOfSeveral(outcomes: readonly Outcome[], total: number): ViewCondition {
-  if (total > 0 || outcomes.some(({ failure }) => failure)) return 'filled';
-  return outcomes.length === 0 ? 'loading' : 'empty';
+/** A server that fails has a row, so the view has no other text for it. It is empty only once all have said so. */
+function conditionOfSeveral(outcomes: readonly Outcome[], sources: number): ViewCondition {
+  if (!isEmpty(outcomes)) return 'filled';
+  return outcomes.length < sources ? 'loading' : 'empty';
+}
+
+/** Whether no source has a model or trouble, so that a view of several has no rows. */
+export function isEmpty(outcomes: readonly Outcome[]): boolean {
+  return outcomes.every(({ rows, failure, note }) => rows.length === 0 && !failure && note === undefined);
 }
 
 function isOffline({ kind }: Failure): boolean {
