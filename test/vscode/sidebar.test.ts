@@ -12,8 +12,8 @@ import { detailsOf } from '../../client/vscode/models/modelDetails.ts';
 import { askForName } from '../../client/vscode/models/nameBox.ts';
 import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
 import { commandsOf, type Line, toHtml } from '../../client/vscode/page/page.ts';
+import { stepKeys } from '../../client/vscode/stepKeys.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
-import { everyServer } from '../../client/vscode/views/everyServer.ts';
 import { type Filter, noFilter } from '../../client/vscode/views/filter.ts';
 import { showFilterBox } from '../../client/vscode/views/filterBox.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
@@ -82,13 +82,6 @@ t.test('the servers of the settings', async (t) => {
   t.strictSame(serverNames({ servers }), ['default', 'box']);
   t.strictSame(serverNames({ servers: 'wrong' as never }), ['default']);
   t.strictSame(serverNames({}), ['default']);
-  const asked: string[] = [];
-  const load = async (server: string): Promise<LoadedRows> => {
-    asked.push(server);
-    return { rows: [] };
-  };
-  for (const source of everyServer(['default', 'box'], load)) await source.load(false);
-  t.strictSame(asked, ['default', 'box']);
 });
 
 t.test('rows come as each server answers, and the newest load counts', async (t) => {
@@ -367,6 +360,9 @@ t.test('the manifest has what the views need', async (t) => {
   const hidden = (menus['commandPalette'] ?? []).filter(({ when }) => when === 'false');
   const isHidden = (id: string) => hidden.some(({ command }) => command === id);
   t.ok(isHidden('runner.cancelPull'));
+  const palette = (id: string) => (menus['commandPalette'] ?? []).find(({ command }) => command === id)?.when;
+  t.equal(palette('runner.writeCommitMessage'), 'gitOpenRepositoryCount > 0', 'also false without Git');
+  t.match(palette('runner.completion.toggleLanguage'), 'editorIsOpen', 'it is about the open file');
   const ofRows = (menus['view/item/context'] ?? []).map(({ command }) => command);
   const asks = (id: string) => titleOf(id)?.endsWith('…') === true;
   for (const id of ofRows) t.ok(isHidden(id) || asks(id), `${id} is of a row, or asks for its object`);
@@ -405,8 +401,13 @@ t.test(
     const { contributes, files } = JSON.parse(readFileSync('package.json', 'utf8'));
     const [{ steps }] = contributes.walkthroughs;
     t.ok(files.includes('client/vscode/walkthrough/*.svg'), 'the pictures are packed');
-    for (const { id, description, media, completionEvents } of steps) {
-      for (const event of completionEvents) t.match(event, /^onContext:runner\.\w+$/, id);
+    const events = steps.flatMap((step: { completionEvents: readonly string[] }) => step.completionEvents);
+    t.strictSame(
+      events,
+      stepKeys.map((key) => `onContext:runner.${key}`),
+      'the keys of the manifest are those that are set',
+    );
+    for (const { id, description, media } of steps) {
       t.match(description, /\]\((command:|https:)/, `${id} has a button`);
       const picture = readFileSync(media.svg, 'utf8');
       t.ok(media.altText && picture.length < 4_000, `${media.svg} is small, and has a text`);

@@ -4,6 +4,7 @@ import type { Status } from '../../../protocol/status.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';
 import { chatModel } from '../settings.ts';
+import { stepDone } from '../stepKeys.ts';
 import { describeAnswer } from './answerDetails.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
 import type { ChatModels, NamedModel } from './chatModel.ts';
@@ -63,7 +64,7 @@ async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.C
   try {
     const result = await converse(ask, model, turn);
     // A step of the first steps.
-    void vscode.commands.executeCommand('runner.stepDone', 'hasAnswered');
+    void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;
   } catch (error) {
     if (turn.token.isCancellationRequested) return {};

@@ -6,6 +6,7 @@ import {
 } from '../../../protocol/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel } from '../settings.ts';
+import { stepDone } from '../stepKeys.ts';
 import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
 
 /** Completes in documents while a model is set. Without one, nothing is registered and no document is sent. */
@@ -40,7 +41,7 @@ function register(
   let hasCompleted = false;
   /** A step of the first steps, ticked once. */
   const tick = () => {
-    if (!hasCompleted) void vscode.commands.executeCommand('runner.stepDone', 'hasCompleted');
+    if (!hasCompleted) void vscode.commands.executeCommand(...stepDone('hasCompleted'));
     hasCompleted = true;
   };
   const provider: vscode.InlineCompletionItemProvider = {

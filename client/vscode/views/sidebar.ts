@@ -14,7 +14,6 @@ import { originsOf, serverNames } from '../daemon/servers.ts';
 import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/runningPulls.ts';
 import { readSettings } from '../settings.ts';
-import { everyServer } from './everyServer.ts';
 import { catalogRow, localRow, runningRow } from './modelRows.ts';
 import { createModelView } from './modelView.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
@@ -34,7 +33,7 @@ export function createSidebar(
     memory,
     pulls,
     address: runnerAddress,
-    sources: () => everyServer(serverNames(readSettings()), (server) => loadLocal(daemon, server)),
+    sources: () => ofEachServer((server) => loadLocal(daemon, server)),
   });
   const running = createModelView({
     id: 'runnerModelsRunningView',
@@ -42,7 +41,7 @@ export function createSidebar(
     title: 'Running Models',
     memory,
     address: runnerAddress,
-    sources: () => everyServer(serverNames(readSettings()), (server) => loadRunning(daemon, server)),
+    sources: () => ofEachServer((server) => loadRunning(daemon, server)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
   });
   const library = createModelView({
@@ -87,6 +86,11 @@ export function createSidebar(
     selected: async (name) => all.find((view) => view.name === name)?.selected(),
     dispose: () => subscriptions.dispose(),
   };
+}
+
+/** One source for each server, because one server answers each request. */
+function ofEachServer(load: (server: string) => Promise<LoadedRows>): readonly RowSource[] {
+  return serverNames(readSettings()).map((name) => ({ name, load: () => load(name) }));
 }
 
 /** Of the named server, or of the only one. */

@@ -3,6 +3,7 @@ import { statusDidChange } from '../../../protocol/status.ts';
 import { builtInChat } from '../chat/enableChat.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { isStepKey, type StepKey } from '../stepKeys.ts';
 
 export interface WalkthroughParts {
   readonly daemon: DaemonConnection;
@@ -18,8 +19,8 @@ export function registerWalkthrough(
   extensionId: string,
   { daemon, offered }: WalkthroughParts,
 ): vscode.Disposable {
-  const done = new Set<string>();
-  const follow = (key: string, isDone: boolean) => {
+  const done = new Set<StepKey>();
+  const follow = (key: StepKey, isDone: boolean) => {
     if (!isDone) return void done.delete(key);
     done.add(key);
     tick(key);
@@ -37,7 +38,7 @@ export function registerWalkthrough(
     ),
     offered.onDidChange(() => follow('hasModel', offered.preferred !== undefined)),
     vscode.commands.registerCommand('runner.stepDone', (key: unknown) => {
-      if (typeof key === 'string' && !done.has(key)) follow(key, true);
+      if (isStepKey(key) && !done.has(key)) follow(key, true);
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
       // The steps are in a tab of the editor's own, whose input has no type.
@@ -54,7 +55,7 @@ export function registerWalkthrough(
  * The editor ticks a step when a key turns true, and never if the key was true before the editor knew the step. So a
  * key is true only for a moment.
  */
-function tick(key: string): void {
+function tick(key: StepKey): void {
   for (const value of [true, false])
     void vscode.commands.executeCommand('setContext', `runner.${key}`, value);
 }
