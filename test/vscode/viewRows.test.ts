@@ -205,11 +205,11 @@ t.test('what a row of a catalog says', async (t) => {
     sizes: ['4b', '8b'],
   });
   t.equal(describeRow(row, now).label, 'q, sizes 4b, 8b, installed, [x](command:evil) *b*');
-  const able = catalogRow({ ...entry, capabilities: ['completion', 'tools', 'audio'] }, 'cloud');
-  t.equal(able.description, 'tools audio · installed');
+  const able = catalogRow({ ...entry, capabilities: ['completion', 'tools', 'audio', 'embedding'] }, 'cloud');
+  t.equal(able.description, 'tools audio embed · installed');
   t.equal(
     able.spoken,
-    'calls tools, audio, installed',
+    'calls tools, audio, embeds, installed',
     'in the words of the other views, where there are any',
   );
 });

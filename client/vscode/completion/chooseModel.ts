@@ -16,7 +16,7 @@ export function registerChooseCompletionModel(
   const useRow = async (row: unknown) => {
     const { model, server = defaultServerName } = row as { readonly model: string; readonly server?: string };
     if (server !== defaultServerName) {
-      const sentence = `${model} is on the server ${server}. Only models of the runner at runner.host complete.`;
+      const sentence = `${model} is on the server ${server}. Completion uses only the models of the runner at runner.host.`;
       return void vscode.window.showInformationMessage(plain(sentence));
     }
     const { models } = await daemon.request(listModelsRequest, {});

@@ -108,7 +108,7 @@ async function offerInterrupted(parts: ModelCommandsParts): Promise<void> {
   const names = left.map(({ model }) => model).join(', ');
   const goOn = 'Continue';
   const choice = await vscode.window.showInformationMessage(
-    plain(`The pull of ${names} was interrupted.`),
+    plain(`The download of ${names} was interrupted.`),
     goOn,
   );
   if (choice === goOn) await Promise.all(left.map((row) => startPull(parts, row)));

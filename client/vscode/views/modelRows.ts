@@ -103,7 +103,7 @@ export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): V
   const { model, name, family, capabilities = [], sizes = [], description = '', installed, url } = entry;
   // Nearly every model completes; users choose by the other capabilities.
   const special = capabilities.filter((name) => name !== 'completion');
-  const marks = [sizes.join(' '), special.join(' '), installed ? 'installed' : ''];
+  const marks = [sizes.join(' '), special.map(shortWordOf).join(' '), installed ? 'installed' : ''];
   return {
     model,
     family,
@@ -165,6 +165,11 @@ function sayCapabilities(model: Model): readonly string[] {
 
 function sayingOf(name: string): string {
   return Object.hasOwn(sayings, name) ? sayings[name as keyof typeof sayings] : name;
+}
+
+/** A catalog may have capabilities that have no word of ours. */
+function shortWordOf(name: string): string {
+  return Object.hasOwn(shortWords, name) ? shortWords[name as keyof typeof shortWords] : name;
 }
 
 function spokenOf(parts: readonly string[]): string {
