@@ -2,6 +2,7 @@ import { isBlank, less } from './characters.ts';
 import { isRecord } from './coerce.ts';
 import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
+import { OpenString } from './openString.ts';
 import type { Mode, Scan } from './scan.ts';
 
 /** The tags of the harmony format. In it, a reply is a sequence of messages, each with a header and a channel. */
@@ -16,7 +17,7 @@ const tags = [
 ];
 /** Longer text is not a header. */
 const longestHeader = 256;
-/** Each tag in a string takes another look at the arguments. After that many, tags have their meaning again. */
+/** After that many tags in the strings of a call, tags have their meaning again. */
 const mostTagsInStrings = 16;
 
 type Body = 'thinking' | 'text' | { readonly tool: string };
@@ -36,8 +37,12 @@ export class Channels implements Mode {
   /** The whole message of a call, and the offset at which its arguments begin. */
   #source = new LongText();
   #argumentsStart = 0;
-  /** How many tags in the current arguments were part of a string. */
+  #openString = new OpenString();
+  /** How many tags in the current arguments came within a string, and where the first of them begins. */
   #tagsInStrings = 0;
+  #firstTagInString: number | undefined;
+  /** Whether the rest of the reply is prose. */
+  #isLeft = false;
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
@@ -48,6 +53,7 @@ export class Channels implements Mode {
   begin(header: string): void {
     const isWhole = header.endsWith('<|message|>');
     this.#tag = '';
+    this.#isLeft = false;
     this.#header = isWhole ? undefined : header;
     this.#body = isWhole ? 'text' : undefined;
     if (isWhole) this.#scan.sink.markup(header);
@@ -59,6 +65,8 @@ export class Channels implements Mode {
       const next = this.#tag === '' ? this.#readRun(text, at) : this.#readTag(text, at);
       this.#scan.steps += next - at + 1;
       at = next;
+      // What a call gave back may have ended the channels.
+      if (this.#isLeft) return at;
       if (this.#header !== undefined && this.#header.length > longestHeader) return this.#refuse(at);
     }
     return at;
@@ -68,7 +76,7 @@ export class Channels implements Mode {
     this.#put(this.#tag);
     this.#tag = '';
     if (this.#header !== undefined) this.#scan.giveBack(this.#header);
-    else if (typeof this.#body === 'object') this.#endCall(this.#body.tool, '');
+    else if (typeof this.#body === 'object' && !this.#tryAgain('')) this.#endCall(this.#body.tool, '');
   }
 
   #readRun(text: string, from: number): number {
@@ -100,22 +108,46 @@ export class Channels implements Mode {
     if (this.#header !== undefined && isEnd(tag)) this.#showHeader(tag);
     else if (this.#header !== undefined) this.#inHeader(tag);
     else if (tag === '<|start|>' || tag === '<|channel|>') {
+      if (this.#tryAgain(tag)) return;
       this.#end('');
       this.#header = tag;
     } else if (this.#body === undefined) {
       this.#scan.sink.markup(tag);
     } else if (tag === '<|message|>' || tag === '<|constrain|>') {
       this.#put(tag);
-    } else this.#end(tag);
+    } else if (!this.#tryAgain(tag)) this.#end(tag);
   }
 
   /** Whether the arguments so far end within a string, so that a tag is part of the string. */
   #isInString(): boolean {
-    if (this.#tagsInStrings >= mostTagsInStrings) return false;
-    const given = this.#source.toString().slice(this.#argumentsStart);
-    const isInString = endsInString(given) && !isRecord(tryParseValue(given.trim()));
-    if (isInString) this.#tagsInStrings++;
-    return isInString;
+    if (!this.#openString.isOpen || this.#tagsInStrings >= mostTagsInStrings) return false;
+    this.#tagsInStrings++;
+    // With a quote that nobody escaped, whole arguments look like an open string.
+    if (isRecord(this.#readArguments())) return false;
+    this.#firstTagInString ??= this.#source.length;
+    return true;
+  }
+
+  /**
+   * If the arguments cannot be read, a string in them did not end: then all from the first tag in a string is read once
+   * more, and tags have their meaning.
+   */
+  #tryAgain(tag: string): boolean {
+    const first = this.#firstTagInString;
+    if (typeof this.#body !== 'object' || first === undefined || isRecord(this.#readArguments()))
+      return false;
+    const text = this.#source.toString() + tag;
+    this.#source = new LongText(text.slice(0, first));
+    this.#firstTagInString = undefined;
+    this.#tagsInStrings = mostTagsInStrings;
+    this.#scan.replay(text.slice(first));
+    return true;
+  }
+
+  #readArguments(): unknown {
+    this.#scan.steps += this.#source.length;
+    const given = this.#source.toString().slice(this.#argumentsStart).trim();
+    return given === '' ? {} : given.endsWith('}') ? tryParseValue(given) : undefined;
   }
 
   #inHeader(tag: string): void {
@@ -127,7 +159,9 @@ export class Channels implements Mode {
     if (typeof this.#body === 'object') {
       this.#source = new LongText(header);
       this.#argumentsStart = header.length;
+      this.#openString = new OpenString();
       this.#tagsInStrings = 0;
+      this.#firstTagInString = undefined;
     } else this.#scan.sink.markup(header);
   }
 
@@ -167,8 +201,10 @@ export class Channels implements Mode {
   #put(text: string): void {
     if (text === '') return;
     if (this.#header !== undefined) this.#header += text;
-    else if (typeof this.#body === 'object') this.#source.add(text);
-    else if (this.#body === 'thinking') this.#think(text);
+    else if (typeof this.#body === 'object') {
+      this.#source.add(text);
+      this.#openString.add(text);
+    } else if (this.#body === 'thinking') this.#think(text);
     else if (this.#body === 'text') this.#show(text);
     else this.#putBetween(text);
   }
@@ -203,8 +239,8 @@ export class Channels implements Mode {
   }
 
   #endCall(name: string, tag: string): void {
+    const given = this.#readArguments();
     const source = this.#source.toString();
-    const given = tryParseValue(source.slice(this.#argumentsStart).trim() || '{}');
     if (isRecord(given)) {
       this.#scan.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
       this.#scan.called = true;
@@ -218,6 +254,7 @@ export class Channels implements Mode {
   #refuse(at: number): number {
     this.#scan.giveBack((this.#header ?? '') + this.#tag);
     this.#header = undefined;
+    this.#isLeft = true;
     this.#scan.toProse();
     return at;
   }
@@ -234,17 +271,6 @@ function recipientOf(header: string): string | undefined {
 /** A message may be addressed to a participant. */
 function isRole(name: string): boolean {
   return /^(?:user|assistant|all|self)$/.test(name);
-}
-
-/** Whether this start of a JSON object ends within a string. */
-function endsInString(text: string): boolean {
-  let isInside = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (character === '"') isInside = !isInside;
-    else if (character === '\\' && isInside) at++;
-  }
-  return isInside;
 }
 
 function isEnd(tag: string): boolean {

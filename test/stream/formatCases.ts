@@ -1136,6 +1136,24 @@ const examinedCases: readonly FormatCase[] = [
     '<|channel|>commentary to=functions.write_file<|message|>{"path":"a","content":"say "hi" now"}<|call|><|start|>assistant<|channel|>final<|message|>Done.<|return|>',
     [call('write_file', { path: 'a', content: 'say "hi" now' }), 'Done.'],
   ],
+  [
+    'gpt-oss',
+    'a string that never ends, then an answer',
+    '<|channel|>commentary to=functions.write_file<|message|>{"path":"a","content":"unfinished}<|call|><|start|>assistant<|channel|>final<|message|>Done.<|return|>',
+    [
+      '<|channel|>commentary to=functions.write_file<|message|>{"path":"a","content":"unfinished}<|call|>Done.',
+    ],
+  ],
+  [
+    'gpt-oss',
+    'a string that never ends, then a call and an answer in quotes',
+    '<|channel|>commentary to=functions.write_file<|message|>{"path":"a","content":"unfin<|call|><|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{"city":"Köln"}<|call|><|start|>assistant<|channel|>final<|message|>It is "done.<|return|>',
+    [
+      '<|channel|>commentary to=functions.write_file<|message|>{"path":"a","content":"unfin<|call|>',
+      cologne,
+      'It is "done.',
+    ],
+  ],
   ['nemotron-mini', 'its tag', `<toolcall> ${json} </toolcall>`, [cologne]],
   [
     'internlm',

@@ -196,6 +196,7 @@ const planted = fc
       '<｜tool▁call▁begin｜>@function@<｜tool▁sep｜>@get@\n```json\n@{"a":"@"}@\n```@<｜tool▁call▁end｜>@',
       '<invoke name="get"@>@<parameter name="a"@>@</parameter>@</invoke>@',
       '<|channel|>@commentary@ to=functions.get@ <|constrain|>json@<|message|>@{"a":"@"}@<|call|>@',
+      '<|channel|>commentary to=functions.get<|message|>{"a":"@<|call|>@<|start|>@<|channel|>final<|message|>@"@<|end|>@',
       ']<]minimax[>[<tool_call>@]<]minimax[>[<invoke name="get">@]<]minimax[>[<a>@]<]minimax[>[</a>@]<]minimax[>[</invoke>@]<]minimax[>[</tool_call>@',
     ),
     fc.array(fc.boolean(), { minLength: 16, maxLength: 16 }),
@@ -308,6 +309,14 @@ t.test('the work is linear, also for hostile input', async (t) => {
     ticks: (n) => '`'.repeat(n),
     'tick runs': (n) => '` `` ``` '.repeat(n / 9),
     channels: (n) => '<|channel|>final<|message|>a<|end|>'.repeat(n / 35),
+    'tags in the arguments of a call in a channel': (n) =>
+      `<|channel|>commentary to=get<|message|>{${'<|constrain|>'.repeat(n / 13)}`,
+    'tags in the strings of a call in a channel': (n) =>
+      `<|channel|>commentary to=get<|message|>{"a":"${'}<|constrain|>'.repeat(n / 14)}`,
+    'calls in channels whose strings never end': (n) =>
+      '<|channel|>commentary to=get<|message|>{"a":"x}<|call|>'.repeat(n / 54),
+    'long strings that never end': (n) =>
+      `<|channel|>commentary to=get<|message|>{"a":"${'x'.repeat(n / 20)}}`.repeat(20),
     'blank lines': (n) => '\n'.repeat(n),
     brackets: (n) => '['.repeat(n),
     'prefixes that are none': (n) => ']<]minimax'.repeat(n / 10),
