@@ -1084,6 +1084,29 @@ const examinedCases: readonly FormatCase[] = [
     [call('write_file', { path: 'a', content: '<b>1</b>\n</param>' })],
   ],
   [
+    'minicpm5',
+    'a section that holds the end of its call',
+    '<function name="write_file"><param name="path">a</param><param name="content">\n<![CDATA[x</param></function>y]]z>]]>\n</param></function>',
+    [call('write_file', { path: 'a', content: 'x</param></function>y]]z>' })],
+  ],
+  [
+    'minicpm5',
+    'a section that holds another parameter',
+    '<function name="get_weather"><param name="city"><![CDATA[x</param>\n<param name="note">y</param>]]></param></function>',
+    [call('get_weather', { city: 'x</param>\n<param name="note">y</param>' })],
+  ],
+  text(
+    'minicpm5',
+    'a section that never ends',
+    '<function name="write_file"><param name="path">a</param><param name="content"><![CDATA[x</param></function>',
+  ),
+  [
+    'minicpm5',
+    'half the mark of a section',
+    '<function name="get_weather"><param name="city"><![CDA</param></function>',
+    [call('get_weather', { city: '<![CDA' })],
+  ],
+  [
     'step3',
     'the name in the header too',
     '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>get_weather\n<steptml:invoke name="get_weather"><steptml:parameter name="city">Köln</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>',

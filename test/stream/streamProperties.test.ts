@@ -194,6 +194,7 @@ const planted = fc
       '<|tool_call>@call:get@{a:<|"|>@<|"|>@}@<tool_call|>@',
       '<function_calls>@get(a="@"@)@</function_calls>@',
       '<｜tool▁call▁begin｜>@function@<｜tool▁sep｜>@get@\n```json\n@{"a":"@"}@\n```@<｜tool▁call▁end｜>@',
+      '<function name="get">@<param name="a">@<![CDATA[@]]@</param>@]]>@</param>@</function>@',
       '<invoke name="get"@>@<parameter name="a"@>@</parameter>@</invoke>@',
       '<|channel|>@commentary@ to=functions.get@ <|constrain|>json@<|message|>@{"a":"@"}@<|call|>@',
       '<|channel|>commentary to=functions.get<|message|>{"a":"@<|call|>@<|start|>@<|channel|>final<|message|>@"@<|end|>@',
@@ -317,6 +318,9 @@ t.test('the work is linear, also for hostile input', async (t) => {
       '<|channel|>commentary to=get<|message|>{"a":"x}<|call|>'.repeat(n / 54),
     'long strings that never end': (n) =>
       `<|channel|>commentary to=get<|message|>{"a":"${'x'.repeat(n / 20)}}`.repeat(20),
+    'sections in a value': (n) => `<invoke name="get"><parameter name="a">${'<![CDATA[]]>'.repeat(n / 12)}`,
+    'a section that never ends': (n) =>
+      `<function name="get"><param name="a"><![CDATA[${']]</param>'.repeat(n / 10)}`,
     'blank lines': (n) => '\n'.repeat(n),
     brackets: (n) => '['.repeat(n),
     'prefixes that are none': (n) => ']<]minimax'.repeat(n / 10),

@@ -8,12 +8,10 @@ import { readCallMark } from './callMark.ts';
 import { readElementValue } from './elementValue.ts';
 import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
-import { readVerbatim, type VerbatimEnd } from './verbatim.ts';
+import { readVerbatim, sectionClose, sectionOpen, type VerbatimEnd } from './verbatim.ts';
 
 const longestName = 256;
 const nameless = /^(?:param|parameter|arg|argument)$/;
-const sectionOpen = '<![CDATA[';
-const sectionClose = ']]>';
 
 /** Reads the rest of a call written as elements, after `<function=` or a similar tag. */
 export function* readElementCall(

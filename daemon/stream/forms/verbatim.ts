@@ -1,4 +1,4 @@
-import { isBlank, less, openBrace, openBracket } from '../characters.ts';
+import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
 import { LongText } from '../longText.ts';
 import { readMark } from '../marks.ts';
@@ -23,11 +23,14 @@ export interface VerbatimEnd {
 }
 
 const longestName = 256;
+export const sectionOpen = '<![CDATA[';
+export const sectionClose = ']]>';
 
 /**
  * Reads a value that is verbatim text. A close tag ends it only if the call continues or ends right after it. Any other
  * close tag is part of the value, and so are whole calls inside. If the close tag never comes, the value ends where its
- * call certainly ends: with the reply, or where the next call begins.
+ * call certainly ends: with the reply, or where the next call begins. In a section at the beginning of a value only the
+ * end of the section counts.
  */
 export function* readVerbatim(
   source: Source,
@@ -45,12 +48,43 @@ export function* readVerbatim(
     const mark = token === undefined ? undefined : { token, text, offset };
     const end = mark === undefined ? undefined : yield* value.take(mark, context, asked);
     if (end !== undefined) return end;
-    if (mark === undefined) value.add(text);
+    if (mark === undefined) {
+      const mayBeSection = asked.form.hasSections && value.isBlank && sectionOpen.startsWith(text);
+      value.add(text);
+      if (mayBeSection && (yield* takeSectionOpen(source, value, text))) yield* takeSection(source, value);
+    }
   }
 }
 
 function mayBeginMark(code: number): boolean {
   return code === less;
+}
+
+/** Takes the rest of the mark that opens a section, as far as it comes. */
+function* takeSectionOpen(source: Source, value: Value, begun: string): Reading<boolean> {
+  for (const character of sectionOpen.slice(begun.length)) {
+    while (source.isDry) yield;
+    if (source.character !== character) return false;
+    source.at++;
+    value.add(character);
+  }
+  return true;
+}
+
+function* takeSection(source: Source, value: Value): Reading<void> {
+  let last = '';
+  for (;;) {
+    while (source.isDry) yield;
+    if (source.code === over) throw new Refusal('malformed');
+    const text = source.takeUntil((code) => code === greater);
+    value.add(text);
+    last = (last + text).slice(1 - sectionClose.length);
+    if (source.isDry || source.code !== greater) continue;
+    source.at++;
+    value.add('>');
+    if (`${last}>` === sectionClose) return;
+    last = '>';
+  }
 }
 
 /** A place where the value may have ended although the text went on. */
@@ -76,6 +110,7 @@ class Value {
   /** Whether only blanks came since the last close tag of a call. */
   #isClosing = false;
   #isAmbiguous = false;
+  isBlank = true;
 
   constructor(source: Source) {
     this.#source = source;
@@ -83,7 +118,7 @@ class Value {
 
   add(text: string): void {
     this.#text.add(text);
-    if (this.#isClosing && text.trim() !== '') this.#isClosing = false;
+    if ((this.isBlank || this.#isClosing) && text.trim() !== '') this.isBlank = this.#isClosing = false;
   }
 
   atTheEnd(): VerbatimEnd {
