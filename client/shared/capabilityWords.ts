@@ -10,6 +10,11 @@ export const shortWords = {
   embedding: 'embed',
 } as const satisfies Record<CapabilityName, string>;
 
+/** The same for any name: a catalog may have capabilities that have no word of ours. */
+export function shortWordOf(name: string): string {
+  return Object.hasOwn(shortWords, name) ? shortWords[name as CapabilityName] : name;
+}
+
 /** Words for what a model can do, in their order; `doubt` changes the word for what only its name suggests. */
 export function capabilityWords(
   { capabilities }: Pick<Model, 'capabilities'>,

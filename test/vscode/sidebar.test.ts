@@ -196,7 +196,7 @@ t.test('the box of the filter', async (t) => {
       hide: () => events['hide']?.(),
       dispose: () => (state.isDisposed = true),
     };
-    showFilterBox(box as unknown as QuickPick<QuickPickItem>, {
+    showFilterBox(box as unknown as Parameters<typeof showFilterBox>[0], {
       ...{ title: 'Filter', rows, filter, onDidChange: (narrowed) => seen.push(narrowed) },
     });
     return { box, seen, state, on: (event: string) => events[event]?.() };
@@ -207,7 +207,7 @@ t.test('the box of the filter', async (t) => {
   t.strictSame(
     box.items.map(({ label, description, alwaysShow }) => [label, description, alwaysShow]),
     [
-      ['completion', '2 models', true],
+      ['chat', '2 models', true],
       ['tools', '1 model', true],
       ['gone', '0 models', true],
     ],
@@ -444,6 +444,7 @@ t.test('a page shows every text as it is, and runs the commands of its links alo
   t.match(html, '&#60;b&#62;q');
   t.match(html, "default-src 'none'");
   t.match(html, /Window<\/th><td>at most 8,192 tokens/);
+  t.match(html, /Capabilities<\/th><td>chat</, 'in the words of the rows');
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
   t.strictSame(commandsOf(page), ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage']);
 });

@@ -268,7 +268,7 @@ t.test('filters', async (t) => {
 t.test('what a view says of its filter', async (t) => {
   const cases = [
     [{ words: ' a  b ', capabilities: ['tools'] }, 3, 11, '“a b” + tools: 3 of 11 models.'],
-    [{ words: '', capabilities: ['tools', 'vision'] }, 1, 1, 'tools + vision: 1 of 1 model.'],
+    [{ words: '', capabilities: ['tools', 'embedding'] }, 1, 1, 'tools + embed: 1 of 1 model.'],
     [
       { words: 'x', capabilities: [] },
       0,

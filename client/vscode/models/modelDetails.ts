@@ -1,6 +1,7 @@
 import { formatBytes } from '../../../protocol/bytes.ts';
 import { canChat } from '../../../protocol/choice.ts';
 import type { Model, ShowModelResult } from '../../../protocol/models.ts';
+import { shortWordOf } from '../../shared/capabilityWords.ts';
 import { describeWindow } from '../convert/contextWindow.ts';
 import type { Page, Section } from '../page/page.ts';
 import { paramsOf } from './modelRow.ts';
@@ -39,7 +40,9 @@ function stateOf({ running, remote }: Model): string {
 
 function factsOf(model: Model) {
   const { server, size, details, capabilities, modifiedAt, digest } = model;
-  const able = Object.entries(capabilities).flatMap(([name, { value }]) => (value === true ? [name] : []));
+  const able = Object.entries(capabilities).flatMap(([name, { value }]) =>
+    value === true ? [shortWordOf(name)] : [],
+  );
   const facts: readonly (readonly [string, string | number | undefined])[] = [
     ['Server', server],
     ['Size', size && formatBytes(size)],

@@ -1,3 +1,5 @@
+import { shortWordOf } from '../../shared/capabilityWords.ts';
+
 /** What a view is narrowed to. A row must match all of it. */
 export interface Filter {
   /** Words that must all occur in a model's name, in any order and case. */
@@ -42,7 +44,7 @@ export function countCapabilities(rows: readonly Filtered[]): readonly (readonly
 export function describeFilter(filter: Filter, shown: number, total: number): string {
   const { words, capabilities } = filter;
   const name = words.trim().replace(/\s+/g, ' ');
-  const what = [...(name === '' ? [] : [`“${name}”`]), ...capabilities].join(' + ');
+  const what = [...(name === '' ? [] : [`“${name}”`]), ...capabilities.map(shortWordOf)].join(' + ');
   const models = total === 1 ? '1 model' : `${total} models`;
   return shown === 0
     ? `Nothing matches ${what} among ${models}. Clear the filter to see them.`

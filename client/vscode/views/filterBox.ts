@@ -1,4 +1,5 @@
 import type { QuickPick, QuickPickItem } from 'vscode';
+import { shortWordOf } from '../../shared/capabilityWords.ts';
 import { countCapabilities, type Filter, type Filtered } from './filter.ts';
 
 export interface FilterBoxOptions {
@@ -10,13 +11,18 @@ export interface FilterBoxOptions {
   readonly onDidChange: (filter: Filter) => void;
 }
 
+/** A tick. Its label is the word that rows have for the capability. */
+interface CapabilityItem extends QuickPickItem {
+  readonly name: string;
+}
+
 /**
  * Shows a new box, and disposes of it. One box for both: the typed text is part of a name, and the ticks are what a
  * model must be able to do. The view follows each key, so the user sees when enough is typed. Escape restores the
  * filter.
  */
 export function showFilterBox(
-  box: QuickPick<QuickPickItem>,
+  box: QuickPick<CapabilityItem>,
   { title, rows, filter, onDidChange }: FilterBoxOptions,
 ): void {
   box.title = title;
@@ -25,11 +31,11 @@ export function showFilterBox(
   // A click into the filtered view only looks at it, and must not count as Escape.
   box.ignoreFocusOut = true;
   box.items = itemsOf(rows, filter);
-  box.selectedItems = box.items.filter(({ label }) => filter.capabilities.includes(label));
+  box.selectedItems = box.items.filter(({ name }) => filter.capabilities.includes(name));
   box.value = filter.words;
   let isAccepted = false;
   const publish = () =>
-    onDidChange({ words: box.value.trim(), capabilities: box.selectedItems.map(({ label }) => label) });
+    onDidChange({ words: box.value.trim(), capabilities: box.selectedItems.map(({ name }) => name) });
   box.onDidChangeValue(publish);
   box.onDidChangeSelection(publish);
   box.onDidAccept(() => {
@@ -44,11 +50,12 @@ export function showFilterBox(
 }
 
 /** The ticks stay, whatever is typed: the text is searched in the view, not among them. */
-function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): QuickPickItem[] {
+function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): CapabilityItem[] {
   const counts = new Map(countCapabilities(rows));
   for (const name of capabilities) if (!counts.has(name)) counts.set(name, 0);
-  return [...counts].map(([label, count]) => ({
-    label,
+  return [...counts].map(([name, count]) => ({
+    name,
+    label: shortWordOf(name),
     description: count === 1 ? '1 model' : `${count} models`,
     alwaysShow: true,
   }));

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../../protocol/bytes.ts';
 import type { CatalogEntry, Model } from '../../../protocol/models.ts';
-import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
+import { capabilityWords, shortWordOf, shortWords } from '../../shared/capabilityWords.ts';
 import { staysForGood } from '../../shared/expiry.ts';
 import { describeWindow, inTokens } from '../convert/contextWindow.ts';
 import { toRowName } from './rowName.ts';
@@ -165,11 +165,6 @@ function sayCapabilities(model: Model): readonly string[] {
 
 function sayingOf(name: string): string {
   return Object.hasOwn(sayings, name) ? sayings[name as keyof typeof sayings] : name;
-}
-
-/** A catalog may have capabilities that have no word of ours. */
-function shortWordOf(name: string): string {
-  return Object.hasOwn(shortWords, name) ? shortWords[name as keyof typeof shortWords] : name;
 }
 
 function spokenOf(parts: readonly string[]): string {
