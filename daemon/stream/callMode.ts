@@ -3,7 +3,7 @@ import { type BlockResult, CallReader } from './callReader.ts';
 import type { CallStart } from './callStart.ts';
 import { LongText } from './longText.ts';
 import type { Mode, Scan } from './scan.ts';
-import { type Continuation, continuationOf, mayPrecedeMention } from './sentence.ts';
+import { Sentence, type Verdict } from './sentence.ts';
 
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
@@ -14,6 +14,9 @@ export class CallMode implements Mode {
   #held = new LongText();
   /** Calls that may be quoted in a sentence. What follows them decides. */
   #found: BlockResult | undefined;
+  #sentence: Sentence | undefined;
+  /** What the last calls were, and where that was. */
+  #judged: { readonly verdict: Verdict; readonly line: number; readonly at: number } | undefined;
 
   constructor(scan: Scan) {
     this.#scan = scan;
@@ -49,37 +52,53 @@ export class CallMode implements Mode {
     if (result === undefined) return;
     if (!this.#mayBeMention(result)) return this.#take(result);
     this.#decide(result, this.#held.toString().slice(result.end));
-    // Nothing more follows, so calls that are still undecided were meant.
-    if (this.#found === result) this.#take(result);
+    if (this.#found === result) this.#settle(result, this.#sentence?.end() ?? 'meant');
   }
 
   #mayBeMention({ kind }: BlockResult): boolean {
-    const after = this.#start?.after;
-    return kind === 'calls' && after !== undefined && mayPrecedeMention(after);
+    return kind === 'calls' && this.#start?.mayBeQuoted === true;
   }
 
   /** Reads one more piece after calls that may be quoted. */
   #readOn(result: BlockResult, text: string, from: number): number {
-    const { what, end } = continuationOf(text, from);
+    const { verdict, end } = this.#judge(text, from);
     this.#scan.steps += end - from + 1;
     this.#held.add(text.slice(from, end));
-    this.#settle(result, what);
+    this.#settle(result, verdict);
     return end;
   }
 
   #decide(result: BlockResult, ahead: string): void {
+    const { sink } = this.#scan;
     this.#found = result;
-    this.#settle(result, continuationOf(ahead, 0).what);
+    this.#scan.steps += sink.line.length;
+    this.#sentence = new Sentence(sink.line, this.#earlier());
+    this.#settle(result, this.#judge(ahead, 0).verdict);
   }
 
-  #settle(result: BlockResult, what: Continuation): void {
-    if (what === 'unknown') return;
-    if (what === 'sentence')
-      this.#take({ kind: 'refused', reason: 'mention', end: result.end, begun: false });
-    else this.#take(result);
+  /** What the calls before these were, if they stand in the same sentence. */
+  #earlier(): Verdict {
+    const { line, lines, lineLength } = this.#scan.sink;
+    if (this.#judged === undefined || this.#judged.line !== lines) return 'unknown';
+    const length = lineLength - this.#judged.at;
+    return /[.:!?。：！？]/.test(length === 0 ? '' : line.slice(-length)) ? 'unknown' : this.#judged.verdict;
   }
 
-  #take(result: BlockResult): void {
+  #judge(text: string, from: number): { verdict: Verdict; end: number } {
+    for (let at = from; at < text.length; at++) {
+      const verdict = this.#sentence?.take(text.charAt(at)) ?? 'meant';
+      if (verdict !== 'unknown') return { verdict, end: at };
+    }
+    return { verdict: 'unknown', end: text.length };
+  }
+
+  #settle(result: BlockResult, verdict: Verdict): void {
+    if (verdict === 'unknown') return;
+    if (verdict === 'meant') return this.#take(result);
+    this.#take({ kind: 'refused', reason: 'mention', end: result.end, begun: false }, true);
+  }
+
+  #take(result: BlockResult, isQuoted = false): void {
     this.#found = undefined;
     const text = this.#held.toString();
     const [own, rest] = [text.slice(0, result.end), text.slice(result.end)];
@@ -87,7 +106,13 @@ export class CallMode implements Mode {
     this.#held = new LongText();
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
+    if (result.kind === 'calls' || isQuoted) this.#remember(isQuoted ? 'mention' : 'meant');
     if (rest !== '') this.#scan.replay(rest);
+  }
+
+  #remember(verdict: Verdict): void {
+    const { lines, lineLength } = this.#scan.sink;
+    this.#judged = { verdict, line: lines, at: lineLength };
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {

@@ -8,8 +8,8 @@ export interface CallStart {
   readonly opening: string;
   readonly close: string;
   readonly start: BlockStart;
-  /** The character right before it, if that is text on the same line. */
-  readonly after?: number;
+  /** Calls here may be quoted in a sentence: they stand within a line, or begin with a word. */
+  readonly mayBeQuoted?: true;
 }
 
 /** The start of a reply that may consist only of calls. */

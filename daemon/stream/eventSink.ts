@@ -1,5 +1,8 @@
 import type { StreamEvent } from './events.ts';
 
+/** So much of the current line is kept, at least. */
+export const keptLine = 256;
+
 type RunningKind = 'text' | 'thinking' | 'markup';
 
 /** Collects the events of one push. Neighbouring events of one kind become one event. */
@@ -10,10 +13,37 @@ export class EventSink {
   #running = '';
   /** The code of the last character of text. */
   last = 0;
+  /** The number of line breaks in the text, and of characters after the last of them. */
+  lines = 0;
+  lineLength = 0;
+  #line = '';
+
+  /** The end of the current line of text. */
+  get line(): string {
+    return this.#line.slice(-keptLine);
+  }
 
   text(text: string): void {
-    if (text !== '') this.last = text.charCodeAt(text.length - 1);
+    if (text === '') return;
+    const start = text.lastIndexOf('\n') + 1;
+    if (start > 0) this.#beginLine();
+    this.keep(start === 0 ? text : text.slice(start));
+    this.last = text.charCodeAt(text.length - 1);
     this.#add('text', text);
+  }
+
+  #beginLine(): void {
+    this.lines++;
+    this.#line = '';
+    this.lineLength = 0;
+  }
+
+  /** Keeps text without a line break, which was told to the caller already or is about to be. */
+  keep(text: string): void {
+    this.last = text.charCodeAt(text.length - 1);
+    this.lineLength += text.length;
+    this.#line += text;
+    if (this.#line.length > 16 * keptLine) this.#line = this.#line.slice(-keptLine);
   }
 
   thinking(text: string): void {

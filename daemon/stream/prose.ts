@@ -24,7 +24,7 @@ export class Prose implements Mode {
       const character = chunk.charCodeAt(at);
       if (character <= tick && stops[character] === 1) return false;
     }
-    scan.sink.last = chunk.charCodeAt(chunk.length - 1);
+    scan.sink.keep(chunk);
     scan.steps += chunk.length;
     return true;
   }

@@ -1,27 +1,151 @@
 import { isBlank, newline } from './characters.ts';
 
-/** What follows calls on their line: the rest of a sentence, something else, or nothing yet. */
-export type Continuation = 'sentence' | 'other' | 'unknown';
+/** What calls within a line are: a mention, meant, or not decided yet. */
+export type Verdict = 'mention' | 'meant' | 'unknown';
 
-const space = 32;
-const tab = 9;
-const openers = /["'“”‘’„«‹([{|]/;
-const continuers = /[\p{Ll},.;:!?)\]}|"'”’“‘»›…–—]/u;
+/** Openers and closers of quotes and brackets. One mark may be both, and languages turn quotes around. */
+const closersOf: Readonly<Record<string, string>> = {
+  '(': ')',
+  '[': ']',
+  '{': '}',
+  '“': '”“',
+  '‘': '’‘',
+  '„': '“”',
+  '‚': '‘’',
+  '«': '»',
+  '‹': '›',
+  '»': '«',
+  '›': '‹',
+  '「': '」',
+  '『': '』',
+  '（': '）',
+  '【': '】',
+  '［': '］',
+  '｛': '｝',
+  '《': '》',
+  '〈': '〉',
+};
+const quotes = '"“‘„‚«‹»›「『';
+/** These open only right before a call: elsewhere they may be apostrophes, closers, or marks of emphasis. */
+const closeOpeners: Readonly<Record<string, string>> = {
+  "'": "'",
+  '”': '”',
+  '’': '’',
+  '*': '*',
+  _: '_',
+  '~': '~',
+};
+const ends = /[.:!?…。．：！？\p{Extended_Pictographic}]\p{M}?$/u;
+/** A dot after a single letter, as in "e.g.", ends no sentence. */
+const abbreviation = /(?:^|[^\p{L}\p{N}])\p{L}\.$/u;
+/** What introduces an example, up to a colon. A model that means a call does not write these. */
+const introduction =
+  /(?:\b(?:examples?|for instance|e\.g\.?|such as|like (?:this|so|that)|as follows|syntax|(?:this|following|exact|correct|right) format|looks like|wrote|written|typed|beispiel|par exemple|por ejemplo|ejemplo)\b|例如|比如|例えば)[^.:!?]{0,80}[:：]$/iu;
+const continuers = /[\p{Ll}\p{Lo}\p{Lm}–—]/u;
+const fullStops = /[.。．]/;
+const separators = /[,;.!?:，、；。！？：．]/;
+/** Between letters of these scripts there are no blanks. */
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{Lm}]/u;
+const codeElement = /<(?:code|pre|kbd|samp|tt|q|td|th|blockquote)\b[^<>]{0,200}>$/i;
 
 /**
- * Whether a whole call after this character may be quoted in a sentence: after a space, a quote or a bracket. A model
- * that means a call rarely goes on with the sentence after it.
+ * Judges whether calls within a line are quoted in a sentence: a model that means a call rarely goes on with the
+ * sentence after it. The characters after the calls come one by one, until it is decided.
  */
-export function mayPrecedeMention(code: number): boolean {
-  return code === space || code === tab || openers.test(String.fromCharCode(code));
+export class Sentence {
+  readonly #open: Open;
+  readonly #hasPipe: boolean;
+  readonly #isRow: boolean;
+  readonly #isCode: boolean;
+  /** Whether a sentence, or a part of it with a colon, ends before the calls. */
+  readonly #isOver: boolean;
+  readonly #isColon: boolean;
+  /** Whether the calls stand apart from the word before them, so that they may be a part of its sentence. */
+  readonly #isApart: boolean;
+  /** What earlier calls of the sentence were. */
+  readonly #earlier: Verdict;
+  #hasDot = false;
+
+  constructor(before: string, earlier: Verdict) {
+    const said = before.trimEnd();
+    const last = said.slice(-1);
+    const plain = said.replace(/["'”’»›)\]}*_~」』）】》〉]{1,8}$/u, '');
+    this.#open = openIn(before);
+    this.#hasPipe = said.includes('|');
+    this.#isRow = /^\s*\|/.test(before);
+    this.#isCode = codeElement.test(said);
+    this.#isOver = ends.test(plain) && !abbreviation.test(plain) && !introduction.test(plain);
+    this.#isColon = /[:：]$/.test(plain);
+    this.#isApart =
+      said.length < before.length || said === '' || /[\p{Pd}|]/u.test(last) || unspaced.test(last);
+    this.#earlier = earlier;
+  }
+
+  /** Takes the next character after the calls. */
+  take(character: string): Verdict {
+    if (this.#isRow) return 'mention';
+    if (this.#hasDot) return character === '.' ? 'meant' : this.#judge('.');
+    if (character.charCodeAt(0) === newline) return this.end();
+    if (isBlank(character.charCodeAt(0))) return 'unknown';
+    if (character !== '.') return this.#judge(character);
+    this.#hasDot = true;
+    return 'unknown';
+  }
+
+  /** The line ends here. Calls with nothing after them were meant, unless the sentence mentioned others. */
+  end(): Verdict {
+    if (this.#hasDot) return this.#judge('.');
+    return this.#isRow || this.#earlier === 'mention' ? 'mention' : 'meant';
+  }
+
+  #judge(next: string): Verdict {
+    const { closers, isRightBefore, isQuote } = this.#open;
+    if (isRightBefore || isQuote || closers.includes(next)) return 'mention';
+    if ((this.#isCode && next === '<') || (this.#hasPipe && next === '|')) return 'mention';
+    if (this.#earlier !== 'unknown') return this.#earlier;
+    if (!this.#isApart) return 'meant';
+    const isOver = this.#isOver && closers === '' && !(this.#isColon && fullStops.test(next));
+    return !isOver && (continuers.test(next) || separators.test(next)) ? 'mention' : 'meant';
+  }
 }
 
-/** Looks for the first character that decides. `end` is its index, or the length of the text. */
-export function continuationOf(text: string, from: number): { what: Continuation; end: number } {
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === newline) return { what: 'other', end: at };
-    if (!isBlank(code)) return { what: continuers.test(text.charAt(at)) ? 'sentence' : 'other', end: at };
+/** What is open at the end of a text. */
+interface Open {
+  /** The characters that close it. */
+  readonly closers: string;
+  readonly isQuote: boolean;
+  /** Whether the last character has opened it. */
+  readonly isRightBefore: boolean;
+}
+
+function openIn(before: string): Open {
+  const text = before.trimEnd();
+  const stack: { readonly opener: string; readonly closers: string; readonly at: number }[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    const closed = stack.findLastIndex(({ closers }) => closers.includes(character));
+    const closers = character === '"' ? '"' : closersOf[character];
+    if (closed >= 0) stack.length = closed;
+    else if (closers !== undefined && mayOpen(text, at)) stack.push({ opener: character, closers, at });
   }
-  return { what: 'unknown', end: text.length };
+  const close = closeOpenerOf(before);
+  return {
+    closers: stack.map(({ closers }) => closers).join('') + (close ?? ''),
+    isQuote: stack.some(({ opener }) => quotes.includes(opener)),
+    isRightBefore: close !== undefined || (stack.length > 0 && stack.at(-1)?.at === text.length - 1),
+  };
+}
+
+/** Marks that may also be apostrophes, inches or faces open nothing where they are likely those. */
+function mayOpen(text: string, at: number): boolean {
+  const character = text.charAt(at);
+  if (at === text.length - 1) return true;
+  if (character === '(') return !/[:;=]/.test(text.charAt(at - 1));
+  if (!'"»›'.includes(character)) return true;
+  return !/[\p{L}\p{N}]/u.test(text.charAt(at - 1)) && !isBlank(text.charCodeAt(at + 1));
+}
+
+function closeOpenerOf(before: string): string | undefined {
+  const [, character = ''] = /(?:^|[\s([{"“«])(['”’]|[*]{1,3}|_{1,3}|~~?)$/u.exec(before) ?? [];
+  return closeOpeners[character.charAt(0)];
 }

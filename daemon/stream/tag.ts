@@ -112,10 +112,12 @@ export class Tag implements Mode {
   }
 
   #takeCall(opening: CallOpening): void {
-    const { code, shown, sink } = this.#scan;
+    const { code, shown } = this.#scan;
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
     const isTag = opening.kind === 'call';
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
+    // A word without a tag is the weakest proof, also where it begins a line.
+    const mayBeQuoted = isInLine || (isTag && opening.tag.isPrefix === true);
     this.#scan.toCall({
       lead: this.#lead,
       opening: opening.literal,
@@ -127,7 +129,7 @@ export class Tag implements Mode {
         ...(isTag ? {} : { form: opening.form }),
         ...(isTag && opening.tag.lineStart ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' } : {}),
       },
-      ...(isInLine ? { after: sink.last } : {}),
+      ...(mayBeQuoted ? { mayBeQuoted } : {}),
     });
   }
 

@@ -607,8 +607,8 @@ const cases: readonly Case[] = [
   },
   {
     name: 'Unicode white space around a call',
-    input: `a\u3000<tool_call>${json}</tool_call>\u00a0b`,
-    want: ['a\u3000', cologne, '\u00a0b'],
+    input: `ok.\u3000<tool_call>${json}</tool_call>\u00a0b`,
+    want: ['ok.\u3000', cologne, '\u00a0b'],
   },
   {
     name: 'a call in two wrappers',
