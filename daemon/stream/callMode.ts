@@ -16,7 +16,7 @@ export class CallMode implements Mode {
   #found: BlockResult | undefined;
   #sentence: Sentence | undefined;
   /** What the last calls were, and where that was. */
-  #judged: { readonly verdict: Verdict; readonly line: number; readonly at: number } | undefined;
+  #judged: { readonly verdict: Verdict; readonly at: number } | undefined;
 
   constructor(scan: Scan) {
     this.#scan = scan;
@@ -69,19 +69,21 @@ export class CallMode implements Mode {
   }
 
   #decide(result: BlockResult, ahead: string): void {
-    const { sink } = this.#scan;
+    const { line } = this.#scan.sink;
     this.#found = result;
-    this.#scan.steps += sink.line.length;
-    this.#sentence = new Sentence(sink.line, this.#earlier());
+    this.#scan.steps += line.length;
+    this.#sentence = new Sentence(line, this.#earlier(line));
     this.#settle(result, this.#judge(ahead, 0).verdict);
   }
 
   /** What the calls before these were, if they stand in the same sentence. */
-  #earlier(): Verdict {
-    const { line, lines, lineLength } = this.#scan.sink;
-    if (this.#judged === undefined || this.#judged.line !== lines) return 'unknown';
-    const length = lineLength - this.#judged.at;
-    return /[.:!?。：！？]/.test(length === 0 ? '' : line.slice(-length)) ? 'unknown' : this.#judged.verdict;
+  #earlier(line: string): Verdict {
+    const { sink } = this.#scan;
+    if (this.#judged === undefined) return 'unknown';
+    const since = sink.length - this.#judged.at;
+    const between = line.slice(Math.max(0, line.length - since));
+    const isSame = since <= line.length && !/[.:!?。：！？]/.test(between);
+    return isSame ? this.#judged.verdict : 'unknown';
   }
 
   #judge(text: string, from: number): { verdict: Verdict; end: number } {
@@ -111,8 +113,7 @@ export class CallMode implements Mode {
   }
 
   #remember(verdict: Verdict): void {
-    const { lines, lineLength } = this.#scan.sink;
-    this.#judged = { verdict, line: lines, at: lineLength };
+    this.#judged = { verdict, at: this.#scan.sink.length };
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {

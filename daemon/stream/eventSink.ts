@@ -1,7 +1,7 @@
 import type { StreamEvent } from './events.ts';
 
-/** So much of the current line is kept, at least. */
-export const keptLine = 256;
+/** So many of the last pieces of text are kept, and so many characters of the current line are told. */
+const kept = 256;
 
 type RunningKind = 'text' | 'thinking' | 'markup';
 
@@ -13,37 +13,35 @@ export class EventSink {
   #running = '';
   /** The code of the last character of text. */
   last = 0;
-  /** The number of line breaks in the text, and of characters after the last of them. */
-  lines = 0;
-  lineLength = 0;
-  #line = '';
-
-  /** The end of the current line of text. */
-  get line(): string {
-    return this.#line.slice(-keptLine);
-  }
+  /** The length of the text. */
+  length = 0;
+  readonly #pieces: string[] = Array.from({ length: kept }, () => '');
+  #next = 0;
 
   text(text: string): void {
     if (text === '') return;
-    const start = text.lastIndexOf('\n') + 1;
-    if (start > 0) this.#beginLine();
-    this.keep(start === 0 ? text : text.slice(start));
-    this.last = text.charCodeAt(text.length - 1);
+    this.keep(text);
     this.#add('text', text);
   }
 
-  #beginLine(): void {
-    this.lines++;
-    this.#line = '';
-    this.lineLength = 0;
+  /** Keeps a piece of text. Pieces are not joined before somebody asks, because most replies have no calls. */
+  keep(piece: string): void {
+    this.last = piece.charCodeAt(piece.length - 1);
+    this.length += piece.length;
+    this.#pieces[this.#next] = piece;
+    this.#next = (this.#next + 1) % kept;
   }
 
-  /** Keeps text without a line break, which was told to the caller already or is about to be. */
-  keep(text: string): void {
-    this.last = text.charCodeAt(text.length - 1);
-    this.lineLength += text.length;
-    this.#line += text;
-    if (this.#line.length > 16 * keptLine) this.#line = this.#line.slice(-keptLine);
+  /** The end of the current line of text. */
+  get line(): string {
+    let line = '';
+    let isWhole = false;
+    for (let back = 1; back <= kept && line.length < kept && !isWhole; back++) {
+      const piece = (this.#pieces[(this.#next - back + kept) % kept] ?? '').slice(-kept);
+      isWhole = piece.includes('\n');
+      line = piece + line;
+    }
+    return line.slice(line.lastIndexOf('\n') + 1).slice(-kept);
   }
 
   thinking(text: string): void {

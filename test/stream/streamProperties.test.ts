@@ -318,6 +318,7 @@ t.test('the work is linear, also for hostile input', async (t) => {
       '<|channel|>commentary to=get<|message|>{"a":"x}<|call|>'.repeat(n / 54),
     'long strings that never end': (n) =>
       `<|channel|>commentary to=get<|message|>{"a":"${'x'.repeat(n / 20)}}`.repeat(20),
+    'mentions of calls in a line': (n) => `(${'x <function=get></function> '.repeat(n / 28)}`,
     'sections in a value': (n) => `<invoke name="get"><parameter name="a">${'<![CDATA[]]>'.repeat(n / 12)}`,
     'a section that never ends': (n) =>
       `<function name="get"><param name="a"><![CDATA[${']]</param>'.repeat(n / 10)}`,
