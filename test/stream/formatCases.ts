@@ -1095,6 +1095,23 @@ const quotedCases: readonly FormatCase[] = [
   ),
   [
     'any',
+    'a parameter called properties',
+    '<tool_call>{"name": "save", "arguments": {"properties": {"a": 1}, "id": 2}}</tool_call>',
+    [call('save', { properties: { a: 1 }, id: 2 })],
+  ],
+  text(
+    'any',
+    'a schema for a tool that may have such a parameter',
+    '<tool_call>{"name": "save", "arguments": {"type": "object", "properties": {"a": {"type": "integer"}}}}</tool_call>',
+  ),
+  [
+    'any',
+    'a value beside its type',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": {"type": "string", "value": "Köln"}}}</tool_call>',
+    [call('get_weather', { city: { type: 'string', value: 'Köln' } })],
+  ],
+  [
+    'any',
     'an object that is a value',
     '<tool_call>{"name": "get_weather", "arguments": {"city": "Köln", "more": {"type": "string"}}}</tool_call>',
     [call('get_weather', { city: 'Köln', more: { type: 'string' } })],

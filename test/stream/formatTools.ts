@@ -27,6 +27,10 @@ export const formatTools = [
     },
   },
   {
+    name: 'save',
+    inputSchema: { type: 'object', anyOf: [{ properties: { properties: { type: 'object' } } }] },
+  },
+  {
     name: 'read_file',
     inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
   },

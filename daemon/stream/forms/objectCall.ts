@@ -201,7 +201,8 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
     if (isPython && !context.isTagged) throw new Refusal('mention');
     return [{ name, arguments: {}, isArgumentFree: true }];
   }
-  if (isDefinition(given, context.tools.find(name)?.inputSchema)) throw new Refusal('mention');
+  if (isDefinition(given, context.tools.find(name)?.inputSchema))
+    throw new Refusal(context.isTagged ? 'malformed' : 'mention');
   return [{ name, arguments: given }];
 }
 
