@@ -26,24 +26,28 @@ export function coerceArguments(
 ): Record<string, unknown> {
   const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
   if (!isRecord(properties)) return { ...given };
+  const known: KnownTypes = new WeakMap();
   return Object.fromEntries(
     Object.entries(given).map(([key, word]) => [
       key,
-      words.has(key) && Object.hasOwn(properties, key) ? coerceAll(word, properties[key]) : word,
+      words.has(key) && Object.hasOwn(properties, key) ? coerceAll(word, properties[key], known) : word,
     ]),
   );
 }
 
-function coerceAll(value: unknown, schema: unknown): unknown {
-  if (typeof value === 'string') return coerce(value, schema);
+/** The types of each schema of a call, because one schema may be that of many words. */
+type KnownTypes = WeakMap<object, ReadonlySet<string>>;
+
+function coerceAll(value: unknown, schema: unknown, known: KnownTypes): unknown {
+  if (typeof value === 'string') return coerce(value, schema, known);
   if (!isRecord(schema)) return value;
-  if (Array.isArray(value)) return value.map((item) => coerceAll(item, schema['items']));
+  if (Array.isArray(value)) return value.map((item) => coerceAll(item, schema['items'], known));
   if (!isRecord(value)) return value;
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => {
       const own = Object.hasOwn(properties, key) ? properties[key] : schema['additionalProperties'];
-      return [key, coerceAll(part, own)];
+      return [key, coerceAll(part, own, known)];
     }),
   );
 }
@@ -55,8 +59,10 @@ export function missingArguments(given: Record<string, unknown>, inputSchema: un
   return required.filter((name): name is string => typeof name === 'string' && !Object.hasOwn(given, name));
 }
 
-function coerce(word: string, schema: unknown): unknown {
-  const types = typesOf(schema, 0);
+function coerce(word: string, schema: unknown, known: KnownTypes): unknown {
+  if (!isRecord(schema)) return word;
+  const types = known.get(schema) ?? typesOf(schema, 0);
+  known.set(schema, types);
   const trimmed = word.trim();
   for (const type of order) {
     const value = types.has(type) ? parsers[type]?.(trimmed) : undefined;
