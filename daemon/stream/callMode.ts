@@ -73,7 +73,8 @@ export class CallMode implements Mode {
     this.#found = result;
     this.#scan.steps += line.length;
     this.#sentence = new Sentence(line, this.#earlier(line));
-    this.#settle(result, this.#judge(ahead, 0).verdict);
+    const isClosed = this.#sentence.isClosedBy(this.#held.toString().charAt(result.end - 1));
+    this.#settle(result, isClosed ? 'mention' : this.#judge(ahead, 0).verdict);
   }
 
   /** What the calls before these were, if they stand in the same sentence. */

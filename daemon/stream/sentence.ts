@@ -81,6 +81,11 @@ export class Sentence {
     this.#earlier = earlier;
   }
 
+  /** Whether this last character of the calls closes a bracket right before them: they take one that is too many. */
+  isClosedBy(last: string): boolean {
+    return this.#open.isRightBefore && this.#open.closers.includes(last);
+  }
+
   /** Takes the next character after the calls. */
   take(character: string): Verdict {
     if (this.#isRow) return 'mention';

@@ -1002,6 +1002,8 @@ const quotedCases: readonly FormatCase[] = [
   ...[
     `「${tagged}」と書いた。`,
     `（${tagged}）`,
+    `{[TOOL_CALLS][${json}]}`,
+    `[<|python_tag|>${json}]`,
     `*${tagged}*`,
     `**${tagged}**`,
     `«\u00a0${tagged}\u00a0» est un appel.`,
