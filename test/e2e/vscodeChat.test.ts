@@ -132,7 +132,8 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', {
     runner.say('Take an umbrella.');
     await ask(editor, '@runner what is the weather in Bonn?');
     t.match(lastBody().messages.at(-1), { role: 'tool', content: 'In Bonn it rains.' });
-    t.ok(await transcript(editor, /Let me look\.[\s\S]*Take an umbrella\./));
+    // The editor soon folds what was said before a call into the steps.
+    t.ok(await transcript(editor, /(?:Let me look\.|Completed 3 steps)[\s\S]*Take an umbrella\./));
     runner.say('It does.');
     await ask(editor, '@runner does it rain?');
     t.match(
