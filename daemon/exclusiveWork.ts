@@ -1,6 +1,6 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { orAborted } from './abort.ts';
-import { createSessionLocks } from './sessions/sessionLocks.ts';
+import { createProcessLocks } from './processLocks.ts';
 
 /** Work on files of the user that nobody else does at the same time, here or in another process. */
 export interface ExclusiveWork {
@@ -25,7 +25,7 @@ export interface ExclusiveWorkOptions {
 const lookEvery = 50;
 
 export function createExclusiveWork({ folder, longest, busy }: ExclusiveWorkOptions): ExclusiveWork {
-  const locks = createSessionLocks(folder);
+  const locks = createProcessLocks(folder);
   const turns = new Map<string, Promise<unknown>>();
   const locked = async <T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     const begun = performance.now();

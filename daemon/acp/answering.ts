@@ -3,7 +3,7 @@ import { linkedSignal } from '../abort.ts';
 import { InvalidParamsError } from '../errors.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-export interface TurnFrame {
+interface TurnFrame {
   readonly session: Session;
   /** Of the request. */
   readonly asked: AbortSignal;

@@ -5,7 +5,7 @@ import type { Offer } from './offer.ts';
 import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import type { Session } from './sessions.ts';
 
-export interface OptionChoiceParts {
+interface OptionChoiceParts {
   readonly core: Pick<Core, 'chatModels' | 'servers'>;
   readonly offer: Offer;
   readonly signal: AbortSignal;

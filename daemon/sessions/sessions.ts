@@ -10,12 +10,12 @@ import type {
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { linkedSignal } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
+import { createProcessLocks } from '../processLocks.ts';
 import { orDiskProblem } from './diskProblem.ts';
 import type { FolderEntry } from './folderEntries.ts';
 import { SessionFiles } from './sessionFiles.ts';
 import { createSessionId, isSessionId } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
-import { createSessionLocks } from './sessionLocks.ts';
 import type { SessionSettings } from './sessionSettings.ts';
 import { oneLine } from './title.ts';
 import { isWorthKeeping, type KeptTurn, turnToLines } from './turnRecords.ts';
@@ -72,7 +72,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 class SessionStore implements Sessions {
   readonly #options: SessionsOptions;
   readonly #files: SessionFiles;
-  readonly #locks: ReturnType<typeof createSessionLocks>;
+  readonly #locks: ReturnType<typeof createProcessLocks>;
   /** Conversations that are not written yet. */
   readonly #begun = new Map<string, Session>();
   /** The running writes, by conversation. */
@@ -85,7 +85,7 @@ class SessionStore implements Sessions {
     const { folder = '', redact, now } = options;
     this.#options = options;
     this.#files = new SessionFiles({ folder, redact, now });
-    this.#locks = createSessionLocks(join(folder, 'locks'));
+    this.#locks = createProcessLocks(join(folder, 'locks'));
   }
 
   get isKeeping(): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { HostedTool } from '../../daemon/chat/hostedTools.ts';
 import { runCalls } from '../../daemon/chat/toolCalls.ts';
-import { identityOf, identityToName } from '../../daemon/sessions/processIdentity.ts';
+import { identityOf, identityToName } from '../../daemon/processIdentity.ts';
 import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
 import { chatRequest } from '../../protocol/chat.ts';
 import { listToolsRequest, type ToolDecision, toolsDidChange } from '../../protocol/tools.ts';

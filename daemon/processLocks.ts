@@ -1,7 +1,7 @@
 import { open, readdir, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { makePrivateFolder } from '../privateFolder.ts';
+import { makePrivateFolder } from './privateFolder.ts';
 import {
   identityOf,
   identityToName,
@@ -20,8 +20,8 @@ const staleAfter = 60_000;
 /** If two processes mark at the same moment, both step back and try again. */
 const tries = 4;
 
-/** The conversations that only this process may write to. */
-export interface SessionLocks {
+/** What only this process may write to, such as a conversation or the file of a login; each has an id. */
+export interface ProcessLocks {
   /**
    * Returns the number of the process that has it open, or undefined if it is ours now. Asking again is cheap and safe.
    */
@@ -37,12 +37,12 @@ export interface SessionLocks {
 }
 
 /**
- * A process marks an open conversation with a file whose name identifies the process. It looks for marks of others only
+ * A process marks what it has open with a file whose name identifies the process. It looks for marks of others only
  * afterwards, so of two processes the second one sees the first. A mark is valid only while its process lives, so a
  * crash leaves no valid mark behind. Anybody may remove the marks of a dead process, because no later process has the
  * same name.
  */
-export function createSessionLocks(folder: string): SessionLocks {
+export function createProcessLocks(folder: string): ProcessLocks {
   const held = new Set<string>();
   const taking = new Map<string, Promise<number | undefined>>();
   let self: Promise<ProcessIdentity> | undefined;
@@ -61,7 +61,7 @@ export function createSessionLocks(folder: string): SessionLocks {
     held.delete(id);
     await unlink(await pathOf(id)).catch(() => undefined);
   };
-  /** Creates our mark. Returns false if it already existed: then the conversation is ours, and others step back. */
+  /** Creates our mark. Returns false if it already existed: then it is ours, and others step back. */
   const mark = async (id: string) => {
     await makePrivateFolder(folder);
     const file = await open(await pathOf(id), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -105,7 +105,7 @@ export function createSessionLocks(folder: string): SessionLocks {
 
 /**
  * The number of another living process that has it open. Removes the marks of processes that are gone. An empty id
- * matches every conversation.
+ * matches every id.
  */
 async function findOther(folder: string, id: string, own: ProcessIdentity): Promise<number | undefined> {
   let found: number | undefined;
