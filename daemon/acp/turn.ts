@@ -117,8 +117,8 @@ async function modelFor({ core, offer, session, teller, settle, signal }: TurnPa
   return model;
 }
 
-function noModel(url: string, elsewhere: readonly Model[]): RunnerError {
-  if (elsewhere.length > 0)
+function noModel(url: string, able: readonly Model[]): RunnerError {
+  if (able.length > 0 && able.every(({ remote }) => remote))
     return new RunnerError(
       'model-not-found',
       `Nothing was sent: every model of the runner at ${url} that can chat runs elsewhere. Choose one of them in the model picker, or pull one of your own, for example with "ollama pull qwen3:4b".`,

@@ -30,14 +30,19 @@ export interface ChatModelsOptions {
 const maxExamined = 8;
 
 export function createChatModels({ models, settings, choices, isRemote }: ChatModelsOptions): ChatModels {
+  /** The first whose turns are written; if there is none, the first without a template, which may chat too. */
   const firstWithTurns = async (
     client: RunnerClient,
     candidates: readonly Model[],
     signal: AbortSignal,
   ): Promise<Model | undefined> => {
-    for (const model of candidates.slice(0, maxExamined))
-      if (await models.hasTurns(client, model.name, signal)) return model;
-    return undefined;
+    let withoutTemplate: Model | undefined;
+    for (const model of candidates.slice(0, maxExamined)) {
+      const turns = await models.turns(client, model.name, signal);
+      if (turns === 'written') return model;
+      if (turns === 'unknown') withoutTemplate ??= model;
+    }
+    return withoutTemplate;
   };
 
   return {

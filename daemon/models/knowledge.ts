@@ -1,6 +1,7 @@
 import type { Capability, CapabilityName, ContextLength } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createEmitter, type Event } from '../event.ts';
+import type { Turns } from '../runner/chatTemplate.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';
 import { modelKey } from './name.ts';
@@ -19,8 +20,7 @@ interface Known {
   /** One of its answers had thinking. */
   hasThought?: boolean;
   isRemote?: boolean;
-  /** Whether it has no turns and only continues a text. */
-  goesOnWithText?: boolean;
+  turns?: Turns;
   maximumContext?: number;
   allocatedContext?: number;
   modelfileContext?: number;
@@ -56,8 +56,8 @@ export interface ModelKnowledge {
   context(server: Server, model: string): ContextLength;
   /** Whether its server is known to forward its requests to another host. */
   isRemote(server: Server, model: string): boolean;
-  /** Whether its template is known to have no turns. */
-  goesOnWithText(server: Server, model: string): boolean;
+  /** Whether its prompts have turns; undefined if that was not asked. */
+  turns(server: Server, model: string): Turns | undefined;
   /** Whether `show` has been asked since the model's digest last changed. */
   isShown(server: Server, model: string): boolean;
   /**
@@ -176,7 +176,7 @@ export function createModelKnowledge(): ModelKnowledge {
       const found = entryAt(id);
       found.isShown = true;
       if (show.capabilities) found.shown = new Set(show.capabilities);
-      found.goesOnWithText = show.goesOnWithText === true;
+      if (show.turns) found.turns = show.turns;
       if (show.remoteHost !== undefined) found.isRemote = true;
       if (show.maximumContext) found.maximumContext = show.maximumContext;
       const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
@@ -214,7 +214,7 @@ export function createModelKnowledge(): ModelKnowledge {
     },
     context: (server, model) => contextOf(entry(server, model)),
     isRemote: (server, model) => entry(server, model).isRemote === true,
-    goesOnWithText: (server, model) => entry(server, model).goesOnWithText === true,
+    turns: (server, model) => entry(server, model).turns,
     isShown: (server, model) => entry(server, model).isShown === true,
   };
 }

@@ -2,6 +2,7 @@ import { canChat } from '../../protocol/choice.ts';
 import type { CapabilityName, ListModelsResult, Model, ShowModelResult } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
+import type { Turns } from '../runner/chatTemplate.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { WireList, WireModel } from '../runner/wire.ts';
 import type { ModelKnowledge } from './knowledge.ts';
@@ -29,8 +30,8 @@ export interface Models {
   names(client: RunnerClient, signal: AbortSignal): Promise<readonly string[]>;
   /** Whether the model is known to embed and is not known to chat. */
   onlyEmbeds(client: RunnerClient, model: string): boolean;
-  /** Whether a user can talk to it; false if its template is known to have no turns. */
-  hasTurns(client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean>;
+  /** Whether a user can talk to it, as far as its template says. If the runner does not say, turns count as written. */
+  turns(client: RunnerClient, model: string, signal: AbortSignal): Promise<Turns>;
   /** Discards the kept list, because it has changed. */
   forgetList(client: RunnerClient): void;
   /** Asks the runner for these capabilities if they are not known. A failure leaves them unknown. */
@@ -165,9 +166,9 @@ export function createModels(knowledge: ModelKnowledge, now: () => number): Mode
       return embedding.value === true && completion.value !== true;
     },
 
-    async hasTurns(client, model, signal) {
+    async turns(client, model, signal) {
       if (!knowledge.isShown(client.server, model)) await learnShown(client, model, signal);
-      return !knowledge.goesOnWithText(client.server, model);
+      return knowledge.turns(client.server, model) ?? 'written';
     },
 
     forgetList(client) {

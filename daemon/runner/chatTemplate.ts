@@ -1,19 +1,28 @@
 /**
- * Whether `show` says that a model only continues a text: its template has no turns, and nothing else shows that the
- * runner would write them. If the runner says too little, this is false.
+ * Whether a model's prompts have turns: `none` if its template only continues a text or fills a hole in it. `unknown` is
+ * a model without a template: it may have been trained to chat all the same.
  */
-export function goesOnWithText(show: Readonly<Record<string, unknown>>): boolean {
+export type Turns = 'written' | 'unknown' | 'none';
+
+/**
+ * What `show` says about the turns of a model. Something other than the template may write them. If the runner says too
+ * little, they count as written.
+ */
+export function turnsOf(show: Readonly<Record<string, unknown>>): Turns {
   const { template } = show;
-  return typeof template === 'string' && hasNoTurns(template) && !isRenderedOtherwise(show);
+  const isRead = typeof template === 'string' && template.length <= maxBareLength;
+  return !isRead || isRenderedOtherwise(show) ? 'written' : turnsIn(template);
 }
 
 /** A longer template than this many characters has turns. */
 const maxBareLength = 2_000;
 
-/** The template of a model that only completes is just the prompt, or puts the text around a hole between marks. */
-function hasNoTurns(template: string): boolean {
-  if (template.length > maxBareLength || /\.(Messages|System|Response)\b/.test(template)) return false;
-  return template.includes('.Suffix') || /^\{\{-? *\.Prompt *-?\}\}$/.test(template.trim());
+function turnsIn(template: string): Turns {
+  // The runner shows this for a model that has no template.
+  if (/^\{\{-? *\.Prompt *-?\}\}$/.test(template.trim())) return 'unknown';
+  return template.includes('.Suffix') && !/\.(Messages|System|Response)\b/.test(template)
+    ? 'none'
+    : 'written';
 }
 
 /**

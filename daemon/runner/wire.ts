@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
-import { goesOnWithText } from './chatTemplate.ts';
+import { type Turns, turnsOf } from './chatTemplate.ts';
 import { refuseExcess } from './jsonLines.ts';
 
 /** A line of `/api/chat`, validated. Absent counts are 0. */
@@ -70,8 +70,7 @@ export interface WireShow {
   /** Text with one parameter on each line. */
   readonly parameters?: string;
   readonly template?: string;
-  /** True if it has no turns and only continues a text. */
-  readonly goesOnWithText?: true;
+  readonly turns?: Turns;
   readonly system?: string;
   readonly license?: string;
   readonly modelfile?: string;
@@ -162,7 +161,7 @@ export function parseShow(value: unknown): WireShow {
     maximumContext: maximumContextOf(show['model_info']),
     parameters,
     template: asString(show['template']),
-    goesOnWithText: goesOnWithText(show) || undefined,
+    turns: turnsOf(show),
     system: asString(show['system']),
     license: asString(show['license']),
     modelfile: asString(show['modelfile']),

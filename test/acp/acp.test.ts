@@ -545,6 +545,23 @@ t.test('nothing is sent elsewhere before a model is chosen that runs there', asy
   t.same(picker(chosen.configOptions, 'model'), { chosen: 'cloudy:cloud', values: ['cloudy:cloud'] });
   runner.say('High up.');
   t.match(await ask(sessionId, text('?')), { stopReason: 'end_turn' });
+
+  const filler = { name: 'filler:1b', template: '<PRE>{{ .Prompt }}<SUF>{{ .Suffix }}<MID>' };
+  const mixed = await start(t, [cloudy, filler]);
+  const session = await mixed.open();
+  await t.rejects(
+    mixed.ask(session.sessionId, text('?')),
+    failsWith({ code: -33004, message: /no model that can chat/ }),
+    'one that only completes is here',
+  );
+});
+
+t.test('a model without a template answers where no other can chat', async (t) => {
+  const { runner, open, ask } = await start(t, [{ name: 'bare:1b', template: '{{ .Prompt }}' }]);
+  const { sessionId, configOptions } = await open();
+  t.match(picker(configOptions, 'model'), { chosen: 'bare:1b' });
+  runner.say('Plainly.');
+  t.match(await ask(sessionId, text('?')), { stopReason: 'end_turn' });
 });
 
 t.test('bytes that are no message are answered; the end of the input ends all, with 0', async (t) => {

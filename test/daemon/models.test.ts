@@ -13,7 +13,7 @@ import { createModels } from '../../daemon/models/models.ts';
 import { modelKey, parseModelName } from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
-import { goesOnWithText } from '../../daemon/runner/chatTemplate.ts';
+import { type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import type { WireModel } from '../../daemon/runner/wire.ts';
 import type { Model } from '../../protocol/models.ts';
@@ -312,7 +312,7 @@ function runnerWith(listed: readonly WireModel[]) {
     running: [] as readonly WireModel[],
     failure: undefined as unknown,
     noPs: undefined as unknown,
-    goesOnWithText: [] as readonly string[],
+    turns: {} as Readonly<Record<string, Turns>>,
     atOnce: 0,
     most: 0,
   };
@@ -332,7 +332,7 @@ function runnerWith(listed: readonly WireModel[]) {
       answer(`show ${model}`, {
         system: model,
         parameters: 'num_ctx 1',
-        ...(state.goesOnWithText.includes(model) ? { goesOnWithText: true } : {}),
+        turns: state.turns[model] ?? 'written',
       }),
   } as unknown as RunnerClient;
   const take = () => state.asked.splice(0).sort();
@@ -451,6 +451,7 @@ t.test('which model answers where nobody says so', async (t) => {
   const installed: readonly WireModel[] = [
     { name: 'embeds:1b', capabilities: ['embedding'], modifiedAt: '2026-01-09T00:00:00Z' },
     { name: 'cloud:480b', ...chats, remoteHost: 'https://far', modifiedAt: '2026-01-08T00:00:00Z' },
+    { name: 'bare:1b', ...chats, modifiedAt: '2026-01-08T00:00:00Z' },
     { name: 'base:1b', ...chats, modifiedAt: '2026-01-07T00:00:00Z' },
     { name: 'coder:1b', ...chats, modifiedAt: '2026-01-06T00:00:00Z' },
     { name: 'new:8b', ...chats, modifiedAt: '2026-01-05T00:00:00Z' },
@@ -531,12 +532,23 @@ t.test('which model answers where nobody says so', async (t) => {
       want: { model: 'coder:1b', from: 'newest' },
     },
     { name: 'none', only: ['embeds:1b', 'base:1b', 'cloud:480b'], want: { model: undefined } },
+    {
+      name: 'one without a template, where no other can chat',
+      only: ['embeds:1b', 'base:1b', 'bare:1b', 'cloud:480b'],
+      want: { model: 'bare:1b', from: 'newest' },
+    },
+    {
+      name: 'one with a template before a loaded one without',
+      only: ['bare:1b', 'old:8b'],
+      running: ['bare:1b'],
+      want: { model: 'old:8b', from: 'newest' },
+    },
   ];
   for (const { name, settings = {}, chosen, running = [], only, want } of cases)
     t.test(name, async (t) => {
       const { client, state } = runnerWith(installed.filter((model) => only?.includes(model.name) ?? true));
       state.running = running.map((loaded) => ({ name: loaded }));
-      state.goesOnWithText = ['base:1b'];
+      state.turns = { 'base:1b': 'none', 'bare:1b': 'unknown' };
       const knowledge = createModelKnowledge();
       const choices = createChatModelChoices(undefined, quiet);
       const models = createModels(knowledge, Date.now);
@@ -553,28 +565,28 @@ t.test('which model answers where nobody says so', async (t) => {
 t.test('a template says whether a model has turns', async (t) => {
   const bare = '{{ .Prompt }}';
   const hole = '{{ if .Suffix }}<PRE>{{ .Prompt }}<SUF>{{ .Suffix }}<MID>{{ else }}{{ .Prompt }}{{ end }}';
-  const cases: readonly { name: string; show: object; want: boolean }[] = [
-    { name: 'the prompt alone', show: { template: bare }, want: true },
-    { name: 'the prompt alone, trimmed', show: { template: '{{- .Prompt -}}\n' }, want: true },
-    { name: 'a hole', show: { template: hole }, want: true },
-    { name: 'turns', show: { template: '{{ range .Messages }}{{ .Content }}{{ end }}' }, want: false },
-    { name: 'turns and a hole', show: { template: `${hole}{{ .System }}` }, want: false },
-    { name: 'marks around the prompt', show: { template: '[INST] {{ .Prompt }} [/INST]' }, want: false },
-    { name: 'nothing said', show: {}, want: false },
+  const cases: readonly { name: string; show: object; want: Turns }[] = [
+    { name: 'the prompt alone', show: { template: bare }, want: 'unknown' },
+    { name: 'the prompt alone, trimmed', show: { template: '{{- .Prompt -}}\n' }, want: 'unknown' },
+    { name: 'a hole', show: { template: hole }, want: 'none' },
+    { name: 'turns', show: { template: '{{ range .Messages }}{{ .Content }}{{ end }}' }, want: 'written' },
+    { name: 'turns and a hole', show: { template: `${hole}{{ .System }}` }, want: 'written' },
+    { name: 'marks around the prompt', show: { template: '[INST] {{ .Prompt }} [/INST]' }, want: 'written' },
+    { name: 'nothing said', show: {}, want: 'written' },
     {
       name: 'a renderer of the runner',
       show: { template: bare, modelfile: 'FROM x\nRENDERER qwen3-coder\n' },
-      want: false,
+      want: 'written',
     },
     {
       name: "a template in the model's file",
       show: { template: bare, model_info: { 'tokenizer.chat_template': 'x' } },
-      want: false,
+      want: 'written',
     },
-    { name: 'tools', show: { template: bare, capabilities: ['completion', 'tools'] }, want: false },
-    { name: 'another host', show: { template: bare, remote_host: 'https://far' }, want: false },
+    { name: 'tools', show: { template: bare, capabilities: ['completion', 'tools'] }, want: 'written' },
+    { name: 'another host', show: { template: bare, remote_host: 'https://far' }, want: 'written' },
   ];
-  for (const { name, show, want } of cases) t.equal(goesOnWithText({ ...show }), want, name);
+  for (const { name, show, want } of cases) t.equal(turnsOf({ ...show }), want, name);
 });
 
 t.test('what was chosen last is kept for every daemon, and a broken file chooses nothing', async (t) => {

@@ -16,7 +16,11 @@ local none = 'No model that can chat is installed. Get one with :RunnerPull NAME
 ---@param fail fun(message: string)
 local function explain(fail)
   models.list(function(list)
-    fail(vim.iter(list):any(models.can_chat) and none_here or none)
+    local able = vim.tbl_filter(models.can_chat, list)
+    local is_elsewhere = #able > 0 and vim.iter(able):all(function(model)
+      return model.remote ~= nil
+    end)
+    fail(is_elsewhere and none_here or none)
   end, fail)
 end
 
