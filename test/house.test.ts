@@ -272,6 +272,16 @@ t.test('the thinking of a completion is read by the library alone', async (t) =>
   t.notMatch(filter?.text, /RegExp|\.(exec|test|match|replace|indexOf)\(/);
 });
 
+t.test('tests in an editor or a browser wait for what happens, never for a time', async (t) => {
+  const tests = readSources('test').filter(({ path }) => !path.startsWith('test/bench/'));
+  t.ok(tests.some(({ path }) => path.startsWith('test/e2e/vscode')));
+  const waiting = tests.filter(({ text }) => /\.waitForTimeout\(/.test(text));
+  t.strictSame(
+    waiting.map(({ path }) => path),
+    [],
+  );
+});
+
 t.test('no merge was left half done', async (t) => {
   const pages = [
     ...readdirSync('docs').map((name) => join('docs', name)),

@@ -1,11 +1,12 @@
 import type { Locator } from 'playwright-core';
-import { ask, type Editor, type Host, modelIds, skipWithoutEditor, startEditor } from '../support/editor.ts';
+import { ask, type Editor, editorParts, type Host, modelIds, startEditor } from '../support/editor.ts';
+import { needs } from '../support/parts.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { createFigures, median } from './figures.ts';
 
 const { section, row } = createFigures('vscode');
 section('VS Code, the packed extension (medians)');
-const missing = skipWithoutEditor();
+const { skip: missing } = needs(...editorParts);
 if (missing) row('all of it', `left out: ${missing}`);
 else {
   await activation();

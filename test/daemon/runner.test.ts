@@ -27,9 +27,9 @@ import {
   parseWorkLine,
 } from '../../daemon/runner/wire.ts';
 import { isLoopback, parseAddress } from '../../protocol/address.ts';
-import { skipWithout } from '../support/debian.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
+import { needs } from '../support/parts.ts';
 import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
 
 const timeouts = { connect: 2_000, list: 2_000, firstByte: 2_000, idle: 2_000 };
@@ -883,7 +883,7 @@ t.test('a cancel closes the socket, before the first byte and in the middle', as
 
 t.test(
   'a self-signed certificate is trusted where its file is named, and only there',
-  { skip: skipWithout('openssl') },
+  needs('openssl'),
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'runner-tls-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,6 +8,7 @@ import { createPostgresAccess } from '../../docs-service/auth/postgresAccess.ts'
 import type { NewCode } from '../../docs-service/auth/signInStore.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { needs } from '../support/parts.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -15,8 +16,6 @@ import { temporaryFolder } from '../support/temporaryFolder.ts';
 type Open = () => Promise<AccessStores>;
 
 const bin = tryFindPostgres();
-// In continuous integration nothing is left out.
-const skip = bin || process.env['CI'] ? false : 'PostgreSQL is not installed: apt-get install postgresql';
 const now = Date.UTC(2026, 10, 22);
 
 t.test('in SQLite', async (t) => {
@@ -45,7 +44,7 @@ t.test('a file of the first version is taken over, and one of a later version re
   newer.close();
 });
 
-t.test('in PostgreSQL', { skip, timeout: 180_000 }, async (t) => {
+t.test('in PostgreSQL', { ...needs('postgres'), timeout: 180_000 }, async (t) => {
   const server = startPostgres(bin ?? '');
   t.teardown(() => server.remove());
   const address = server.database('access');

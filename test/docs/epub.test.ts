@@ -9,9 +9,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createEpub } from '../../docs-service/formats/epub/epub.ts';
 import type { EpubJob } from '../../docs-service/formats/renderJob.ts';
-import { skipWithout } from '../support/debian.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
 import { markdownText } from '../support/markdownTexts.ts';
+import { needs } from '../support/parts.ts';
 import { pictures } from '../support/pictures.ts';
 import { filesOf } from '../support/zip.ts';
 
@@ -228,7 +228,7 @@ const hostilePages: Readonly<Record<string, string>> = {
 
 t.test(
   'epubcheck finds no error and no warning in any of the books',
-  { timeout: 200_000, skip: skipWithout('java', 'default-jre-headless') },
+  { ...needs('java'), timeout: 200_000 },
   async (t) => {
     const folder = t.testdir({});
     for (const [name, bytes] of books) {

@@ -12,6 +12,7 @@ import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { type OptionSpecs, parseOptions } from '../../docs-service/options.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
+import { needs } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -39,15 +40,6 @@ function tableBelow(head: string): readonly (readonly string[])[] {
 
 const plain = (cell = '') => cell.replaceAll('`', '').trim();
 
-/** Undefined where the program is there; else what to say. What .ci/run installs is there when CI is set. */
-function missing(program: string, aptPackage = program): string | undefined {
-  if (spawnSync('which', [program]).status === 0) return undefined;
-  const line = `not tested: ${program} is missing; install it with: apt-get install ${aptPackage}`;
-  const [, installed = ''] = /^for package in (.*); do$/m.exec(readFileSync('.ci/run', 'utf8')) ?? [];
-  if (process.env['CI'] && installed.split(' ').includes(aptPackage)) throw new Error(line);
-  return line;
-}
-
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -57,63 +49,65 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-t.test('the commands of the page run, one after the other, against a real service', async (t) => {
-  const lacks = missing('curl') ?? missing('bash');
-  if (lacks) return t.comment(lacks);
-  const folder = await temporaryFolder(t, {
-    'bin/runner-docs': `#!/bin/sh\nexec "${process.execPath}" "${runnerDocsPath}" "$@"\n`,
-    // So that an error is one.
-    '.curlrc': 'fail-with-body\nsilent\nshow-error\n',
-  });
-  chmodSync(join(folder, 'bin/runner-docs'), 0o755);
-  const run = (script: string) =>
-    spawnSync('bash', ['--norc', '-eu', '-o', 'pipefail', '-c', script], {
-      cwd: folder,
-      env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder },
-      encoding: 'utf8',
-      timeout: 100_000,
+t.test(
+  'the commands of the page run, one after the other, against a real service',
+  needs('curl', 'bash'),
+  async (t) => {
+    const folder = await temporaryFolder(t, {
+      'bin/runner-docs': `#!/bin/sh\nexec "${process.execPath}" "${runnerDocsPath}" "$@"\n`,
+      // So that an error is one.
+      '.curlrc': 'fail-with-body\nsilent\nshow-error\n',
     });
-  const [first = '', ...others] = blocksOf('sh');
-  t.ok(others.length > 3, 'the page has blocks that run');
-  t.match(run(first), { status: 0, stderr: '' }, first);
-  const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data')];
-  const service = await serveDocs(places);
-  t.teardown(() => service.stop());
-  t.strictSame(await service.whenReady(), { documents: 2, problems: 0 });
+    chmodSync(join(folder, 'bin/runner-docs'), 0o755);
+    const run = (script: string) =>
+      spawnSync('bash', ['--norc', '-eu', '-o', 'pipefail', '-c', script], {
+        cwd: folder,
+        env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder },
+        encoding: 'utf8',
+        timeout: 100_000,
+      });
+    const [first = '', ...others] = blocksOf('sh');
+    t.ok(others.length > 3, 'the page has blocks that run');
+    t.match(run(first), { status: 0, stderr: '' }, first);
+    const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data')];
+    const service = await serveDocs(places);
+    t.teardown(() => service.stop());
+    t.strictSame(await service.whenReady(), { documents: 2, problems: 0 });
 
-  const { status, stdout, stderr } = run(others.map((block, at) => `echo "## ${at}"\n${block}`).join('\n'));
-  const script = others.join('\n');
-  t.ok(script.includes('http://127.0.0.1:4000'), 'the page asks at the usual address');
-  t.not(status, 0, 'where nothing answers, the commands fail');
-  const asked = run(
-    others
-      .map((block, at) => `echo "## ${at}"\n${block}`)
-      .join('\n')
-      .replaceAll('http://127.0.0.1:4000', service.origin),
-  );
-  t.equal(asked.status, 0, `${asked.stdout.slice(-2_000)}${asked.stderr}`);
-  t.match(asked.stdout, /"items":\[\{"slug":"welcome"/, 'a list');
-  t.match(asked.stdout, /\nID +SCOPES .*\n\w+ +read draft +https:\/\/ada\.example\//, 'the tokens');
-  t.match(asked.stdout, /<a href="[^"]*\/manual\.html"/, 'a link to the other document');
-  for (const [file, bytes] of Object.entries({
-    'welcome.pdf': '%PDF-',
-    'book.epub': 'PK',
-    beginning: '%PDF-',
-  }))
-    t.equal(readFileSync(join(folder, file)).toString('latin1', 0, bytes.length), bytes, file);
-  t.equal(readFileSync(join(folder, 'beginning')).length, 100);
-  t.match(await runDocs(['doctor', ...places]), { code: 0, stdout: /2 documents can be read/ });
+    const { status, stdout, stderr } = run(others.map((block, at) => `echo "## ${at}"\n${block}`).join('\n'));
+    const script = others.join('\n');
+    t.ok(script.includes('http://127.0.0.1:4000'), 'the page asks at the usual address');
+    t.not(status, 0, 'where nothing answers, the commands fail');
+    const asked = run(
+      others
+        .map((block, at) => `echo "## ${at}"\n${block}`)
+        .join('\n')
+        .replaceAll('http://127.0.0.1:4000', service.origin),
+    );
+    t.equal(asked.status, 0, `${asked.stdout.slice(-2_000)}${asked.stderr}`);
+    t.match(asked.stdout, /"items":\[\{"slug":"welcome"/, 'a list');
+    t.match(asked.stdout, /\nID +SCOPES .*\n\w+ +read draft +https:\/\/ada\.example\//, 'the tokens');
+    t.match(asked.stdout, /<a href="[^"]*\/manual\.html"/, 'a link to the other document');
+    for (const [file, bytes] of Object.entries({
+      'welcome.pdf': '%PDF-',
+      'book.epub': 'PK',
+      beginning: '%PDF-',
+    }))
+      t.equal(readFileSync(join(folder, file)).toString('latin1', 0, bytes.length), bytes, file);
+    t.equal(readFileSync(join(folder, 'beginning')).length, 100);
+    t.match(await runDocs(['doctor', ...places]), { code: 0, stdout: /2 documents can be read/ });
 
-  await service.stop();
-  await runDocs(['token', 'create', '--data', join(folder, 'data'), '--me', 'https://later.example/']);
-  const restore = 'cd data && rm -f access.db access.db-wal access.db-shm && cp ../tokens.db access.db';
-  t.match(page, /delete `access\.db`, `access\.db-wal` and `access\.db-shm`/);
-  t.equal(run(restore).status, 0);
-  const restored = await runDocs(['token', 'list', '--data', join(folder, 'data')]);
-  t.match(restored, { code: 0, stdout: /ada\.example/ });
-  t.notMatch(restored.stdout, /later\.example/, 'a backup restored as the page says is what it was');
-  t.notOk(stdout.includes('rdocs_') || stderr.includes('rdocs_'), 'no token was shown');
-});
+    await service.stop();
+    await runDocs(['token', 'create', '--data', join(folder, 'data'), '--me', 'https://later.example/']);
+    const restore = 'cd data && rm -f access.db access.db-wal access.db-shm && cp ../tokens.db access.db';
+    t.match(page, /delete `access\.db`, `access\.db-wal` and `access\.db-shm`/);
+    t.equal(run(restore).status, 0);
+    const restored = await runDocs(['token', 'list', '--data', join(folder, 'data')]);
+    t.match(restored, { code: 0, stdout: /ada\.example/ });
+    t.notMatch(restored.stdout, /later\.example/, 'a backup restored as the page says is what it was');
+    t.notOk(stdout.includes('rdocs_') || stderr.includes('rdocs_'), 'no token was shown');
+  },
+);
 
 t.test('npm run docs serves these pages, and nothing is wrong with them', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -283,13 +277,15 @@ t.test('the compose files name what there is', async (t) => {
     t.match(fileOf('compose.postgres.yaml'), new RegExp(`^      ${name}: `, 'm'), name);
 });
 
-t.test('the unit of systemd is valid', async (t) => {
+t.test('the unit of systemd sets what the service reads', async (t) => {
   const unit = fileOf('runner-docs.service');
   const [, pairs = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
   parseEnvironment(t, Object.fromEntries(pairs.split(' ').map((pair) => pair.split('='))));
   t.notMatch(unit, /^MemoryDenyWriteExecute/m, 'Node compiles as it runs');
-  const lacks = missing('systemd-analyze', 'systemd');
-  if (lacks) return t.comment(lacks);
+});
+
+t.test('systemd finds no mistake in its unit', needs('systemd'), async (t) => {
+  const unit = fileOf('runner-docs.service');
   const verify = async (text: string) => {
     // The program and its user need not be on this machine.
     const local = text.replace('/usr/bin/node', process.execPath);
@@ -303,9 +299,7 @@ t.test('the unit of systemd is valid', async (t) => {
   t.match(broken.stderr, /ProtectClok/, 'an unknown key would be noticed');
 });
 
-t.test('the Caddyfile is valid', async (t) => {
-  const lacks = missing('caddy');
-  if (lacks) return t.comment(lacks);
+t.test('the Caddyfile is valid', needs('caddy'), async (t) => {
   const folder = await temporaryFolder(t);
   const { status, stderr } = spawnSync(
     'caddy',
@@ -315,9 +309,7 @@ t.test('the Caddyfile is valid', async (t) => {
   t.equal(status, 0, stderr);
 });
 
-t.test('nginx passes on what the service needs', async (t) => {
-  const lacks = missing('nginx', 'nginx-light') ?? missing('openssl');
-  if (lacks) return t.comment(lacks);
+t.test('nginx passes on what the service needs', needs('nginx', 'openssl'), async (t) => {
   const [port, http, https] = [await freePort(), await freePort(), await freePort()];
   const folder = await temporaryFolder(t, { 'content/one.md': '# One' });
   await writeFiles(folder, {

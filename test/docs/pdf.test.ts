@@ -1,17 +1,17 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
-import { skipWithout } from '../support/debian.ts';
+import { needs, places } from '../support/parts.ts';
 import { pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
 
-const skip = skipWithout('pdftotext', 'poppler-utils');
-const cjk = '/usr/share/fonts/opentype/noto';
+const parts = needs('poppler');
+const cjk = places.notoCjk;
 
 t.test(
   'text is there in its order, with title, description, authors, date and page numbers',
-  { skip },
+  parts,
   async (t) => {
     const document = {
       title: 'The guide',
@@ -30,7 +30,7 @@ t.test(
   },
 );
 
-t.test('metadata says what the front matter says', { skip }, async (t) => {
+t.test('metadata says what the front matter says', parts, async (t) => {
   const document = {
     title: 'Ключ ☂ "x"',
     description: 'About it',
@@ -51,7 +51,7 @@ t.test('metadata says what the front matter says', { skip }, async (t) => {
   t.match(Buffer.from(bytes).toString('latin1'), /\/Lang \(de\)/);
 });
 
-t.test('code keeps its spaces, in a font of its own', { skip }, async (t) => {
+t.test('code keeps its spaces, in a font of its own', parts, async (t) => {
   const code = [
     'def f(x):',
     '    if x  ==  1:',
@@ -74,24 +74,20 @@ t.test('code keeps its spaces, in a font of its own', { skip }, async (t) => {
   t.match(poppler('pdffonts', bytes), /JetBrainsMono-Regular .* yes yes yes/);
 });
 
-t.test(
-  'headings are bookmarks, and a long document has a list of contents with pages',
-  { skip },
-  async (t) => {
-    const chapter = (n: number) =>
-      `## Chapter ${n}\n\n${'Words of it. '.repeat(120)}\n\n### Part ${n}\n\n${'More words. '.repeat(120)}`;
-    const { bytes } = await createPdf(pdfJob(Array.from({ length: 5 }, (_, n) => chapter(n)).join('\n\n')));
-    const outline = /<outline>[\s\S]*<\/outline>/.exec(poppler('pdftohtml', bytes))?.[0] ?? '';
-    t.match(outline, />Chapter 4<\/item>\s*<outline>\s*<item page="\d+">Part 4<\/item>/);
-    const text = textOf(bytes);
-    const [, page] = /^ *Chapter 4 +(\d+)$/m.exec(text) ?? [];
-    const pages = text.split('\f');
-    t.match(pages[Number(page) - 1], /^ *Chapter 4$/m, 'the number is that of the page');
-    t.match(poppler('pdfinfo', bytes, ['-dests']), /"chapter-4"/);
-  },
-);
+t.test('headings are bookmarks, and a long document has a list of contents with pages', parts, async (t) => {
+  const chapter = (n: number) =>
+    `## Chapter ${n}\n\n${'Words of it. '.repeat(120)}\n\n### Part ${n}\n\n${'More words. '.repeat(120)}`;
+  const { bytes } = await createPdf(pdfJob(Array.from({ length: 5 }, (_, n) => chapter(n)).join('\n\n')));
+  const outline = /<outline>[\s\S]*<\/outline>/.exec(poppler('pdftohtml', bytes))?.[0] ?? '';
+  t.match(outline, />Chapter 4<\/item>\s*<outline>\s*<item page="\d+">Part 4<\/item>/);
+  const text = textOf(bytes);
+  const [, page] = /^ *Chapter 4 +(\d+)$/m.exec(text) ?? [];
+  const pages = text.split('\f');
+  t.match(pages[Number(page) - 1], /^ *Chapter 4$/m, 'the number is that of the page');
+  t.match(poppler('pdfinfo', bytes, ['-dests']), /"chapter-4"/);
+});
 
-t.test('no heading stands alone at the end of a page', { skip }, async (t) => {
+t.test('no heading stands alone at the end of a page', parts, async (t) => {
   for (let lines = 30; lines < 50; lines += 2) {
     const body = `${'line<br>'.repeat(lines)}last\n\n## Heading\n\n### Below\n\nIts text is here.`;
     const pages = textOf((await createPdf(pdfJob(body))).bytes).split('\f');
@@ -100,7 +96,7 @@ t.test('no heading stands alone at the end of a page', { skip }, async (t) => {
   }
 });
 
-t.test('tables repeat their header, keep to the page and align', { skip }, async (t) => {
+t.test('tables repeat their header, keep to the page and align', parts, async (t) => {
   const rows = Array.from(
     { length: 120 },
     (_, n) => `| row ${n} | \`runner.some.very.long.setting${n}\` | ${n} |`,
@@ -116,7 +112,7 @@ t.test('tables repeat their header, keep to the page and align', { skip }, async
   );
 });
 
-t.test('however many columns and however long their words, nothing leaves the page', { skip }, async (t) => {
+t.test('however many columns and however long their words, nothing leaves the page', parts, async (t) => {
   const cells = (text: string, count: number) => `|${` ${text} |`.repeat(count)}`;
   for (const columns of [2, 7, 19, 60]) {
     const word = 'aVeryLongWord_without.any/place'.repeat(3);
@@ -131,7 +127,7 @@ t.test('however many columns and however long their words, nothing leaves the pa
   }
 });
 
-t.test('links lead out, into the document and to other documents, and nowhere else', { skip }, async (t) => {
+t.test('links lead out, into the document and to other documents, and nowhere else', parts, async (t) => {
   const body = [
     '[out here in the text](https://example.com/a?b=c)',
     '[in](#target) [other](other.md#part) [unknown](unknown.md) [script](javascript:alert(1)) [file](file:///etc/passwd)',
@@ -152,7 +148,7 @@ t.test('links lead out, into the document and to other documents, and nowhere el
   t.match(textOf(bytes), /in other unknown script file/);
 });
 
-t.test('lists, tasks, quotes and footnotes', { skip }, async (t) => {
+t.test('lists, tasks, quotes and footnotes', parts, async (t) => {
   const body =
     '7. seven\n8. eight\n   - nested\n     1. deep\n\n- [x] done\n- [ ] open\n\n> quote\n>> inner\n\n> [!NOTE]\n> mind\n\nRef[^a] and[^b].\n\n[^a]: The note.\n[^b]: Another.\n';
   const text = textOf((await createPdf(pdfJob(body))).bytes).replace(/[\u00a0 ]+/g, ' ');
@@ -161,7 +157,7 @@ t.test('lists, tasks, quotes and footnotes', { skip }, async (t) => {
   t.match(text, /1\. The note\.\s+2\. Another\./);
 });
 
-t.test('the cover stands over the title, whatever it is', { skip }, async (t) => {
+t.test('the cover stands over the title, whatever it is', parts, async (t) => {
   const content = t.testdir({ pictures: {}, 'no-picture.png': 'text' });
   writeFileSync(join(content, 'pictures/cover.png'), pictures.png);
   // The document lies deeper: a cover counts from the content folder all the same.
@@ -181,7 +177,7 @@ t.test('the cover stands over the title, whatever it is', { skip }, async (t) =>
   }
 });
 
-t.test('pictures are shown in their formats, and others by what they are called', { skip }, async (t) => {
+t.test('pictures are shown in their formats, and others by what they are called', parts, async (t) => {
   const content = t.testdir({ pictures: {} });
   for (const [type, bytes] of Object.entries(pictures))
     writeFileSync(join(content, `pictures/a.${type}`), bytes);
@@ -210,7 +206,7 @@ t.test('pictures are shown in their formats, and others by what they are called'
 
 t.test(
   'signs of Latin, Greek and Cyrillic and those of technical texts are in the own fonts',
-  { skip },
+  parts,
   async (t) => {
     const signs = 'ÄéñŁő αβγΩ Привет ёґ → ← ⇒ ↔ ✓ ✗ ≥ ≤ ≠ … │ ─ ► ☐ ☑ ★ ∀ ∈ ∑ √ ½ € ™ ⌘';
     const { bytes, notes } = await createPdf(pdfJob(`${signs}\n\n\`${signs}\`\n`));
@@ -220,49 +216,39 @@ t.test(
   },
 );
 
-t.test('what no font has is shown by its number and noted', { skip }, async (t) => {
+t.test('what no font has is shown by its number and noted', parts, async (t) => {
   const { bytes, notes } = await createPdf(pdfJob('Before 𐎀 after, ✅ 🇩🇪 and 中.'));
   t.match(textOf(bytes), /Before U\+10380 after, ✔ DE and U\+4E2D\./);
   t.same(notes, ['No font has U+10380, U+4E2D. Their numbers are shown in their place.']);
 });
 
-t.test(
-  'Chinese, Japanese and Korean',
-  { skip: skip || (!existsSync(cjk) && 'fonts-noto-cjk is not installed') },
-  async (t) => {
-    const body = '日本語の**段落**です。한국어 문장. 中文句子。`コード`\n\n# 見出し\n';
-    for (const [lang, face] of Object.entries({ ja: 'jp', ko: 'kr', zh: 'sc', 'zh-Hant': 'tc', en: 'jp' })) {
-      const { bytes, notes } = await createPdf(pdfJob(body, { lang }, { fonts: [...pdfJob('').fonts, cjk] }));
-      t.match(textOf(bytes), /日本語の段落です。한국어 문장\. 中文句子。コード\s+見出し/, lang);
-      t.same(notes, []);
-      t.match(
-        poppler('pdffonts', bytes),
-        new RegExp(`NotoSansCJK${face}-Regular[\\s\\S]*NotoSansCJK${face}-Bold`),
-      );
-    }
-  },
-);
-
-const dejaVu = '/usr/share/fonts/truetype/dejavu';
-
-t.test(
-  'paragraphs from right to left have their words in order',
-  { skip: skip || (!existsSync(dejaVu) && 'fonts-dejavu-core is not installed') },
-  async (t) => {
-    const job = pdfJob('שלום עולם (2026) abc def סוף', {}, { fonts: [...pdfJob('').fonts, dejaVu] });
-    const boxes = poppler('pdftotext', (await createPdf(job)).bytes, ['-bbox']);
-    // Poppler gives the letters of words from left to right, as they stand.
-    const left = (word: string) => Number(new RegExp(`xMin="([\\d.]+)"[^>]*>${word}<`).exec(boxes)?.[1]);
-    const lefts = ['ףוס', '\\(2026\\)', 'abc', 'def', 'םלוע', 'םולש'].map(left);
-    t.notOk(lefts.some(Number.isNaN), boxes);
-    t.same(
-      lefts,
-      [...lefts].sort((a, b) => a - b),
+t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) => {
+  const body = '日本語の**段落**です。한국어 문장. 中文句子。`コード`\n\n# 見出し\n';
+  for (const [lang, face] of Object.entries({ ja: 'jp', ko: 'kr', zh: 'sc', 'zh-Hant': 'tc', en: 'jp' })) {
+    const { bytes, notes } = await createPdf(pdfJob(body, { lang }, { fonts: [...pdfJob('').fonts, cjk] }));
+    t.match(textOf(bytes), /日本語の段落です。한국어 문장\. 中文句子。コード\s+見出し/, lang);
+    t.same(notes, []);
+    t.match(
+      poppler('pdffonts', bytes),
+      new RegExp(`NotoSansCJK${face}-Regular[\\s\\S]*NotoSansCJK${face}-Bold`),
     );
-  },
-);
+  }
+});
 
-t.test('after a table in a list that goes over a page, text keeps to the page', { skip }, async (t) => {
+t.test('paragraphs from right to left have their words in order', needs('poppler', 'dejaVu'), async (t) => {
+  const job = pdfJob('שלום עולם (2026) abc def סוף', {}, { fonts: [...pdfJob('').fonts, places.dejaVu] });
+  const boxes = poppler('pdftotext', (await createPdf(job)).bytes, ['-bbox']);
+  // Poppler gives the letters of words from left to right, as they stand.
+  const left = (word: string) => Number(new RegExp(`xMin="([\\d.]+)"[^>]*>${word}<`).exec(boxes)?.[1]);
+  const lefts = ['ףוס', '\\(2026\\)', 'abc', 'def', 'םלוע', 'םולש'].map(left);
+  t.notOk(lefts.some(Number.isNaN), boxes);
+  t.same(
+    lefts,
+    [...lefts].sort((a, b) => a - b),
+  );
+});
+
+t.test('after a table in a list that goes over a page, text keeps to the page', parts, async (t) => {
   const code = Array.from({ length: 90 }, (_, n) => `    line ${n}`).join('\n');
   const body = `1. one\n\n   \`\`\`\n${code}\n   \`\`\`\n\n   ${'words that fill lines '.repeat(60)}\n`;
   const html = poppler('pdftohtml', (await createPdf(pdfJob(body))).bytes);
@@ -272,7 +258,7 @@ t.test('after a table in a list that goes over a page, text keeps to the page', 
   t.ok(Math.max(...ends) <= 792, `${Math.max(...ends)}`);
 });
 
-t.test('long paragraphs and blocks of code go on over pages whole', { skip }, async (t) => {
+t.test('long paragraphs and blocks of code go on over pages whole', parts, async (t) => {
   const words = Array.from({ length: 6000 }, (_, n) => `w${n}`);
   const code = Array.from({ length: 300 }, (_, n) => `c${n}`);
   const { bytes } = await createPdf(pdfJob(`${words.join(' ')}\n\n\`\`\`\n${code.join('\n')}\n\`\`\`\n`));

@@ -11,12 +11,12 @@ import { fontsFingerprint, usualFontFolders } from '../../docs-service/formats/p
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import { isSvgInBounds } from '../../docs-service/formats/pdf/svgBounds.ts';
 import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
-import { skipWithout } from '../support/debian.ts';
 import { markdownText } from '../support/markdownTexts.ts';
+import { needs } from '../support/parts.ts';
 import { ownFonts, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
 
-const skip = skipWithout('pdftotext', 'poppler-utils');
+const parts = needs('poppler');
 
 const everything = [
   '# Title\n\nText with **bold**, `code`, 中文, 🚀, a [link](#a) and notes[^1].\n\n[^1]: A note.',
@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('nothing is fetched, and nothing outside of the content folder is read', { skip }, async (t) => {
+t.test('nothing is fetched, and nothing outside of the content folder is read', parts, async (t) => {
   let hits = 0;
   const server = createServer((_request, response) => {
     hits += 1;
@@ -106,7 +106,7 @@ t.test('nothing is fetched, and nothing outside of the content folder is read', 
   t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length, 2, 'no picture but none');
 });
 
-t.test('hostile documents are rendered whole or refused with a sentence', { skip }, async (t) => {
+t.test('hostile documents are rendered whole or refused with a sentence', parts, async (t) => {
   const row = (cells: number) => `|${' x |'.repeat(cells)}\n`;
   const cases = {
     'a table of 10,000 rows': { body: `${row(3)}${'|---|---|---|\n'}${row(3).repeat(10_000)}`, pages: 200 },
@@ -148,7 +148,7 @@ t.test('hostile documents are rendered whole or refused with a sentence', { skip
     await t.rejects(createPdf(pdfJob(body)), Unrenderable);
 });
 
-t.test('nothing of a long cell, header or heading is lost', { skip }, async (t) => {
+t.test('nothing of a long cell, header or heading is lost', parts, async (t) => {
   const words = Array.from({ length: 3000 }, (_, n) => `w${n}`);
   for (const body of [
     `| a | b |\n|---|---|\n| ${words.join(' ')} | x |\n`,
@@ -162,7 +162,7 @@ t.test('nothing of a long cell, header or heading is lost', { skip }, async (t) 
   }
 });
 
-t.test('damaged and hostile pictures never end a document', { skip }, async (t) => {
+t.test('damaged and hostile pictures never end a document', parts, async (t) => {
   const content = t.testdir({});
   const picture = new PNG({ width: 40, height: 30 });
   const good = PNG.sync.write(picture);
@@ -203,7 +203,7 @@ t.test('an SVG whose parts multiply is out of bounds', (t) => {
   t.end();
 });
 
-t.test('any Markdown gives a whole PDF', { skip }, async (t) => {
+t.test('any Markdown gives a whole PDF', parts, async (t) => {
   await fc.assert(
     fc.asyncProperty(markdownText, async (body) => {
       const { bytes } = await createPdf(pdfJob(body));

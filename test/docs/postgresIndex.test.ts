@@ -15,18 +15,17 @@ import {
   found,
   type WritableIndex,
 } from '../support/documentIndexContract.ts';
+import { needs } from '../support/parts.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const bin = tryFindPostgres();
 const ignore = () => undefined;
-// In continuous integration nothing is left out.
-const skip = bin || process.env['CI'] ? false : 'PostgreSQL is not installed: apt-get install postgresql';
 
 // A server is started and stopped, on a machine that may be busy.
 t.setTimeout(180_000);
 
-t.test('PostgreSQL', { skip }, async (t) => {
+t.test('PostgreSQL', needs('postgres'), async (t) => {
   if (!bin) throw new Error('PostgreSQL is not installed.');
   const server = startPostgres(bin);
   t.teardown(() => server.remove());

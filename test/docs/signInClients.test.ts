@@ -6,8 +6,9 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import * as oauth from 'oauth4webapi';
 import t from 'tap';
 import { runDocs } from '../support/docsProcess.ts';
-import { runConformance, skipWithoutMcpTools } from '../support/mcpTools.ts';
+import { runConformance } from '../support/mcpTools.ts';
 import { type OwnedDocs, openOwnedDocs } from '../support/ownedDocs.ts';
+import { needs } from '../support/parts.ts';
 import { poll } from '../support/waiting.ts';
 
 /** What a client sends, by its source or by reports of its users, from July to November 2026. */
@@ -407,7 +408,7 @@ function proof() {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-t.test('the official conformance suite of authorization', { skip: skipWithoutMcpTools }, async (t) => {
+t.test('the official conformance suite of authorization', needs('mcpTools'), async (t) => {
   const docs = await openOwnedDocs(t);
   const server = await discover(docs.origin);
   const port = 3_906;

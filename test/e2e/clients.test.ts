@@ -5,8 +5,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
-import { skipWithout } from '../support/debian.ts';
-import { neovimProgram, skipWithoutNeovim } from '../support/neovim.ts';
+import { needs, places } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { toolServerPath } from '../support/toolDaemon.ts';
 
@@ -115,7 +114,7 @@ t.test('each example is what the daemon takes and answers', async (t) => {
   }
 });
 
-t.test('the client in Python chats', { skip: skipWithout('python3') }, async (t) => {
+t.test('the client in Python chats', needs('python'), async (t) => {
   const runner = await startStandIn({ models });
   t.teardown(() => runner.close());
   const [script = ''] = blocks('python');
@@ -127,7 +126,7 @@ t.test('the client in Python chats', { skip: skipWithout('python3') }, async (t)
   t.equal(stdout, 'Because of the air.\nstop\n', stderr);
 });
 
-t.test('the client in Lua chats', { skip: skipWithoutNeovim() }, async (t) => {
+t.test('the client in Lua chats', needs('neovim'), async (t) => {
   const runner = await startStandIn({ models });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-lua-')));
   t.teardown(async () => {
@@ -143,7 +142,7 @@ vim.cmd('qa!')
   writeFileSync(join(folder, 'client.lua'), script);
   runner.say(['Because ', 'of the air.']);
   const { stderr } = await run(
-    neovimProgram,
+    places.neovim,
     ['--clean', '--headless', '-c', `luafile ${join(folder, 'client.lua')}`, '-c', 'cq'],
     {
       ...{ OLLAMA_HOST: runner.url, RUNNERD: daemonCommand.join(' '), OUT: join(folder, 'out') },

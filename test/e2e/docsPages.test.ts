@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import t from 'tap';
 import { openTestApp } from '../support/docsApp.ts';
+import { needs, places } from '../support/parts.ts';
 import { everyPage, openSession, ownPages, serveSamples } from '../support/readingLibrary.ts';
 import { poll } from '../support/waiting.ts';
 
-const executablePath = '/usr/bin/chromium';
 const desk = { width: 1280, height: 900 };
 
 /** Every way in which a page is looked at; each page must be good in all of them. */
@@ -17,12 +16,12 @@ const looks: readonly { name: string; options: BrowserContextOptions }[] = [
   { name: 'enlarged four times', options: { viewport: { width: 320, height: 640 } } },
 ];
 
-t.test('the pages in a browser', { skip: !existsSync(executablePath) && 'install chromium' }, async (t) => {
+t.test('the pages in a browser', needs('chromium'), async (t) => {
   const { app, access } = await openTestApp(t, ownPages());
   const cookie = await openSession(access.owners);
   serveSamples(app);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
-  const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+  const browser = await chromium.launch({ executablePath: places.chromium, chromiumSandbox: false });
   t.teardown(() => browser.close());
 
   for (const { name, options } of looks)

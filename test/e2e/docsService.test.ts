@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import t from 'tap';
-import { node24, runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
+import t, { type Test } from 'tap';
+import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
+import { needs, places } from '../support/parts.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
@@ -225,108 +226,109 @@ t.test('what is typed wrong is answered with what to type', async (t) => {
     t.match(await runDocs(args), { code: 0, stderr: '' });
 });
 
-t.test('the program can be moved with the folder beside it', async (t) => {
+/** Copies the program to another place, and asks it there for a document and its PDF. */
+async function tryMoved(t: Test, node: string, modules: readonly string[]): Promise<void> {
   const folder = await temporaryFolder(t, { 'content/one.md': '# One ─ → ✓\n\n```\nκώδικας\n```\n' });
   cpSync(runnerDocsPath, join(folder, 'runner-docs.cjs'));
   cpSync(join(runnerDocsPath, '../docs-service'), join(folder, 'docs-service'), { recursive: true });
   const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data')];
   const program = join(folder, 'runner-docs.cjs');
-  const tryIt = async (options: { readonly node?: string; readonly program: string }) => {
-    const service = await serveDocs(places, options);
-    const token = (await runDocs(['token', 'create', '--data', join(folder, 'data')], options)).stdout.trim();
-    await service.whenReady();
-    const answers = [
-      await service.get('/api/v1/docs?q=one', token),
-      await service.get('/api/v1/docs/one.pdf', token),
-    ];
-    t.strictSame(
-      answers.map(({ status }) => status),
-      [200, 200],
-    );
-    t.equal(await service.stop(), 0);
-    t.notMatch(service.stderr(), /Warning/, 'no warning of an experiment');
-  };
-  t.ok(existsSync(node24), 'npm run editor brings a Node 24');
-  await t.test('on Node 24 that is all', () => tryIt({ node: node24, program }));
-  await t.test('before Node 24 it needs the package libsql', async () => {
-    mkdirSync(join(folder, 'node_modules'));
-    for (const name of ['libsql', '@libsql', '@neon-rs'])
-      cpSync(join('node_modules', name), join(folder, 'node_modules', name), { recursive: true });
-    await tryIt({ program });
-  });
-});
-
-t.test('several instances on PostgreSQL: one indexes, and another takes over', async (t) => {
-  const bin = tryFindPostgres();
-  if (bin === undefined) {
-    if (process.env['CI']) t.fail('PostgreSQL is not installed');
-    else t.comment('PostgreSQL is not installed');
-    return;
-  }
-  const server = startPostgres(bin);
-  t.teardown(() => server.remove());
-  const database = server.database('library');
-  const content = await temporaryFolder(t, files);
-  const flags = async () => [
-    '--content',
-    content,
-    '--data',
-    await temporaryFolder(t),
-    '--database',
-    database,
+  for (const name of modules)
+    cpSync(join('node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+  const options = { node, program };
+  const service = await serveDocs(places, options);
+  const token = (await runDocs(['token', 'create', '--data', join(folder, 'data')], options)).stdout.trim();
+  await service.whenReady();
+  const answers = [
+    await service.get('/api/v1/docs?q=one', token),
+    await service.get('/api/v1/docs/one.pdf', token),
   ];
-  const first = await serveDocs(await flags());
-  t.teardown(() => first.stop());
-  await first.whenReady();
-  const second = await serveDocs(await flags());
-  t.teardown(() => second.stop());
-  const token = (
-    await runDocs(['token', 'create', '--database', database, '--data', await temporaryFolder(t)])
-  ).stdout.trim();
-  for (const service of [first, second]) t.equal((await service.get('/api/v1/docs/one', token)).status, 200);
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+  t.equal(await service.stop(), 0);
+  t.notMatch(service.stderr(), /Warning/, 'no warning of an experiment');
+}
 
-  await writeFiles(content, { 'two.md': '# Two' });
-  await poll(
-    () => second.get('/api/v1/docs/two', token),
-    ({ status }) => status === 200,
-    10_000,
-  );
-  first.child.kill('SIGKILL');
-  await once(first.child, 'close');
-  await writeFiles(content, { 'three.md': '# Three' });
-  await poll(
-    () => second.get('/api/v1/docs/three', token),
-    ({ status }) => status === 200,
-    12_000,
-  );
+t.test('the program can be moved with the folder beside it: on Node 24 that is all', needs('node24'), (t) =>
+  tryMoved(t, places.node24, []),
+);
 
-  const list = await runDocs(['token', 'list', '--database', database]);
-  const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
-  t.match(await runDocs(['token', 'revoke', id, '--database', database]), { code: 0 });
-  await poll(
-    () => second.get('/api/v1/docs', token),
-    ({ status }) => status === 401,
-    1_500,
-  );
-  t.match(await runDocs(['backup', 'x.db', '--database', database]), { code: 1, stderr: /pg_dump/ });
+t.test('the program can be moved: before Node 24 it needs the package libsql', (t) =>
+  tryMoved(t, process.execPath, ['libsql', '@libsql', '@neon-rs']),
+);
 
-  server.stop();
-  const away = await poll(
-    () => second.get('/api/v1/docs', token),
-    ({ status }) => status === 503,
-    15_000,
-  );
-  t.match(away.headers.get('retry-after'), /\d/);
-  t.equal((await fetch(`${second.origin}/readyz`)).status, 503);
-  t.equal((await fetch(`${second.origin}/healthz`)).status, 200, 'the process lives');
-  server.start();
-  await poll(
-    () => fetch(`${second.origin}/readyz`),
-    ({ status }) => status === 200,
-    20_000,
-  );
-  t.equal(await second.stop(), 0);
-});
+t.test(
+  'several instances on PostgreSQL: one indexes, and another takes over',
+  needs('postgres'),
+  async (t) => {
+    const server = startPostgres(tryFindPostgres() ?? '');
+    t.teardown(() => server.remove());
+    const database = server.database('library');
+    const content = await temporaryFolder(t, files);
+    const flags = async () => [
+      '--content',
+      content,
+      '--data',
+      await temporaryFolder(t),
+      '--database',
+      database,
+    ];
+    const first = await serveDocs(await flags());
+    t.teardown(() => first.stop());
+    await first.whenReady();
+    const second = await serveDocs(await flags());
+    t.teardown(() => second.stop());
+    const token = (
+      await runDocs(['token', 'create', '--database', database, '--data', await temporaryFolder(t)])
+    ).stdout.trim();
+    for (const service of [first, second])
+      t.equal((await service.get('/api/v1/docs/one', token)).status, 200);
+
+    await writeFiles(content, { 'two.md': '# Two' });
+    await poll(
+      () => second.get('/api/v1/docs/two', token),
+      ({ status }) => status === 200,
+      10_000,
+    );
+    first.child.kill('SIGKILL');
+    await once(first.child, 'close');
+    await writeFiles(content, { 'three.md': '# Three' });
+    await poll(
+      () => second.get('/api/v1/docs/three', token),
+      ({ status }) => status === 200,
+      12_000,
+    );
+
+    const list = await runDocs(['token', 'list', '--database', database]);
+    const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
+    t.match(await runDocs(['token', 'revoke', id, '--database', database]), { code: 0 });
+    await poll(
+      () => second.get('/api/v1/docs', token),
+      ({ status }) => status === 401,
+      1_500,
+    );
+    t.match(await runDocs(['backup', 'x.db', '--database', database]), { code: 1, stderr: /pg_dump/ });
+
+    server.stop();
+    const away = await poll(
+      () => second.get('/api/v1/docs', token),
+      ({ status }) => status === 503,
+      15_000,
+    );
+    t.match(away.headers.get('retry-after'), /\d/);
+    t.equal((await fetch(`${second.origin}/readyz`)).status, 503);
+    t.equal((await fetch(`${second.origin}/healthz`)).status, 200, 'the process lives');
+    server.start();
+    await poll(
+      () => fetch(`${second.origin}/readyz`),
+      ({ status }) => status === 200,
+      20_000,
+    );
+    t.equal(await second.stop(), 0);
+  },
+);
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

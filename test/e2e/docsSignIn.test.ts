@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type DocsService, runDocs, serveDocs } from '../support/docsProcess.ts';
 import { FormBrowser } from '../support/formBrowser.ts';
+import { needs } from '../support/parts.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
@@ -61,10 +62,8 @@ t.test('the owner sets a password, lets a client in, and ends it', async (t) => 
 });
 
 const bin = tryFindPostgres();
-// In continuous integration nothing is left out.
-const skip = bin || process.env['CI'] ? false : 'PostgreSQL is not installed: apt-get install postgresql';
 
-t.test('instances on one PostgreSQL are one authorization server', { skip }, async (t) => {
+t.test('instances on one PostgreSQL are one authorization server', needs('postgres'), async (t) => {
   const server = startPostgres(bin ?? '');
   t.teardown(() => server.remove());
   const database = ['--database', server.database('docs')];

@@ -1,30 +1,18 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { runnerdPath } from '../support/daemonProcess.ts';
+import { needs, places } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { echo, toolServerPath } from '../support/toolDaemon.ts';
 
-const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
-const environment = join(cache, 'foreign-clients-1');
-
-/** With `CI` set a missing one is an error. */
-function skipWithoutClients(): false | string {
-  if (existsSync(join(environment, 'done'))) return false;
-  const line = 'The clients in Python are missing; get them with: .ci/foreignClients.sh';
-  if (process.env['CI']) throw new Error(line);
-  return line;
-}
-
-const skip = skipWithoutClients();
+const parts = needs('foreignClients');
 
 /** What a client in Python prints, and what it complains of. */
 async function run(folder: string, host: string, args: readonly string[]) {
-  const python = join(environment, 'bin', 'python');
+  const python = join(places.foreignClients, 'bin', 'python');
   const { stdout, stderr } = await promisify(execFile)(python, [...args], {
     timeout: 60_000,
     env: {
@@ -37,7 +25,7 @@ async function run(folder: string, host: string, args: readonly string[]) {
 
 t.test(
   "the Python SDK of the Agent Client Protocol takes every message, a tool's call too",
-  { skip },
+  parts,
   async (t) => {
     const runner = await startStandIn({
       models: [{ name: 'able:8b', capabilities: ['completion', 'tools', 'thinking'] }],
@@ -59,7 +47,7 @@ t.test(
   },
 );
 
-t.test('pytest-lsp takes every message of the language server', { skip }, async (t) => {
+t.test('pytest-lsp takes every message of the language server', parts, async (t) => {
   const runner = await startStandIn();
   t.teardown(() => runner.close());
   const client = resolve('test/support/lspClient.py');

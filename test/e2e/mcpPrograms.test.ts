@@ -10,7 +10,8 @@ import { ResourceListChangedNotificationSchema } from '@modelcontextprotocol/sdk
 import t from 'tap';
 import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { connectClient, connectNewerClient, textOf } from '../support/mcpClients.ts';
-import { runInspector, skipWithoutMcpTools } from '../support/mcpTools.ts';
+import { runInspector } from '../support/mcpTools.ts';
+import { needs } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -169,7 +170,7 @@ t.test('beside serve on the same data', async (t) => {
   t.notMatch(service.stderr(), token);
 });
 
-t.test('the command line of the inspector', { skip: skipWithoutMcpTools }, async (t) => {
+t.test('the command line of the inspector', needs('mcpTools'), async (t) => {
   const { data, args } = await places(t);
   const service = await serveDocs(args);
   t.teardown(() => service.stop());

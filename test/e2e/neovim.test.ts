@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { skipWithout } from '../support/debian.ts';
+import { needs } from '../support/parts.ts';
 
 /** What Neovim's own client says of a line: where it would underline, and why. */
 interface Diagnostic {
@@ -42,7 +42,7 @@ vim.cmd('qa!')
 
 t.test(
   'a Modelfile with mistakes is underlined in Neovim, by its own language client',
-  { skip: skipWithout('nvim', 'neovim') },
+  needs('systemNeovim'),
   async (t) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-neovim-')));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));

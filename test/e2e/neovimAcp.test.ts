@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { skipWithout } from '../support/debian.ts';
+import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
 /** A chat in Lua alone: one prompt to its end, and one that is cancelled at its first words. */
@@ -51,7 +51,7 @@ file:close()
 vim.cmd('qa!')
 `;
 
-t.test('Neovim chats with a model without a plugin', { skip: skipWithout('nvim', 'neovim') }, async (t) => {
+t.test('Neovim chats with a model without a plugin', needs('systemNeovim'), async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-neovim-acp-')));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const runner = await startStandIn({ models: [{ name: 'small:1b' }] });

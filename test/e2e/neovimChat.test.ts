@@ -1,9 +1,9 @@
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
-import { skipWithoutNeovim } from '../support/neovim.ts';
 import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
+import { needs } from '../support/parts.ts';
 
-const skip = skipWithoutNeovim();
+const parts = needs('neovim');
 t.setTimeout(120_000);
 
 const able = { name: 'able:latest', capabilities: ['completion', 'tools'] } as const;
@@ -13,7 +13,7 @@ const says = (part: string) => (now: string) => now.includes(part);
 const lastBody = (bodies: readonly unknown[]) =>
   bodies.at(-1) as { readonly messages: readonly unknown[]; readonly tools?: readonly unknown[] };
 
-t.test('tools in the chat', { skip }, async (t) => {
+t.test('tools in the chat', parts, async (t) => {
   const setup = { mcpServers: toolServers('good') };
   const start = (kinds: readonly string[] = ['good'], more: object = {}) =>
     startWithRunner(t, {
@@ -235,7 +235,7 @@ t.test('tools in the chat', { skip }, async (t) => {
   });
 });
 
-t.test('the chat stays alive whatever is edited', { skip }, async (t) => {
+t.test('the chat stays alive whatever is edited', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models } });
   const ask = async (word: string, keys = `Gi${word}<Esc><CR>`) => {
     runner.say(`${word}!`);
@@ -303,7 +303,7 @@ t.test('the chat stays alive whatever is edited', { skip }, async (t) => {
   t.ok(whole.startsWith('## You\n\nfirst\n'));
 });
 
-t.test('several chats, another answer, and a session of the editor', { skip }, async (t) => {
+t.test('several chats, another answer, and a session of the editor', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models }, before: choosing });
   const say = async (prompt: string, answer: string, command = 'RunnerChat') => {
     runner.say(answer);
@@ -347,7 +347,7 @@ t.test('several chats, another answer, and a session of the editor', { skip }, a
   ]);
 });
 
-t.test('#buffer and #file: go along, and are completed', { skip }, async (t) => {
+t.test('#buffer and #file: go along, and are completed', parts, async (t) => {
   const files = { 'sum.lua': 'return 1\n', 'a b.txt': 'blank\n', 'c.bin': 'a\0b' };
   const { runner, neovim } = await startWithRunner(t, { runner: { models }, files });
   await neovim.type('cc-- unsaved<Esc>');
@@ -374,12 +374,9 @@ t.test('#buffer and #file: go along, and are completed', { skip }, async (t) => 
   await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
 });
 
-t.test(
-  'what is typed while a model is looked up stays, and <C-c> ends the looking up',
-  { skip },
-  async (t) => {
-    // The answer is held back until it is let go.
-    const before = `
+t.test('what is typed while a model is looked up stays, and <C-c> ends the looking up', parts, async (t) => {
+  // The answer is held back until it is let go.
+  const before = `
     local connection = require('runner.connection')
     local request = connection.request
     connection.request = function(method, params, done)
@@ -389,32 +386,31 @@ t.test(
         _G.found = function() done(answer[1], answer[2]) end
       end)
     end`;
-    const { runner, neovim } = await startWithRunner(t, { runner: { models }, before });
-    runner.say('Hello.');
-    await neovim.lua("vim.cmd.RunnerChat('first')");
-    await neovim.until("return _G.found ~= nil and vim.wo.winbar:find('<C-c> cancels', 1, true) ~= nil");
-    await neovim.type('<C-c>');
-    await neovim.until(isFree);
-    await neovim.lua('_G.found() _G.found = nil');
-    t.equal(await neovim.lua(text), '## You\n\nfirst');
-    // The model is known now; another chat looks it up anew.
-    await neovim.lua("vim.cmd('RunnerChat!')");
-    await neovim.until('return _G.found ~= nil');
-    await neovim.lua('_G.found = nil');
-    await neovim.type('Gisecond<C-s>');
-    await neovim.until('return _G.found ~= nil');
-    await neovim.type('<CR>third ');
-    await neovim.until<string>(text, (now) => now.endsWith('second\nthird '));
-    await neovim.lua('_G.found()');
-    await neovim.until<string>(text, says('Hello.'));
-    await neovim.until(isFree);
-    t.equal(await neovim.lua(text), '## You\n\nsecond\n\n## able:latest\n\nHello.\n\n## You\n\nthird ');
-    await neovim.type('more');
-    await neovim.until<string>(text, (now) => now.endsWith('\nthird more'));
-  },
-);
+  const { runner, neovim } = await startWithRunner(t, { runner: { models }, before });
+  runner.say('Hello.');
+  await neovim.lua("vim.cmd.RunnerChat('first')");
+  await neovim.until("return _G.found ~= nil and vim.wo.winbar:find('<C-c> cancels', 1, true) ~= nil");
+  await neovim.type('<C-c>');
+  await neovim.until(isFree);
+  await neovim.lua('_G.found() _G.found = nil');
+  t.equal(await neovim.lua(text), '## You\n\nfirst');
+  // The model is known now; another chat looks it up anew.
+  await neovim.lua("vim.cmd('RunnerChat!')");
+  await neovim.until('return _G.found ~= nil');
+  await neovim.lua('_G.found = nil');
+  await neovim.type('Gisecond<C-s>');
+  await neovim.until('return _G.found ~= nil');
+  await neovim.type('<CR>third ');
+  await neovim.until<string>(text, (now) => now.endsWith('second\nthird '));
+  await neovim.lua('_G.found()');
+  await neovim.until<string>(text, says('Hello.'));
+  await neovim.until(isFree);
+  t.equal(await neovim.lua(text), '## You\n\nsecond\n\n## able:latest\n\nHello.\n\n## You\n\nthird ');
+  await neovim.type('more');
+  await neovim.until<string>(text, (now) => now.endsWith('\nthird more'));
+});
 
-t.test('a model that is loaded is said to be', { skip }, async (t) => {
+t.test('a model that is loaded is said to be', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models } });
   runner.hang();
   await neovim.lua("vim.cmd.RunnerChat('hello')");
@@ -435,7 +431,7 @@ t.test('a model that is loaded is said to be', { skip }, async (t) => {
   await neovim.until(thought);
 });
 
-t.test('the chat model is the one of setup, or the one that was chosen last', { skip }, async (t) => {
+t.test('the chat model is the one of setup, or the one that was chosen last', parts, async (t) => {
   const both = [...models, { name: 'other:latest', capabilities: ['completion' as const] }];
   const setup = { chatModel: 'gone:1b' };
   const { neovim } = await startWithRunner(t, { runner: { models: both }, setup, before: choosing });

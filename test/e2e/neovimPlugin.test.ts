@@ -7,12 +7,11 @@ import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import { createLog } from '../../daemon/log.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
-import { skipWithout } from '../support/debian.ts';
-import { skipWithoutNeovim } from '../support/neovim.ts';
 import { isFree, startWithRunner as start, text } from '../support/neovimChat.ts';
+import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
-const skip = skipWithoutNeovim();
+const parts = needs('neovim');
 t.setTimeout(120_000);
 
 const line = 'return vim.api.nvim_get_current_line()';
@@ -24,7 +23,7 @@ return mark and mark[4].virt_text[1][1] or ''
 /** Completion was registered, and the key is mapped. */
 const isReady = "return vim.fn.maparg('<Tab>', 'i', false, true).buffer == 1";
 
-t.test('Modelfiles have their mistakes and their hover', { skip }, async (t) => {
+t.test('Modelfiles have their mistakes and their hover', parts, async (t) => {
   const files = { Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n' };
   const { neovim } = await start(t, { files });
   t.equal(await neovim.lua('return vim.bo.filetype'), 'modelfile');
@@ -42,7 +41,7 @@ t.test('Modelfiles have their mistakes and their hover', { skip }, async (t) => 
   t.equal(await neovim.until("return require('runner').status()"), 'Runner: online');
 });
 
-t.test('Modelfiles have their colours, and are commented by the key of the editor', { skip }, async (t) => {
+t.test('Modelfiles have their colours, and are commented by the key of the editor', parts, async (t) => {
   const cases: readonly (readonly [line: string, ...groups: (readonly [at: string, group: string])[]])[] = [
     ['# FROM', ['FROM', 'Comment']],
     ['FROM qwen3:4b', ['FROM', 'Command'], ['4b', 'Source']],
@@ -94,7 +93,7 @@ t.test('Modelfiles have their colours, and are commented by the key of the edito
   t.notMatch(await neovim.lua('return vim.bo.commentstring .. vim.bo.comments'), /^# %s|^:#$/);
 });
 
-t.test('completion as you type', { skip }, async (t) => {
+t.test('completion as you type', parts, async (t) => {
   const options = { setup: { completionModel: 'practice' }, files: { 'sum.lua': '\n' } };
 
   t.test('is shown, taken by Tab, and taken by typing it', async (t) => {
@@ -201,7 +200,7 @@ t.test('completion as you type', { skip }, async (t) => {
 
 const silent = createLog({ level: () => 'error', redact: (text) => text });
 
-t.test('a second setup', { skip }, async (t) => {
+t.test('a second setup', parts, async (t) => {
   const again = "require('runner').setup(...)";
   const clientId = 'return (vim.lsp.get_clients({ name = "runnerd" })[1] or {}).id';
   /** Keeps the settings that the daemon is told. */
@@ -349,7 +348,7 @@ t.test('a second setup', { skip }, async (t) => {
   });
 });
 
-t.test('the chat', { skip }, async (t) => {
+t.test('the chat', parts, async (t) => {
   t.test('streams, folds what was thought, and goes on', async (t) => {
     const { runner, neovim } = await start(t);
     runner.say('It scatters.\nMostly blue.', { thinking: 'Light.\nAir.\n', perSecond: 40 });
@@ -508,7 +507,7 @@ t.test('the chat', { skip }, async (t) => {
   });
 });
 
-t.test('the care of models', { skip }, async (t) => {
+t.test('the care of models', parts, async (t) => {
   t.test('a pull tells its progress, and a cancelled one is closed at the runner', async (t) => {
     const before = `
       _G.progress = {}
@@ -632,7 +631,7 @@ t.test('the care of models', { skip }, async (t) => {
   });
 });
 
-t.test('the health check, the help, and an option that there is not', { skip }, async (t) => {
+t.test('the health check, the help, and an option that there is not', parts, async (t) => {
   const { neovim } = await start(t, { setup: { completionModel: 'practice' } });
   await neovim.lua("vim.cmd.checkhealth('runner')");
   const report = await neovim.until<string>(text, (now) => now.includes('Completion by'));
@@ -672,34 +671,27 @@ t.test('the health check, the help, and an option that there is not', { skip }, 
   }
 });
 
-t.test(
-  'an older Neovim says once what it needs, and starts nothing',
-  { skip: skipWithout('nvim', 'neovim') },
-  async (t) => {
-    const version = spawnSync('nvim', ['--version'], { encoding: 'utf8' }).stdout;
-    if (/^NVIM v(0\.1[2-9]|[1-9])/.test(version)) {
-      t.pass('this one is new enough');
-      return;
-    }
-    const { status, stderr } = spawnSync(
-      'nvim',
-      [
-        ...['--clean', '--headless', '--cmd', `set runtimepath^=${resolve('client/neovim')}`],
-        ...['-c', "lua require('runner').setup({})", '-c', 'RunnerModels', '-c', 'qa!'],
-      ],
-      { encoding: 'utf8', timeout: 20_000 },
-    );
-    t.equal(status, 0);
-    t.match(stderr, /Runner needs Neovim 0\.12 or newer/);
-    t.equal(stderr.split('needs Neovim').length, 2, 'once');
-  },
-);
+t.test('an older Neovim says once what it needs, and starts nothing', needs('systemNeovim'), async (t) => {
+  const version = spawnSync('nvim', ['--version'], { encoding: 'utf8' }).stdout;
+  if (/^NVIM v(0\.1[2-9]|[1-9])/.test(version)) {
+    t.pass('this one is new enough');
+    return;
+  }
+  const { status, stderr } = spawnSync(
+    'nvim',
+    [
+      ...['--clean', '--headless', '--cmd', `set runtimepath^=${resolve('client/neovim')}`],
+      ...['-c', "lua require('runner').setup({})", '-c', 'RunnerModels', '-c', 'qa!'],
+    ],
+    { encoding: 'utf8', timeout: 20_000 },
+  );
+  t.equal(status, 0);
+  t.match(stderr, /Runner needs Neovim 0\.12 or newer/);
+  t.equal(stderr.split('needs Neovim').length, 2, 'once');
+});
 
-t.test(
-  'a conversation that was closed is offered, goes on, is previewed and deleted',
-  { skip },
-  async (t) => {
-    const choose = `
+t.test('a conversation that was closed is offered, goes on, is previewed and deleted', parts, async (t) => {
+  const choose = `
 _G.choices, _G.offered = {}, {}
 vim.ui.select = function(items, options, done)
   local shown = vim.tbl_map(options.format_item or tostring, items)
@@ -709,63 +701,62 @@ vim.ui.select = function(items, options, done)
     if shown[index]:find(wanted, 1, true) then return done(item, index) end
   end
 end`;
-    const { runner, neovim } = await start(t, { before: choose });
-    runner.think('Hm.', 'The sky.');
-    await neovim.lua("vim.cmd('RunnerChat What is blue?')");
-    await neovim.until(text, (shown: string) => shown.includes('The sky.'));
-    await neovim.until(isFree);
-    await neovim.lua("vim.cmd('bwipeout!')");
-    await neovim.lua("vim.cmd('RunnerChat')");
-    await neovim.until(text, (shown: string) =>
-      /\*Last here: "What is blue\?", 1 turn, \d{4}-\d\d-\d\d\. `gl` goes on with it\.\*/.test(shown),
-    );
-    // The answer that is under way is the chat's own conversation, which no other one takes the place of.
-    runner.tokens(100_000, { perSecond: 50 });
-    await neovim.lua("vim.cmd('RunnerChat count')");
-    await neovim.until<string>(text, (now) => now.includes('1 2 3'));
-    const own = 'Runner: This chat has begun; :RunnerSessions opens others.';
-    await neovim.type('<Esc>gl');
-    await neovim.until<readonly string[]>('return _G.told', (told) => told.includes(own));
-    await neovim.lua("_G.counts = vim.api.nvim_get_current_buf() _G.choices = { 'What is blue?', 'Open' }");
-    await neovim.lua("vim.cmd('RunnerSessions')");
-    await neovim.until<string>(text, (now) => now.includes('The sky.'));
-    t.notMatch(await neovim.lua(text), /count|Cancelled/, 'in another chat');
-    await neovim.lua("vim.cmd('bwipeout!') vim.cmd.buffer(_G.counts)");
-    t.match(await neovim.lua(text), /## You\n\ncount\n/);
-    await neovim.lua('vim.cmd.RunnerCancel()');
-    await neovim.until(isFree);
-    t.match(await neovim.lua(text), /\n1 2 3 [\d ]*\n\n\*Cancelled\.\*\n/);
-    await neovim.lua("_G.choices = { 'count', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
-    await neovim.until('return _G.told', (told: readonly string[]) =>
-      told.includes('Runner: "count" was deleted.'),
-    );
-    await neovim.lua("vim.cmd('bwipeout!')");
-    await neovim.lua("vim.cmd('RunnerChat')");
-    await neovim.until<string>(text, (now) => now.includes('`gl` goes on with it'));
-    await neovim.type('<Esc>gl');
-    const shown = await neovim.until<string>(text, (now) => now.includes('The sky.'));
-    t.match(shown, /^## You\n\nWhat is blue\?\n\n## practice:latest\n\n> Hm\.\n\nThe sky\.\n+## You\n/);
-    runner.say('Yes.');
-    await neovim.lua("vim.cmd('RunnerChat Sure?')");
-    await neovim.until(text, (now: string) => now.includes('Yes.'));
-    t.match(runner.bodies('/api/chat').at(-1), {
-      messages: [{ content: 'What is blue?' }, { content: 'The sky.' }, { content: 'Sure?' }],
-    });
-    await neovim.until(isFree);
-    await neovim.lua("_G.offered, _G.choices = {}, { 'What is blue?', 'Preview' } vim.cmd('RunnerSessions')");
-    await neovim.until(
-      text,
-      (now: string) => now.startsWith('## You\n\nWhat is blue?') && now.endsWith('Yes.\n'),
-    );
-    t.match(await neovim.lua('return _G.offered[1]'), [/^"What is blue\?", 2 turns, .*runner-neovim/]);
-    await neovim.type('q');
-    await neovim.lua("_G.choices = { 'blue', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
-    await neovim.until('return _G.told', (told: readonly string[]) =>
-      told.includes('Runner: "What is blue?" was deleted.'),
-    );
-    await neovim.lua("vim.cmd('RunnerSessions')");
-    await neovim.until('return _G.told', (told: readonly string[]) =>
-      told.includes('Runner: No conversation is kept yet.'),
-    );
-  },
-);
+  const { runner, neovim } = await start(t, { before: choose });
+  runner.think('Hm.', 'The sky.');
+  await neovim.lua("vim.cmd('RunnerChat What is blue?')");
+  await neovim.until(text, (shown: string) => shown.includes('The sky.'));
+  await neovim.until(isFree);
+  await neovim.lua("vim.cmd('bwipeout!')");
+  await neovim.lua("vim.cmd('RunnerChat')");
+  await neovim.until(text, (shown: string) =>
+    /\*Last here: "What is blue\?", 1 turn, \d{4}-\d\d-\d\d\. `gl` goes on with it\.\*/.test(shown),
+  );
+  // The answer that is under way is the chat's own conversation, which no other one takes the place of.
+  runner.tokens(100_000, { perSecond: 50 });
+  await neovim.lua("vim.cmd('RunnerChat count')");
+  await neovim.until<string>(text, (now) => now.includes('1 2 3'));
+  const own = 'Runner: This chat has begun; :RunnerSessions opens others.';
+  await neovim.type('<Esc>gl');
+  await neovim.until<readonly string[]>('return _G.told', (told) => told.includes(own));
+  await neovim.lua("_G.counts = vim.api.nvim_get_current_buf() _G.choices = { 'What is blue?', 'Open' }");
+  await neovim.lua("vim.cmd('RunnerSessions')");
+  await neovim.until<string>(text, (now) => now.includes('The sky.'));
+  t.notMatch(await neovim.lua(text), /count|Cancelled/, 'in another chat');
+  await neovim.lua("vim.cmd('bwipeout!') vim.cmd.buffer(_G.counts)");
+  t.match(await neovim.lua(text), /## You\n\ncount\n/);
+  await neovim.lua('vim.cmd.RunnerCancel()');
+  await neovim.until(isFree);
+  t.match(await neovim.lua(text), /\n1 2 3 [\d ]*\n\n\*Cancelled\.\*\n/);
+  await neovim.lua("_G.choices = { 'count', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+  await neovim.until('return _G.told', (told: readonly string[]) =>
+    told.includes('Runner: "count" was deleted.'),
+  );
+  await neovim.lua("vim.cmd('bwipeout!')");
+  await neovim.lua("vim.cmd('RunnerChat')");
+  await neovim.until<string>(text, (now) => now.includes('`gl` goes on with it'));
+  await neovim.type('<Esc>gl');
+  const shown = await neovim.until<string>(text, (now) => now.includes('The sky.'));
+  t.match(shown, /^## You\n\nWhat is blue\?\n\n## practice:latest\n\n> Hm\.\n\nThe sky\.\n+## You\n/);
+  runner.say('Yes.');
+  await neovim.lua("vim.cmd('RunnerChat Sure?')");
+  await neovim.until(text, (now: string) => now.includes('Yes.'));
+  t.match(runner.bodies('/api/chat').at(-1), {
+    messages: [{ content: 'What is blue?' }, { content: 'The sky.' }, { content: 'Sure?' }],
+  });
+  await neovim.until(isFree);
+  await neovim.lua("_G.offered, _G.choices = {}, { 'What is blue?', 'Preview' } vim.cmd('RunnerSessions')");
+  await neovim.until(
+    text,
+    (now: string) => now.startsWith('## You\n\nWhat is blue?') && now.endsWith('Yes.\n'),
+  );
+  t.match(await neovim.lua('return _G.offered[1]'), [/^"What is blue\?", 2 turns, .*runner-neovim/]);
+  await neovim.type('q');
+  await neovim.lua("_G.choices = { 'blue', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+  await neovim.until('return _G.told', (told: readonly string[]) =>
+    told.includes('Runner: "What is blue?" was deleted.'),
+  );
+  await neovim.lua("vim.cmd('RunnerSessions')");
+  await neovim.until('return _G.told', (told: readonly string[]) =>
+    told.includes('Runner: No conversation is kept yet.'),
+  );
+});

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { skipWithout } from '../support/debian.ts';
+import { needs } from '../support/parts.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
 import { openScreen } from '../support/tmux.ts';
 
@@ -216,7 +216,7 @@ t.test('models and doctor', async (t) => {
   t.ok(ill.events().length > 1);
 });
 
-t.test('a conversation in a real terminal', { skip: skipWithout('tmux') }, async (t) => {
+t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   let onClose: (() => void) | undefined;
   const closed = new Promise<void>((resolve) => {
     onClose = resolve;

@@ -6,16 +6,17 @@ import type * as vscode from 'vscode';
 import {
   ask,
   childrenOf,
+  editorParts,
   type Host,
   modelIds,
-  skipWithoutEditor,
   startEditor,
   stepsOf,
   transcript,
 } from '../support/editor.ts';
+import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
-const skip = skipWithoutEditor();
+const parts = needs(...editorParts);
 
 const models = [
   { name: 'thinker:8b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 5.2e9 },
@@ -28,7 +29,7 @@ const models = [
   { name: 'plain:1b', capabilities: ['completion'] as const, size: 1e9 },
 ];
 
-t.test('chat in a real VS Code, from the packed extension, signed in nowhere', { skip }, async (t) => {
+t.test('chat in a real VS Code, from the packed extension, signed in nowhere', parts, async (t) => {
   const runner = await startStandIn({ models });
   const editor = await startEditor({
     machine: {

@@ -1,14 +1,15 @@
 import t from 'tap';
-import { answerBox, type Editor, type Host, skipWithoutEditor, startEditor } from '../support/editor.ts';
+import { answerBox, type Editor, editorParts, type Host, startEditor } from '../support/editor.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
 import { openOwnedDocs } from '../support/ownedDocs.ts';
+import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
-const skip = skipWithoutEditor();
+const parts = needs(...editorParts);
 const token = `rdocs_${'a'.repeat(43)}`;
 
-t.test("the document service for the editor's agents", { skip }, async (t) => {
+t.test("the document service for the editor's agents", parts, async (t) => {
   const [runner, mine, other] = await Promise.all([
     startStandIn(),
     startMcpStandIn(token),
@@ -119,7 +120,7 @@ t.test("the document service for the editor's agents", { skip }, async (t) => {
   });
 });
 
-t.test('a workspace that is not trusted cannot redirect agents', { skip }, async (t) => {
+t.test('a workspace that is not trusted cannot redirect agents', parts, async (t) => {
   const runner = await startStandIn();
   const editor = await startEditor({
     trusted: false,
@@ -132,7 +133,7 @@ t.test('a workspace that is not trusted cannot redirect agents', { skip }, async
   t.strictSame(await editor.evaluate(offered), [{ uri: 'http://127.0.0.1:4000/mcp', headers: {} }]);
 });
 
-t.test('the real service', { skip }, async (t) => {
+t.test('the real service', parts, async (t) => {
   const [runner, docs] = await Promise.all([startStandIn(), openOwnedDocs(t)]);
   const editor = await startEditor({ machine: { 'runner.host': runner.url, 'runner.docsUrl': docs.origin } });
   t.teardown(() => Promise.all([editor.close(), runner.close()]));

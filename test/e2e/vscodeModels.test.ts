@@ -3,18 +3,21 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import type * as vscode from 'vscode';
+import { systemClock } from '../../daemon/practice/clock.ts';
 import {
   answerBox,
   childrenOf,
   type Editor,
+  editorParts,
   type Host,
   modelIds,
-  skipWithoutEditor,
   startEditor,
 } from '../support/editor.ts';
+import { needs } from '../support/parts.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+import { poll } from '../support/waiting.ts';
 
-const skip = skipWithoutEditor();
+const parts = needs(...editorParts);
 
 const models = [
   { name: 'qwen3:8b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 5.2e9 },
@@ -27,8 +30,11 @@ const catalog = [
   { name: 'qwen3:4b', capabilities: ['completion', 'tools'] as const, size: 2.6e9 },
 ];
 
-t.test('the care of models in a real VS Code', { skip }, async (t) => {
-  const runner = await startStandIn({ models, catalog, pullStep: 5 });
+t.test('the care of models in a real VS Code', parts, async (t) => {
+  // Models of one second are listed by their names, so a test lets a second pass between two pulls.
+  let passed = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + passed };
+  const runner = await startStandIn({ models, catalog, pullStep: 5, clock });
   const editor = await startEditor({
     machine: {
       'runner.host': runner.url,
@@ -161,8 +167,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       await run(editor, 'runnerModelsLocalView.focus');
       await run(editor, 'list.collapseAll');
       await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'gemma3:4b', 'coder:1b']);
-      // Models of one second are listed by their names.
-      await page.waitForTimeout(1_000);
+      passed += 1_000;
       await pull('qwen3:4b');
       await selects(editor, 'runnerModelsLocalView', 'qwen3:4b');
       await rows(page, 'Local Models', [
@@ -178,7 +183,7 @@ t.test('the care of models in a real VS Code', { skip }, async (t) => {
       await editor.until(isVisible, { fits: (visible) => visible === false });
       const revealed = ({ seen }: Host<undefined>) => seen.revealed.length;
       const before = await editor.evaluate(revealed);
-      await page.waitForTimeout(1_000);
+      passed += 1_000;
       await pull('mistral:7b');
       t.equal(await editor.evaluate(revealed), before, 'a view that nobody sees is left alone');
       t.equal(await editor.evaluate(isVisible), false);
@@ -521,12 +526,11 @@ async function titles(page: Page): Promise<readonly string[]> {
 async function rows(page: Page, view: string, wanted: readonly string[]): Promise<void> {
   const pane = page.locator('.pane', { has: page.locator('.pane-header', { hasText: view }) });
   const labels = pane.locator('.monaco-list-row .monaco-icon-label .label-name');
-  for (let tries = 0; ; tries++) {
-    const found = await labels.allTextContents();
-    if (JSON.stringify(found) === JSON.stringify(wanted)) return;
-    if (tries > 200) throw new Error(`${view} has ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}.`);
-    await page.waitForTimeout(50);
-  }
+  await poll(
+    () => labels.allTextContents(),
+    (found) => JSON.stringify(found) === JSON.stringify(wanted),
+    60_000,
+  );
 }
 
 /** Run in the host: what is wrong with a file. */

@@ -4,19 +4,20 @@ import {
   ask,
   childrenOf,
   type Editor,
+  editorParts,
   type Host,
   modelIds,
-  skipWithoutEditor,
   startEditor,
   stepsOf,
   transcript,
 } from '../support/editor.ts';
+import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
-const skip = skipWithoutEditor();
+const parts = needs(...editorParts);
 
-t.test('VS Code begins while the runner is down, with everything switched on', { skip }, async (t) => {
+t.test('VS Code begins while the runner is down, with everything switched on', parts, async (t) => {
   const gone = await startStandIn();
   const port = Number(new URL(gone.url).port);
   await gone.close();
@@ -117,7 +118,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', {
   });
 });
 
-t.test('a workspace that is not trusted cannot redirect prompts', { skip }, async (t) => {
+t.test('a workspace that is not trusted cannot redirect prompts', parts, async (t) => {
   const [mine, evil, other] = await Promise.all([startStandIn(), startStandIn(), startStandIn()]);
   const editor = await startEditor({
     trusted: false,
@@ -177,7 +178,7 @@ t.test('a workspace that is not trusted cannot redirect prompts', { skip }, asyn
   });
 });
 
-t.test('nothing goes to a model that runs elsewhere before the user allowed it', { skip }, async (t) => {
+t.test('nothing goes to a model that runs elsewhere before the user allowed it', parts, async (t) => {
   const remote = { host: 'https://ollama.com', model: 'cloudy' };
   const runner = await startStandIn({
     models: [{ name: 'cloudy:cloud', capabilities: ['completion', 'tools'], remote }],
@@ -245,7 +246,7 @@ const keptValues = `new Promise((resolve, reject) => {
   };
 })`;
 
-t.test('settings that are wrong, and settings that change', { skip }, async (t) => {
+t.test('settings that are wrong, and settings that change', parts, async (t) => {
   const [first, second, third] = await Promise.all([
     startStandIn({ models: [{ name: 'first:1b', capabilities: ['completion', 'tools'] }] }),
     startStandIn({ models: [{ name: 'second:1b', capabilities: ['completion', 'tools'] }] }),

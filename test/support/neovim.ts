@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { listenForDriver } from './driverSocket.ts';
+import { places } from './parts.ts';
 import { poll, withLimit } from './waiting.ts';
 
 /** A Neovim without a screen, with the client of this project and nothing else in it. */
@@ -28,18 +29,8 @@ export interface NeovimOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-const cache = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cache', 'runner-e2e');
-export const neovimProgram = join(cache, 'nvim', 'nvim');
 const driver = resolve('test/support/neovimDriver.lua');
 const client = resolve('client/neovim');
-
-/** What a test in Neovim passes as `skip`; with `CI` set a missing one is an error. */
-export function skipWithoutNeovim(): false | string {
-  if (existsSync(neovimProgram)) return false;
-  const line = 'Neovim 0.12 is missing; get it with: .ci/neovim.sh';
-  if (process.env['CI']) throw new Error(line);
-  return line;
-}
 
 /** What was told, and the client on the editor's path with its help; without what the tests add to each Node. */
 const beginning = `
@@ -64,7 +55,7 @@ export async function startNeovim({ setup, before = '', files = {} }: NeovimOpti
   const socket = join(state, 'driver.sock');
   const driven = await listenForDriver(socket);
   const opened = Object.keys(files).slice(0, 1);
-  const child = spawn(neovimProgram, ['--clean', '-u', init, '--headless', ...opened], {
+  const child = spawn(places.neovim, ['--clean', '-u', init, '--headless', ...opened], {
     cwd: folder,
     env: {
       PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,

@@ -67,6 +67,7 @@ class View implements ModelView {
   readonly #context = new Map<string, unknown>();
   #filter = noFilter;
   #isGrouped: boolean;
+  #isRevealing = false;
 
   constructor(options: ModelViewOptions) {
     const { id, name, sources, memory, pulls, address } = options;
@@ -200,7 +201,13 @@ class View implements ModelView {
     if (!row || !this.#view.visible) return;
     const [selected] = this.#view.selection;
     if (selected && 'model' in selected && isSameModel(selected, row)) return this.#reveal.end();
-    this.#view.reveal(row, { select: true, focus: false }).then(undefined, () => undefined);
+    // A second request could arrive after the user has turned to another view, and would open this one again.
+    if (this.#isRevealing) return;
+    this.#isRevealing = true;
+    const done = () => {
+      this.#isRevealing = false;
+    };
+    this.#view.reveal(row, { select: true, focus: false }).then(done, done);
   }
 
   /** There is no badge if its number may be out of date. */
