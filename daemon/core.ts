@@ -3,7 +3,7 @@ import { createTokenEstimate } from './chat/tokenEstimate.ts';
 import { createToolCallId } from './chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration } from './config/configuration.ts';
 import { readHost } from './config/host.ts';
-import { redactMessage } from './config/outgoing.ts';
+import { createWordsRedaction, redactMessage } from './config/outgoing.ts';
 import { createSecretReading, type SecretSources } from './config/secretReading.ts';
 import { createSecretStore, type SecretStore } from './config/secrets.ts';
 import type { UserConfig } from './config/userConfig.ts';
@@ -109,6 +109,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     learn: models.learn,
     defaults: settings,
     createId: () => createToolCallId(options.random),
+    createRedaction: () => createWordsRedaction(secrets.redaction),
   });
 
   servers.onDidAnswer(status.answered);

@@ -1,9 +1,11 @@
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/chat.ts';
+import type { StreamRedaction } from '../config/streamRedaction.ts';
 import { RunnerError } from '../errors.ts';
 import { nodesIn } from '../nesting.ts';
 import type { ChatLine, WireToolCall } from '../runner/wire.ts';
+import { AnswerText } from './answerText.ts';
 import type { DeltaPump } from './deltas.ts';
-import { createThinkingQuote, LongText } from './formatting.ts';
+import { createThinkingQuote } from './formatting.ts';
 import { createStreamParser, profileForModel, type StreamEvent } from './thinkingParser.ts';
 import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
@@ -45,10 +47,12 @@ export interface AnswerOptions {
   readonly notice: (code: NoticeCode, message: string) => void;
   /** Creates an id for a tool call that came without one. */
   readonly createId: () => string;
+  /** Removes secrets from what the runner writes, one for each kind of text. */
+  readonly createRedaction: () => StreamRedaction;
 }
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { params, thinks, tools, contextTags, pump, notice, createId } = options;
+  const { params, thinks, tools, contextTags, pump, createId, createRedaction } = options;
   const shapes = toolShapes(tools);
   const offered = new OfferedTools(shapes);
   const parser = createStreamParser({
@@ -58,8 +62,7 @@ export function createAnswer(options: AnswerOptions): Answer {
   });
   const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
   const toolCalls: ToolCall[] = [];
-  const text = new LongText();
-  const thinking = new LongText();
+  const said = new AnswerText(pump, createRedaction);
   /** Characters received so far. */
   let size = 0;
   let nodes = 0;
@@ -78,16 +81,14 @@ export function createAnswer(options: AnswerOptions): Answer {
     nodes += nodesIn(text);
     if (nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
   };
-  const say = (added: string) => {
-    if (added === '') return;
-    text.add(added);
-    pump.push({ kind: 'text', text: added });
-  };
   const think = (added: string) => {
     hasThought = true;
-    if (quote) return say(quote.thinking(added));
-    thinking.add(added);
-    pump.push({ kind: 'thinking', text: added });
+    if (quote) said.add('text', quote.thinking(added));
+    else said.add('thinking', added);
+  };
+  const notice: AnswerOptions['notice'] = (...given) => {
+    said.pause();
+    options.notice(...given);
   };
   const call = ({ id, name, arguments: given }: WireToolCall) => {
     if (toolCalls.length === maxCalls) {
@@ -98,6 +99,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     // Templates rename tools, and a runner may pass on the name as the model wrote it.
     const toolCall = { id: id ?? createId(), name: offered.find(name)?.name ?? name, arguments: given };
     toolCalls.push(toolCall);
+    said.pause();
     pump.push({ kind: 'toolCall', toolCall });
   };
   const recover = ({ call: written, fromThinking }: ToolCallEvent) => {
@@ -108,7 +110,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     call(written);
   };
   const emit = (event: StreamEvent) => {
-    if (event.type === 'text') say(quote ? quote.text(event.text) : event.text);
+    if (event.type === 'text') said.add('text', quote ? quote.text(event.text) : event.text);
     if (event.type === 'thinking') think(event.text);
     if (event.type === 'toolCall') recover(event);
     if (event.type === 'warning' && event.code === 'malformed-tool-call')
@@ -117,7 +119,7 @@ export function createAnswer(options: AnswerOptions): Answer {
 
   return {
     get begun() {
-      return text.length > 0 || thinking.length > 0 || toolCalls.length > 0;
+      return said.text.length > 0 || said.thinking.length > 0 || toolCalls.length > 0;
     },
     get hasToolCalls() {
       return toolCalls.length > 0;
@@ -145,12 +147,13 @@ export function createAnswer(options: AnswerOptions): Answer {
     finish(reason) {
       isOver = true;
       for (const event of parser.finish(reason)) emit(event);
-      if (quote) say(quote.finish());
+      if (quote) said.add('text', quote.finish());
+      said.end();
     },
     message: () => ({
       role: 'assistant',
-      content: text.toString(),
-      ...(thinking.length === 0 ? {} : { thinking: thinking.toString() }),
+      content: said.text.toString(),
+      ...(said.thinking.length === 0 ? {} : { thinking: said.thinking.toString() }),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
     }),
   };

@@ -3,6 +3,7 @@ import type { CapabilityName } from '../../protocol/models.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { type LinkedSignal, linkedSignal } from '../abort.ts';
 import { createBreath } from '../breath.ts';
+import type { StreamRedaction } from '../config/streamRedaction.ts';
 import { RunnerError } from '../errors.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
@@ -31,6 +32,8 @@ export interface ChatDependencies {
   /** The configuration's current defaults. */
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
+  /** Removes secrets from what a runner writes. */
+  readonly createRedaction: () => StreamRedaction;
 }
 
 /** One turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
@@ -159,14 +162,16 @@ class Turn {
 
   #createAnswer(tools: Plan['tools']): Answer {
     const { client, params, pump } = this.#options;
+    const { knowledge, createId, createRedaction } = this.#dependencies;
     return createAnswer({
       params,
-      thinks: this.#dependencies.knowledge.thinks(client.server, params.model),
+      thinks: knowledge.thinks(client.server, params.model),
       tools,
       contextTags: contextNames(params),
       pump,
       notice: this.#notices.add,
-      createId: this.#dependencies.createId,
+      createId,
+      createRedaction,
     });
   }
 

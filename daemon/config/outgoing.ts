@@ -1,5 +1,6 @@
 import { maxNesting } from '../nesting.ts';
 import type { Redaction } from './redaction.ts';
+import type { StreamRedaction } from './streamRedaction.ts';
 
 /** What a string is, by the key under which it stands. */
 type Voice = 'prose' | 'words' | 'rest';
@@ -56,6 +57,11 @@ export function redactMessage<T extends object>(message: T, redaction: Redaction
     return copy ? Object.fromEntries(copy) : fields;
   };
   return walk(message, 'rest', 0) as T;
+}
+
+/** For the words of a model, which come in pieces; the edge finds nothing more in them. */
+export function createWordsRedaction(redaction: Redaction): StreamRedaction {
+  return redaction.stream(atLeast.words);
 }
 
 /** What came in may be as deep as the limit, and is wrapped in an answer. */

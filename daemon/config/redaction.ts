@@ -1,99 +1,72 @@
-/** What stands in the place of a secret. */
-const mask = '***';
+import { maskRanges, type Range } from './maskRanges.ts';
+import { type Form, formsOf, readForm } from './secretForms.ts';
+import { createStreamRedaction, type StreamRedaction, shortestBeginning } from './streamRedaction.ts';
 
 /** A text that is shorter is no secret: it would be found everywhere. */
 const shortest = 4;
-/** The least of the beginning of a secret that is taken for it where a text was cut. */
-const shortestCut = 6;
 
 /** Finds secrets in texts, in every form in which a text may hold them; linear in the text. */
 export interface Redaction {
   add(secret: string): void;
   /** The text without the known secrets that are at least so long. */
   redactKnown(text: string, atLeast: number): string;
+  /** The same for a text that comes in pieces. */
+  stream(atLeast: number): StreamRedaction;
   /** Without all that are known, also the beginning of one where the text was cut, and without what looks like a credential, whoever's it is. */
   redact(text: string): string;
 }
 
-interface Form {
-  readonly text: string;
-  /** Of the secret itself. */
-  readonly length: number;
-}
-
 export function createRedaction(): Redaction {
   const forms = new Map<string, Form>();
-  const mark = (text: string, atLeast: number, cut: boolean) => {
-    if (forms.size === 0) return text;
-    const wanted = [...forms.values()].filter(({ length }) => length >= atLeast);
-    const whole = wanted.flatMap((form) => rangesOf(form.text, text));
-    return maskRanges(text, cut ? [...whole, ...cutRanges(wanted, text)] : whole);
+  const wanted = new Map<number, readonly Form[]>();
+  const formsAtLeast = (length: number) => {
+    const known =
+      wanted.get(length) ?? [...forms.values()].filter(({ secretLength }) => secretLength >= length);
+    wanted.set(length, known);
+    return known;
   };
   return {
     add(secret) {
-      for (const text of formsOf(secret))
-        if (text.length >= shortest) forms.set(text, { text, length: secret.length });
+      for (const form of formsOf(secret)) if (form.text.length >= shortest) forms.set(keyOf(form), form);
+      wanted.clear();
     },
-    redactKnown: (text, atLeast) => mark(text, atLeast, false),
-    redact: (text) => redactCredentials(mark(text, shortest, true)),
+    redactKnown: (text, atLeast) => maskRanges(text, rangesIn(text, formsAtLeast(atLeast))),
+    stream: (atLeast) => createStreamRedaction(() => formsAtLeast(atLeast)),
+    redact(text) {
+      const known = formsAtLeast(shortest);
+      return redactCredentials(maskRanges(text, [...rangesIn(text, known), ...cutRanges(text, known)]));
+    },
   };
 }
 
-/** As it is, in JSON, in JSON within JSON, as Go writes JSON, and in an address. */
-function formsOf(secret: string): readonly string[] {
-  const inJson = escapeJson(secret);
-  const inGo = inJson.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
-  const inAddress = encodeURIComponent(Buffer.from(secret).toString());
-  return [secret, secret.trim(), inJson, escapeJson(inJson), inGo, escapeJson(inGo), inAddress];
+function keyOf({ text, ignoresCase }: Form): string {
+  return `${ignoresCase} ${text}`;
 }
 
-function escapeJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-type Range = readonly [start: number, end: number];
-
-function rangesOf(form: string, text: string): readonly Range[] {
+function rangesIn(text: string, forms: readonly Form[]): readonly Range[] {
   const ranges: Range[] = [];
-  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
-    ranges.push([at, at + form.length]);
+  for (const form of forms) {
+    // Most texts hold no secret, and the engine finds that out fastest.
+    if (!text.includes(form.ignoresCase ? '%' : form.text)) continue;
+    const ends: number[] = [];
+    readForm(form, text, { begun: 0, ends });
+    for (const end of ends) ranges.push([end - form.text.length, end]);
+  }
   return ranges;
 }
 
 /** Where a text was cut, at its end or before "…", it may end in the beginning of a secret. */
-function cutRanges(forms: readonly Form[], text: string): readonly Range[] {
+function cutRanges(text: string, forms: readonly Form[]): readonly Range[] {
   const dots = text.lastIndexOf('…');
   const ends = dots === -1 ? [text.length] : [text.length, dots];
-  return ends.flatMap((end) =>
-    forms.flatMap((form) => {
-      const length = cutLength(form.text, text, end);
-      return length === 0 ? [] : [[end - length, end] as const];
-    }),
-  );
-}
-
-/** How much of the beginning of the form the text has before this place; linear in the form, which bounds it. */
-function cutLength(form: string, text: string, end: number): number {
-  for (let length = Math.min(form.length - 1, end); length >= shortestCut; length -= 1)
-    if (text.startsWith(form.slice(0, length), end - length)) return length;
-  return 0;
-}
-
-/** Ranges that touch or overlap are one. */
-function maskRanges(text: string, ranges: readonly Range[]): string {
-  if (ranges.length === 0) return text;
-  const parts: string[] = [];
-  let done = 0;
-  let masked = -1;
-  for (const [start, end] of ranges.toSorted((a, b) => a[0] - b[0])) {
-    if (start > masked) {
-      parts.push(text.slice(done, start), mask);
-      masked = start;
-    }
-    done = Math.max(done, end);
-    masked = Math.max(masked, end);
-  }
-  return parts.join('') + text.slice(done);
+  return ends.flatMap((end) => {
+    const lengths = forms.map((form) => {
+      const last = text.slice(Math.max(0, end - form.text.length + 1), end);
+      return readForm(form, last, { begun: 0, ends: [] });
+    });
+    const begun = Math.max(0, ...lengths);
+    return begun < shortestBeginning ? [] : [[end - begun, end] as const];
+  });
 }
 
 /** What stands before a credential; blanks are counted, so that the engine need not keep a place for each. */

@@ -3,6 +3,7 @@ import t from 'tap';
 import { createAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
+import { createRedaction } from '../../daemon/config/redaction.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createCore } from '../../daemon/core.ts';
 import { RunnerError } from '../../daemon/errors.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../protocol/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
 import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/tools.ts';
+import type { Answer } from '../support/answers.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -89,6 +91,70 @@ t.test('an answer streams, and its result holds the whole', async (t) => {
     messages: [{ role: 'user', content: 'hi' }],
   });
   t.notOk('think' in lastBody(runner) || 'tools' in lastBody(runner) || 'options' in lastBody(runner));
+});
+
+/** Text and thinking take turns, four characters each. */
+function interleaved(secret: string): Pick<Extract<Answer, { kind: 'raw' }>, 'writes' | 'head' | 'end'> {
+  const lines = [...(secret.match(/.{1,4}/g) ?? []), ' it ', 'is'].flatMap((piece) => [
+    { message: { role: 'assistant', content: '', thinking: piece }, done: false },
+    { message: { role: 'assistant', content: piece }, done: false },
+  ]);
+  const writes = [...lines, { done: true }].map((line) => `${JSON.stringify(line)}\n`);
+  return { writes, head: { contentType: 'application/x-ndjson' }, end: 'complete' };
+}
+
+t.test('a token that a runner echoes in pieces is in no delta and no result, in whatever form', async (t) => {
+  const secret = 'sk-VerySecretToken+1234/abcd=EFGH';
+  const runner = await startStandIn({ models });
+  const daemon = await startPair({ host: runner.url }, { secrets: [{ origin: runner.url, secret }] });
+  t.teardown(() => daemon.close().finally(() => runner.close()));
+  const base64 = (before: string) => Buffer.from(`${before}${secret}!`).toString('base64');
+  const forms = {
+    'as it is': secret,
+    'in JSON': JSON.stringify({ [secret]: '"' }),
+    'in base64': base64(''),
+    'in base64, one byte later': base64('a'),
+    'in base64, two bytes later': base64('ab'),
+    'percent-encoded': encodeURIComponent(secret),
+    'percent-encoded in lower case': encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+  };
+  for (const [form, text] of Object.entries(forms))
+    for (const length of [1, 4, 1_000]) {
+      const piecesOf = (whole: string) => whole.match(new RegExp(`.{1,${length}}`, 'gs')) ?? [];
+      const said = `The token is <${text}>, is it?`;
+      for (const { model, thinking, format } of [
+        { model: 'plain', thinking: '', format: 'separate' },
+        { model: 'thinker', thinking: `Is it ${text}?`, format: 'separate' },
+        { model: 'thinker', thinking: `Is it ${text}?`, format: 'quote' },
+      ] as const) {
+        const name = `${form}, ${length} at a time, ${model}, ${format}`;
+        runner.say(piecesOf(said), { thinking: piecesOf(thinking) });
+        const params = { model, messages: ask('hi'), thinkingFormat: format };
+        const { result, deltas } = await daemon.chat(params);
+        t.equal(joined(deltas, 'text'), result.message.content, name);
+        t.equal(joined(deltas, 'thinking'), result.message.thinking ?? '', name);
+        t.notMatch(JSON.stringify(result), text.slice(4, -4), name);
+        t.match(result.message.content, /The token is <.*\*\*\*.*>, is it\?$/, name);
+      }
+    }
+  runner.say(['sk-VerySec', 'ret or sk-', 'VerySecretToken+1']);
+  const { result, deltas } = await daemon.chat({ model: 'plain', messages: ask('hi') });
+  t.equal(result.message.content, 'sk-VerySecret or sk-VerySecretToken+1', 'what only begins so stays');
+  t.equal(joined(deltas, 'text'), result.message.content);
+
+  runner.say(['So: sk-'], { calls: [{ name: 'get_weather', arguments: { city: secret } }] });
+  const called = await daemon.chat({ model: 'thinker', messages: ask('weather?'), tools: [tool] });
+  t.match(called.deltas, [
+    { kind: 'text', text: 'So: ' },
+    { kind: 'text', text: 'sk-' },
+    { kind: 'toolCall', toolCall: { arguments: { city: '***' } } },
+  ]);
+  t.match(called.result.message, { content: 'So: sk-', toolCalls: [{ arguments: { city: '***' } }] });
+
+  runner.answer({ kind: 'raw', ...interleaved(secret) });
+  const torn = await daemon.chat({ model: 'thinker', messages: ask('hi') });
+  for (const kind of ['text', 'thinking'] as const) t.equal(joined(torn.deltas, kind), 'sk-V*** it is');
+  t.match(torn.result.message, { content: 'sk-V*** it is', thinking: 'sk-V*** it is' });
 });
 
 t.test('a message goes to the runner whole', async (t) => {
@@ -268,6 +334,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
       learn: core.models.learn,
       defaults: () => ({}),
       createId: () => 'call_1',
+      createRedaction: () => createRedaction().stream(16),
     });
     runner.say('ok');
     const params = { streamId: '1', model, messages };
@@ -768,6 +835,7 @@ t.test('an answer that never ends is stopped, and what had come is kept', async 
       const answer = createAnswer({
         params: { streamId: 's', model: 'qwen3', messages: [] },
         ...{ thinks: false, tools: [tool], contextTags: [], notice: () => undefined, createId: () => 'id' },
+        createRedaction: () => createRedaction().stream(16),
         pump: {
           push: (content) => {
             pushed += 'text' in content ? content.text.length : 0;

@@ -56,6 +56,97 @@ t.test('a planted token leaves in no form and under no key', (t) => {
   t.end();
 });
 
+/** A text cut at random places. */
+const pieces = (text: string) =>
+  fc.array(fc.nat(text.length), { maxLength: 40 }).map((cuts) => {
+    const ends = [...cuts.toSorted((a, b) => a - b), text.length];
+    return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end));
+  });
+
+const base64Of = (text: string, before: number, encoding: 'base64' | 'base64url') =>
+  Buffer.concat([Buffer.alloc(before, 'x'), Buffer.from(`${text}!`)]).toString(encoding);
+
+t.test('a token in a stream is withheld until it is whole, however the stream is cut', (t) => {
+  const long = token.filter((text) => text.trim().length >= 16);
+  const parts = fc.tuple(
+    fc.array(long, { minLength: 1, maxLength: 3 }),
+    fc.array(fc.nat(9), { maxLength: 8 }),
+  );
+  fc.assert(
+    fc.property(
+      parts
+        .map(([secrets, order]) => {
+          const forms = secrets.flatMap((secret) => [
+            ...[secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)],
+            encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+            ...[0, 1, 2].map((before) => base64Of(secret, before, before === 1 ? 'base64url' : 'base64')),
+            secret.slice(0, -1),
+          ]);
+          return { secrets, text: order.map((at) => forms[at % forms.length] ?? '').join(', ') };
+        })
+        .chain(({ secrets, text }) => fc.record({ secrets: fc.constant(secrets), cut: pieces(text) })),
+      ({ secrets, cut }) => {
+        const redaction = createRedaction();
+        for (const secret of secrets) redaction.add(secret);
+        const text = cut.join('');
+        const stream = redaction.stream(16);
+        const said = cut.map((piece) => stream.add(piece)).join('') + stream.end();
+        t.equal(said, redaction.redactKnown(text, 16), 'as if it had come at once');
+        t.equal(redaction.redactKnown(said, 16), said, 'and nothing is left to find');
+        // Where text and thinking take turns, the first few characters may be out already.
+        const torn = redaction.stream(16);
+        const out = cut.map((piece) => torn.add(piece) + torn.pause()).join('') + torn.end();
+        t.equal(redaction.redactKnown(out, 16), out, 'also if something else is said in between');
+      },
+    ),
+    { numRuns: 500 },
+  );
+  t.end();
+});
+
+t.test('a stream without a token is as it was, and nothing of it is withheld', (t) => {
+  fc.assert(
+    fc.property(
+      token.filter((text) => text.length >= 16),
+      fc.string({ maxLength: 200, unit: 'grapheme' }).chain(pieces),
+      (secret, cut) => {
+        const stream = createRedaction().stream(16);
+        for (const piece of cut) t.equal(stream.add(piece), piece, 'at once where there is no token');
+        const redaction = createRedaction();
+        redaction.add(secret);
+        const guarded = redaction.stream(16);
+        const said = cut.map((piece) => guarded.add(piece)).join('');
+        t.equal(said + guarded.end(), cut.join(''));
+      },
+    ),
+  );
+  const redaction = createRedaction();
+  redaction.add('sk-of-sixteen-chars');
+  const stream = redaction.stream(16);
+  t.strictSame(
+    ['see sk-', 'of-', 'six, and ', 'sk-of-sixteen-', 'chars', ', s'].map((piece) => stream.add(piece)),
+    ['see ', '', 'sk-of-six, and ', '', '***', ', '],
+    'only what may be the beginning of one waits',
+  );
+  t.equal(stream.end(), 's');
+  t.end();
+});
+
+t.test('base64 is found wherever the token begins, and short words in a stream stay', (t) => {
+  const redaction = createRedaction();
+  for (const secret of ['ollama', 'sk-VerySecretToken+1234/abcd=EFGH?>~']) redaction.add(secret);
+  for (const encoding of ['base64', 'base64url'] as const)
+    for (const before of [0, 1, 2, 3, 6]) {
+      const text = base64Of('sk-VerySecretToken+1234/abcd=EFGH?>~', before, encoding);
+      t.match(redaction.redactKnown(text, 16), /^.{0,11}\*\*\*.{0,4}$/, `${encoding}, ${before} bytes later`);
+    }
+  const stream = redaction.stream(16);
+  t.equal(['import ', 'oll', 'ama'].map((piece) => stream.add(piece)).join(''), 'import ollama');
+  redaction.add('one-that-comes-later');
+  t.equal(['one-that-', 'comes-later'].map((piece) => stream.add(piece)).join(''), '***');
+  t.end();
+});
+
 t.test('the longest secret is taken out whole, also where a text was cut', (t) => {
   const redaction = createRedaction();
   for (const text of ['abcd-old', 'abcd-old-and-new', 'new-and-overlapping']) redaction.add(text);
@@ -89,6 +180,10 @@ t.test('redaction reads a text once, whatever is in it', (t) => {
   for (const piece of ['a.', 'a', ' ', 'bearer ', 'token ', 'token=', '://a', 'a:', '://a:', '"', '…']) {
     const text = piece.repeat(1_000_000);
     t.ok(redaction.redact(`${text}!`).length <= text.length + 1, JSON.stringify(piece));
+    const stream = redaction.stream(4);
+    let said = 0;
+    for (let at = 0; at < text.length; at += 3) said += stream.add(text.slice(at, at + 3)).length;
+    t.equal(said + stream.end().length, text.length, 'in pieces too');
   }
   t.equal(redaction.redact('git+ssh://me:word@host and x://me@host'), 'git+ssh://***@host and x://***@host');
   t.end();

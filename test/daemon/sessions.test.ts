@@ -151,6 +151,13 @@ t.test('files are the user’s alone, lines of JSON, and hold no token', async (
   const text = readFileSync(path, 'utf8');
   t.notMatch(text, secret);
   t.match(text, 'You said ***.');
+  const inBase64 = Buffer.from(`Token: ${secret}`).toString('base64');
+  for (const echoed of [secret, inBase64]) {
+    here.runner.say(echoed.match(/.{1,4}/g) ?? [], { thinking: echoed.match(/.{1,4}/g) ?? [] });
+    await one.chat(id, [user('Once more')]);
+  }
+  t.notMatch(readFileSync(path, 'utf8'), inBase64.slice(12, -4), 'nor in pieces');
+  t.notMatch(readFileSync(path, 'utf8'), secret);
   for (const line of text.trimEnd().split('\n')) t.type(JSON.parse(line), 'object');
 });
 
