@@ -7,7 +7,7 @@ import { type LogParams, logNotification } from '../protocol/log.ts';
 import type { NotificationMessage } from '../protocol/messageTypes.ts';
 import { modelsDidChange } from '../protocol/models.ts';
 import { sessionsDidChange } from '../protocol/sessions.ts';
-import { statusDidChange, statusRequest } from '../protocol/status.ts';
+import { statusDidChange } from '../protocol/status.ts';
 import { toolsDidChange, toolsDidRefuse } from '../protocol/tools.ts';
 import { serveCatalog } from './catalog/serveCatalog.ts';
 import type { Chat } from './chat/chat.ts';
@@ -25,7 +25,6 @@ import { serveLogs } from './logs/serveLogs.ts';
 import { serveModelfileLanguage } from './modelfile/language.ts';
 import { serveModelfile } from './modelfile/serveModelfile.ts';
 import { createLifecycle } from './models/lifecycle.ts';
-import { serverParamsSchema } from './models/params.ts';
 import { createPulls } from './models/pulls.ts';
 import { serveModels } from './models/serveModels.ts';
 import { serveCommands } from './rpc/commands.ts';
@@ -36,6 +35,7 @@ import { createSession, type Session, serveConfiguration, serveSession } from '.
 import { createTrace, type RequestId } from './rpc/trace.ts';
 import { createWorks } from './rpc/work.ts';
 import { serveSessions } from './sessions/serveSessions.ts';
+import { serveStatus } from './status/serveStatus.ts';
 import { createQuestions, serveTools } from './tools/serveTools.ts';
 import { createTools } from './tools/tools.ts';
 
@@ -172,9 +172,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
       await Promise.all([logs.close(), tools.close(), sessions.close()]);
     },
   });
-  endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
-    status.check(servers.client(server), signal),
-  );
+  serveStatus(endpoint, { status, servers });
   serveCommands(endpoint, [
     ...serveModels(endpoint, { models, chatModels, lifecycle, pulls, servers, works, loadOptions: settings }),
     ...serveCompletion(endpoint, { ...completion, status, log, settings }),

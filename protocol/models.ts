@@ -159,6 +159,16 @@ export const libraryRequest: RequestMessage<CatalogParams, CatalogResult> = {
 /** Client to daemon: the cloud models. */
 export const cloudRequest: RequestMessage<CatalogParams, CatalogResult> = { method: 'runner/models/cloud' };
 
+/** As it would stand in `catalogUrl`. */
+export interface ProbeCatalogParams {
+  readonly url: string;
+}
+
+/** Client to daemon: ask whether a catalog answers at an address that is not in the settings yet. */
+export const probeCatalogRequest: RequestMessage<ProbeCatalogParams, Readonly<Record<string, never>>> = {
+  method: 'runner/models/probeCatalog',
+};
+
 export type PullModelParams = ModelParams & WorkDoneParams;
 
 /** Client to daemon: download a model. Two pulls of one model share one download. */

@@ -18,5 +18,18 @@ export interface Status {
 /** Client to daemon: ask for the runner's status. */
 export const statusRequest: RequestMessage<ServerParams, Status> = { method: 'runner/status' };
 
+export interface ProbeParams extends ServerParams {
+  /** As the user typed it, in any form that `OLLAMA_HOST` may have. */
+  readonly url: string;
+}
+
+/**
+ * Client to daemon: ask whether a runner answers at an address that is not in the settings yet. `server` is the server
+ * that would have the address: its CA file counts. The answer is an error if no runner answers within four seconds.
+ */
+export const probeRequest: RequestMessage<ProbeParams, { readonly version: string }> = {
+  method: 'runner/probe',
+};
+
 /** Daemon to client: the runner's status changed. */
 export const statusDidChange: NotificationMessage<Status> = { method: 'runner/status/didChange' };

@@ -207,6 +207,45 @@ t.test('in an editor nothing listens but the practice runner and the end of a lo
   );
 });
 
+/** Who may open a connection or a port, and to whom. Runners and the catalog are reached by the transport alone. */
+const networkFiles: readonly string[] = [
+  // The document service.
+  'client/vscode/documents/docsProbe.ts',
+  // A socket on a descriptor, which leads to no network.
+  'daemon/config/secretSources.ts',
+  'daemon/runner/httpAgent.ts',
+  'daemon/runner/transport.ts',
+];
+
+t.test('a runner is asked by the one client for runners, and by nothing beside it', async (t) => {
+  const asking = sources
+    .filter(({ path, text }) => !path.endsWith('.d.ts') && speaksToTheNetwork(text))
+    .map(({ path }) => path);
+  t.ok(asking.includes('daemon/tools/httpTransport.ts'), 'what speaks to tool servers is found');
+  // The practice runner is a runner itself.
+  const others = /^(docs-service|daemon\/practice|daemon\/tools)\//;
+  t.strictSame(asking.filter((path) => !others.test(path)).sort(), networkFiles);
+  const caught = [
+    "await fetch('http://a')",
+    'globalThis.fetch(url)',
+    'const ask = fetch;',
+    "import { request } from 'undici';",
+    "import https from 'node:https';",
+    "await import('node:http2')",
+    "import { connect } from 'net';",
+    'new WebSocket(url)',
+    "require('node:tls')",
+  ];
+  for (const text of caught) t.ok(speaksToTheNetwork(text), text);
+  const passed = [
+    "import type { Agent } from 'undici';",
+    'client.fetch(key)',
+    '// fetch it',
+    'fetchList(url)',
+  ];
+  for (const text of passed) t.notOk(speaksToTheNetwork(text), text);
+});
+
 t.test('docs/PROTOCOL.md names every message and every error, and nothing else', async (t) => {
   const page = readFileSync('docs/PROTOCOL.md', 'utf8');
   const inSource = new Set(
@@ -353,6 +392,16 @@ t.test('docs/VSCODE.md has every setting with its default, and no other', async 
 t.test('the README is at most 150 lines', async (t) => {
   t.ok(readFileSync('README.md', 'utf8').split('\n').length <= 151);
 });
+
+const networkModule =
+  /^(?!\s*import type ).*\b(?:from|import|require)[\s(]*['"](?:undici(?:\/[^'"]*)?|(?:node:)?(?:https?|http2|net|tls|dgram))['"]/m;
+const networkGlobal = /(?:(?<![.\w'])|\bglobalThis\.)(?:fetch|WebSocket|EventSource|XMLHttpRequest)\b(?!')/;
+
+/** Types are no use of a module, and comments are no use of anything. */
+function speaksToTheNetwork(text: string): boolean {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
+  return networkModule.test(code) || networkGlobal.test(code);
+}
 
 /** A link in an example is one of the example's. */
 function withoutCode(markdown: string): string {

@@ -22,6 +22,8 @@ const defaultDeadline = 15_000;
 export interface Catalog {
   library(query: CatalogQuery, signal: AbortSignal): Promise<CatalogResult>;
   cloud(query: CatalogQuery, signal: AbortSignal): Promise<CatalogResult>;
+  /** Settles if a catalog answers at this address. Nothing is kept of it. */
+  probe(url: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -59,7 +61,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
   const isFresh = ({ fetchedAt }: Listing) => fetchedAt <= now() && now() - fetchedAt < freshFor;
 
   const fetchListing = async (key: ListingKey, signal: AbortSignal): Promise<Listing> => {
-    const listing = { models: await client.fetch(key, signal), fetchedAt: now() };
+    const listing = { models: await client.list(key, signal), fetchedAt: now() };
     await store.write(key, listing, settings().cacheDir);
     return listing;
   };
@@ -95,6 +97,9 @@ export function createCatalog(options: CatalogOptions): Catalog {
   return {
     library: (query, signal) => list('library', query, signal),
     cloud: (query, signal) => list('cloud', query, signal),
+    async probe(url, signal) {
+      await client.list({ kind: 'cloud', base: baseOf(url) }, signal);
+    },
     async close() {
       shared.close();
       await client.close();

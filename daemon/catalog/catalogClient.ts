@@ -30,7 +30,7 @@ export interface CatalogClientOptions {
 
 /** Fetches what a catalog lists. Failures are `RunnerError`s; an abort is thrown unchanged. */
 export interface CatalogClient {
-  fetch(key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]>;
+  list(key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]>;
   /** Waits for running requests. Their callers abort them. */
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogC
   };
 
   return {
-    async fetch(key, signal) {
+    async list(key, signal) {
       const result = fetchInTime(key, signal);
       running.add(result);
       try {

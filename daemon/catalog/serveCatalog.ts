@@ -1,7 +1,12 @@
-import { type CatalogParams, cloudRequest, libraryRequest } from '../../protocol/models.ts';
+import {
+  type CatalogParams,
+  cloudRequest,
+  libraryRequest,
+  probeCatalogRequest,
+} from '../../protocol/models.ts';
 import { withTimeLimit } from '../abort.ts';
 import type { Lazy } from '../lazily.ts';
-import { catalogParamsSchema } from '../models/params.ts';
+import { catalogParamsSchema, probeCatalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
@@ -36,4 +41,8 @@ export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }
   endpoint.onRequest(cloudRequest, catalogParamsSchema, async (params, signal) =>
     (await catalog.get()).cloud(await queryOf(params, signal), signal),
   );
+  endpoint.onRequest(probeCatalogRequest, probeCatalogParamsSchema, async ({ url }, signal) => {
+    await (await catalog.get()).probe(url, signal);
+    return {};
+  });
 }

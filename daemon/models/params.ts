@@ -6,6 +6,7 @@ import type {
   DeleteModelParams,
   ListModelsParams,
   ModelParams,
+  ProbeCatalogParams,
   PullModelParams,
   RunModelParams,
 } from '../../protocol/models.ts';
@@ -60,6 +61,8 @@ export const createParamsSchema: Schema<CreateModelParams> = exact(
     workDoneToken,
   }),
 );
+
+export const probeCatalogParamsSchema: Schema<ProbeCatalogParams> = exact(z.object({ url: z.string() }));
 
 export const catalogParamsSchema: Schema<CatalogParams> = exact(
   z.object({

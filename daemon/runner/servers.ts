@@ -20,6 +20,11 @@ export interface Servers {
    * @throws {InvalidParamsError} with the path `server`, when no server has this name.
    */
   client(name?: string): RunnerClient;
+  /**
+   * A client of another address than the settings give the server with this name. The caller closes it.
+   * @throws {InvalidParamsError} as `client` does.
+   */
+  clientAt(url: string, name?: string): RunnerClient;
   /** A server answered, with whatever status. */
   readonly onDidAnswer: Event<Server>;
   close(): Promise<void>;
@@ -29,8 +34,9 @@ export function createServers({ settings, headersFor, redact }: ServersOptions):
   const answered = createEmitter<Server>();
   const clients = new Map<string, { key: string; client: RunnerClient }>();
 
-  const open = (server: Server, timeouts: RunnerTimeouts): RunnerClient => {
+  const open = (server: Server, onAnswer: () => void = () => undefined): RunnerClient => {
     const { name, ...address } = server;
+    const { timeouts } = settings();
     return createRunnerClient(
       server,
       createTransport({
@@ -38,24 +44,31 @@ export function createServers({ settings, headersFor, redact }: ServersOptions):
         ...address,
         timeouts,
         headers: headersFor,
-        onAnswer: () => answered.fire(server),
+        onAnswer,
         redact,
       }),
     );
   };
 
+  const find = (name: string | undefined): Server => {
+    const { servers } = settings();
+    const server = name === undefined ? servers[0] : servers.find((candidate) => candidate.name === name);
+    if (!server) throw new InvalidParamsError('server', `no server has the name "${name}"`);
+    return server;
+  };
+
   return {
     onDidAnswer: answered.event,
+    clientAt: (url, name) => open({ ...find(name), url }),
     client(name) {
-      const { servers, timeouts } = settings();
-      const server = name === undefined ? servers[0] : servers.find((candidate) => candidate.name === name);
-      if (!server) throw new InvalidParamsError('server', `no server has the name "${name}"`);
+      const { timeouts } = settings();
+      const server = find(name);
       const key = JSON.stringify([server, timeouts]);
       const known = clients.get(server.name);
       if (known?.key === key) return known.client;
       // Running requests keep the old connection until they end.
       void known?.client.close();
-      const client = open(server, timeouts);
+      const client = open(server, () => answered.fire(server));
       clients.set(server.name, { key, client });
       return client;
     },

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { redactMessage } from '../../daemon/config/outgoing.ts';
@@ -7,9 +10,12 @@ import { createRedaction } from '../../daemon/config/redaction.ts';
 import { RunnerError } from '../../daemon/errors.ts';
 import { toOutgoing } from '../../daemon/rpc/outgoing.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
-import { listModelsRequest } from '../../protocol/models.ts';
-import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
+import { listModelsRequest, probeCatalogRequest } from '../../protocol/models.ts';
+import { probeRequest, type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { startPair } from '../support/daemonPair.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { needs } from '../support/parts.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
 
 /** Tokens of any characters; the mask itself is no secret. */
@@ -240,4 +246,73 @@ t.test('a runner that echoes the token shows it by no status, list or error', as
   const all = JSON.stringify([seen, told, error.message, error.data, daemon.logs]);
   t.ok(told.length > 0, 'the status was told');
   t.notMatch(all, /ken.{1,8}of/, 'in no form');
+});
+
+t.test('an address is tried before it is set, with the token of its own origin alone', async (t) => {
+  const asked: unknown[] = [];
+  const start = async (answer: RequestListener) => {
+    const server = createServer((request, response) => {
+      asked.push([request.url, request.headers.authorization]);
+      answer(request, response);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.teardown(() => closeServer(server));
+    return `http://127.0.0.1:${portOf(server)}`;
+  };
+  const json = (body: object, status = 200) =>
+    start((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  const [known, other] = [await json({ version: '1.2' }), await json({ version: '1.3', models: [] })];
+  const timeouts = { connect: 0, list: 0 };
+  const secrets = [{ origin: known, secret: 'a-token-of-one' }];
+  const daemon = await startPair({ host: 'http://127.0.0.1:9', timeouts, trusted: false }, { secrets });
+  t.teardown(() => daemon.close());
+  const probe = (url: string, server?: string) =>
+    daemon.request(probeRequest, { url, ...(server && { server }) });
+
+  t.strictSame(await probe(known), { version: '1.2' });
+  t.strictSame(await probe(other.replace('http://', ' ')), { version: '1.3' }, 'as OLLAMA_HOST is read');
+  t.strictSame(asked.splice(0), [
+    ['/api/version', 'Bearer a-token-of-one'],
+    ['/api/version', undefined],
+  ]);
+  t.strictSame(await daemon.request(probeCatalogRequest, { url: other }), {});
+  t.strictSame(asked.splice(0), [['/api/tags', undefined]]);
+
+  const wrong = [
+    { url: 'http://127.0.0.1:9', want: { kind: 'server-unreachable' } },
+    { url: await json({ error: 'no' }, 401), want: { kind: 'unauthorized' } },
+    { url: await json({ hello: 1 }), want: { kind: 'bad-response' } },
+    { url: await start((_, response) => response.end('<html>')), want: { kind: 'bad-response' } },
+    { url: await start((_, response) => response.writeHead(404).end()), want: { kind: 'not-supported' } },
+    { url: await start(() => undefined), want: { kind: 'timeout' } },
+  ] as const;
+  for (const { url, want } of wrong) await t.rejects(probe(url), failsWith({ data: want }), want.kind);
+  await t.rejects(probe('ftp://a'), failsWith({ code: -32602, data: { path: 'url' } }));
+  await t.rejects(probe(known, 'nobody'), failsWith({ code: -32602, data: { path: 'server' } }));
+  await t.rejects(
+    daemon.request(probeCatalogRequest, { url: known }),
+    failsWith({ data: { kind: 'bad-response' } }),
+    'a runner without a list',
+  );
+});
+
+t.test('an address is tried with the CA file of its server', needs('openssl'), async (t) => {
+  const certificate = await createCertificate(t, ['localhost']);
+  const server = createTlsServer(certificate, (_, response) => {
+    response.setHeader('content-type', 'application/json').end('{"version":"1.2"}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => closeServer(server));
+  const url = `https://localhost:${portOf(server)}`;
+  const caFile = join(t.testdir(), 'ca.pem');
+  writeFileSync(caFile, certificate.cert);
+  const daemon = await startPair({ servers: [{ name: 'box', url: 'https://old', caFile }] });
+  t.teardown(() => daemon.close());
+  t.strictSame(await daemon.request(probeRequest, { url, server: 'box' }), { version: '1.2' });
+  await t.rejects(
+    daemon.request(probeRequest, { url }),
+    failsWith({ message: /^The certificate of .* is not trusted/ }),
+  );
 });

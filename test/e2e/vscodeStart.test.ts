@@ -76,7 +76,9 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     await page.getByText('This is no address: the scheme "ftp" is not http or https.').waitFor();
     await input.fill(gone.url);
     await input.press('Enter');
-    await page.getByText(/Nothing answers at .* press Enter again to keep it all the same/).waitFor();
+    await page
+      .getByText(/No runner answers at .* Press Enter again to keep the address all the same\./)
+      .waitFor();
     await input.press('Enter');
     await input.waitFor({ state: 'hidden' });
     const kept = ({ vscode }: Host<undefined>) =>

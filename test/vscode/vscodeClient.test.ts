@@ -4,7 +4,6 @@ import t from 'tap';
 import type { InputBox, Uri } from 'vscode';
 import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
 import { askForAddress } from '../../client/vscode/address/addressBox.ts';
-import type { ProbeAnswer } from '../../client/vscode/address/addressProbe.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
 import { attachedOnce } from '../../client/vscode/chat/attachedOnce.ts';
 import { type Repository, repositoryAt, writeInto } from '../../client/vscode/chat/commitMessage.ts';
@@ -406,10 +405,10 @@ t.test('an address is checked while it is typed', async (t) => {
 });
 
 t.test('an address is tried before it is kept', async (t) => {
-  const open = (answers: readonly ProbeAnswer[], value = '') => {
+  const open = (problems: readonly (string | undefined)[], value = '') => {
     const events: Record<string, () => void> = {};
     const asked: string[] = [];
-    const left = [...answers];
+    const left = [...problems];
     const box = {
       ...{ value, enabled: true, busy: false, validationMessage: undefined as unknown },
       onDidChangeValue: (listener: () => void) => (events['type'] = listener),
@@ -420,11 +419,11 @@ t.test('an address is tried before it is kept', async (t) => {
       dispose: () => asked.push('disposed'),
     };
     const result = askForAddress(box as unknown as InputBox, {
-      ...{ title: 'T', prompt: 'P', value, placeholder: '', wanted: 'runner' },
+      ...{ title: 'T', prompt: 'P', value, placeholder: '' },
       advise: (text) => adviseOnAddress(text, undefined),
       probe: async (url) => {
         asked.push(url);
-        return left.shift() ?? 'nothing';
+        return left.shift();
       },
     });
     const enter = async (text = box.value) => {
@@ -436,7 +435,7 @@ t.test('an address is tried before it is kept', async (t) => {
     return { box, asked, result, enter, leave: () => events['hide']?.() };
   };
 
-  const fine = open(['runner']);
+  const fine = open([undefined]);
   await fine.enter('box');
   t.equal(await fine.result, 'box');
   t.strictSame(fine.asked, ['http://box:11434', 'disposed']);
@@ -448,14 +447,14 @@ t.test('an address is tried before it is kept', async (t) => {
   t.equal(await wrong.result, undefined);
   t.strictSame(wrong.asked, ['disposed'], 'what is no address is not tried');
 
-  const stubborn = open(['nothing', 'other', 'nothing']);
+  const stubborn = open(['Nobody is there.', 'It is a web page.', 'Nobody is there.']);
   await stubborn.enter('gone');
   t.match(stubborn.box.validationMessage, {
-    message: /^Nothing answers at .*press Enter again/,
+    message: 'Nobody is there. Press Enter again to keep the address all the same.',
     severity: 2,
   });
   await stubborn.enter('proxy');
-  t.match(stubborn.box.validationMessage, { message: /^Something else than a runner answers/ });
+  t.match(stubborn.box.validationMessage, { message: /^It is a web page\. Press Enter/ });
   stubborn.box.validationMessage = undefined;
   await stubborn.enter();
   t.equal(await stubborn.result, 'proxy', 'a second Enter keeps it');

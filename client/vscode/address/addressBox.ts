@@ -1,6 +1,5 @@
 import type { InputBox } from 'vscode';
 import type { AddressAdvice } from './addressAdvice.ts';
-import type { ProbeAnswer } from './addressProbe.ts';
 
 export interface AddressBoxOptions {
   /** Such as `The Runner's Address`. */
@@ -9,9 +8,8 @@ export interface AddressBoxOptions {
   readonly value: string;
   readonly placeholder: string;
   readonly advise: (text: string) => AddressAdvice;
-  readonly probe: (url: string) => Promise<ProbeAnswer>;
-  /** What should answer, such as `runner`. */
-  readonly wanted: string;
+  /** What is wrong with what answers there, in a sentence; undefined if nothing is. */
+  readonly probe: (url: string) => Promise<string | undefined>;
 }
 
 /** The numbers of the editor's severities of a message. */
@@ -23,7 +21,7 @@ const [info, warning, error] = [1, 2, 3] as const;
  */
 export function askForAddress(
   box: InputBox,
-  { title, prompt, value, placeholder, advise, probe, wanted }: AddressBoxOptions,
+  { title, prompt, value, placeholder, advise, probe }: AddressBoxOptions,
 ): Promise<string | undefined> {
   Object.assign(box, { title, prompt, value, placeholder, ignoreFocusOut: true });
   /** The text that was tried without success. */
@@ -46,13 +44,12 @@ export function askForAddress(
     if (text === '' || text === tried) return finish(text);
     box.busy = true;
     box.enabled = false;
-    const answer = await probe(advice.url);
+    const problem = await probe(advice.url);
     box.busy = false;
     box.enabled = true;
-    if (answer === 'runner' || answer === 'closed') return finish(text);
+    if (problem === undefined) return finish(text);
     tried = text;
-    const found = answer === 'nothing' ? 'Nothing answers' : `Something else than a ${wanted} answers`;
-    const message = `${found} at ${advice.url}. Correct it, or press Enter again to keep it all the same.`;
+    const message = `${problem} Press Enter again to keep the address all the same.`;
     box.validationMessage = { message, severity: warning };
   };
   return new Promise((resolve) => {

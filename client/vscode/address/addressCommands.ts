@@ -1,14 +1,16 @@
 import * as vscode from 'vscode';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/initialize.ts';
-import { statusRequest } from '../../../protocol/status.ts';
+import { probeCatalogRequest } from '../../../protocol/models.ts';
+import { probeRequest, statusRequest } from '../../../protocol/status.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { toDocsAddress } from '../documents/docsAddress.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
+import { messageOf } from '../errorText.ts';
 import { firstSentence, plain } from '../notificationText.ts';
 import { docsUrl, readSettings, updateSetting } from '../settings.ts';
 import { adviseOnAddress } from './addressAdvice.ts';
 import { type AddressBoxOptions, askForAddress } from './addressBox.ts';
-import { probeCatalog, probeRunner } from './addressProbe.ts';
 
 /** The commands that ask for an address, try it, and store it where its setting counts. */
 export function registerAddressCommands(
@@ -16,13 +18,14 @@ export function registerAddressCommands(
   reporter: ErrorReporter,
 ): vscode.Disposable {
   const commands: Readonly<Record<string, (argument?: unknown) => Promise<unknown>>> = {
-    'runner.setAddress': (server) => setRunnerAddress(typeof server === 'string' ? server : undefined),
-    'runner.setCatalogAddress': setCatalogAddress,
+    'runner.setAddress': (server) =>
+      setRunnerAddress(daemon, typeof server === 'string' ? server : undefined),
+    'runner.setCatalogAddress': () => setCatalogAddress(daemon),
     'runner.setDocsAddress': setDocsAddress,
     'runner.openSetting': (name) => openSetting(String(name)),
     'runner.tryAgain': () => lookAgain(daemon),
     'runner.tryServer': (row) => lookAgain(daemon, serverOfRow(row)),
-    'runner.setServerAddress': (row) => setRunnerAddress(serverOfRow(row)),
+    'runner.setServerAddress': (row) => setRunnerAddress(daemon, serverOfRow(row)),
   };
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, work]) =>
@@ -45,7 +48,7 @@ function serverOfRow(row: unknown): string | undefined {
 }
 
 /** Which servers there are is a setting; the one at `runner.host` is always there. */
-async function setRunnerAddress(given: string | undefined): Promise<boolean> {
+async function setRunnerAddress(daemon: DaemonConnection, given: string | undefined): Promise<boolean> {
   const { host = '', servers = [] } = readSettings();
   const server = given ?? (await chooseServer([defaultServerName, ...servers.map(({ name }) => name)]));
   if (server === undefined) return false;
@@ -57,8 +60,7 @@ async function setRunnerAddress(given: string | undefined): Promise<boolean> {
     value: isDefault ? host : (servers.find(({ name }) => name === server)?.url ?? ''),
     placeholder: defaultHost,
     advise: (text) => adviseOnAddress(text, environment),
-    probe: probeRunner,
-    wanted: 'runner',
+    probe: (url) => problemOf(daemon.request(probeRequest, { url, server })),
   });
   if (address === undefined || (address === '' && !isDefault)) return false;
   if (isDefault) await updateSetting('host', address === '' ? undefined : address);
@@ -75,7 +77,7 @@ async function chooseServer(names: readonly string[]): Promise<string | undefine
   return vscode.window.showQuickPick(names, { title: 'The Address of Which Server?' });
 }
 
-async function setCatalogAddress(): Promise<boolean> {
+async function setCatalogAddress(daemon: DaemonConnection): Promise<boolean> {
   const address = await ask({
     title: "The Catalog's Address",
     prompt: `Where the public catalog is. Empty: ${defaultCatalogUrl}. Enter tries it.`,
@@ -83,8 +85,7 @@ async function setCatalogAddress(): Promise<boolean> {
     placeholder: defaultCatalogUrl,
     advise: (text) =>
       text.trim() === '' ? { kind: 'good', url: defaultCatalogUrl } : adviseOnAddress(text, undefined),
-    probe: probeCatalog,
-    wanted: 'catalog',
+    probe: (url) => problemOf(daemon.request(probeCatalogRequest, { url })),
   });
   if (address === undefined) return false;
   await updateSetting('catalogUrl', address === '' ? undefined : address);
@@ -104,12 +105,21 @@ async function setDocsAddress(): Promise<boolean> {
         : { kind: 'good', url: found.kind === 'set' ? found.origin : '' };
     },
     // Its own page asks for a sign-in, so an answer of any kind will do.
-    probe: async () => 'runner',
-    wanted: 'document service',
+    probe: async () => undefined,
   });
   if (address === undefined) return false;
   await updateSetting('docsUrl', address === '' ? undefined : address);
   return true;
+}
+
+/** What a probe found wrong, in a sentence. A server that wants an access token is there, so nothing is wrong. */
+async function problemOf(probing: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await probing;
+    return undefined;
+  } catch (error) {
+    return errorDataOf(error)?.kind === 'unauthorized' ? undefined : messageOf(error);
+  }
 }
 
 function ask(options: AddressBoxOptions): Promise<string | undefined> {

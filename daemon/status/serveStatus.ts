@@ -1,0 +1,50 @@
+import * as z from 'zod/mini';
+import { parseAddress } from '../../protocol/address.ts';
+import { type ProbeParams, probeRequest, statusRequest } from '../../protocol/status.ts';
+import { withTimeLimit } from '../abort.ts';
+import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { serverParamsSchema } from '../models/params.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import type { Servers } from '../runner/servers.ts';
+import { exact, type Schema } from '../validate.ts';
+import type { StatusMonitor } from './status.ts';
+
+export interface StatusParts {
+  readonly status: StatusMonitor;
+  readonly servers: Servers;
+}
+
+const probeParamsSchema: Schema<ProbeParams> = exact(
+  z.object({ server: z.exactOptional(z.string()), url: z.string() }),
+);
+
+/** How long somebody who typed an address waits for the answer, in ms. */
+const probeWithin = 4_000;
+
+/** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
+export function serveStatus(endpoint: Endpoint, { status, servers }: StatusParts): void {
+  endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
+    status.check(servers.client(server), signal),
+  );
+  endpoint.onRequest(probeRequest, probeParamsSchema, async (params, signal) => {
+    const url = readAddress(params.url);
+    const client = servers.clientAt(url, params.server);
+    const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${probeWithin / 1_000} s.`);
+    try {
+      const version = await withTimeLimit({ limit: probeWithin, reason, signal }, client.version);
+      if (version !== undefined) return { version };
+    } finally {
+      // An answer that is still being read was aborted with its time limit.
+      void client.close();
+    }
+    throw new RunnerError('bad-response', `Something other than a runner answers at ${url}.`);
+  });
+}
+
+function readAddress(text: string): string {
+  try {
+    return parseAddress(text);
+  } catch (error) {
+    throw new InvalidParamsError('url', error instanceof Error ? error.message : String(error));
+  }
+}
