@@ -155,7 +155,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
 
-  const modelfileLanguage = serveModelfileLanguage(connection, {
+  const modelfileLanguage = serveModelfileLanguage(connection, endpoint, {
     documents: completion.documents,
     installed: (signal) => models.names(servers.client(), signal),
     log,

@@ -17,10 +17,14 @@ export interface SelectedCompletionInfo {
   readonly text: string;
 }
 
-/** The part of LSP's `InlineCompletionParams` that the daemon reads. */
-export interface InlineCompletionParams {
+/** LSP's `TextDocumentPositionParams`: a place in a document. */
+export interface DocumentPosition {
   readonly textDocument: { readonly uri: string };
   readonly position: TextPosition;
+}
+
+/** The part of LSP's `InlineCompletionParams` that the daemon reads. */
+export interface InlineCompletionParams extends DocumentPosition {
   readonly context?: {
     /** 1: the user asked for it. 2: the editor asked while the user typed; this is also the default. */
     readonly triggerKind: number;

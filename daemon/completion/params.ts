@@ -1,15 +1,11 @@
 import * as z from 'zod/mini';
 import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/completion.ts';
+import { documentPositionFields, positionSchema as position } from '../rpc/documentPosition.ts';
 import { exact, type Schema } from '../validate.ts';
-
-const count = z.int().check(z.gte(0));
-
-const position = z.object({ line: count, character: count });
 
 export const inlineCompletionParamsSchema: Schema<InlineCompletionParams> = exact(
   z.object({
-    textDocument: z.object({ uri: z.string() }),
-    position,
+    ...documentPositionFields,
     context: z.exactOptional(
       z.object({
         triggerKind: z.int(),

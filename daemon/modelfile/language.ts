@@ -2,14 +2,20 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type {
   ClientCapabilities,
+  CompletionItem,
   Connection,
+  Hover,
   PublishDiagnosticsParams,
   TextDocuments,
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { DocumentPosition } from '../../protocol/completion.ts';
+import type { RequestMessage } from '../../protocol/messageTypes.ts';
 import { withTimeLimit } from '../abort.ts';
 import { ConnectionError } from '../languageServer.ts';
 import type { Log } from '../log.ts';
+import { documentPositionSchema } from '../rpc/documentPosition.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
 import { completionsAt } from './completion.ts';
 import { hoverAt } from './hover.ts';
 import { markupFormats, plainFormats } from './markup.ts';
@@ -36,9 +42,15 @@ const restFor = 150;
  */
 const namesWithin = 1_000;
 
+const hoverRequest: RequestMessage<DocumentPosition, Hover | null> = { method: 'textDocument/hover' };
+const completionRequest: RequestMessage<DocumentPosition, readonly CompletionItem[]> = {
+  method: 'textDocument/completion',
+};
+
 /** Diagnostics, hover and completion for Modelfiles over plain LSP, so that every editor has them. */
 export function serveModelfileLanguage(
   connection: Connection,
+  endpoint: Endpoint,
   options: ModelfileLanguageOptions,
 ): ModelfileLanguage {
   const { documents, log, closed } = options;
@@ -87,19 +99,23 @@ export function serveModelfileLanguage(
     const document = documents.get(uri);
     return document && isModelfile(document) && !isTooLarge(document) ? document : undefined;
   };
-  connection.onHover(({ textDocument, position }) => {
+  endpoint.onRequest(hoverRequest, documentPositionSchema, async ({ textDocument, position }) => {
     const document = modelfileAt(textDocument.uri);
-    return document && hoverAt(document, position, formats.hover);
+    return (document && hoverAt(document, position, formats.hover)) ?? null;
   });
-  connection.onCompletion(async ({ textDocument, position }) => {
-    const document = modelfileAt(textDocument.uri);
-    if (!document) return [];
-    const reason = new Error('The runner took too long to list its models.');
-    const installed = () =>
-      withTimeLimit({ limit: namesWithin, reason, signal: closed }, options.installed).catch(() => []);
-    const sources = { installed, format: formats.documentation };
-    return [...(await completionsAt(document, position, sources))];
-  });
+  endpoint.onRequest(
+    completionRequest,
+    documentPositionSchema,
+    async ({ textDocument, position }, signal) => {
+      const document = modelfileAt(textDocument.uri);
+      if (!document) return [];
+      const reason = new Error('The runner took too long to list its models.');
+      const installed = () =>
+        withTimeLimit({ limit: namesWithin, reason, signal }, options.installed).catch(() => []);
+      const sources = { installed, format: formats.documentation };
+      return completionsAt(document, position, sources);
+    },
+  );
   return {
     start(editor) {
       formats = markupFormats(editor);

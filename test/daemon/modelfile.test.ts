@@ -872,6 +872,27 @@ t.test('hover and completion', async (t) => {
   t.strictSame(await labels(1, 19), []);
 });
 
+t.test('parameters of hover and completion that are wrong have a path', async (t) => {
+  const { daemon } = await setUp(t);
+  const textDocument = { uri: 'untitled:m' };
+  const position = { line: 0, character: 0 };
+  await openDocument(daemon, { uri: textDocument.uri, text: 'FROM a\n' }).told(1);
+  for (const method of ['textDocument/hover', 'textDocument/completion'])
+    for (const [params, path] of [
+      [{ textDocument: null, position: null }, 'textDocument'],
+      [{ textDocument: { uri: null }, position }, 'textDocument.uri'],
+      [{ textDocument }, 'position'],
+      [{ textDocument, position: null }, 'position'],
+      [{ textDocument, position: { line: null, character: 0 } }, 'position.line'],
+      [{ textDocument, position: { line: 0, character: -1 } }, 'position.character'],
+    ] as const)
+      await t.rejects(
+        daemon.connection.sendRequest(method, params),
+        failsWith({ code: -32602, data: { path } }),
+        `${method}: ${path}`,
+      );
+});
+
 t.test('hover and completion speak as the editor reads', async (t) => {
   const cases: readonly { name: string; formats: readonly string[] | undefined; kind: string }[] = [
     { name: 'an editor that says nothing', formats: undefined, kind: 'plaintext' },
