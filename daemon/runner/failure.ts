@@ -28,16 +28,13 @@ export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerE
 /** The error for an error line in a stream whose status was 200. */
 export function failureOfErrorLine(line: string, subject: Subject): RunnerError {
   const text = subject.redact(line).slice(0, maxErrorText);
-  const known = failureOfText(text, subject) ?? failureOfDownload(text, subject);
-  return (known ?? runnerFailed(text)).with(detailsOf(subject));
+  return (failureOfText(text, subject) ?? runnerFailed(text)).with(detailsOf(subject));
 }
 
 function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subject: Subject): RunnerError {
   const { status } = answer;
-  const known = said && status >= 400 && status < 500 ? failureOfText(said.error, subject) : undefined;
-  const download = said && status >= 400 ? failureOfDownload(said.error, subject) : undefined;
-  const fromText = known ?? download;
-  if (fromText) return fromText;
+  const known = said && status >= 400 ? failureOfText(said.error, subject) : undefined;
+  if (known) return known;
   if (status >= 300 && status < 400) return redirected(answer, subject);
   if (status === 401 || status === 403) return unauthorized(said, subject);
   if (status === 503 || status === 429) return busy(answer, said);
@@ -56,17 +53,15 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
 function failureOfText(text: string, subject: Subject): RunnerError | undefined {
   if (contextTexts.test(text)) return contextExceeded(text);
   const capability = capabilityInText(text);
-  if (capability !== undefined) {
-    const name = subject.model ?? 'The model';
-    return new RunnerError(
-      'not-supported',
-      `${name} does not support ${capability}. Choose a model that does.`,
-      {
-        details: { capability },
-      },
-    );
-  }
-  return undefined;
+  return capability === undefined ? failureOfDownload(text, subject) : notSupported(capability, subject);
+}
+
+function notSupported(capability: string, { model = 'The model' }: Subject): RunnerError {
+  return new RunnerError(
+    'not-supported',
+    `${model} does not support ${capability}. Choose a model that does.`,
+    { details: { capability } },
+  );
 }
 
 /** Some engines name the figures: `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
@@ -81,15 +76,21 @@ function contextExceeded(text: string): RunnerError {
   );
 }
 
-/** Several missing capabilities are separated by newlines. `tools` takes precedence, because the daemon acts on it. */
+/**
+ * Several missing capabilities are separated by newlines. `tools` takes precedence, because the daemon acts on it. Other
+ * words are what an engine or a driver lacks, and not what another model would have.
+ */
 function capabilityInText(text: string): string | undefined {
   const list = /does not support ([\s\S]*)$/i
     .exec(text)?.[1]
     ?.split(/[\n.]/)
     .map((word) => word.trim().split(/\s/)[0] ?? '');
-  const named = list?.filter((word) => /^[a-z]+$/i.test(word));
+  const named = list?.filter((word) => capabilityWords.test(word));
   return named?.includes('tools') ? 'tools' : named?.[0];
 }
+
+const capabilityWords =
+  /^(tools|thinking|vision|insert|completion|chat|generate|embed(ding)?s?|images?|audio)$/i;
 
 function redirected(answer: FailedAnswer, subject: Subject): RunnerError {
   const target = originOf(answer.location, subject.url);

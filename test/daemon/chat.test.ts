@@ -433,26 +433,32 @@ t.test('a call that ends the thinking of a reply without an answer is taken', as
 });
 
 t.test('a model that refuses tools is asked without, now and from then on', async (t) => {
-  const { runner, daemon } = await setUp(t);
-  const refusal = { error: 'registry.ollama.ai/library/plain:latest does not support tools' };
-  runner.failWith(400, refusal);
-  for (const text of ['one', 'two', 'three', 'four']) runner.say(text, { firstByteAfter: 20 });
-  const chats = await Promise.all(
-    [1, 2, 3].map(() => daemon.chat({ model: 'plain', messages: ask('hi'), tools: [tool] })),
-  );
-  t.strictSame(
-    chats.map(({ result }) => noticesOf(result)),
-    [['tools-disabled'], ['tools-disabled'], ['tools-disabled']],
-  );
-  t.equal(runner.bodies('/api/chat').filter((body) => 'tools' in (body as object)).length, 1, 'learnt once');
-  const later = await daemon.chat({ model: 'Plain:latest', messages: ask('hi'), tools: [tool] });
-  t.strictSame(noticesOf(later.result), ['tools-disabled']);
-  t.notOk('tools' in lastBody(runner));
-  const { models: listed } = await daemon.request(listModelsRequest, {});
-  t.strictSame(listed.find(({ name }) => name === 'plain:latest')?.capabilities.tools, {
-    value: false,
-    from: 'observed',
-  });
+  for (const status of [400, 500, 503]) {
+    const { runner, daemon } = await setUp(t);
+    const refusal = { error: 'registry.ollama.ai/library/plain:latest does not support tools' };
+    runner.failWith(status, refusal);
+    for (const text of ['one', 'two', 'three', 'four']) runner.say(text, { firstByteAfter: 20 });
+    const chats = await Promise.all(
+      [1, 2, 3].map(() => daemon.chat({ model: 'plain', messages: ask('hi'), tools: [tool] })),
+    );
+    t.strictSame(
+      chats.map(({ result }) => noticesOf(result)),
+      [['tools-disabled'], ['tools-disabled'], ['tools-disabled']],
+    );
+    t.equal(
+      runner.bodies('/api/chat').filter((body) => 'tools' in (body as object)).length,
+      1,
+      'learnt once',
+    );
+    const later = await daemon.chat({ model: 'Plain:latest', messages: ask('hi'), tools: [tool] });
+    t.strictSame(noticesOf(later.result), ['tools-disabled']);
+    t.notOk('tools' in lastBody(runner));
+    const { models: listed } = await daemon.request(listModelsRequest, {});
+    t.strictSame(listed.find(({ name }) => name === 'plain:latest')?.capabilities.tools, {
+      value: false,
+      from: 'observed',
+    });
+  }
 });
 
 t.test('what a model refused holds for the session of the editor, also in its next daemon', async (t) => {
@@ -920,7 +926,7 @@ t.test('a cancel is a normal result, and the runner sees it', async (t) => {
 });
 
 t.test('what fails has its error, and what had come is kept', async (t) => {
-  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 300, idle: 300 } });
+  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 300, idle: 5_000 } });
   const cases: readonly { name: string; script: () => void; code: number; kind: string; partial?: string }[] =
     [
       {

@@ -106,6 +106,24 @@ t.test('a failed answer becomes the error of the table', async (t) => {
       body: json('x does not support thinking\ntools'),
       want: { kind: 'not-supported', capability: 'tools' },
     },
+    ...[500, 501, 503].map((status) => ({
+      name: `tools refused with ${status}`,
+      status,
+      body: json('m does not support tools'),
+      want: { kind: 'not-supported', capability: 'tools' },
+    })),
+    {
+      name: 'what a driver lacks',
+      status: 500,
+      body: json('the device does not support CUDA graphs'),
+      want: { kind: 'runner-failed', capability: undefined },
+    },
+    {
+      name: 'a prompt too long, with 500',
+      status: 500,
+      body: json('the input length exceeds the context length'),
+      want: { kind: 'context-exceeded' },
+    },
     {
       name: 'thinking refused with advice',
       status: 400,
