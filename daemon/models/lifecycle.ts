@@ -3,7 +3,7 @@ import type { Model } from '../../protocol/models.ts';
 import { RunnerError } from '../errors.ts';
 import type { LoadOptions, RunnerClient } from '../runner/client.ts';
 import type { WireModel } from '../runner/wire.ts';
-import type { Models } from './models.ts';
+import { type Models, runningOrNone } from './models.ts';
 import { modelKey, parseModelName } from './name.ts';
 
 /** Loading, unloading and deleting. Each settles when the runner's state shows the result. */
@@ -66,7 +66,8 @@ export function createLifecycle({
         return await client.stop(model, signal);
       } catch (error) {
         if (!isNoRoute(error)) throw error;
-        withoutStopRoute.add(url);
+        // A server that names the model has the route, and did not find the model among the loaded ones.
+        if (!isKind(error, 'model-not-found')) withoutStopRoute.add(url);
       }
     }
     await client.load(model, { keepAlive: 0 }, signal);
@@ -120,28 +121,19 @@ export function createLifecycle({
   };
 }
 
-/**
- * The loaded model with this name, as the runner reports it. Old servers cannot report it, so for them nothing is
- * loaded.
- */
+/** The loaded model with this name, as the runner reports it. */
 async function findLoaded(
   client: RunnerClient,
   model: string,
   signal: AbortSignal,
 ): Promise<WireModel | undefined> {
-  const loaded = await client.ps(signal).catch((error) => {
-    if (isKind(error, 'not-supported')) return [];
-    throw error;
-  });
+  const loaded = await runningOrNone(client, signal);
   return loaded.find(({ name }) => modelKey(name) === modelKey(model));
 }
 
+/** Only the status says so: some servers answer an unknown route with JSON, as they do for an unknown model. */
 function isNoRoute(error: unknown): boolean {
-  return (
-    error instanceof RunnerError &&
-    (error.kind === 'not-supported' || error.kind === 'bad-response') &&
-    [404, 405, 501].includes(error.status ?? 0)
-  );
+  return error instanceof RunnerError && [404, 405, 501].includes(error.status ?? 0);
 }
 
 function isKind(error: unknown, kind: RunnerError['kind']): boolean {

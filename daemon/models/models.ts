@@ -226,7 +226,10 @@ function secondOf({ modifiedAt }: WireModel): number {
 }
 
 /** Old servers do not have the route. Then no model counts as loaded. */
-async function runningOrNone(client: RunnerClient, signal: AbortSignal): Promise<readonly WireModel[]> {
+export async function runningOrNone(
+  client: RunnerClient,
+  signal: AbortSignal,
+): Promise<readonly WireModel[]> {
   return client.ps(signal).catch((error) => {
     if (error instanceof RunnerError && error.kind === 'not-supported') return [];
     throw error;

@@ -40,7 +40,7 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
   if (status === 503 || status === 429) return busy(answer, said);
   if (isHtml(answer)) return notARunner(subject, 'a web page', said);
   if (status === 404 && said && /model/i.test(said.error)) return modelNotFound(subject, said.error);
-  if (!said && (status === 404 || status === 405 || status === 501)) return noRoute(subject);
+  if ([404, 405, 501].includes(status) && (!said || subject.model === undefined)) return noRoute(subject);
   if (status >= 500)
     return said ? runnerFailed(said.error) : notARunner(subject, `status ${status} without a reason`, said);
   return new RunnerError(

@@ -102,6 +102,15 @@ t.test('an answer to the specified call that is a page or another status', async
       'a page with 404',
       (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').html('<html>no</html>', 404),
     ],
+    [
+      'JSON with 404',
+      (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(404, { error: 'not found' }),
+    ],
+    [
+      'JSON with 404 that names a model',
+      (runner: RunnerStandIn) =>
+        runner.on('/api/ps/plain%3Alatest').failWith(404, { error: 'no such model' }),
+    ],
     ['501', (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(501, 'no')],
     [
       '405',
@@ -113,6 +122,7 @@ t.test('an answer to the specified call that is a page or another status', async
     script(runner);
     await daemon.request(stopModelRequest, { model: 'plain' });
     t.match(runner.bodies('/api/chat').at(-1), { keep_alive: 0 }, name);
+    t.strictSame((await daemon.request(runningModelsRequest, {})).models, [], name);
   }
   const { runner, daemon } = await setUp(t);
   runner.on('/api/ps/nothing').failWith(404, { error: "model 'nothing' not found" });
@@ -206,6 +216,26 @@ t.test('a loaded model is not deleted unless it may be stopped', async (t) => {
     daemon.request(deleteModelRequest, { model: 'plain' }),
     failsWith({ code: -33004, data: { model: 'plain' } }),
   );
+});
+
+t.test('a server that answers unknown routes with JSON', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const isUnknown = { error: 'not found' };
+  await daemon.request(runModelRequest, { model: 'plain' });
+  runner.on('/api/ps/plain%3Alatest').failWith(404, isUnknown);
+  t.strictSame(await daemon.request(deleteModelRequest, { model: 'plain', stop: true }), {});
+  t.match(runner.bodies('/api/chat').at(-1), { keep_alive: 0 }, 'it is unloaded by what the server knows');
+
+  runner.on('/api/ps', Number.POSITIVE_INFINITY).failWith(404, isUnknown);
+  await daemon.request(stopModelRequest, { model: 'embedder' });
+  t.match(
+    runner.bodies('/api/chat').at(-1),
+    { model: 'embedder', keep_alive: 0 },
+    'what is loaded is unknown',
+  );
+  await daemon.request(deleteModelRequest, { model: 'embedder' });
+  const { models: left } = await daemon.request(listModelsRequest, {});
+  t.notOk(left.some(({ name }) => ['plain:latest', 'embedder:latest'].includes(name)));
 });
 
 t.test('names outside of the grammar, and what else is wrong, reach no server', async (t) => {

@@ -220,6 +220,11 @@ t.test('a failed answer becomes the error of the table', async (t) => {
     t.match(error.message, /[.!]$/, `${name}: a whole sentence`);
     t.notMatch(error.message, /token=1/, `${name}: no query of a foreign address`);
   }
+  const ofTheServer = failureOfAnswer(
+    { status: 404, body: json('not found'), contentType: 'application/json' },
+    { url: 'u', server: 's', redact: (text) => text },
+  );
+  t.equal(ofTheServer.kind, 'not-supported', 'no model is asked for: the route is not there');
   const line = failureOfErrorLine('an error was encountered while running the model: EOF', {
     url: 'u',
     server: 's',
