@@ -21,11 +21,7 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
       { cause },
     );
   }
-  if (code === 'UND_ERR_BODY_TIMEOUT') {
-    return new RunnerError('timeout', `${url} stopped sending in the middle of an answer. Ask again.`, {
-      cause,
-    });
-  }
+  if (code === 'UND_ERR_BODY_TIMEOUT') return stoppedSending(url, cause);
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
     return new RunnerError(
       'invalid-request',
@@ -64,6 +60,12 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
     );
   }
   return new RunnerError('server-unreachable', `No runner answers at ${url}. ${startIt}`, { cause });
+}
+
+export function stoppedSending(url: string, cause?: unknown): RunnerError {
+  return new RunnerError('timeout', `${url} stopped sending in the middle of an answer. Ask again.`, {
+    cause,
+  });
 }
 
 const startIt = 'Start it (for example with "ollama serve"), or set the runner address.';

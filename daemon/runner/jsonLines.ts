@@ -7,10 +7,13 @@ import { excessOf, maxNesting, maxNodes } from '../nesting.ts';
 const maxLineBytes = 8 * 1024 * 1024;
 /** The limit of a whole stream. The longest accepted answer has fewer bytes, even if each line holds one character. */
 const maxStreamBytes = 2 * 1024 * 1024 * 1024;
+/** A long line takes its time. So much more of one, in characters, shows that its runner goes on. */
+const lineStep = 1024 * 1024;
 
 /**
- * Reads newline-delimited JSON in linear time; each read of the socket is one batch. Characters that are split between
- * reads are joined, invalid UTF-8 becomes U+FFFD, and blank lines are skipped.
+ * Reads newline-delimited JSON in linear time; each read of the socket that ends a line is one batch. Characters that
+ * are split between reads are joined, invalid UTF-8 becomes U+FFFD, and blank lines are skipped. An empty batch stands for
+ * each megabyte of a line that has not ended.
  * @throws {RunnerError} `bad-response` at a line that is not JSON or exceeds a limit, and when the stream exceeds its
  * limit.
  */
@@ -21,6 +24,7 @@ export async function* readJsonLines(
   const decoder = new StringDecoder('utf8');
   const breathe = createBreath();
   let carry = '';
+  let reported = 0;
   let read = 0;
   for await (const chunk of body) {
     read += chunk.length;
@@ -30,10 +34,16 @@ export async function* readJsonLines(
     if (end === -1) {
       carry += text;
     } else {
-      yield parseLines(carry + text.slice(0, end));
+      const lines = parseLines(carry + text.slice(0, end));
       carry = text.slice(end + 1);
+      reported = 0;
+      if (lines.length > 0) yield lines;
     }
     if (carry.length > maxLine) throw tooLong(maxLine);
+    if (carry.length >= reported + lineStep) {
+      reported = carry.length;
+      yield [];
+    }
     // A runner that floods us must not keep others from their turn.
     const pause = breathe();
     if (pause) await pause;

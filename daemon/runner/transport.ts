@@ -5,7 +5,7 @@ import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { withTimeLimit } from '../abort.ts';
 import { RunnerError } from '../errors.ts';
 import { readRegularFile } from '../regularFile.ts';
-import { failureOfConnection } from './connectionFailure.ts';
+import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer } from './failure.ts';
 import { withoutContinue } from './interimAnswers.ts';
 import { readJsonLines, refuseExcess } from './jsonLines.ts';
@@ -145,7 +145,9 @@ export function createTransport(options: TransportOptions): Transport {
     const subject = subjectOf(options, request.model);
     try {
       refuseHtml(headerOf(response, 'content-type')?.toLowerCase() ?? '', subject);
-      yield* readJsonLines(response.body.iterator({ destroyOnReturn: false }));
+      const batches = readJsonLines(response.body.iterator({ destroyOnReturn: false }));
+      const limit = timerOf(limitsOf(request, options.timeouts).bodyTimeout);
+      yield* inTime(batches, limit, () => response.body.destroy(stoppedSending(subject.url)));
     } catch (error) {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
     } finally {
@@ -158,6 +160,23 @@ export function createTransport(options: TransportOptions): Transport {
     await opened?.close();
   };
   return { text, json, lines, subject: (model) => subjectOf(options, model), close };
+}
+
+/**
+ * Calls `end` if the next batch does not come within `limit`, in ms. Undici counts bytes, so that blanks would keep an
+ * answer open. The time of a caller who reads slowly does not count.
+ */
+async function* inTime<T>(batches: AsyncGenerator<T>, limit: number, end: () => void): AsyncGenerator<T> {
+  let timer = setTimeout(end, limit);
+  try {
+    for await (const batch of batches) {
+      clearTimeout(timer);
+      yield batch;
+      timer = setTimeout(end, limit);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The longest time limit of a timer, in ms. It is as good as no limit. */
@@ -249,6 +268,8 @@ function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): vo
     return;
   }
   const timer = setTimeout(() => body.destroy(), 100);
+  // To close a body before its end is an error of the body, which nobody waits for.
+  body.on('error', () => undefined);
   body.on('close', () => clearTimeout(timer)).resume();
 }
 

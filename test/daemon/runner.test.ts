@@ -31,6 +31,7 @@ import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
 import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
+import { poll } from '../support/waiting.ts';
 
 const timeouts = { connect: 2_000, list: 2_000, firstByte: 2_000, idle: 2_000 };
 
@@ -347,6 +348,19 @@ t.test('JSON lines come out the same however they are cut', async (t) => {
   );
   await t.rejects(read([Buffer.from('{"a":1}\nnot json\n')]), failsWith({ kind: 'bad-response' }));
   await t.rejects(read([Buffer.from('<html>\n')]), failsWith({ kind: 'bad-response', message: /web page/ }));
+});
+
+t.test('only lines, and each megabyte of a long one, are batches', async (t) => {
+  const sizes = async (...chunks: readonly string[]) => {
+    const batches: number[] = [];
+    for await (const batch of readJsonLines(from(chunks.map((chunk) => Buffer.from(chunk)))))
+      batches.push(batch.length);
+    return batches;
+  };
+  t.strictSame(await sizes(' ', '\n', '\r\n\n', '{', '', '}\n{', '}\n', ' '), [1, 1]);
+  const part = 'x'.repeat(600_000);
+  t.strictSame(await sizes('"', part, part, part, part, '"\n'), [0, 0, 1]);
+  t.strictSame(await sizes(`"${part}`, `"\n"${part}`, `${part}"\n`), [1, 1], 'the next line counts anew');
 });
 
 t.test('a line of 40 MB is refused while it comes', async (t) => {
@@ -828,6 +842,54 @@ t.test('the head of an answer has a deadline, however its bytes come', async (t)
   await Promise.all(
     Object.entries(asked).map(([name, answer]) => t.rejects(answer, failsWith({ kind: 'timeout' }), name)),
   );
+});
+
+t.test('a stream ends when no line comes in time, whatever else comes', async (t) => {
+  const line = '{"message":{"content":"a"},"done":false}\n';
+  let piece = '';
+  let pieces = 0;
+  const server = createHttpServer((request, response) => {
+    request.resume();
+    response.writeHead(200).write(line);
+    const drip = setInterval(() => {
+      pieces += 1;
+      response.write(piece);
+    }, 10);
+    response.on('close', () => clearInterval(drip));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const transport = transportTo(url, {
+    timeouts: { connect: 60_000, list: 60_000, firstByte: 100, idle: 100 },
+  });
+  t.teardown(async () => {
+    await transport.close();
+    await closeServer(server);
+  });
+  const client = createRunnerClient({ name: 'default', url }, transport);
+  const { signal } = new AbortController();
+  for (const [name, drip] of Object.entries({
+    blanks: ' ',
+    'blank lines': '\r\n',
+    'a line that does not end': 'x',
+  })) {
+    piece = drip;
+    const stopped = failsWith({ kind: 'timeout', message: /stopped sending in the middle/ });
+    await t.rejects(drain(client.chat({ model: 'm', messages: [] }, signal)), stopped, `chat: ${name}`);
+    await t.rejects(drain(client.pull('m', signal)), stopped, `pull: ${name}`);
+  }
+  piece = ' ';
+  const lines = client.chat({ model: 'm', messages: [] }, signal);
+  t.match(await lines.next(), { value: [{ content: 'a' }] });
+  const before = pieces;
+  await poll(
+    async () => pieces,
+    (now) => now > before + 20,
+    20_000,
+  );
+  piece = `\n${line.replace('false', 'true')}`;
+  await drain(lines);
+  t.pass('the time of who reads slowly does not count');
 });
 
 t.test('a server may say that a request goes on, in whatever pieces', async (t) => {
