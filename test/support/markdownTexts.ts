@@ -115,3 +115,40 @@ export const markdownText = fc.oneof(
   },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
 );
+
+/** What one reader takes for a table, a tag or a link, and another for something else. */
+const seams = [
+  'x <img src=x title="\n| a | b | c |\n|---|---|\n" onerror=alert(1)>',
+  '[click me](\n javascript:alert(1)\n)| a | b |\n|---|---|\n| ',
+  '| a |\n|---|\n| x [click](\n javascript:alert(1)\n)',
+  '\n|---|---|\n',
+  '| a | b | c |\n|---|---|\n',
+  '[click](\n',
+  ' javascript:alert(1)\n)',
+  '<a/href=javascript:x>',
+  '<img src=x ',
+  'title="\n',
+  '" onerror=x>',
+  '<p title="\n',
+  '<div>\n\n',
+  '<pre>',
+  '<xmp>',
+  '<plaintext>',
+  '<textarea>',
+  '<?',
+  '<!X ',
+  '\n    ',
+  '\n   - ',
+  '[x](<java\\script:y>)',
+  '[x](JaVa\tScript&colon;y)',
+  '[x]: <javascript:y>\n',
+  '[x][]',
+  '![x](javascript:y)',
+] as const;
+
+export const hostileMarkdown = fc
+  .array(
+    fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...seams) }, { weight: 1, arbitrary: markdownText }),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));

@@ -1,7 +1,6 @@
 import type { Token, TokensList } from 'marked';
-import { Lexer, type Tokens } from 'marked';
+import { Lexer, Tokenizer, type Tokens } from 'marked';
 import { Unrenderable } from '../renderJob.ts';
-import { FootnoteTokenizer } from './footnotes.ts';
 
 /**
  * Marked's lexer with bounds on what a hostile document can make it do. Marked is linear for what people write. But it
@@ -50,8 +49,11 @@ export class BoundedLexer extends Lexer {
   }
 }
 
-/** A tokenizer that refuses a table before its rows are filled up to its number of columns. */
-export class BoundedTokenizer extends FootnoteTokenizer {
+/**
+ * A tokenizer that refuses a table before its rows are filled up to its number of columns. It must not override
+ * `paragraph`: Marked joins some paragraphs only if that is its own.
+ */
+export class BoundedTokenizer extends Tokenizer {
   override table(source: string): Tokens.Table | undefined {
     const columns = tryColumns(source);
     if (columns && columns * rowsOf(source, Math.ceil(maxCells / columns)) >= maxCells) {

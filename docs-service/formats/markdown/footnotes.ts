@@ -1,5 +1,4 @@
-import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked';
-import { Tokenizer } from 'marked';
+import type { Token, TokenizerAndRendererExtension } from 'marked';
 
 /** `[^label]` with a definition; without one it stays text, as on GitHub. */
 export interface FootnoteReference {
@@ -22,7 +21,7 @@ export function isFootnoteReference(token: Token | FootnoteReference): token is 
 
 /**
  * The extensions that collect definitions in a map during the parse, the first of each label. A map serves one
- * document. Neither extension has a `start`, because Marked would then search the rest of the document at each block.
+ * document.
  */
 export function footnoteExtensions(
   definitions: Map<string, FootnoteDefinition>,
@@ -31,6 +30,7 @@ export function footnoteExtensions(
     {
       name: 'footnoteDefinition',
       level: 'block',
+      start: definitionInParagraph,
       tokenizer(source) {
         const found = readDefinition(source);
         if (!found) return undefined;
@@ -52,16 +52,17 @@ export function footnoteExtensions(
   ];
 }
 
-/** A definition ends the paragraph before it, even without an empty line between them. */
-export class FootnoteTokenizer extends Tokenizer {
-  override paragraph(source: string): Tokens.Paragraph | undefined {
-    const token = super.paragraph(source);
-    const end = token ? token.raw.search(/\n {0,3}\[\^[^\]\s<>]{1,100}\]:/) : -1;
-    if (end < 0) return token;
-    this.lexer.inlineQueue.pop();
-    return super.paragraph(source.slice(0, end + 1));
-  }
+/**
+ * A definition ends the paragraph before it, even without an empty line between them. Marked asks at each paragraph, so
+ * the search ends with it.
+ */
+function definitionInParagraph(source: string): number | undefined {
+  const found = /\n(?:[ \t]*\n|( {0,3}\[\^[^\]\s<>]{1,100}\]:))/.exec(source.slice(0, longestParagraph));
+  return found?.[1] === undefined ? undefined : found.index + 1;
 }
+
+/** In a longer paragraph a definition is found only after an empty line. */
+const longestParagraph = 20_000;
 
 /** Lines of a definition are indented by four, or continue its paragraph. It reads only lines that belong to it. */
 function readDefinition(source: string) {

@@ -74,10 +74,14 @@ function lex(source: string, { defaults }: Marked): TokensList {
   if (source.length > maxLength) {
     throw new Unrenderable('The document is longer than 10 MB. Split it into several documents.');
   }
+  return withinStack(() => new BoundedLexer({ ...defaults, tokenizer: new BoundedTokenizer() }).lex(source));
+}
+
+/** The regular expressions of readers run out of stack in a line of megabytes. */
+export function withinStack<Result>(read: () => Result): Result {
   try {
-    return new BoundedLexer({ ...defaults, tokenizer: new BoundedTokenizer() }).lex(source);
+    return read();
   } catch (error) {
-    // The regular expressions of Marked run out of stack in a line of megabytes.
     if (!(error instanceof RangeError)) throw error;
     throw new Unrenderable('The document has a line or a paragraph of megabytes. Split it.', {
       cause: error,

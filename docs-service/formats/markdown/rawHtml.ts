@@ -45,21 +45,25 @@ export class HtmlSanitiser {
   }
 }
 
+export const allowedTags: readonly string[] = (
+  'b i em strong u s del ins sub sup kbd mark small code samp var q cite abbr br wbr a img ' +
+  'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
+  'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
+).split(' ');
+
+export const allowedAttributes: Readonly<Record<string, string[]>> = {
+  a: ['href', 'title'],
+  abbr: ['title'],
+  details: ['open'],
+  img: ['src', 'alt', 'title', 'width', 'height'],
+  ol: ['start'],
+  td: ['align', 'colspan', 'rowspan'],
+  th: ['align', 'colspan', 'rowspan'],
+};
+
 const allowed: sanitizeHtml.IOptions = {
-  allowedTags: (
-    'b i em strong u s del ins sub sup kbd mark small code samp var q cite abbr br wbr a img ' +
-    'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
-    'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
-  ).split(' '),
-  allowedAttributes: {
-    a: ['href', 'title'],
-    abbr: ['title'],
-    details: ['open'],
-    img: ['src', 'alt', 'title', 'width', 'height'],
-    ol: ['start'],
-    td: ['align', 'colspan', 'rowspan'],
-    th: ['align', 'colspan', 'rowspan'],
-  },
+  allowedTags: [...allowedTags],
+  allowedAttributes,
   allowedSchemes: ['https', 'http', 'mailto'],
   allowProtocolRelative: false,
   enforceHtmlBoundary: false,

@@ -1,15 +1,17 @@
 import type { Token, Tokens } from 'marked';
-import { childrenOf, lexPlain, lexWithFootnotes } from './markdown.ts';
-import { decodeEntities } from './plainText.ts';
+import { escapeActiveTags, isHarmlessAddress, isHarmlessHtml } from './harmlessHtml.ts';
+import { childrenOf, lexPlain, lexWithFootnotes, withinStack } from './markdown.ts';
+import { type MarkdownReader, markdownReaders } from './markdownReaders.ts';
 import { HtmlSanitiser } from './rawHtml.ts';
 
 /**
- * The Markdown as it was written, but with raw HTML sanitised, and with links that would run a script leading nowhere.
+ * The Markdown as it was written, but with raw HTML sanitised, and with links that may run something leading nowhere.
  * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `Unrenderable` out of
  * bounds.
  *
- * The text is read as Marked reads it, with footnotes and without. It is edited until both find nothing to change,
- * because removing a tag can turn the text around it into new Markdown.
+ * The text is read as Marked reads it, with footnotes and without, and edited there. Readers of other people then read
+ * the result, and every block that is still active in one of them is disarmed. This is repeated until nothing is left
+ * to change, because a tag that is removed can turn the text around it into new Markdown.
  */
 export function sanitiseMarkdown(source: string): string {
   const lines = source.split(/(\r\n|\r|\n)/);
@@ -27,9 +29,23 @@ function untilStable(source: string): string {
     const before = text;
     text = edit(text, lexWithFootnotes(text).tokens);
     text = edit(text, lexPlain(text));
+    if (text === before) text = withinStack(() => markdownReaders.reduce(disarmActive, text));
     if (text === before) return text;
   }
   return disarm(text);
+}
+
+/** Escapes what a reader finds active: in its block the tags that may be it, or else every mark. */
+function disarmActive(text: string, reader: MarkdownReader): string {
+  const lines = text.split('\n');
+  for (const { html, first, end } of reader(text)) {
+    if (isHarmlessHtml(html)) continue;
+    const block = lines.slice(first, end).join('\n');
+    const escaped = escapeActiveTags(block);
+    const disarmed = escaped === block ? disarm(block) : escaped;
+    for (const [at, line] of disarmed.split('\n').entries()) lines[first + at] = line;
+  }
+  return lines.join('\n');
 }
 
 function edit(text: string, tokens: readonly Token[]): string {
@@ -61,7 +77,7 @@ function edit(text: string, tokens: readonly Token[]): string {
 /** Each failed search for a token costs a pass through the rest of the text. */
 const maxLost = 200;
 
-/** The last resort for a text whose tokens cannot be found in it again: it shows marks as they are. */
+/** The last resort. Without these two characters there is no tag, no link and no picture: marks are shown as they are. */
 function disarm(text: string): string {
   return text.replaceAll('<', '&lt;').replaceAll('[', '&#91;');
 }
@@ -141,7 +157,8 @@ function lineEnds(text: string): string {
 
 /** The text of a link may also have raw HTML; the address follows the text. */
 function linkLeaves({ raw, text, href, tokens }: Tokens.Link, sanitiser: HtmlSanitiser): Leaf[] {
-  if (!raw.startsWith('[')) return [{ raw, replacement: isScript(href) ? raw.replace('<', '&lt;') : raw }];
+  if (!raw.startsWith('['))
+    return [{ raw, replacement: !isHarmlessAddress(href) ? raw.replace('<', '&lt;') : raw }];
   const rest = raw.slice(endOfText(raw, text));
   const inner = tokens.flatMap((token) => leavesOf(token, sanitiser));
   return [...inner, { raw: rest, replacement: withoutScript(rest, href) }];
@@ -158,17 +175,8 @@ function endOfText(raw: string, text: string): number {
 
 /** A reference has no address of its own: the address in its definition is edited. */
 function withoutScript(raw: string, href: string): string {
-  const at = isScript(href) ? raw.search(/\]\(|\]:/) : -1;
+  const at = !isHarmlessAddress(href) ? raw.search(/\]\(|\]:/) : -1;
   if (at < 0) return raw;
   const isDefinition = raw[at + 1] === ':';
   return `${raw.slice(0, at)}${isDefinition ? ']: #' : '](#)'}${lineEnds(raw.slice(at))}`;
-}
-
-/** Whether a browser that follows the address runs a script, or shows a page that consists of the address. */
-function isScript(href: string): boolean {
-  const address = decodeEntities(href).replace(/[\u0000-\u0020\u007f-\u00a0]/g, '');
-  return (
-    /^(?:javascript|vbscript|livescript|data):/i.test(address) &&
-    !/^data:image\/(?:png|jpeg|gif|webp)[;,]/i.test(address)
-  );
 }
