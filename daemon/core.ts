@@ -77,12 +77,13 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const secrets = createSecretStore();
   const { redact } = secrets;
   const log = createLog({ level: () => settings().logLevel, redact });
-  const reading = createSecretReading(secrets, (url) =>
-    options.readSecrets({ store: secrets, url, auth, log }),
-  );
-  const { headersFor } = reading;
-  const servers = createServers({ settings, headersFor, redact });
-  const status = createStatus({ client: () => servers.client(), closed });
+  const reading = createSecretReading({
+    ...{ store: secrets, userFile: options.user, log },
+    read: (url) => options.readSecrets({ store: secrets, url, auth, log }),
+  });
+  const { headersFor, runnerHeadersFor, whyWithheld } = reading;
+  const servers = createServers({ settings, headersFor: runnerHeadersFor, whyWithheld, redact });
+  const status = createStatus({ client: () => servers.client(), whyWithheld, closed });
   const knowledge = createModelKnowledge();
   const toolSupport = createToolSupport();
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });

@@ -44,8 +44,9 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
     if (faults.length === 0 || file.state !== 'ok') yield file;
     for (const found of faults)
       yield { check: 'configuration', state: 'fail', found, mend: mendConfiguration };
+    // Of a token that is withheld the status has spoken.
     for (const found of warnings)
-      if (!faults.includes(found)) yield { check: 'runnerd', state: 'warn', found };
+      if (!faults.includes(found) && !withheldToken(found)) yield { check: 'runnerd', state: 'warn', found };
     if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
   } finally {
     await daemon.close();
@@ -89,13 +90,23 @@ async function* examineServer(
     const { kind, message } = failureOf(error);
     // The status before has said it.
     if (kind === 'unauthorized')
-      return yield { check: 'token', state: 'fail', found: 'the runner wants one', mend: mendToken };
+      return yield {
+        check: 'token',
+        state: 'fail',
+        found: 'the runner wants one',
+        mend: withheldToken(message) ?? mendToken,
+      };
     yield { check: 'server', state: 'fail', found: message };
   }
 }
 
 const mendToken =
   'In ~/.config/runner/config.json: { "auth": { "command": ["pass", "show", "NAME"] } }, or { "auth": { "file": "PATH" } }.';
+
+/** What the daemon says about a token that the runner does not get. */
+function withheldToken(message: string): string | undefined {
+  return /The token for \S+ is not sent .*/.exec(message)?.[0];
+}
 
 /** Whether the daemon's sentence says that what answers is no runner. */
 function isOtherServer(message: string): boolean {

@@ -2,6 +2,7 @@ import { createEmitter, type Event } from '../event.ts';
 import type { Log } from '../log.ts';
 import type { SecretStore } from './secrets.ts';
 import type { UserAuth } from './userConfig.ts';
+import type { UserFile } from './userFile.ts';
 
 /** Where secrets come from, and where they go. */
 export interface SecretSources {
@@ -19,11 +20,25 @@ export interface SecretReading {
   start(url: string): void;
   /** The headers for a request to this address. */
   headersFor(url: string): Promise<Readonly<Record<string, string>>>;
+  /** The headers for a request to a runner at this address. If they are withheld, the log says so once. */
+  runnerHeadersFor(url: string): Promise<Readonly<Record<string, string>>>;
+  /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
+  whyWithheld(url: string): string | undefined;
   /** A secret came after those of the start. */
   readonly onDidChange: Event<void>;
 }
 
-export function createSecretReading(store: SecretStore, read: (url: string) => Promise<void>): SecretReading {
+export interface SecretReadingOptions {
+  readonly store: SecretStore;
+  readonly read: (url: string) => Promise<void>;
+  readonly userFile: Pick<UserFile, 'path' | 'clientHasSettings'>;
+  readonly log: Log;
+}
+
+export function createSecretReading({ store, read, userFile, log }: SecretReadingOptions): SecretReading {
+  const logged = new Set<string>();
+  const whyWithheld = (url: string) =>
+    store.isWithheld(url) ? sayWithheld(new URL(url).origin, userFile) : undefined;
   const changed = createEmitter<void>();
   let atStart = Promise.resolve();
   return {
@@ -35,5 +50,20 @@ export function createSecretReading(store: SecretStore, read: (url: string) => P
       await atStart;
       return store.headersFor(url);
     },
+    async runnerHeadersFor(url) {
+      await atStart;
+      const reason = whyWithheld(url);
+      if (reason !== undefined && !logged.has(reason)) log.warn(reason);
+      if (reason !== undefined) logged.add(reason);
+      return store.runnerHeadersFor(url);
+    },
+    whyWithheld,
   };
+}
+
+function sayWithheld(origin: string, { path, clientHasSettings }: SecretReadingOptions['userFile']): string {
+  const way = clientHasSettings
+    ? 'set the token again and allow it'
+    : `add "origin": "${origin}" and "allowPlainHttp": true to its entry in "auth" of ${path}`;
+  return `The token for ${origin} is not sent over plain http to another machine. Use https, or ${way}.`;
 }

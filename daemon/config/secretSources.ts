@@ -59,18 +59,22 @@ function takeLine(line: string, { set, onProblem }: SecretLineSink): void {
 
 /**
  * Secrets that the user's own configuration names: the output of a command, or a file that no one else may read.
- * The text is the token alone, for the entry's origin, or secret lines as on the descriptor.
+ * The text is the token alone, for the entry's origin, or secret lines as on the descriptor. Only the entry itself can
+ * allow plain http, and only for the origin that it names.
  * @throws {Error} with a sentence for the log.
  */
 export async function readUserAuth(auth: UserAuth, defaultOrigin: string): Promise<SecretLine[]> {
   const text = (auth.command ? await runCommand(auth.command) : await readPrivateFile(auth.file)).trim();
   if (text === '') return [];
-  if (text.startsWith('{'))
-    return text
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .map(parseSecretLine);
-  return [parseSecretLine(JSON.stringify({ origin: auth.origin ?? defaultOrigin, secret: text }))];
+  const lines = text.startsWith('{')
+    ? text.split('\n').filter((line) => line.trim() !== '')
+    : [JSON.stringify({ origin: auth.origin ?? defaultOrigin, secret: text })];
+  return lines.map((line) => withAllowance(parseSecretLine(line), auth));
+}
+
+function withAllowance(line: SecretLine, { origin, allowPlainHttp = false }: UserAuth): SecretLine {
+  const isNamed = origin !== undefined && new URL(origin).origin === new URL(line.origin).origin;
+  return { ...line, allowPlainHttp: allowPlainHttp && isNamed };
 }
 
 async function runCommand([program, ...args]: readonly [string, ...string[]]): Promise<string> {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { isLoopback } from '../../protocol/address.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createEmitter, type Event } from '../event.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
@@ -27,6 +28,7 @@ class Secret {
 interface OriginSecrets {
   readonly token?: Secret;
   readonly headers: ReadonlyMap<string, Secret>;
+  readonly allowPlainHttp: boolean;
 }
 
 /** Access tokens and further headers by origin, in memory alone. */
@@ -36,6 +38,10 @@ export interface SecretStore {
   readonly onDidSet: Event<void>;
   /** The headers for a request to this address: those of its own origin, and none over plain http beyond loopback. */
   headersFor(url: string): Readonly<Record<string, string>>;
+  /** The headers for a runner at this address: over plain http also where the user has allowed that. */
+  runnerHeadersFor(url: string): Readonly<Record<string, string>>;
+  /** Whether there are secrets for a runner at this address that it does not get, because it has plain http. */
+  isWithheld(url: string): boolean;
   /** Finds everything that is or was stored here. */
   readonly redaction: Redaction;
   /** The text with everything that is or was stored here, or looks like a credential, replaced by `***`. */
@@ -54,20 +60,35 @@ export function createSecretStore(): SecretStore {
       Object.entries(line.headers ?? {}).map(([name, value]) => [name.toLowerCase(), new Secret(value)]),
     );
     for (const text of [line.secret ?? '', ...Object.values(line.headers ?? {})]) redaction.add(text);
+    const allowPlainHttp = line.allowPlainHttp === true;
     if (line.secret === null && headers.size === 0) byOrigin.delete(origin);
     else
-      byOrigin.set(origin, { ...(line.secret === null ? {} : { token: new Secret(line.secret) }), headers });
+      byOrigin.set(origin, {
+        ...(line.secret === null ? {} : { token: new Secret(line.secret) }),
+        ...{ headers, allowPlainHttp },
+      });
     wasSet.fire();
   };
 
-  const headersFor = (url: string) => {
-    const secrets = byOrigin.get(new URL(url).origin);
-    if (!secrets || (url.startsWith('http:') && !isLoopback(url))) return {};
-    const headers = Object.fromEntries([...secrets.headers].map(([name, value]) => [name, value.reveal()]));
-    return secrets.token ? { authorization: `Bearer ${secrets.token.reveal()}`, ...headers } : headers;
-  };
+  const secretsFor = (url: string) => byOrigin.get(new URL(url).origin);
+  const isWithheld = (url: string) => isPlainHttp(url) && secretsFor(url)?.allowPlainHttp === false;
 
-  return { set, onDidSet: wasSet.event, headersFor, redaction, redact: redaction.redact };
+  return {
+    ...{ set, onDidSet: wasSet.event, isWithheld, redaction, redact: redaction.redact },
+    headersFor: (url) => (isPlainHttp(url) ? {} : toHeaders(secretsFor(url))),
+    runnerHeadersFor: (url) => (isWithheld(url) ? {} : toHeaders(secretsFor(url))),
+  };
+}
+
+/** Whether anybody on the way can read what is sent to this address. */
+function isPlainHttp(url: string): boolean {
+  return new URL(url).protocol === 'http:' && !isLoopback(url);
+}
+
+function toHeaders(secrets: OriginSecrets | undefined): Readonly<Record<string, string>> {
+  if (!secrets) return {};
+  const headers = Object.fromEntries([...secrets.headers].map(([name, value]) => [name, value.reveal()]));
+  return secrets.token ? { authorization: `Bearer ${secrets.token.reveal()}`, ...headers } : headers;
 }
 
 /**
@@ -76,16 +97,17 @@ export function createSecretStore(): SecretStore {
  */
 export function parseSecretLine(line: string): SecretLine {
   const value = parseObject(line);
-  const { origin, secret, headers } = value;
+  const { origin, secret, headers, allowPlainHttp } = value;
   if (typeof origin !== 'string' || !URL.canParse(origin))
     throw new TypeError('a secret line needs an "origin"');
   if (secret !== null && (typeof secret !== 'string' || !isHeaderText(secret))) {
     throw new TypeError('a secret line needs a "secret" of printable characters, or null');
   }
-  if (headers === undefined) return { origin, secret };
-  if (!isStringRecord(headers))
+  if (headers !== undefined && !isStringRecord(headers))
     throw new TypeError('the "headers" of a secret line are not an object of strings');
-  return { origin, secret, headers };
+  if (allowPlainHttp !== undefined && typeof allowPlainHttp !== 'boolean')
+    throw new TypeError('the "allowPlainHttp" of a secret line is neither true nor false');
+  return withoutUndefined({ origin, secret, headers, allowPlainHttp });
 }
 
 function parseObject(line: string): Readonly<Record<string, unknown>> {

@@ -18,17 +18,25 @@ export interface UserConfig {
 
 export type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals'>>;
 
-/** Where a secret comes from; without an origin it is for the runner at `host` as it is at the start. */
-export type UserAuth = { readonly origin?: string | undefined } & (
+/**
+ * Where a secret comes from; without an origin it is for the runner at `host` as it is at the start. A runner at the
+ * origin may get it over plain http if the entry says so, and names the origin.
+ */
+export type UserAuth = {
+  readonly origin?: string | undefined;
+  readonly allowPlainHttp?: boolean | undefined;
+} & (
   | { readonly command: readonly [string, ...string[]]; readonly file?: undefined }
   | { readonly file: string; readonly command?: undefined }
 );
 
-const authSchema = () =>
-  z.union([
-    z.object({ origin: z.optional(z.url()), command: z.tuple([z.string()], z.string()) }),
-    z.object({ origin: z.optional(z.url()), file: z.string() }),
+const authSchema = () => {
+  const common = { origin: z.optional(z.url()), allowPlainHttp: z.optional(z.boolean()) };
+  return z.union([
+    z.object({ ...common, command: z.tuple([z.string()], z.string()) }),
+    z.object({ ...common, file: z.string() }),
   ]);
+};
 
 export const emptyUserConfig: UserConfig = {
   auth: [],
@@ -68,7 +76,10 @@ export function parseUserConfig(text: string, { path, clientHasSettings }: UserC
   const settings = readSettings(rest, { clientHasSettings, leftOut });
   const sources = z.array(authSchema()).safeParse([clientHasSettings ? [] : (auth ?? [])].flat());
   if (sources.success) return { ...settings, auth: sources.data as readonly UserAuth[] };
-  const problem = leftOut('auth', 'it takes { origin?, command: [..] } or { origin?, file }');
+  const problem = leftOut(
+    'auth',
+    'it takes { origin?, command: [..] } or { origin?, file }, and "allowPlainHttp": true or false',
+  );
   return { ...settings, auth: [], problems: [problem, ...settings.problems] };
 }
 

@@ -4,6 +4,8 @@ import { emptyUserConfig, parseUserConfig, type UserConfig, unusableUserConfig }
 /** The user's own configuration over the life of a daemon. Nobody else reads the file. */
 export interface UserFile {
   readonly path: string;
+  /** The client has settings and tokens of its own. */
+  readonly clientHasSettings: boolean;
   /** What it said when the daemon started; nothing where the client has settings of its own. */
   readonly atStart: UserConfig;
   /** What it says now. Each problem is in one result alone: the first that has it. */
@@ -27,7 +29,7 @@ export async function openUserFile({ path, clientHasSettings }: UserFileOptions)
     for (const problem of problems) known.add(problem);
     return { ...config, problems };
   };
-  return { path, read, atStart: clientHasSettings ? emptyUserConfig : await read() };
+  return { path, clientHasSettings, read, atStart: clientHasSettings ? emptyUserConfig : await read() };
 }
 
 /** No file says nothing. */

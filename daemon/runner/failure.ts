@@ -109,7 +109,7 @@ function originOf(location: string | undefined, base: string): string | undefine
 function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerError {
   const next = said?.signinUrl
     ? `Sign in at ${said.signinUrl} and ask again.`
-    : 'Store an access token for this server, or check the one that is stored.';
+    : (subject.whyWithheld?.() ?? 'Store an access token for this server, or check the one that is stored.');
   const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${said.error}` : '';
   return new RunnerError('unauthorized', `${subject.url} does not let this request in${reason}. ${next}`, {
     details: said?.signinUrl ? { signinUrl: said.signinUrl } : {},

@@ -9,6 +9,8 @@ export interface ServersOptions {
   readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: RunnerTimeouts };
   /** Authorization and other headers for this address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** Why the token for this address is not sent; undefined if none is withheld. */
+  readonly whyWithheld: (url: string) => string | undefined;
   /** Removes secrets from what a runner says. */
   readonly redact: (text: string) => string;
 }
@@ -30,7 +32,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-export function createServers({ settings, headersFor, redact }: ServersOptions): Servers {
+export function createServers({ settings, headersFor, whyWithheld, redact }: ServersOptions): Servers {
   const answered = createEmitter<Server>();
   const clients = new Map<string, { key: string; client: RunnerClient }>();
 
@@ -45,6 +47,7 @@ export function createServers({ settings, headersFor, redact }: ServersOptions):
         timeouts,
         headers: headersFor,
         onAnswer,
+        whyWithheld: () => whyWithheld(server.url),
         redact,
       }),
     );

@@ -12,6 +12,8 @@ export interface Subject {
    * recognised.
    */
   readonly redact: (text: string) => string;
+  /** Why the runner does not get its token; undefined if none is withheld. */
+  readonly whyWithheld?: () => string | undefined;
 }
 
 /** The details that an error has about it. */

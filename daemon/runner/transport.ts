@@ -27,6 +27,8 @@ export interface TransportOptions {
   readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Called when an answer begins, with whatever status. */
   readonly onAnswer?: () => void;
+  /** Why the runner does not get its token; undefined if none is withheld. */
+  readonly whyWithheld?: () => string | undefined;
   /** Removes secrets from what the runner says, before any of it is cut. */
   readonly redact?: (text: string) => string;
 }
@@ -338,6 +340,7 @@ function headerOf(response: Dispatcher.ResponseData, name: string): string | und
   return Array.isArray(value) ? value[0] : value;
 }
 
-function subjectOf({ url, server, redact = (text) => text }: TransportOptions, model?: string): Subject {
-  return withoutUndefined({ url, server, redact, model });
+function subjectOf(options: TransportOptions, model?: string): Subject {
+  const { url, server, whyWithheld, redact = (text) => text } = options;
+  return withoutUndefined({ url, server, redact, model, whyWithheld });
 }

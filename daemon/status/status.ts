@@ -28,10 +28,12 @@ export interface StatusMonitor {
 export interface StatusOptions {
   /** The current client of the default server. */
   readonly client: () => RunnerClient;
+  /** Why the runner at this address does not get its token; undefined if none is withheld. */
+  readonly whyWithheld: (url: string) => string | undefined;
   readonly closed: AbortSignal;
 }
 
-export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
+export function createStatus({ client, whyWithheld, closed }: StatusOptions): StatusMonitor {
   const changed = createEmitter<Status>();
   const returned = createEmitter<Server>();
   /** Names of the other servers that could not be reached. */
@@ -56,7 +58,7 @@ export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
       last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${asked.server.url}.` };
       publish();
     }
-    const status = await statusOf(asked, signal);
+    const status = withReason(await statusOf(asked, signal), whyWithheld(asked.server.url));
     if (isDefault) {
       last = status;
       publish();
@@ -114,6 +116,13 @@ export function createStatus({ client, closed }: StatusOptions): StatusMonitor {
 
 function withWork(status: Status, isWorking: boolean): Status {
   return isWorking && status.state === 'online' ? { ...status, state: 'busy' } : status;
+}
+
+/** A runner that does not get its token may refuse all the rest. If it has refused this, its error has the reason. */
+function withReason(status: Status, reason: string | undefined): Status {
+  return reason !== undefined && status.state === 'online' && !status.message.includes(reason)
+    ? { ...status, kind: 'warning', message: `${status.message} ${reason}` }
+    : status;
 }
 
 /** A problem of the runner itself takes precedence over advice. */

@@ -1239,7 +1239,7 @@ t.test('the daemon looks again at what a request says may have changed, and at n
       };
       const client = { server, version } as unknown as RunnerClient;
       const { signal } = new AbortController();
-      const status = createStatus({ client: () => client, closed: signal });
+      const status = createStatus({ client: () => client, whyWithheld: () => undefined, closed: signal });
       const returned: string[] = [];
       status.onDidReturn((one) => returned.push(one.name));
       if (was !== undefined) t.equal((await status.check(client, signal)).state, was);

@@ -982,6 +982,17 @@ t.test('a secret goes to its origin, and shows nowhere', async (t) => {
   ]) {
     t.strictSame(store.headersFor(url), {}, `nothing for ${url}`);
   }
+  t.strictSame(store.runnerHeadersFor('http://far.example'), {}, 'nor for a runner');
+  t.ok(store.isWithheld('http://far.example/prefix'));
+  for (const url of ['https://box:8443', 'http://127.0.0.1:1', 'http://other.example', 'https://far.example'])
+    t.notOk(store.isWithheld(url), `${url} waits for no token`);
+  store.set({ origin: 'http://far.example', secret: 'plain-token', allowPlainHttp: true });
+  t.strictSame(store.runnerHeadersFor('http://far.example'), { authorization: 'Bearer plain-token' });
+  t.strictSame(store.runnerHeadersFor('http://far.example:8080'), {}, 'another origin');
+  t.strictSame(store.headersFor('http://far.example'), {}, 'only a runner gets it');
+  t.notOk(store.isWithheld('http://far.example'));
+  store.set({ origin: 'http://far.example', secret: 'plain-token' });
+  t.ok(store.isWithheld('http://far.example'), 'a later line takes the permission back');
   t.equal(store.redact('see planted-token and planted-header'), 'see *** and ***');
   store.set({ origin: 'https://box:8443', secret: null });
   t.strictSame(store.headersFor('https://box:8443'), {});
@@ -1004,6 +1015,7 @@ t.test('a secret line that is wrong is refused without being quoted', async (t) 
     'planted',
     '{"origin":"http://a","secret":"plan\\nted"}',
     '{"origin":"http://a","secret":"planted","headers":{"a b":"c"}}',
+    '{"origin":"http://a","secret":"planted","allowPlainHttp":"yes"}',
   ]) {
     t.notMatch(
       messageOf(() => parseSecretLine(line)),

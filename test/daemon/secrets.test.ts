@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { redactMessage } from '../../daemon/config/outgoing.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
 import { RunnerError } from '../../daemon/errors.ts';
@@ -218,6 +218,88 @@ t.test('what a model wrote keeps the words that are short tokens', (t) => {
     'an answer that is nested too deep is its typed error',
   );
   t.end();
+});
+
+/**
+ * Runners elsewhere, as the daemon sees them: no name of loopback leads there, yet nothing leaves this machine. The
+ * version is open to all, the rest is not.
+ */
+async function startElsewhere(t: Test, location?: string) {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    const { authorization } = request.headers;
+    seen.push(authorization);
+    if (location !== undefined) return response.writeHead(307, { location }).end();
+    const isOpen = request.url === '/api/version' || authorization !== undefined;
+    response.writeHead(isOpen ? 200 : 401, { 'content-type': 'application/json' });
+    return response.end(isOpen ? '{"version":"1","models":[]}' : '{"error":"unauthorized"}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => closeServer(server));
+  return { seen, url: `http://[::ffff:127.0.0.1]:${portOf(server)}` };
+}
+
+t.test(
+  'a token for plain http on another machine is not sent, and status, error and log say so',
+  async (t) => {
+    const { seen, url } = await startElsewhere(t);
+    const { origin } = new URL(url);
+    const line = { origin, secret: 'a-token-for-elsewhere' };
+    const reason = `The token for ${origin} is not sent over plain http to another machine. Use https, or`;
+    const daemon = await startPair({ host: url }, { secrets: [line] });
+    t.teardown(daemon.close);
+    const told: Status[] = [];
+    daemon.on(statusDidChange, (changed) => told.push(changed));
+    const status = await daemon.request(statusRequest, {});
+    t.match(status, { state: 'online', kind: 'warning' });
+    t.ok(status.message.includes(`${reason} set the token again and allow it.`), status.message);
+    t.same(told.at(-1), status);
+    await daemon.request(statusRequest, {});
+    const refused = await daemon.request(listModelsRequest, {}).catch((error) => error);
+    t.match(refused, { data: { kind: 'unauthorized' } });
+    t.ok(refused.message.includes(reason), refused.message);
+    t.equal(daemon.logs.filter(({ message }) => message.startsWith(reason)).length, 1, 'logged once');
+    t.ok(seen.length > 2 && seen.every((header) => header === undefined), 'nothing was sent');
+  },
+);
+
+t.test('a token goes over plain http only where its line says so, and never on', async (t) => {
+  const one = await startElsewhere(t);
+  const { origin } = new URL(one.url);
+  const line = { origin, secret: 'a-token-for-elsewhere', allowPlainHttp: true };
+  const allowed = await startPair({ host: one.url }, { secrets: [line] });
+  t.teardown(allowed.close);
+  t.match(await allowed.request(statusRequest, {}), { state: 'online', kind: 'ok' });
+  t.same(await allowed.request(listModelsRequest, {}), { models: [] });
+  t.ok(one.seen.every((header) => header === 'Bearer a-token-for-elsewhere'));
+  t.notMatch(JSON.stringify(allowed.logs), /plain http/);
+
+  const other = await startElsewhere(t);
+  const leading = await startElsewhere(t, `${other.url}/api/version`);
+  const led = { ...line, origin: new URL(leading.url).origin };
+  const daemon = await startPair({ host: leading.url }, { secrets: [led] });
+  t.teardown(daemon.close);
+  t.match(await daemon.request(statusRequest, {}), { message: /redirect.*not followed/ });
+  t.ok(leading.seen.includes('Bearer a-token-for-elsewhere'));
+  t.same(other.seen, [], 'a redirect gets nothing');
+});
+
+t.test('no setting of a client or a workspace lets a token go over plain http', async (t) => {
+  const { seen, url } = await startElsewhere(t);
+  const { origin } = new URL(url);
+  const auth = [{ origin, command: ['true'], allowPlainHttp: true }];
+  const settings = { auth, allowPlainHttp: true, servers: [{ name: 'far', url, allowPlainHttp: true }] };
+  const daemon = await startPair(
+    { host: url, trusted: true, ...settings },
+    { secrets: [{ origin, secret: 'a-token-for-elsewhere' }], settings },
+  );
+  t.teardown(daemon.close);
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+    settings: { runner: settings },
+  });
+  for (const server of ['default', 'far'])
+    t.match(await daemon.request(statusRequest, { server }), { kind: 'warning', message: /is not sent/ });
+  t.ok(seen.length > 0 && seen.every((header) => header === undefined));
 });
 
 t.test('a runner that echoes the token shows it by no status, list or error', async (t) => {

@@ -412,6 +412,42 @@ t.test("the user's own configuration names a secret; a file that others can read
   t.notMatch(failed.log, /leaked/);
 });
 
+t.test("only an entry of the user's file that names the origin sends a token over plain http", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, 'runner'));
+  const path = join(home, 'runner', 'config.json');
+  const headers: (string | undefined)[] = [];
+  const runner = await startRunner((request, response) => {
+    headers.push(request.headers.authorization);
+    response.end('{"version":"1"}');
+  });
+  // For the daemon this is another machine; nothing leaves this one.
+  const url = runner.url.replace('127.0.0.1', '[::ffff:127.0.0.1]');
+  const { origin } = new URL(url);
+  const print = (text: string) => [process.execPath, '-e', `console.log(${JSON.stringify(text)})`];
+  const line = JSON.stringify({ origin, secret: 'the-token', allowPlainHttp: true });
+  const cases = [
+    { auth: { origin, command: print('the-token'), allowPlainHttp: true }, isSent: true },
+    { auth: { origin: `${url}/prefix`, command: print(line), allowPlainHttp: true }, isSent: true },
+    { auth: { origin, command: print('the-token') }, isSent: false },
+    { auth: { origin, command: print('the-token'), allowPlainHttp: false }, isSent: false },
+    { auth: { command: print('the-token'), allowPlainHttp: true }, isSent: false },
+    { auth: { origin: 'http://box', command: print(line), allowPlainHttp: true }, isSent: false },
+  ];
+  for (const { auth, isSent } of cases) {
+    writeFileSync(path, JSON.stringify({ auth }));
+    const daemon = await startDaemonProcess({ host: url }, { env: { XDG_CONFIG_HOME: home } });
+    const status = await daemon.request(statusRequest, {});
+    await daemon.close();
+    const name = JSON.stringify(auth);
+    t.equal(headers.at(-1), isSent ? 'Bearer the-token' : undefined, name);
+    t.equal(status.kind, isSent ? 'ok' : 'warning', name);
+    const way = `add "origin": "${origin}" and "allowPlainHttp": true to its entry in "auth" of ${path}.`;
+    t.equal(status.message.includes(way), !isSent, status.message);
+  }
+});
+
 t.test("the user's own configuration has settings, and says what of it cannot be used", async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import t from 'tap';
 import {
   answerBox,
@@ -12,6 +14,7 @@ import {
   transcript,
 } from '../support/editor.ts';
 import { needs } from '../support/parts.ts';
+import { closeServer, portOf } from '../support/recordings.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -300,6 +303,48 @@ t.test('settings that are wrong, and settings that change', parts, async (t) => 
       first.requests.some(({ headers }) => headers.authorization !== undefined),
       `the token of ${origin} went nowhere else`,
     );
+  });
+
+  await t.test('a token goes over plain http after a yes alone, which is kept with it', async (t) => {
+    const seen = new Set<string | undefined>();
+    const server = createServer((request, response) => {
+      seen.add(request.headers.authorization);
+      response.end('{"version":"1","models":[]}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.teardown(() => closeServer(server));
+    // For Runner this is another machine; nothing leaves this one.
+    const url = `http://[::ffff:127.0.0.1]:${portOf(server)}`;
+    const { origin } = new URL(url);
+    await set(editor, 'host', url);
+    const dialog = editor.page.locator('.monaco-dialog-box');
+    const question = dialog.getByText(`Send the token to ${origin} over plain http?`);
+    const setToken = async (token: string) => {
+      void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
+      await answerBox(editor.page, token);
+      await question.waitFor();
+    };
+    const doctorSays = async (pattern: RegExp) => {
+      await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
+      t.match(await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html), pattern);
+    };
+    await setToken('the-first-token');
+    await editor.page.keyboard.press('Enter');
+    await question.waitFor({ state: 'hidden' });
+    const log = ({ seen }: Host<undefined>) => seen.log.map(({ message }) => message);
+    await editor.until(log, { fits: (lines) => lines.some((line) => /is not sent over plain/.test(line)) });
+    await doctorSays(/The token for .* is not sent over plain http to another machine\. Use https, or set/);
+    t.same([...seen], [undefined], 'the safe choice is the first');
+
+    await setToken('the-second-token');
+    await dialog.getByText('Send over Plain Http', { exact: true }).click();
+    const isSent = () => poll(async () => seen.has('Bearer the-second-token'), Boolean, 20_000);
+    await isSent();
+    await doctorSays(/answers\. Version 1\./);
+    seen.clear();
+    await editor.reload();
+    await isSent();
+    t.same([...seen], ['Bearer the-second-token'], 'and in the next window');
   });
 
   await t.test('whoever chose a model that is gone is answered by another', async (t) => {

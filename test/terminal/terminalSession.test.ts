@@ -675,6 +675,20 @@ t.test('doctor', async (t) => {
   t.match(page.find(({ check }) => check === 'server')?.mend, /page of a proxy.*--server URL or OLLAMA_HOST/);
   const locked = await findings('X does not let this request in.', refused);
   t.match(locked.find(({ check }) => check === 'token')?.mend, /config\.json: \{ "auth"/);
+  const reason = 'The token for http://box:11434 is not sent over plain http to another machine. Use https.';
+  const toWithhold = new ResponseError(-33003, `X does not let this request in. ${reason}`, {
+    kind: 'unauthorized',
+    retryable: false,
+  });
+  const plain = await findings(`The runner at X answers. ${reason}`, toWithhold);
+  t.match(
+    plain.filter(({ check }) => check === 'server' || check === 'token'),
+    [
+      { check: 'server', state: 'warn', found: `The runner at X answers. ${reason}` },
+      { check: 'token', state: 'fail', mend: reason },
+    ],
+    'it says what became of the token',
+  );
   const ill = startTerminal({ args: ['doctor', '--server', 'http://x'], input: '', status: offline });
   t.equal(await ill.ended, 1);
   t.match(

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { isLoopback } from '../../../protocol/address.ts';
 import type { RunnerOptions } from '../../../protocol/initialize.ts';
-import { plain } from '../notificationText.ts';
 import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';
 
@@ -15,7 +14,6 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
       const given = typeof server === 'string' ? originOf(settings(), server) : undefined;
       const origin = given ?? (await pickOrigin(settings(), 'A Token for Which Server?'));
       if (origin === undefined) return;
-      if (origin.startsWith('http:') && !isLoopback(origin)) return warnOfPlainHttp(origin);
       const token = await vscode.window.showInputBox({
         title: `Access Token for ${origin}`,
         prompt: 'It is kept in the secret storage of the editor, and sent only to this server.',
@@ -23,7 +21,10 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
         ignoreFocusOut: true,
         validateInput: (text) => (/^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no spaces.'),
       });
-      if (token?.trim()) await tokens.set(origin, token.trim());
+      if (!token?.trim()) return;
+      const isPlain = origin.startsWith('http:') && !isLoopback(origin);
+      const allowPlainHttp = isPlain ? await askForPlainHttp(origin) : false;
+      if (allowPlainHttp !== undefined) await tokens.set(origin, token.trim(), { allowPlainHttp });
     }),
     vscode.commands.registerCommand('runner.clearAccessToken', async () => {
       const origin = await pickOrigin(settings(), 'Clear the Token of Which Server?');
@@ -32,13 +33,16 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
   );
 }
 
-/** The daemon would not send such a token, because anybody on the way could read it. */
-function warnOfPlainHttp(origin: string): void {
-  void vscode.window.showWarningMessage(
-    plain(
-      `A token is never sent to ${origin}: without https anybody on the way could read it. Set an https address.`,
-    ),
-  );
+/** Without this permission the daemon does not send such a token. Undefined if the user wants neither. */
+async function askForPlainHttp(origin: string): Promise<boolean | undefined> {
+  const keep = 'Keep It Unsent';
+  const send = 'Send over Plain Http';
+  const detail =
+    'Without https, anybody on the way can read the token. If it is kept unsent, the status of the runner says so.';
+  const question = `Send the token to ${origin} over plain http?`;
+  // The first button is the one that Enter takes.
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, keep, send);
+  return answer === undefined ? undefined : answer === send;
 }
 
 function originOf(settings: RunnerOptions, server: string): string | undefined {
