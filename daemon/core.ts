@@ -97,7 +97,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   };
   const { sessionsFolder: folder, now, random } = options;
   const sessions = createKeptSessions({
-    ...{ settings, now, random },
+    ...{ settings, now, random, closed },
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
     userSettings: async () => (await readUserConfig()).sessions,

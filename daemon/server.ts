@@ -102,7 +102,10 @@ function connect(options: ServerOptions, core: Core, closing: AbortController): 
   const session = createSession();
   const trace = traceFile === undefined ? () => undefined : createTrace(traceFile, secrets.redact, now);
   const { redaction } = secrets;
-  const connection = createFrameConnection({ input, output, session, redaction, trace, answered, onLost });
+  const connection = createFrameConnection({
+    ...{ input, output, session, redaction, trace, answered, onLost },
+    beforeExit: core.sessions.close,
+  });
   const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
   const publish: Ground['publish'] = (message, params) => {
     endpoint.notify(message, params).catch(onLost);

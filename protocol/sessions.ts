@@ -12,7 +12,7 @@ export interface Session {
   readonly title: string;
   /** The absolute path of the folder in which it was started. */
   readonly cwd?: string;
-  /** The model that answered last. */
+  /** The model that was asked last. */
   readonly model?: string;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -24,7 +24,7 @@ export interface Session {
 
 /** A message as it is kept. The added fields are ignored when it is sent as history in the `messages` of a chat. */
 export interface SessionMessage extends Message {
-  /** ISO 8601: when its turn ended. */
+  /** ISO 8601: when it was written. */
   readonly at?: string;
   /** In an answer: the model that gave it. */
   readonly model?: string;

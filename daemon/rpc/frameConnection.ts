@@ -21,11 +21,13 @@ export interface FrameConnectionOptions {
   readonly answered: RequestId | undefined;
   /** The editor is gone. */
   readonly onLost: () => void;
+  /** Settles within bounded time when what is under way is on the disk. */
+  readonly beforeExit: () => Promise<void>;
 }
 
 /** JSON-RPC in LSP frames, behind the gate of the session. It does not listen yet. */
 export function createFrameConnection(options: FrameConnectionOptions): Connection {
-  const { input, output, session, redaction, trace, answered, onLost } = options;
+  const { input, output, session, redaction, trace, answered, onLost, beforeExit } = options;
   const edge = (message: Message) => toOutgoing(message, redaction);
   const writer = new TracedWriter(output, { edge, trace, answered });
   // JSON-RPC answers what it cannot read with an error. If the id cannot be read either, it is null.
@@ -34,5 +36,6 @@ export function createFrameConnection(options: FrameConnectionOptions): Connecti
     answer({ jsonrpc: '2.0', id: id ?? null, error } as Message);
   const reader = new FrameReader(input, refuse, trace);
   reader.onClose(onLost);
-  return createConnection(reader, writer, { messageStrategy: createGate(session, answer) });
+  const messageStrategy = createGate({ session, refuse: answer, beforeExit });
+  return createConnection(reader, writer, { messageStrategy });
 }

@@ -1,10 +1,10 @@
-import type { ChatResult, Message } from '../../protocol/chat.ts';
+import type { ChatParams, ChatResult, Message } from '../../protocol/chat.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { Chat } from '../chat/chat.ts';
 import { RunnerError } from '../errors.ts';
 import type { Lazy } from '../lazily.ts';
 import type { Log } from '../log.ts';
 import type { Sessions } from './sessions.ts';
-import type { KeptTurn } from './turnRecords.ts';
 import { naming } from './unknownSession.ts';
 
 export interface KeptChatParts {
@@ -13,38 +13,32 @@ export interface KeptChatParts {
 }
 
 /**
- * Wraps a chat. If a request names a conversation, what the turn adds is appended to it when the turn ends. If the disk
- * fails, the answer is not lost: a notice says that the turn was not kept.
+ * Wraps a chat. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
+ * answer is not lost: a notice says that the turn was not kept.
  */
 export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
   return async (client, { session: id, ...params }, send, signal) => {
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
-    let seq = 0;
-    const came = { text: '', thinking: '' };
-    const counted: typeof send = (delta) => {
-      seq = delta.seq + 1;
-      if (delta.kind === 'text' || delta.kind === 'thinking') came[delta.kind] += delta.text;
-      return send(delta);
-    };
-    const keep = async (answer: readonly Message[], partial?: KeptTurn['partial']) => {
-      const turn = { model: params.model, request: params.messages, answer };
-      await store.append(id, partial ? { ...turn, partial } : turn);
-    };
-    return store.during(signal, async (until) => {
-      const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
-        // If the client is gone, the error is about that, and does not hold the answer so far.
-        const known = partOf(error);
-        const part = known.length > 0 ? known : messagesOf(came);
-        if (part.length > 0)
-          await keep(part, until.aborted ? 'cancelled' : 'failed').catch((failure) =>
-            log.warn(`A turn was not kept: ${String(failure)}`),
-          );
-        throw error;
-      });
+    const question = { model: params.model, request: params.messages };
+    return store.keepTurn({ id, question, signal }, async (turn, until) => {
+      let seq = 0;
+      const counted: typeof send = (delta) => {
+        seq = delta.seq + 1;
+        turn.add(delta);
+        return send(delta);
+      };
+      const result = await chat(client, withPromptsJoined(params), counted, until).catch(
+        async (error: unknown) => {
+          await turn
+            .end(until.aborted ? 'cancelled' : 'failed', partOf(error))
+            .catch((failure) => log.warn(`A turn was not kept: ${String(failure)}`));
+          throw error;
+        },
+      );
       try {
-        await keep(addedBy(result), result.finishReason === 'cancelled' ? 'cancelled' : undefined);
+        await turn.end(result.finishReason === 'cancelled' ? 'cancelled' : undefined, addedBy(result));
         return result;
       } catch (error) {
         const notice = { code: 'session-not-kept', message: sentenceOf(error) } as const;
@@ -56,26 +50,51 @@ export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
   };
 }
 
+/**
+ * Models expect an answer after each prompt. A prompt that was never answered, because its process ended, is sent
+ * together with the next one. Who sends `context` splits what belongs to one prompt on purpose.
+ */
+function withPromptsJoined(params: ChatParams): ChatParams {
+  if (params.context !== undefined) return params;
+  const messages: Message[] = [];
+  for (const message of params.messages) {
+    const before = message.role === 'user' ? messages.at(-1) : undefined;
+    if (before?.role === 'user') messages[messages.length - 1] = joined(before, message);
+    else messages.push(message);
+  }
+  return { ...params, messages };
+}
+
+/** What both have counts once, because an unanswered prompt is often asked again. */
+function joined(first: Message, second: Message): Message {
+  const { attachments = [], images = [] } = second;
+  const attached = new Set(attachments.map(({ path }) => path));
+  const allAttachments = [
+    ...(first.attachments ?? []).filter(({ path }) => !attached.has(path)),
+    ...attachments,
+  ];
+  const allImages = [...new Set([...(first.images ?? []), ...images])];
+  return withoutUndefined<Message>({
+    ...second,
+    content: [...new Set([first.content, second.content])].join('\n\n'),
+    attachments: allAttachments.length === 0 ? undefined : allAttachments,
+    images: allImages.length === 0 ? undefined : allImages,
+  });
+}
+
 /** The messages that the turn has added after the prompt. */
 function addedBy({ message, messages }: ChatResult): readonly Message[] {
   return messages ?? [message];
 }
 
-/** What had arrived before the error. The chat itself adds it to the error, as messages. */
-function partOf(error: unknown): readonly Message[] {
-  if (!(error instanceof RunnerError)) return [];
+/**
+ * What had arrived before the error. The chat itself adds it to the error, as messages. If the client is gone, the error
+ * is about that, and does not hold it.
+ */
+function partOf(error: unknown): readonly Message[] | undefined {
+  if (!(error instanceof RunnerError)) return undefined;
   const { messages, partial } = error.details;
-  return (messages ?? (partial === undefined ? [] : [partial])) as readonly Message[];
-}
-
-interface Came {
-  readonly text: string;
-  readonly thinking: string;
-}
-
-function messagesOf({ text, thinking }: Came): readonly Message[] {
-  if (text === '' && thinking === '') return [];
-  return [{ role: 'assistant', content: text, ...(thinking === '' ? {} : { thinking }) }];
+  return (messages ?? (partial === undefined ? undefined : [partial])) as readonly Message[] | undefined;
 }
 
 function sentenceOf(error: unknown): string {

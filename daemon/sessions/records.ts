@@ -24,6 +24,8 @@ export interface SessionState {
   readonly model?: string;
   /** The calls of the last answer that have their results. */
   readonly answered?: readonly string[];
+  /** The marks of the prompts that no answer follows. */
+  readonly unanswered?: readonly string[];
 }
 
 type MessageRecord = SessionMessage & { readonly type: 'message' };
@@ -45,6 +47,7 @@ const stateSchema = z.object({
   turns: z.int().check(z.gte(0)),
   model: z.exactOptional(z.string()),
   answered: z.exactOptional(z.array(z.string())),
+  unanswered: z.exactOptional(z.array(z.string())),
 });
 
 const messageSchema = z.object({
@@ -62,17 +65,14 @@ export function recordToLine(record: SessionRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/**
- * Reads a line. `unknown` means that the line is from a later version or another author; `undefined` means that it was
- * cut or is not JSON.
- */
-export function tryRecord(line: string): SessionRecord | 'unknown' | undefined {
+/** Reads a line. Undefined if it is damaged, or from a later version or another author. */
+export function tryRecord(line: string): SessionRecord | undefined {
   const value = isNestedTooDeep(line) ? undefined : tryJson(line);
   if (typeof value !== 'object' || value === null) return undefined;
   const type = 'type' in value ? value.type : undefined;
-  if (type !== 'session' && type !== 'state' && type !== 'message') return 'unknown';
+  if (type !== 'session' && type !== 'state' && type !== 'message') return undefined;
   const parsed = schemas[type].safeParse(value);
-  return parsed.success ? (parsed.data as SessionRecord) : 'unknown';
+  return parsed.success ? (parsed.data as SessionRecord) : undefined;
 }
 
 function tryJson(line: string): unknown {

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Session, SessionMessage } from '../../protocol/sessions.ts';
 import { readLines } from './fileLines.ts';
 import { type SessionHeader, type SessionState, tryRecord } from './records.ts';
-import { titleOf } from './title.ts';
+import { stateAfter } from './sessionState.ts';
 
 /** The size of the largest file of a conversation, in bytes. */
 export const maxFile = 64 * 1024 * 1024;
@@ -26,8 +26,8 @@ export interface FileSummary {
  */
 export async function withSessionFile<T>(
   path: string,
-  access: 'read' | 'append',
-  use: (file: FileHandle) => Promise<T>,
+  access: 'read' | 'write',
+  use: (file: FileHandle) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const file = await open(path, flags[access]).catch(orNothingThere);
   try {
@@ -42,7 +42,7 @@ export async function withSessionFile<T>(
 const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const flags = {
   read: constants.O_RDONLY | careful,
-  append: constants.O_RDWR | constants.O_APPEND | careful,
+  write: constants.O_RDWR | careful,
 };
 
 /** ELOOP and EMLINK mean a link, ENXIO a pipe, EISDIR a folder. */
@@ -66,12 +66,12 @@ export async function readSummary(file: FileHandle, id: string): Promise<FileSum
   const last = tail.endsWith('\n')
     ? tryRecord(tail.slice(tail.lastIndexOf('\n', tail.length - 2) + 1))
     : undefined;
-  if (typeof last === 'object' && last.type === 'state') return { header, state: last, end: size, updatedAt };
+  if (last?.type === 'state') return { header, state: last, end: size, updatedAt };
   const { state, end } = await readSession(file, () => undefined);
   return { header, state, end, updatedAt };
 }
 
-/** Reads a file message by message, as far as it is whole. */
+/** Reads a file message by message, as far as it is whole. A damaged line within it is skipped. */
 export async function readSession(
   file: FileHandle,
   take: (message: SessionMessage) => void,
@@ -79,14 +79,11 @@ export async function readSession(
   let state: SessionState = { type: 'state', title: '', turns: 0 };
   let end = 0;
   for await (const line of readLines(file)) {
-    const record = line.isEnded ? tryRecord(line.text) : undefined;
-    if (record === undefined) break;
+    if (!line.isEnded) break;
     end = line.end;
-    if (record === 'unknown' || record.type === 'session') continue;
-    if (record.type === 'state') {
-      state = record;
-      continue;
-    }
+    const record = tryRecord(line.text);
+    if (record?.type === 'state') state = record;
+    if (record?.type !== 'message') continue;
     const { type: _, ...message } = record;
     state = stateAfter(state, [message]);
     take(message);
@@ -94,26 +91,27 @@ export async function readSession(
   return { state, end };
 }
 
-/** The state after these messages are added. */
-export function stateAfter(state: SessionState, messages: readonly SessionMessage[]): SessionState {
-  const { title, turns, model, answered = [] } = state;
-  const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
-  const known = lastAnswer === -1 ? answered : [];
-  const results = messages.slice(lastAnswer + 1).flatMap(({ toolCallId }) => toolCallId ?? []);
-  const answeredNow = [...known, ...results];
-  const modelNow = messages.findLast((message) => message.model !== undefined)?.model ?? model;
-  return {
-    type: 'state',
-    title: title === '' ? (titleOf(messages) ?? '') : title,
-    turns: turns + messages.filter(({ role }) => role === 'user').length,
-    ...(modelNow === undefined ? {} : { model: modelNow }),
-    ...(answeredNow.length === 0 ? {} : { answered: answeredNow }),
-  };
-}
-
 function tryHeader(line: string, id: string): SessionHeader | undefined {
   const record = tryRecord(line);
-  return typeof record === 'object' && record.type === 'session' && record.id === id ? record : undefined;
+  return record?.type === 'session' && record.id === id ? record : undefined;
+}
+
+/**
+ * Replaces everything in a file after this offset. It is written over, so that a process that is killed in between
+ * leaves what was there.
+ */
+export async function replaceAfter(file: FileHandle, offset: number, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  try {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done);
+      done += bytesWritten;
+    }
+    await file.truncate(offset + bytes.length);
+  } catch (error) {
+    await file.truncate(offset).catch(() => undefined);
+    throw error;
+  }
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<string> {

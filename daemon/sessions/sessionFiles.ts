@@ -1,4 +1,4 @@
-import { chmod, open, stat, unlink } from 'node:fs/promises';
+import { chmod, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/sessions.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
@@ -13,11 +13,13 @@ import {
   maxFile,
   readSession,
   readSummary,
+  replaceAfter,
   summaryToSession,
   withSessionFile,
 } from './sessionFile.ts';
 import { isSessionId } from './sessionId.ts';
-import { stateToLine } from './turnRecords.ts';
+import { stateToLine } from './sessionState.ts';
+import type { Addition } from './turnRecords.ts';
 import { unknownSession } from './unknownSession.ts';
 
 export interface SessionFilesOptions {
@@ -25,6 +27,18 @@ export interface SessionFilesOptions {
   /** Removes secrets from what is written. */
   readonly redact: <T extends object>(value: T) => T;
   readonly now: () => number;
+}
+
+/** What to add after the state at the end of a file, and from which offset. */
+export type Change = readonly [add: (state: SessionState) => Addition, from?: number];
+
+/** A place between the messages of a file, and the state up to there. */
+type Place = Pick<FileSummary, 'state' | 'end'>;
+
+/** The added messages are between these places. */
+export interface Extension {
+  readonly before: Place;
+  readonly after: Place;
 }
 
 /**
@@ -71,29 +85,29 @@ export class SessionFiles {
     }
   }
 
-  /** Adds lines after the whole part of the file: either all of them or none. */
-  async extend(id: string, linesFor: (state: SessionState) => string): Promise<Session> {
-    await this.#with(id, 'append', async (file) => {
-      const summary = await readSummary(file, id);
-      if (!summary) return undefined;
-      const lines = linesFor(summary.state);
-      if (summary.end + Buffer.byteLength(lines) > maxFile) throw tooLarge();
-      await file.truncate(summary.end);
-      try {
-        await file.appendFile(lines);
-      } catch (error) {
-        await file.truncate(summary.end).catch(() => undefined);
-        throw error;
-      }
+  /**
+   * Adds messages and the state after them, either all of them or none: after the whole part of the file, or from this
+   * offset, in the place of everything that is there.
+   */
+  async extend(id: string, ...[add, from]: Change): Promise<Extension> {
+    return this.#with(id, 'write', async (file) => {
+      const found = await readSummary(file, id);
+      if (!found) return undefined;
+      const start = Math.min(from ?? found.end, found.end);
+      const { lines, state } = add(found.state);
+      const end = start + Buffer.byteLength(lines);
+      const last = stateToLine(state);
+      if (end + last.length > maxFile) throw tooLarge();
+      await replaceAfter(file, start, lines + last);
       const now = this.#tick();
       await file.utimes(now, now);
-      return summary;
+      return { before: found, after: { state, end } };
     });
-    return this.find(id);
   }
 
-  retitle(id: string, title: string): Promise<Session> {
-    return this.extend(id, (state) => stateToLine(this.#options.redact({ ...state, title })));
+  async retitle(id: string, title: string): Promise<void> {
+    const { redact } = this.#options;
+    await this.extend(id, (state) => ({ lines: '', state: redact({ ...state, title }) }));
   }
 
   async delete(id: string): Promise<void> {
@@ -118,11 +132,11 @@ export class SessionFiles {
     await this.delete(id);
   }
 
-  async #with(
+  async #with<T>(
     id: string,
-    access: 'read' | 'append',
-    use: (file: Parameters<Parameters<typeof withSessionFile>[2]>[0]) => Promise<FileSummary | undefined>,
-  ): Promise<FileSummary> {
+    access: 'read' | 'write',
+    use: (file: FileHandle) => Promise<T | undefined>,
+  ): Promise<T> {
     const found = await orDiskProblem(withSessionFile(this.#pathOf(id), access, use));
     if (found === undefined) throw unknownSession();
     return found;

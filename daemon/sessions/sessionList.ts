@@ -41,7 +41,7 @@ interface Wanted {
   readonly cwd?: string;
 }
 
-/** Undefined if the file does not match, is not a conversation, or is gone. */
+/** Undefined if the file does not match, has no turn, is not a conversation, or is gone. */
 async function tryMatch(
   entry: FolderEntry,
   { words, cwd }: Wanted,
@@ -49,7 +49,7 @@ async function tryMatch(
 ): Promise<Session | undefined> {
   return withSessionFile(entry.path, 'read', async (file) => {
     const summary = await readSummary(file, entry.id);
-    if (!summary) return undefined;
+    if (!summary || summary.state.turns === 0) return undefined;
     const session = summaryToSession(summary);
     if (cwd !== undefined && session.cwd !== cwd) return undefined;
     return words.length === 0 || (await hasWords(file, { title: session.title, words }, signal))

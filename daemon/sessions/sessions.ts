@@ -13,12 +13,13 @@ import { RunnerError } from '../errors.ts';
 import { createProcessLocks } from '../processLocks.ts';
 import { orDiskProblem } from './diskProblem.ts';
 import type { FolderEntry } from './folderEntries.ts';
-import { SessionFiles } from './sessionFiles.ts';
+import { RunningTurn } from './runningTurn.ts';
+import { type Change, type Extension, SessionFiles } from './sessionFiles.ts';
 import { createSessionId, isSessionId } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
 import type { SessionSettings } from './sessionSettings.ts';
 import { oneLine } from './title.ts';
-import { isWorthKeeping, type KeptTurn, turnToLines } from './turnRecords.ts';
+import type { Question } from './turnRecords.ts';
 import { unknownSession } from './unknownSession.ts';
 
 export interface SessionsOptions {
@@ -32,6 +33,14 @@ export interface SessionsOptions {
   readonly onDidChange: () => void;
   readonly now: () => number;
   readonly random: () => number;
+  /** Aborted when the client is gone: then the process ends, too. */
+  readonly closed: AbortSignal;
+}
+
+export interface TurnOptions {
+  readonly id: string;
+  readonly question: Question;
+  readonly signal: AbortSignal;
 }
 
 /** The kept conversations. An unknown id is an `InvalidParamsError` with the path `id`. */
@@ -52,20 +61,30 @@ export interface Sessions {
   open(id: string): Promise<void>;
   /** From now on others may continue it. */
   release(id: string): Promise<void>;
-  /** Adds what a turn has added. Does nothing if there was no answer. */
-  append(id: string, turn: KeptTurn): Promise<Session | undefined>;
-  /** Runs work. When the daemon ends, the work is aborted, and the daemon waits for it. */
-  during<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /**
+   * Runs the work of a turn, which is kept while it goes on. When the daemon ends, the work is aborted, and the daemon
+   * waits for it.
+   */
+  keepTurn<T>(options: TurnOptions, work: TurnWork<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How long running turns may take to end, in ms. */
+export type TurnWork<T> = (turn: RunningTurn, signal: AbortSignal) => Promise<T>;
+
+/** How long the end of running turns may take, in ms. */
 const closingLimit = 1_000;
 /** The most conversations that may exist without a turn. */
 const maxBegun = 1000;
 
 export function createSessions(options: SessionsOptions): Sessions {
   return new SessionStore(options);
+}
+
+/** A turn whose work goes on. */
+interface Working {
+  readonly id: string;
+  readonly turn: RunningTurn;
+  readonly result: Promise<unknown>;
 }
 
 /** Decides who may write which file, and when. */
@@ -77,7 +96,7 @@ class SessionStore implements Sessions {
   readonly #begun = new Map<string, Session>();
   /** The running writes, by conversation. */
   readonly #writing = new Map<string, Promise<unknown>>();
-  readonly #working = new Set<Promise<unknown>>();
+  readonly #working = new Set<Working>();
   readonly #ending = new AbortController();
   #hasSwept = false;
 
@@ -86,6 +105,7 @@ class SessionStore implements Sessions {
     this.#options = options;
     this.#files = new SessionFiles({ folder, redact, now });
     this.#locks = createProcessLocks(join(folder, 'locks'));
+    options.closed.addEventListener('abort', () => this.#ending.abort(), { once: true });
   }
 
   get isKeeping(): boolean {
@@ -168,32 +188,27 @@ class SessionStore implements Sessions {
     await this.#locks.release(id);
   }
 
-  async append(id: string, turn: KeptTurn): Promise<Session | undefined> {
-    if (!this.isKeeping || !isWorthKeeping(turn)) return undefined;
-    const session = await this.#inOrder(id, () => this.#append(id, turn));
-    this.#options.onDidChange();
-    return session;
-  }
-
-  async during<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async keepTurn<T>({ id, question, signal }: TurnOptions, work: TurnWork<T>): Promise<T> {
     const linked = linkedSignal(signal, this.#ending.signal);
-    const running = work(linked.signal);
-    this.#working.add(running);
+    const turn = this.#createTurn(id, question);
+    const working: Working = { id, turn, result: work(turn, linked.signal) };
+    this.#working.add(working);
     try {
-      return await running;
+      return (await working.result) as T;
     } finally {
-      this.#working.delete(running);
+      this.#working.delete(working);
       linked.unlink();
     }
   }
 
   async close(): Promise<void> {
     this.#ending.abort();
-    // A client that does not read would keep its turn from ending.
-    await Promise.race([
-      Promise.allSettled([...this.#working]),
-      waitFor(closingLimit, undefined, { ref: false }),
-    ]);
+    // A client that does not read would keep its turn from ending, and so would a disk that does not answer.
+    await Promise.race([this.#settle(), waitFor(closingLimit, undefined, { ref: false })]);
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.allSettled([...this.#working].flatMap(({ turn, result }) => [turn.save(), result]));
     await Promise.allSettled([...this.#writing.values()]);
     await this.#locks.close();
   }
@@ -234,13 +249,28 @@ class SessionStore implements Sessions {
     return written;
   }
 
-  async #append(id: string, turn: KeptTurn): Promise<Session> {
+  /** Two turns of one conversation are kept one after another. */
+  #createTurn(id: string, question: Question): RunningTurn {
+    const { redact, now, onDidChange } = this.#options;
+    const earlier = [...this.#working].filter((working) => working.id === id);
+    return new RunningTurn(question, {
+      before: Promise.allSettled(earlier.map(({ result }) => result)),
+      write: async (...change) => {
+        if (!this.isKeeping) return undefined;
+        return this.#inOrder(id, () => this.#extend(id, ...change));
+      },
+      recording: () => ({ at: new Date(now()).toISOString(), redact }),
+      isEnding: () => this.#ending.signal.aborted,
+      onDidChange,
+    });
+  }
+
+  async #extend(id: string, ...change: Change): Promise<Extension> {
     const begun = this.#begun.get(id);
     if (begun) await this.#write(begun);
-    await this.open(id);
-    const at = new Date(this.#options.now()).toISOString();
-    const { redact } = this.#options;
-    return this.#kept.extend(id, (state) => turnToLines(turn, { state, at, redact }));
+    else await this.#options.secretsAreRead();
+    if (!this.#locks.has(id)) await this.open(id);
+    return this.#kept.extend(id, ...change);
   }
 
   async #prune(): Promise<readonly FolderEntry[]> {

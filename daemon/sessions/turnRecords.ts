@@ -3,59 +3,73 @@ import type { SessionMessage } from '../../protocol/sessions.ts';
 import { maxLine } from './fileLines.ts';
 import { toKept } from './keptMessage.ts';
 import { recordToLine, type SessionState } from './records.ts';
-import { stateAfter } from './sessionFile.ts';
+import { markOf, stateAfter } from './sessionState.ts';
 
-/** What a turn adds to its conversation. */
-export interface KeptTurn {
+/** What a turn is asked. */
+export interface Question {
   readonly model: string;
   /** All messages that were sent, with the history. */
   readonly request: readonly Message[];
+}
+
+/** What came of it. */
+export interface Reply {
   /** All messages of the answer, in order. */
   readonly answer: readonly Message[];
   readonly partial?: 'cancelled' | 'failed';
 }
 
-/** The lines of a turn. `redact` removes secrets from a message. */
-export function turnToLines(
-  turn: KeptTurn,
-  { state, at, redact }: { state: SessionState; at: string; redact: <T extends object>(value: T) => T },
-): string {
-  const answer = turn.answer.filter(saysSomething);
-  const last = answer.findLast(({ role }) => role === 'assistant');
-  const messages: readonly SessionMessage[] = [
-    ...addedBy(turn.request, state).map((message) => ({ ...redact(toKept(message)), at })),
-    ...answer.map((message) => ({
+export interface RecordOptions {
+  /** The state before. */
+  readonly state: SessionState;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Removes secrets from a message. */
+  readonly redact: <T extends object>(value: T) => T;
+}
+
+/** What is added to a file: the lines of messages, and the state after them. */
+export interface Addition {
+  readonly lines: string;
+  readonly state: SessionState;
+}
+
+/** The messages of a question that are not kept yet. */
+export function questionToAddition(
+  { model, request }: Question,
+  { state, at, redact }: RecordOptions,
+): Addition {
+  const kept = addedBy(request, state).map((message) => redact(toKept(message)));
+  const known = new Set(state.unanswered);
+  const messages = kept
+    .filter((message) => message.role !== 'user' || !known.has(markOf(message)))
+    .map((message): SessionMessage => ({ ...message, at }));
+  return toAddition(messages, { ...stateAfter(state, messages), model });
+}
+
+export function replyToAddition(
+  model: string,
+  { answer, partial }: Reply,
+  { state, at, redact }: RecordOptions,
+): Addition {
+  const said = answer.filter(saysSomething);
+  const last = said.findLast(({ role }) => role === 'assistant');
+  const messages = said.map(
+    (message): SessionMessage => ({
       ...redact(toKept(message)),
       at,
-      ...(message.role === 'assistant' ? { model: turn.model } : {}),
-      ...(message === last && turn.partial ? { partial: turn.partial } : {}),
-    })),
-  ];
-  const lines = messages.map(messageToLine);
-  return [...lines, stateToLine(stateAfter(state, messages))].join('');
+      ...(message.role === 'assistant' ? { model } : {}),
+      ...(message === last && partial ? { partial } : {}),
+    }),
+  );
+  return toAddition(messages, stateAfter(state, messages));
 }
 
-/** The line of a state. If `answered` is too long for the end of a file, it is left out. */
-export function stateToLine(state: SessionState): string {
-  const { answered, ...short } = state;
-  return recordToLine((answered?.join('').length ?? 0) > maxAnswered ? short : state);
-}
-
-/** The most characters of all ids in `answered`. */
-const maxAnswered = 4096;
-
-/** Whether a turn has anything to keep. */
-export function isWorthKeeping({ answer }: KeptTurn): boolean {
-  return answer.some(saysSomething);
-}
-
-function saysSomething({ role, content, thinking, toolCalls }: Message): boolean {
+export function saysSomething({ role, content, thinking, toolCalls }: Message): boolean {
   return role !== 'assistant' || content !== '' || Boolean(thinking) || Boolean(toolCalls?.length);
 }
 
-/**
- * The sent messages that are not kept yet: in a new conversation all of them, otherwise those after the last answer.
- */
+/** In a new conversation everything that was sent, otherwise what follows the last answer. */
 function addedBy(request: readonly Message[], { turns, answered = [] }: SessionState): readonly Message[] {
   if (turns === 0) return request;
   const known = new Set(answered);
@@ -65,6 +79,10 @@ function addedBy(request: readonly Message[], { turns, answered = [] }: SessionS
     .filter(
       ({ role, toolCallId }) => role !== 'system' && !(toolCallId !== undefined && known.has(toolCallId)),
     );
+}
+
+function toAddition(messages: readonly SessionMessage[], state: SessionState): Addition {
+  return { lines: messages.map(messageToLine).join(''), state };
 }
 
 function messageToLine(message: SessionMessage): string {

@@ -468,6 +468,29 @@ t.test('a conversation goes on in another process: loaded, resumed, listed, dele
   );
 });
 
+t.test('an editor that goes away during an answer loses neither it nor a prompt alone', async (t) => {
+  const state = mkdtempSync(join(tmpdir(), 'runner-acp-'));
+  t.teardown(() => rmSync(state, { recursive: true, force: true }));
+  const { runner, acp, open, ask } = await start(t, [thinker], { state });
+  const [answered, waiting] = [await open(), await open()];
+  runner.tokens(1_000_000, { perSecond: 200 });
+  ask(answered.sessionId, text('Count')).catch(() => undefined);
+  await acp.waitFor('agent_message_chunk');
+  runner.hang();
+  ask(waiting.sessionId, text('Wait')).catch(() => undefined);
+  await runner.waitFor(() => runner.bodies('/api/chat').length === 2);
+  const closed = once(acp.child, 'close');
+  acp.child.stdin?.end();
+  await closed;
+  const other = await startAcpProcess(t, { host: runner.url, state });
+  const { sessions } = await other.agent.request(call.list, {});
+  t.same(sessions.map(({ title }) => title).sort(), ['Count', 'Wait']);
+  await other.agent.request(call.load, { ...place, sessionId: answered.sessionId });
+  t.match(other.text(answered.sessionId), /^1 /);
+  await other.agent.request(call.load, { ...place, sessionId: waiting.sessionId });
+  t.equal(other.text(waiting.sessionId, 'user_message_chunk'), 'Wait');
+});
+
 t.test('what goes wrong is one sentence, and the process lives', async (t) => {
   const { runner, acp, open, ask } = await start(t);
   const { sessionId } = await open();

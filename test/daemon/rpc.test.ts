@@ -301,6 +301,7 @@ t.test('what is cancelled before it begins is not sent, and its error is no defe
   const connection = createFrameConnection({
     ...{ input, output, session: createSession(), redaction, trace: nothing, answered: undefined },
     onLost: nothing,
+    beforeExit: async () => undefined,
   });
   connection.listen();
   t.teardown(() => connection.dispose());

@@ -17,12 +17,13 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { AnswerSoFar } from '../../daemon/sessions/answerSoFar.ts';
 import { toKept } from '../../daemon/sessions/keptMessage.ts';
 import { tryRecord } from '../../daemon/sessions/records.ts';
 import { sessionsFolder } from '../../daemon/sessions/sessionsFolder.ts';
 import { titleOf } from '../../daemon/sessions/title.ts';
-import { turnToLines } from '../../daemon/sessions/turnRecords.ts';
-import type { Message } from '../../protocol/chat.ts';
+import { questionToAddition } from '../../daemon/sessions/turnRecords.ts';
+import { type ChatDelta, chatRequest, type Message } from '../../protocol/chat.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
   createSessionRequest,
@@ -34,10 +35,11 @@ import {
 } from '../../protocol/sessions.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
-import { startDaemonProcess } from '../support/daemonProcess.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const model = 'practice:latest';
 const user = (content: string): Message => ({ role: 'user', content });
@@ -159,6 +161,15 @@ t.test('files are the user’s alone, lines of JSON, and hold no token', async (
   t.notMatch(readFileSync(path, 'utf8'), inBase64.slice(12, -4), 'nor in pieces');
   t.notMatch(readFileSync(path, 'utf8'), secret);
   for (const line of text.trimEnd().split('\n')) t.type(JSON.parse(line), 'object');
+  here.runner.say(['Again a-token-', 'that-nobody-may-see', '.', ' Now', ' wait.'], { perSecond: 4 });
+  const chat = one.chat(id, [user('And?')]);
+  await poll(
+    async () => readFileSync(path, 'utf8'),
+    (written) => written.includes('Again ***.'),
+    10_000,
+  );
+  t.notMatch(readFileSync(path, 'utf8'), secret, 'nor while the answer comes');
+  await chat;
 });
 
 t.test('answers that are not whole are kept, and marked', async (t) => {
@@ -182,18 +193,207 @@ t.test('answers that are not whole are kept, and marked', async (t) => {
   t.equal(session.turns, 2);
 });
 
-t.test('what is under way when the editor ends is kept as far as it had come', async (t) => {
-  const here = await place(t);
-  const one = await startProcess(t, here);
-  const { id } = await one.create();
-  here.runner.tokens(1_000_000, { perSecond: 200 });
-  const came = new Promise<void>((resolve) => {
-    one.chat(id, [user('Count')], { onDelta: () => resolve() }).catch(() => undefined);
+/** The ways in which a daemon ends. Those that leave it time are `cancelled`. */
+const endings: readonly {
+  readonly name: string;
+  readonly partial: 'cancelled' | 'failed';
+  readonly end: (daemon: DaemonProcess) => unknown;
+}[] = [
+  { name: 'the end of its input', partial: 'cancelled', end: ({ child }) => child.stdin?.end() },
+  {
+    name: 'exit right behind shutdown',
+    partial: 'cancelled',
+    end({ connection }) {
+      connection.sendRequest('shutdown').catch(() => undefined);
+      return connection.sendNotification('exit');
+    },
+  },
+  {
+    name: 'the end of its input right behind shutdown',
+    partial: 'cancelled',
+    end({ connection, child }) {
+      connection.sendRequest('shutdown').catch(() => undefined);
+      child.stdin?.end();
+    },
+  },
+  {
+    name: 'exit alone',
+    partial: 'cancelled',
+    end: ({ connection }) => connection.sendNotification('exit'),
+  },
+  { name: 'SIGTERM', partial: 'failed', end: ({ child }) => child.kill('SIGTERM') },
+  { name: 'SIGKILL', partial: 'failed', end: ({ child }) => child.kill('SIGKILL') },
+];
+
+for (const { name, partial, end } of endings)
+  t.test(`${name} keeps what is under way as far as it had come, and a prompt alone`, async (t) => {
+    const here = await place(t);
+    const one = await startProcess(t, here);
+    const [answered, waiting] = [await one.create(), await one.create()];
+    const fileOf = ({ id }: { readonly id: string }) =>
+      readFileSync(join(here.folder, `${id}.jsonl`), 'utf8');
+    let came = '';
+    const onDelta = (delta: ChatDelta) => {
+      if (delta.kind === 'text') came += delta.text;
+    };
+    here.runner.tokens(1_000_000, { perSecond: 200 });
+    one.chat(answered.id, [user('Count')], { onDelta }).catch(() => undefined);
+    await here.runner.waitFor(({ path }) => path === '/api/chat');
+    here.runner.hang();
+    one.chat(waiting.id, [user('Wait')]).catch(() => undefined);
+    await poll(
+      async () => fileOf(waiting),
+      (text) => text.includes('Wait'),
+      10_000,
+    );
+    await poll(
+      async () => fileOf(answered),
+      (text) => text.includes('"content":"1 2'),
+      10_000,
+    );
+    const before = partial === 'cancelled' ? came : '1 2';
+    const closed = once(one.daemon.child, 'close');
+    end(one.daemon);
+    await closed;
+    const two = await start(t, here);
+    const { messages } = await two.read(answered.id);
+    t.match(messages, [user('Count'), { role: 'assistant', partial, model }]);
+    t.ok(messages[1]?.content.startsWith(before), 'nothing that was shown is lost');
+    t.match(await two.read(waiting.id), {
+      session: { title: 'Wait', turns: 1, model },
+      messages: [user('Wait')],
+    });
+    t.same(titles(await two.list()).sort(), ['Count', 'Wait']);
+    t.same(titles(await two.list({ query: 'wait' })), ['Wait']);
   });
-  await came;
-  await one.daemon.close();
-  const two = await startProcess(t, here);
-  t.match((await two.read(id)).messages, [user('Count'), { content: /^1 /, partial: 'cancelled' }]);
+
+t.test('a prompt that was never answered is kept once, and sent together with the next one', async (t) => {
+  const here = await place(t);
+  const sentFor = async (next: readonly Message[]) => {
+    const one = await startProcess(t, here);
+    const { id } = await one.create();
+    here.runner.hang();
+    const asked: Message = { ...user('Wait'), attachments: [{ path: '/a', text: 'A' }] };
+    one.chat(id, [asked]).catch(() => undefined);
+    await poll(
+      () => one.read(id),
+      ({ session }) => session.turns === 1,
+      10_000,
+    );
+    await one.daemon.close();
+    const two = await start(t, here);
+    const { messages } = await two.read(id);
+    here.runner.say('Here.');
+    await two.chat(id, [...messages, ...next]);
+    await two.daemon.close();
+    const sent = here.runner.bodies('/api/chat').at(-1) as { messages: readonly Message[] };
+    const kept = await (await start(t, here)).read(id);
+    return {
+      sent: sent.messages.filter(({ role }) => role === 'user').map(({ content }) => content),
+      kept: kept.messages.map(({ content }) => content),
+      turns: kept.session.turns,
+    };
+  };
+  t.same(
+    await sentFor([user('Which?')]),
+    { sent: ['Wait\n\nWhich?'], kept: ['Wait', 'Which?', 'Here.'], turns: 2 },
+    'another prompt',
+  );
+  t.same(await sentFor([]), { sent: ['Wait'], kept: ['Wait', 'Here.'], turns: 1 }, 'it is tried again');
+  t.same(
+    await sentFor([{ ...user('Wait'), attachments: [{ path: '/a', text: 'A' }] }]),
+    { sent: ['Wait'], kept: ['Wait', 'Here.'], turns: 1 },
+    'it is typed again',
+  );
+});
+
+t.test('a title that is set during a turn stays, and so does what another turn adds', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  const underWay = () =>
+    poll(
+      () => one.read(id),
+      ({ messages }) => messages.length > 1,
+      10_000,
+    );
+  here.runner.tokens(1_000_000, { perSecond: 200 });
+  const cancel = new AbortController();
+  const first = one.daemon.request(
+    chatRequest,
+    { streamId: 'first', model, session: id, messages: [user('Count')] },
+    cancel.signal,
+  );
+  await underWay();
+  await one.daemon.request(updateSessionRequest, { id, title: 'Numbers' });
+  here.runner.say('Beside it.');
+  const second = one.chat(id, [user('And?')]);
+  await here.runner.waitFor(() => here.runner.bodies('/api/chat').length === 2);
+  cancel.abort();
+  await Promise.all([first, second]);
+  const { session, messages } = await one.read(id);
+  t.match(session, { title: 'Numbers', turns: 2 });
+  t.match(messages, [
+    { content: 'Count' },
+    { partial: 'cancelled' },
+    { content: 'And?' },
+    { content: 'Beside it.' },
+  ]);
+});
+
+t.test('a conversation that is deleted during its turn costs no answer', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  here.runner.say('An answer.', { firstByteAfter: 300 });
+  const chat = one.chat(id, [user('Wait')]);
+  await poll(
+    () => one.read(id),
+    ({ session }) => session.turns === 1,
+    10_000,
+  );
+  await one.daemon.request(deleteSessionRequest, { id });
+  t.match((await chat).result, {
+    message: { content: 'An answer.' },
+    notices: [{ code: 'session-not-kept', message: /deleted in the meantime/ }],
+  });
+  t.same(files(here.folder), []);
+});
+
+t.test('a conversation without a turn is listed nowhere', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create({ title: 'Nothing yet' });
+  here.runner.failWith(500, { error: 'stopped' });
+  await t.rejects(one.chat(id, [user('Why?')]));
+  t.same(await one.list(), { sessions: [] });
+  t.match(await one.read(id), { session: { title: 'Nothing yet', turns: 0 }, messages: [] });
+  await one.chat(id, [user('Why?')]);
+  t.match((await one.list()).sessions, [{ title: 'Nothing yet', turns: 1 }]);
+});
+
+t.test('an answer so far is made of its deltas, ready to be sent as history', async (t) => {
+  const answer = new AnswerSoFar();
+  const call = { id: 'c1', name: 'look', arguments: { at: 'x' } };
+  const result = { id: 'c1', name: 'look', server: 's', content: 'a cat', isError: false };
+  for (const [seq, content] of [
+    { kind: 'thinking', text: 'H' } as const,
+    { kind: 'thinking', text: 'm.' } as const,
+    { kind: 'notice', notice: { code: 'answer-lost', message: '' } } as const,
+    { kind: 'text', text: 'I look.' } as const,
+    { kind: 'toolCall', toolCall: call } as const,
+    { kind: 'toolResult', toolResult: result } as const,
+    { kind: 'text', text: 'And ' } as const,
+    { kind: 'text', text: 'again.' } as const,
+    { kind: 'toolCall', toolCall: { ...call, id: 'c2' } } as const,
+  ].entries())
+    answer.add({ streamId: 's', seq, ...content });
+  t.same(answer.messages(), [
+    { role: 'assistant', content: 'I look.', thinking: 'Hm.', toolCalls: [call] },
+    { role: 'tool', content: 'a cat', toolCallId: 'c1', toolName: 'look' },
+    { role: 'assistant', content: 'And again.', toolCalls: [{ ...call, id: 'c2' }] },
+    { role: 'tool', content: 'The call was interrupted.', toolCallId: 'c2', toolName: 'look' },
+  ]);
 });
 
 t.test('the results of a client’s own tools are kept once', async (t) => {
@@ -317,7 +517,7 @@ t.test('a file that was cut is read up to there, and goes on from there', async 
       contents,
       name,
     );
-    t.equal((await two.list()).sessions.length, 1, `${name}: it is listed`);
+    t.equal((await two.list()).sessions.length, Math.min(contents.length, 1), `${name}: it is listed`);
   }
   truncateSync(path, until(6) + 20);
   here.runner.say('Here.');
@@ -325,6 +525,10 @@ t.test('a file that was cut is read up to there, and goes on from there', async 
   t.match((await two.read(id)).messages.at(-1), { content: 'Here.' });
   for (const line of readFileSync(path, 'utf8').trimEnd().split('\n'))
     t.ok(JSON.parse(line), 'every line is whole');
+  appendFileSync(path, '{"type":"message","role":"user","content":"dam\n');
+  here.runner.say('Still here.');
+  await two.chat(id, [user('one'), { role: 'assistant', content: 'ONE' }, user('four')]);
+  t.match((await two.read(id)).messages.at(-1), { content: 'Still here.' }, 'a damaged line is skipped');
   appendFileSync(path, Buffer.alloc(64));
   t.match((await two.list()).sessions, [{ id }], 'a disk that lost its power leaves zeros');
 });
@@ -406,6 +610,7 @@ t.test('what is hostile in the folder is passed over, and left there', async (t)
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create({ title: 'Mine' });
+  await one.chat(id, [user('?')]);
   const at = (name: string) => join(here.folder, `20261122-${name}.jsonl`);
   const own = join(here.folder, `${id}.jsonl`);
   writeFileSync(join(here.state, 'secret'), 'none of its business');
@@ -427,7 +632,7 @@ t.test('what is hostile in the folder is passed over, and left there', async (t)
   writeFileSync(join(here.folder, 'notes.txt'), 'mine too');
   await once(spawn('mkfifo', [at('fifo0000')]), 'close');
   const before = readdirSync(here.folder);
-  t.same(titles(await one.list()), ['', 'Mine'], 'a line without an end is where a file was cut');
+  t.same(titles(await one.list()), ['Mine'], 'a line without an end is where a file was cut');
   t.same(titles(await one.list({ query: 'business' })), []);
   for (const name of ['linked00', 'linked01', 'hardlink', 'afolder0', 'fifo0000', 'huge0000', 'nojson00'])
     await t.rejects(one.read(`20261122-${name}`), failsWith({ code: -32602, data: { path: 'id' } }), name);
@@ -440,6 +645,7 @@ t.test('the oldest go: by their age, and where there is no room', async (t) => {
   const aged = async (title: string, days: number, bytes = 0) => {
     const { id } = await one.create({ title });
     const path = join(here.folder, `${id}.jsonl`);
+    appendFileSync(path, `${JSON.stringify({ type: 'state', title, turns: 1 })}\n`);
     if (bytes > 0) truncateSync(path, bytes);
     const then = new Date(Date.now() - days * 24 * 60 * 60 * 1000);
     utimesSync(path, then, then);
@@ -500,7 +706,7 @@ t.test('a result that is kept already is not kept again', async (t) => {
     toolCallId: id,
     toolName: 'look',
   });
-  const lines = turnToLines(
+  const { lines } = questionToAddition(
     {
       model,
       request: [
@@ -511,7 +717,6 @@ t.test('a result that is kept already is not kept again', async (t) => {
         { role: 'system', content: 'Be brief' },
         user('Go on'),
       ],
-      answer: [{ role: 'assistant', content: 'Yes.' }],
     },
     {
       state: { type: 'state', title: 'Look', turns: 1, answered: ['c1'] },
@@ -524,14 +729,15 @@ t.test('a result that is kept already is not kept again', async (t) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line).content),
-    ['of c2', 'Go on', 'Yes.', undefined],
+    ['of c2', 'Go on'],
   );
 });
 
 t.test('nothing is written or listed where conversations are not kept', async (t) => {
   const here = await place(t);
   const keeping = await start(t, here);
-  await keeping.create({ title: 'Kept' });
+  const { id: kept } = await keeping.create({ title: 'Kept' });
+  await keeping.chat(kept, [user('?')]);
   const before = readdirSync(here.folder);
   const one = await start(t, here, { keepSessions: false });
   const { id } = await one.create({ title: 'Not kept' });
@@ -583,10 +789,9 @@ t.test('titles: the first line with words, at most 60 characters, none cut in ha
 t.test('no line stops the reader', async (t) => {
   fc.assert(fc.property(fc.string(), (line) => void tryRecord(line)));
   fc.assert(fc.property(fc.json(), (line) => void tryRecord(line)));
-  for (const line of ['{"type":"message","role":"user"}', '{"type":"later"}', '[]'])
-    t.equal(tryRecord(line), 'unknown', line);
-  for (const line of ['{', '', 'null', '7', '['.repeat(9999)])
-    t.equal(tryRecord(line), undefined, line.slice(0, 9));
+  for (const line of ['{"type":"message","role":"user"}', '{"type":"later"}', '[]', '{', '', 'null', '7'])
+    t.equal(tryRecord(line), undefined, line);
+  t.equal(tryRecord('['.repeat(9999)), undefined);
 });
 
 t.test('the folder is where the system has such files', async (t) => {

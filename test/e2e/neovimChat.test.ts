@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
 import { needs } from '../support/parts.ts';
+import { poll } from '../support/waiting.ts';
 
 const parts = needs('neovim');
 t.setTimeout(120_000);
@@ -345,6 +348,33 @@ t.test('several chats, another answer, and a session of the editor', parts, asyn
     { content: 'First.' },
     { content: 'still?' },
   ]);
+});
+
+t.test('quitting in the middle of an answer keeps it, and a prompt alone', parts, async (t) => {
+  const { runner, neovim } = await startWithRunner(t, { runner: { models } });
+  const folder = join(neovim.folder, '.state', 'runner', 'sessions');
+  runner.tokens(1_000_000, { perSecond: 200 });
+  await neovim.lua("vim.cmd('RunnerChat count')");
+  await neovim.until<string>(text, says('7 8 9'));
+  runner.hang();
+  await neovim.lua("vim.cmd('RunnerChat! wait')");
+  await runner.waitFor(() => runner.bodies('/api/chat').length === 2);
+  await neovim.type('<Esc>:qa!<CR>');
+  await poll(
+    async () => readdirSync(join(folder, 'locks')),
+    (marks) => marks.length === 0,
+    15_000,
+  );
+  const kept = readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'))
+    .map((lines) => lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'message'))
+    .sort(([one], [other]) => (one.content < other.content ? -1 : 1));
+  t.match(kept, [
+    [{ content: 'count' }, { content: /^1 2 3 4 5 6 7 8 9/, partial: 'cancelled' }],
+    [{ content: 'wait' }],
+  ]);
+  t.equal(kept[1]?.length, 1);
 });
 
 t.test('#buffer and #file: go along, and are completed', parts, async (t) => {

@@ -7,6 +7,8 @@ local options = require('runner.options')
 local M = {}
 
 local name = 'runnerd'
+--- How long the editor waits at its end, in milliseconds: the daemon writes down the answer that is under way.
+local exit_timeout = 1000
 --- The client that was started last.
 ---@type { id: integer, cmd: string[], is_trusted: boolean }?
 local started
@@ -70,6 +72,7 @@ local function to_config(cmd)
       notice.warn_once(refused.problem)
     end),
     root_dir = vim.uv.cwd(),
+    exit_timeout = exit_timeout,
     capabilities = capabilities,
     init_options = settings,
     settings = { runner = options.for_running_daemon({}) },

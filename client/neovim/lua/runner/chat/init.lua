@@ -113,8 +113,11 @@ local function watch(chat)
     chat.page.prompt:mend()
   end)
   on('BufUnload', function()
-    vim.api.nvim_del_augroup_by_id(group)
-    forget(chat)
+    -- At the end of the editor the daemon keeps what is under way, and nothing is cancelled.
+    if vim.v.exiting == vim.NIL then
+      vim.api.nvim_del_augroup_by_id(group)
+      forget(chat)
+    end
   end)
 end
 

@@ -1,0 +1,117 @@
+import type { ChatDelta } from '../../protocol/chat.ts';
+import { AnswerSoFar } from './answerSoFar.ts';
+import type { Change, Extension } from './sessionFiles.ts';
+import {
+  type Question,
+  questionToAddition,
+  type RecordOptions,
+  type Reply,
+  replyToAddition,
+  saysSomething,
+} from './turnRecords.ts';
+
+export interface RunningTurnParts {
+  /** Settles when the file is free for this turn. */
+  readonly before: Promise<unknown>;
+  /** Writes to the file of the conversation, as `SessionFiles.extend` does. Undefined if nothing is kept. */
+  readonly write: (...change: Change) => Promise<Extension | undefined>;
+  readonly recording: () => Omit<RecordOptions, 'state'>;
+  /** Whether turns end because the process does. */
+  readonly isEnding: () => boolean;
+  readonly onDidChange: () => void;
+}
+
+/** How often an answer is written while it comes, in ms. */
+const interval = 500;
+/** Each time the whole answer is written, so a long one is written less often. In characters per ms. */
+const maxRate = 256;
+
+/**
+ * A turn that is kept from its beginning: the prompt at once, then what has come of the answer now and then, and the
+ * whole answer in its place at the end.
+ */
+export class RunningTurn {
+  readonly #question: Question;
+  readonly #parts: RunningTurnParts;
+  readonly #answer = new AnswerSoFar();
+  /** The prompt in the file. */
+  #asked: Promise<Extension | undefined>;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(question: Question, parts: RunningTurnParts) {
+    this.#question = question;
+    this.#parts = parts;
+    this.#asked = parts.before.then(() => this.#ask());
+    // The end of the turn tries again, and reports the error.
+    this.#asked.catch(() => undefined);
+  }
+
+  add(delta: ChatDelta): void {
+    this.#answer.add(delta);
+    this.#saveLater();
+  }
+
+  /** Writes what has come so far. The mark is that of an answer whose process was killed. */
+  async save(): Promise<void> {
+    if (!this.#isOver) await this.#reply({ answer: this.#answer.messages(), partial: 'failed' });
+  }
+
+  /**
+   * Keeps the answer; without one, what the deltas have brought. If that is nothing, the prompt is not kept, because
+   * the client asks it again, unless the process ends.
+   */
+  async end(partial?: Reply['partial'], answer = this.#answer.messages()): Promise<void> {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (answer.some(saysSomething)) {
+      this.#asked = this.#asked.catch(() => this.#ask());
+      await this.#reply({ answer, ...(partial ? { partial } : {}) });
+    } else if (!this.#parts.isEnding()) await this.#takeBack();
+    this.#parts.onDidChange();
+  }
+
+  async #ask(): Promise<Extension | undefined> {
+    const { write, recording, onDidChange } = this.#parts;
+    const asked = await write((state) => questionToAddition(this.#question, { ...recording(), state }));
+    onDidChange();
+    return asked;
+  }
+
+  async #reply(reply: Reply): Promise<void> {
+    const { write, recording } = this.#parts;
+    const asked = await this.#asked;
+    if (!asked) return;
+    const { state, end } = asked.after;
+    const { model } = this.#question;
+    // The user may have set a title meanwhile.
+    await write(
+      ({ title }) => replyToAddition(model, reply, { ...recording(), state: { ...state, title } }),
+      end,
+    );
+  }
+
+  async #takeBack(): Promise<void> {
+    const asked = await this.#asked.catch(() => undefined);
+    if (!asked) return;
+    const { before, after } = asked;
+    await this.#parts.write(({ title }) => {
+      const isRetitled = title !== after.state.title;
+      return { lines: '', state: isRetitled ? { ...before.state, title } : before.state };
+    }, before.end);
+  }
+
+  #saveLater(): void {
+    if (this.#isOver || this.#timer) return;
+    const pause = Math.max(interval, this.#answer.size / maxRate);
+    this.#timer = setTimeout(() => void this.#saveAgain(), pause).unref();
+  }
+
+  async #saveAgain(): Promise<void> {
+    const { size } = this.#answer;
+    // The end of the turn reports what cannot be written.
+    await this.save().catch(() => undefined);
+    this.#timer = undefined;
+    if (this.#answer.size > size) this.#saveLater();
+  }
+}
