@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import { type ConversationTurn, createConversationTurns } from './conversationTurn.ts';
 import { failureOf } from './failure.ts';
-import { historyPath, readHistory, writeHistory } from './history.ts';
+import { appendHistory, historyPath, readHistory } from './history.ts';
 import { createInterrupts, Insisted, type Interrupts } from './interrupts.ts';
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
@@ -35,7 +35,11 @@ export async function converse(
   const named = commandLine.model;
   const model =
     named === undefined ? await chooseModelOf(surroundings, daemon, kept) : await chooseModel(daemon, named);
-  const editor = createLineEditor(surroundings, await readHistory(historyPath(surroundings.env)));
+  const path = historyPath(surroundings.env);
+  const editor = createLineEditor(surroundings, {
+    history: readHistory(path),
+    onDidEnter: (entry) => appendHistory(path, entry),
+  });
   try {
     const conversation = new OpenConversation(surroundings, connection, { model, tools, settings });
     if (kept) await conversation.goOn(kept);
@@ -80,8 +84,6 @@ class Talk {
     await this.#say(this.#style.dim(greeting));
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
-      // At each entry: a window that is closed ends the program without a word.
-      await writeHistory(historyPath(this.#surroundings.env), this.#editor.history);
       if (entry.kind === 'leave') return this.#say('');
       const text = entry.text.trim();
       if (text === '') continue;

@@ -1,9 +1,21 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** How many lines are kept between conversations. */
+/** How many entries can be recalled. */
 export const historySize = 1000;
+/** When a conversation begins, a larger file becomes the older one of two, in bytes. */
+const maxFile = 256 * 1024;
+/** A longer entry is not kept, in characters. */
+const maxEntry = 64 * 1024;
 
 export function historyPath(env: Readonly<Record<string, string | undefined>>): string {
   return join(
@@ -13,26 +25,53 @@ export function historyPath(env: Readonly<Record<string, string | undefined>>): 
   );
 }
 
-/** The lines of earlier conversations, newest first, as readline wants them. */
-export async function readHistory(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .reverse()
-    .slice(0, historySize);
+/** The entries of earlier conversations in any terminal, newest first, as readline wants them. */
+export function readHistory(path: string): string[] {
+  makeRoom(path);
+  const entries = [olderThan(path), path].flatMap(entriesOf).reverse();
+  return [...new Set(entries)].slice(0, historySize);
 }
 
-/** Prompts are private: only their owner can read the file. A folder that cannot be written loses the history alone. */
-export async function writeHistory(path: string, newestFirst: readonly string[]): Promise<void> {
-  const lines = newestFirst.slice(0, historySize).reverse();
+/**
+ * Adds an entry. Other terminals add theirs to the same file, so nothing in it is ever written again. Prompts are
+ * private: only their owner can read the file. A folder that cannot be written loses the history alone.
+ */
+export function appendHistory(path: string, entry: string): void {
+  if (entry.length > maxEntry) return;
+  for (const folder of foldersOf(path)) tryTo(() => mkdirSync(folder, { mode: 0o700 }));
+  // The mode of a file that is there already is not changed by writing it.
+  tryTo(() => chmodSync(path, 0o600));
+  tryTo(() => appendFileSync(path, `${entry}\n`, { mode: 0o600 }));
+}
+
+function entriesOf(path: string): readonly string[] {
+  const text = tryTo(() => readFileSync(path, 'utf8')) ?? '';
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** Entries that another terminal adds at the same moment are in one of the two files. */
+function makeRoom(path: string): void {
+  const taken = `${path}.${process.pid}`;
+  tryTo(() => {
+    if (statSync(path).size <= maxFile) return;
+    renameSync(path, taken);
+    if (statSync(taken).size > maxFile) return renameSync(taken, olderThan(path));
+    // Another terminal was faster: this is what has come since.
+    appendFileSync(path, readFileSync(taken), { mode: 0o600 });
+    unlinkSync(taken);
+  });
+}
+
+function olderThan(path: string): string {
+  return `${path}.old`;
+}
+
+/** The result of the work; undefined where the file system refuses it. */
+function tryTo<T>(work: () => T): T | undefined {
   try {
-    for (const folder of foldersOf(path)) await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
-    // The mode of a file that is there already is not changed by writing it.
-    await chmod(path, 0o600).catch(() => undefined);
-    await writeFile(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+    return work();
   } catch {
-    return;
+    return undefined;
   }
 }
 

@@ -22,8 +22,14 @@ export interface LineEditor {
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
   /** Called at Ctrl-C while nothing is asked. */
   onInterrupt(take: () => void): void;
-  readonly history: readonly string[];
   close(): void;
+}
+
+export interface LineEditorOptions {
+  /** The entries that can be recalled, newest first. */
+  readonly history?: string[];
+  /** Called at once with each new entry: a window that is closed ends the program without a word. */
+  readonly onDidEnter?: (entry: string) => void;
 }
 
 /** Where the terminal does not mark what is pasted, lines that arrive within this many ms of each other were. */
@@ -33,7 +39,10 @@ const continuation = '… ';
 const markPastes = '\u001b[?2004h';
 const markPastesNoLonger = '\u001b[?2004l';
 
-export function createLineEditor(surroundings: Surroundings, history: string[]): LineEditor {
+export function createLineEditor(
+  surroundings: Surroundings,
+  { history = [], onDidEnter = () => undefined }: LineEditorOptions = {},
+): LineEditor {
   const { stdin, stdout } = surroundings;
   const output = new MutedOutput(stdout);
   const readline = createInterface({
@@ -45,7 +54,7 @@ export function createLineEditor(surroundings: Surroundings, history: string[]):
     removeHistoryDuplicates: true,
     crlfDelay: Number.POSITIVE_INFINITY,
   });
-  const editor = new Editor(readline, output, history);
+  const editor = new Editor(readline, output, { history, onDidEnter });
   const onKeypress = (_: unknown, key: { readonly name?: string } | undefined) => editor.key(key?.name);
   stdin.on('keypress', onKeypress);
   readline.on('history', (lines: string[]) => editor.noteHistory(lines));
@@ -72,6 +81,7 @@ class Editor implements LineEditor {
   readonly #readline: Interface;
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
+  readonly #onDidEnter: (entry: string) => void;
   #history: readonly string[];
   /** What readline recalls from. */
   #recalled: string[];
@@ -85,15 +95,16 @@ class Editor implements LineEditor {
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
 
-  constructor(readline: Interface, output: MutedOutput, history: string[]) {
+  constructor(
+    readline: Interface,
+    output: MutedOutput,
+    { history, onDidEnter }: Required<LineEditorOptions>,
+  ) {
     this.#readline = readline;
     this.#output = output;
+    this.#onDidEnter = onDidEnter;
     this.#history = [...history];
     this.#recalled = history;
-  }
-
-  get history(): readonly string[] {
-    return this.#history;
   }
 
   ask(prompt: string): Promise<Entry> {
@@ -178,6 +189,7 @@ class Editor implements LineEditor {
     if (this.#isQuestion || entry.trim() === '') return;
     this.#history = [entry, ...this.#history.filter((other) => other !== entry)].slice(0, historySize);
     this.#recalled.splice(0, this.#recalled.length, ...this.#history);
+    this.#onDidEnter(entry);
   }
 
   key(name: string | undefined): void {

@@ -104,7 +104,7 @@ const typedAheadWindow = 50;
 function approveNow(surroundings: Surroundings, onInterrupt: () => void): Approve {
   return async (question, signal) => {
     const { stdout, stderr } = surroundings;
-    const editor = createLineEditor(surroundings, []);
+    const editor = createLineEditor(surroundings);
     editor.onInterrupt(onInterrupt);
     try {
       await waitFor(typedAheadWindow);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { columnsOf } from '../../client/terminal/columns.ts';
 import { parseCommandLine } from '../../client/terminal/commandLine.ts';
 import { createControlFilter } from '../../client/terminal/controlCharacters.ts';
 import type { Daemon } from '../../client/terminal/daemon.ts';
-import { readHistory, writeHistory } from '../../client/terminal/history.ts';
+import { appendHistory, readHistory } from '../../client/terminal/history.ts';
 import { createMarkdownRenderer } from '../../client/terminal/markdown.ts';
 import { modelsTable } from '../../client/terminal/models.ts';
 import { nearest } from '../../client/terminal/nearest.ts';
@@ -778,22 +778,40 @@ t.test('history is private, bounded and in order', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'deep', 'history');
-  t.strictSame(await readHistory(path), []);
-  await writeHistory(
-    path,
-    Array.from({ length: 1200 }, (_, n) => `line ${n}`),
-  );
+  t.strictSame(readHistory(path), []);
+  for (let n = 0; n < 1200; n += 1) appendHistory(path, `line ${n}`);
   t.equal(statSync(path).mode & 0o777, 0o600);
   chmodSync(path, 0o644);
-  await writeHistory(
-    path,
-    Array.from({ length: 1200 }, (_, n) => `line ${n}`),
-  );
+  appendHistory(path, 'line 300');
   t.equal(statSync(path).mode & 0o777, 0o600, 'also when it was there with another');
-  const lines = await readHistory(path);
+  const lines = readHistory(path);
   t.equal(lines.length, 1000);
-  t.equal(lines[0], 'line 0', 'the newest first');
-  await writeHistory(join(path, 'below', 'a-file'), ['x']);
-  await writeHistory('/proc/1/none/deep/history', ['x']);
+  t.strictSame(lines.slice(0, 2), ['line 300', 'line 1199'], 'the newest first, and each once');
+  t.equal(lines.lastIndexOf('line 300'), 0);
+  appendHistory(path, 'x'.repeat(100_000));
+  t.strictSame(readHistory(path), lines, 'an entry that is too long is not kept');
+  appendHistory(join(path, 'below', 'a-file'), 'x');
+  appendHistory('/proc/1/none/deep/history', 'x');
   t.pass('a folder that cannot be written is no failure');
+});
+
+t.test('a history that grows takes bounded room and loses nothing that can be recalled', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'history');
+  for (let n = 0; n < 5_000; n += 1) {
+    appendHistory(path, `${n} ${'x'.repeat(500)}`);
+    if (n % 50 > 0) continue;
+    const numbers = readHistory(path).map((line) => Number.parseInt(line, 10));
+    t.strictSame(
+      numbers.slice(0, 500),
+      Array.from(numbers.slice(0, 500), (_, at) => n - at),
+    );
+  }
+  const sizes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).size]);
+  t.match(sizes.sort(), [
+    ['history', Number],
+    ['history.old', Number],
+  ]);
+  for (const [, size] of sizes) t.ok(Number(size) < 512 * 1024);
 });

@@ -543,6 +543,37 @@ t.test('a conversation goes on through a cancel, an error and the death of the d
   t.equal(readFileSync(join(folder, 'runner', 'history'), 'utf8'), 'long\nbad\ndie\nlast\n/bye\n');
 });
 
+t.test('two conversations at the same time keep the history of both', async (t) => {
+  const env = { XDG_STATE_HOME: mkdtempSync(join(folder, 'both-')) };
+  const open = async () => {
+    const run = startTerminal({ isScreen: true, models, env });
+    await run.stdout.until(/m:1b ›/);
+    return run;
+  };
+  const [one, other] = [await open(), await open()];
+  for (const [run, word] of [
+    [one, 'alpha'],
+    [other, 'beta'],
+    [one, 'gamma'],
+  ] as const) {
+    run.type(`/${word}\r`);
+    await run.stdout.until(new RegExp(`no command /${word}`));
+  }
+  for (const run of [one, other]) {
+    run.type('/bye\r');
+    t.equal(await run.ended, 0);
+  }
+  t.equal(
+    readFileSync(join(env.XDG_STATE_HOME, 'runner', 'history'), 'utf8'),
+    ['/alpha', '/beta', '/gamma', '/bye', '/bye', ''].join('\n'),
+  );
+  const third = await open();
+  third.type('\u001b[A\u001b[A\u001b[A');
+  await third.stdout.until(/beta/);
+  third.type('\u0003\u0003');
+  t.equal(await third.ended, 0);
+});
+
 t.test('what is typed and pasted', async (t) => {
   const asked: (string | undefined)[] = [];
   let goOn: () => void = () => undefined;
