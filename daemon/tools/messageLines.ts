@@ -10,16 +10,11 @@ const lineEnd = 0x0a;
 
 /** Cuts bytes into lines, however they are split, in linear time. */
 export class MessageLines {
-  readonly #onLine: (line: string) => void;
   #parts: Buffer[] = [];
   #size = 0;
 
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine;
-  }
-
-  /** @throws {MessageTooLargeError} */
-  write(chunk: Buffer): void {
+  /** The lines that end in this chunk. @throws {MessageTooLargeError} */
+  *endingIn(chunk: Buffer): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(lineEnd); end !== -1; end = chunk.indexOf(lineEnd, start)) {
       this.#keep(chunk.subarray(start, end));
@@ -27,7 +22,7 @@ export class MessageLines {
       this.#parts = [];
       this.#size = 0;
       start = end + 1;
-      if (line.trim() !== '') this.#onLine(line);
+      yield line;
     }
     this.#keep(chunk.subarray(start));
   }

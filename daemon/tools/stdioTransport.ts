@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { createBreath } from '../breath.ts';
 import { LineSplitter } from '../logs/lineSplitter.ts';
-import { MessageLines, maxMessage } from './messageLines.ts';
+import { MessageLines, MessageTooLargeError, maxMessage } from './messageLines.ts';
 import type { ProcessGroups } from './processGroups.ts';
 
 export interface StdioTransportOptions {
@@ -21,6 +22,8 @@ export interface StdioTransportOptions {
 
 /** How long the last lines of a server that has ended may take, in ms. */
 const drainLimit = 100;
+/** A server that writes so many lines in a row that are no messages is none. */
+const maxNoise = 5_000;
 
 /**
  * A server as a process that leads a group of its own. The SDK's own transport ends the leader alone, and reads its
@@ -36,6 +39,8 @@ export class StdioTransport implements Transport {
   /** How it ended, as a clause; undefined while it is there. */
   #how: string | undefined;
   #hasSpoken = false;
+  /** Lines since its last message. */
+  #noise = 0;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -86,27 +91,44 @@ export class StdioTransport implements Transport {
   }
 
   #read(child: ChildProcess): void {
-    const lines = new MessageLines((line) => this.#take(line));
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (this.#how !== undefined) return;
-      try {
-        lines.write(chunk);
-      } catch {
-        this.#finish('sent a message of more than 16 MB');
-      }
-    });
+    if (child.stdout)
+      this.#readMessages(child.stdout).catch((error) => {
+        // The other errors are those of a pipe whose process has ended.
+        if (error instanceof MessageTooLargeError) this.#finish('sent a message of more than 16 MB');
+      });
     const errorLines = new LineSplitter(({ text }) => this.#options.onErrorLine(text));
     child.stderr?.on('data', (chunk: Buffer) => errorLines.write(chunk));
     child.stderr?.on('end', () => errorLines.end());
     for (const pipe of child.stdio) pipe?.on('error', () => undefined);
   }
 
+  /** While others get their turn, the server waits. */
+  async #readMessages(output: AsyncIterable<Buffer>): Promise<void> {
+    const lines = new MessageLines();
+    const breathe = createBreath();
+    for await (const chunk of output)
+      for (const line of lines.endingIn(chunk)) {
+        if (this.#how !== undefined) return;
+        this.#take(line);
+        const pause = breathe();
+        if (pause) await pause;
+      }
+  }
+
   #take(line: string): void {
-    if (this.#how !== undefined) return;
     const message = tryMessage(line);
-    this.#hasSpoken ||= message !== undefined;
-    if (message) this.onmessage?.(message);
-    else this.#options.onNoise();
+    if (!message) return this.#takeNoise(line);
+    this.#noise = 0;
+    this.#hasSpoken = true;
+    this.onmessage?.(message);
+  }
+
+  #takeNoise(line: string): void {
+    this.#noise += 1;
+    if (line.trim() !== '') this.#options.onNoise();
+    if (this.#noise < maxNoise) return;
+    const lines = maxNoise.toLocaleString('en-US');
+    this.#finish(`wrote ${lines} lines in a row to its standard output that are no messages, and was ended`);
   }
 
   /**

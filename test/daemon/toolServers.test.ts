@@ -10,6 +10,7 @@ import { createProcessGroups } from '../../daemon/tools/processGroups.ts';
 import { namesForModel } from '../../daemon/tools/toolNames.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
 import { listSessionsRequest } from '../../protocol/sessions.ts';
+import { statusRequest } from '../../protocol/status.ts';
 import { listToolsRequest, toolsDidChange } from '../../protocol/tools.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
@@ -102,6 +103,19 @@ t.test('noise is told once, and a flood on standard error is counted', async (t)
   t.ok(lines().length < 2_000);
   t.ok(lines().every(({ level, message }) => level === 'debug' && !message.includes('\u001b')));
   t.equal(daemon.logs.filter(({ message }) => message.includes('something other than messages')).length, 1);
+});
+
+t.test('a server that writes what is no message on and on is ended, and others are answered', async (t) => {
+  const { daemon } = await startWithTools(t, ['babbling', 'blank', 'good']);
+  const asked = daemon.request(listToolsRequest, {});
+  await daemon.request(statusRequest, {});
+  const { servers } = await asked;
+  const ended = 'wrote 5,000 lines in a row to its standard output that are no messages, and was ended';
+  t.match(servers, [
+    { name: 'babbling', state: 'failed', message: `The tool server babbling ${ended}.` },
+    { name: 'blank', state: 'failed', message: `The tool server blank ${ended}.` },
+    { name: 'good', state: 'ready' },
+  ]);
 });
 
 t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {

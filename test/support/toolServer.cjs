@@ -132,6 +132,14 @@ function flood() {
   more();
 }
 
+/** Lines that are no messages, as fast as they are read. */
+function babble(line) {
+  const more = () => process.stdout.write(line.repeat(8_000), more);
+  more();
+}
+
+if (kind === 'babbling') babble('not json\n');
+if (kind === 'blank') babble('\n');
 if (kind === 'flood') lists_of.flood = () => [tool('flood')];
 if (kind === 'secretive') process.stderr.write(`my word is ${process.env.PLAIN}\n`);
 if (kind === 'ends') process.exit(4);
