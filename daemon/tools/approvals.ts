@@ -3,9 +3,11 @@ import type { Approvals, ToolServers } from '../../protocol/tools.ts';
 import type { KeptApprovals } from './keptApprovals.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 
-/** A tool as it is approved: another description or schema, or another entry of its server, is another tool. */
+/** A tool as it is approved: whatever of this is different, it is another tool. */
 export interface ApprovedTool {
   readonly entry: ServerEntry;
+  /** Where the entry starts, if that decides which program it is. */
+  readonly folder: string | undefined;
   /** The server's own name for it. */
   readonly tool: string;
   readonly fingerprint: string;
@@ -61,8 +63,8 @@ function isSame(one: ServerEntry, other: ServerEntry): boolean {
 }
 
 /** A digest of the whole entry: another command, argument, variable, address or header is another server. */
-function keyOf({ entry, tool, fingerprint }: ApprovedTool): string {
+function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
   return createHash('sha256')
-    .update(JSON.stringify([entry, tool, fingerprint]))
+    .update(JSON.stringify([entry, folder, tool, fingerprint]))
     .digest('hex');
 }

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
 import type { ServerEntry } from './serverEntry.ts';
+import { decisiveFolder } from './startFolder.ts';
 import type { ServerTool } from './toolList.ts';
 import { namesForModel } from './toolNames.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
@@ -25,6 +26,9 @@ export interface OfferParts {
   readonly options: {
     /** What the user allows, as it is now. */
     readonly approvals: () => NamedApprovals;
+    /** The workspace's root. */
+    readonly root: () => string | undefined;
+    readonly env: NodeJS.ProcessEnv;
     readonly log: Log;
   };
   readonly approvals: ApprovalStore;
@@ -38,9 +42,11 @@ export function offeredTools(
   own: readonly Tool[],
   { options, approvals, check, sayOnce }: OfferParts,
 ): OfferedHostedTools['tools'] {
-  const all = states.flatMap(({ entry, server, tools }) =>
-    server ? tools.map((tool) => ({ entry, server, tool })) : [],
-  );
+  const place = { root: options.root(), env: options.env };
+  const all = states.flatMap(({ entry, server, tools }) => {
+    const folder = decisiveFolder(entry, place);
+    return server ? tools.map((tool) => ({ entry, folder, server, tool })) : [];
+  });
   const room = Math.max(0, maxOffered - own.length);
   if (all.length > room)
     sayOnce(
@@ -51,9 +57,9 @@ export function offeredTools(
     offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
     own.map(({ name }) => name),
   );
-  return offered.map(({ entry, server, tool }, index): HostedTool => {
+  return offered.map(({ entry, folder, server, tool }, index): HostedTool => {
     const { title, description, inputSchema, annotations, fingerprint } = tool;
-    const approved = { entry, tool: tool.name, fingerprint };
+    const approved = { entry, folder, tool: tool.name, fingerprint };
     return {
       name: names[index] ?? tool.name,
       description,

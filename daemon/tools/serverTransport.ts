@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Log } from '../log.ts';
 import { LineLimit } from '../logs/lineLimit.ts';
@@ -9,6 +8,7 @@ import { inheritedEnv } from './inheritedEnv.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
 import type { ProcessGroups } from './processGroups.ts';
 import type { ServerEntry } from './serverEntry.ts';
+import { startFolder } from './startFolder.ts';
 import { StdioTransport } from './stdioTransport.ts';
 
 export type StartableEntry = Exclude<ServerEntry, { readonly kind: 'disabled' | 'wrong' }>;
@@ -30,7 +30,7 @@ export interface ServerTransportOptions {
 
 /** A way to a server that was not started yet: a process, or an address. */
 export function createServerTransport(options: ServerTransportOptions): Transport {
-  const { entry, env, platform, root, groups, headersFor, now, log, tokens } = options;
+  const { entry, env, platform, groups, headersFor, now, log, tokens } = options;
   if (entry.kind === 'http') {
     const { url, headers } = entry;
     const login = {
@@ -39,12 +39,12 @@ export function createServerTransport(options: ServerTransportOptions): Transpor
     };
     return createHttpTransport({ url, headers, headersFor, login, now });
   }
-  const { command, args, cwd } = entry;
+  const { command, args } = entry;
   let isNoisy = false;
   const errors = createErrorLog(options);
   return new StdioTransport({
     ...{ command, args, platform, groups },
-    cwd: cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
+    cwd: startFolder(entry, options),
     env: { ...inheritedEnv(env, platform), ...entry.env },
     onErrorLine: errors.write,
     lastWords: errors.lastWords,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
 import type { ListedTool, ToolAnnotations } from '../../protocol/tools.ts';
+import { createBreath } from '../breath.ts';
 import { isNestedTooDeep } from '../nesting.ts';
 import { cutText } from './cutText.ts';
 
@@ -17,7 +18,7 @@ const maxSchemas = 8 * 1024 * 1024;
 const maxSaid = 5;
 
 export interface ServerTool extends ListedTool {
-  /** Of its whole description and its schema: another one is another tool. */
+  /** Of all that the server says of it, uncut: if any of that changes, it is another tool. */
   readonly fingerprint: string;
 }
 
@@ -47,11 +48,16 @@ export async function readToolList(
   say: (sentence: string) => void,
 ): Promise<readonly ServerTool[]> {
   const list = new BoundedList();
+  const breathe = createBreath();
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let pages = 0; pages < maxPages; pages += 1) {
     const { tools, nextCursor } = await page(cursor);
-    for (const tool of tools) list.add(tool);
+    for (const tool of tools) {
+      list.add(tool);
+      const pause = breathe();
+      if (pause) await pause;
+    }
     cursor = nextCursor;
     if (cursor === undefined || list.isFull) break;
     if (cursors.has(cursor)) break;
@@ -106,15 +112,14 @@ class BoundedList {
       this.problems.push(
         `The description of the tool ${JSON.stringify(name)} is cut at ${maxDescription.toLocaleString('en-US')} characters.`,
       );
+    const known = tryAnnotations(annotations);
     return {
       name,
       ...(title === undefined ? {} : { title: cutText(toUSVString(title), maxName) }),
       description: cutText(toUSVString(description), maxDescription),
       inputSchema,
-      ...annotationsOf(annotations),
-      fingerprint: createHash('sha256')
-        .update(JSON.stringify([description, schema]))
-        .digest('hex'),
+      ...(known === undefined ? {} : { annotations: withCutTitle(known) }),
+      fingerprint: fingerprintOf([name, title, description, inputSchema, known]),
     };
   }
 
@@ -124,16 +129,23 @@ class BoundedList {
 }
 
 /** What is known of annotations, and nothing else of them. */
-function annotationsOf(value: unknown): { readonly annotations?: ToolAnnotations } {
+function tryAnnotations(value: unknown): ToolAnnotations | undefined {
   const parsed = annotationsSchema.safeParse(value);
-  if (!parsed.success || Object.keys(parsed.data).length === 0) return {};
-  const { title, ...hints } = parsed.data;
-  return {
-    annotations: {
-      ...(title === undefined ? {} : { title: cutText(toUSVString(title), maxName) }),
-      ...hints,
-    },
-  };
+  return parsed.success && Object.keys(parsed.data).length > 0 ? parsed.data : undefined;
+}
+
+function withCutTitle({ title, ...hints }: ToolAnnotations): ToolAnnotations {
+  return title === undefined ? hints : { title: cutText(toUSVString(title), maxName), ...hints };
+}
+
+/** The order of keys says nothing, and a server may change it. */
+function fingerprintOf(description: readonly unknown[]): string {
+  const canonical = JSON.stringify(description, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(canonical).digest('hex');
 }
 
 function sayBounded(problems: readonly string[], say: (sentence: string) => void): void {

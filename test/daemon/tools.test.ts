@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { HostedTool } from '../../daemon/chat/hostedTools.ts';
@@ -7,10 +7,23 @@ import { runCalls } from '../../daemon/chat/toolCalls.ts';
 import { identityOf, identityToName } from '../../daemon/processIdentity.ts';
 import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
 import { chatRequest } from '../../protocol/chat.ts';
-import { listToolsRequest, type ToolDecision, toolsDidChange } from '../../protocol/tools.ts';
+import {
+  listToolsRequest,
+  type StdioToolServer,
+  type ToolDecision,
+  toolsDidChange,
+} from '../../protocol/tools.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-import { answersOf, echo, offeredTo, question, resultsOf, startWithTools } from '../support/toolDaemon.ts';
+import {
+  answersOf,
+  echo,
+  offeredTo,
+  question,
+  resultsOf,
+  startWithTools,
+  toolServerPath,
+} from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 t.test('a call of a hosted tool is run, and the model answers with what it has brought', async (t) => {
@@ -280,6 +293,55 @@ t.test('"always" is kept until the tool changes', async (t) => {
   await turn();
   t.equal(questions.length, 2, 'another description is another tool');
   t.match(questions[1]?.description, 'The tool echo, version 2.');
+});
+
+t.test('"always" covers all that the question shows', async (t) => {
+  for (const [kind, asked] of [
+    ['retitled', 2],
+    ['hinting', 2],
+    ['reordered', 1],
+  ] as const) {
+    const { runner, ask, questions } = await startWithTools(t, [kind], { decide: () => 'always' });
+    for (let turn = 0; turn < 2; turn += 1) {
+      runner.toolCalls([echo('x')]);
+      runner.say('ok');
+      await ask();
+    }
+    t.equal(questions.length, asked, kind);
+  }
+});
+
+t.test('"always" covers the folder where that decides which program is started', async (t) => {
+  const home = await temporaryFolder(t);
+  const [one, other] = await Promise.all(
+    ['one', 'other'].map(async () =>
+      realpath(await temporaryFolder(t, { 'server.cjs': `require(${JSON.stringify(toolServerPath)});` })),
+    ),
+  );
+  const asked = async (folder: string | undefined, entry: StdioToolServer) => {
+    const { runner, ask, questions } = await startWithTools(t, [], {
+      decide: () => 'always',
+      mcpServers: { mine: entry },
+      pair: { env: { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: home } },
+    });
+    runner.toolCalls([echo('x')]);
+    runner.say('ok');
+    t.strictSame(answersOf((await ask()).result.messages), ['You said x.']);
+    return questions.length;
+  };
+  const command = process.execPath;
+  for (const { args, cwd, isPerFolder } of [
+    { args: ['./server.cjs', 'good'], isPerFolder: true },
+    { args: ['server.cjs', 'good'], isPerFolder: true },
+    { args: ['server.cjs', 'good'], cwd: one, isPerFolder: false },
+    { args: [toolServerPath, 'good'], isPerFolder: false },
+  ]) {
+    const entry = { command, args, ...(cwd === undefined ? {} : { cwd }) };
+    const name = JSON.stringify({ args, cwd });
+    t.equal(await asked(one, entry), 1, name);
+    t.equal(await asked(one, entry), 0, `${name}: in the same folder`);
+    t.equal(await asked(other, entry), isPerFolder ? 1 : 0, `${name}: in another folder`);
+  }
 });
 
 t.test('an "always" of before holds in another daemon, for the same entry', async (t) => {
