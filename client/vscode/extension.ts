@@ -3,7 +3,7 @@ import { statusRequest } from '../../protocol/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
 import { createChatModels, registerChatModelCommands } from './chat/chatModel.ts';
-import { withConsent } from './chat/consent.ts';
+import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { registerEnableChat } from './chat/enableChat.ts';
 import { createOfferedModels } from './chat/offeredModels.ts';
@@ -50,13 +50,14 @@ export function activate(context: vscode.ExtensionContext): void {
   const failing = daemon.onDidFailToStart((error) =>
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
-  const offered = createOfferedModels(daemon, globalState, log);
+  const consent = createConsent(globalState);
+  const offered = createOfferedModels({ daemon, memory: globalState, consent, log });
   const turns = createTurns(daemon);
-  const ask = withConsent(turns, offered, globalState);
-  subscriptions.push(log, daemon, failing, offered, turns, registerProvider(offered, ask));
+  const ask = withConsent(turns, offered.lookUp, consent);
+  subscriptions.push(log, daemon, failing, consent, offered, turns, registerProvider(offered, ask));
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
-  const models = createChatModels(daemon, offered);
+  const models = createChatModels(daemon, offered, consent);
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(
     registerParticipant({

@@ -184,55 +184,93 @@ t.test('a workspace that is not trusted cannot redirect prompts', parts, async (
 });
 
 t.test('nothing goes to a model that runs elsewhere before the user allowed it', parts, async (t) => {
-  const remote = { host: 'https://ollama.com', model: 'cloudy' };
-  const runner = await startStandIn({
-    models: [{ name: 'cloudy:cloud', capabilities: ['completion', 'tools'], remote }],
+  const cloudy = (name: string) => ({
+    name,
+    capabilities: ['completion', 'tools'] as const,
+    remote: { host: 'https://ollama.com', model: name },
   });
-  const editor = await startEditor({ machine: { 'runner.host': runner.url } });
-  t.teardown(() => Promise.all([editor.close(), runner.close()]));
-  await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+  const [runner, box] = await Promise.all([
+    startStandIn({
+      models: [{ name: 'mine:1b', capabilities: ['completion', 'tools'] }, cloudy('cloudy:cloud')],
+    }),
+    startStandIn({ models: [cloudy('far:cloud')] }),
+  ]);
+  const editor = await startEditor({
+    machine: { 'runner.host': runner.url, 'runner.servers': [{ name: 'box', url: box.url }] },
+  });
+  t.teardown(() => Promise.all([editor.close(), runner.close(), box.close()]));
   const dialog = editor.page.locator('.monaco-dialog-box');
   const question = dialog.getByText('cloudy:cloud does not run on this machine. Send to https://ollama.com?');
-
-  const askCloudy = (query: string) =>
+  const run = (command: string, argument?: unknown) =>
     editor.evaluate(
-      ({ vscode, argument }) =>
-        vscode.commands.executeCommand('workbench.action.chat.open', {
-          query: argument,
-          modelSelector: { vendor: 'runner', id: 'cloudy:cloud' },
-          blockOnResponse: true,
-        }),
-      query,
+      ({ vscode, argument }) => vscode.commands.executeCommand(argument.command, argument.argument),
+      { command, argument },
     );
 
-  await t.test('a no is a no', async (t) => {
-    const refused = askCloudy('@runner what do you think?');
+  await t.test('the picker and other extensions do not get it', async (t) => {
+    t.strictSame(await editor.until(modelIds, { fits: (ids) => ids.length > 0 }), ['mine:1b']);
+    runner.say('From here.');
+    t.match(await ask(editor, '@runner who answers?'), { metadata: { model: 'mine:1b' } });
+  });
+
+  await t.test('a no is a no, also of someone who is typing', async (t) => {
+    const asked = runner.bodies('/api/chat').length;
+    await set(editor, 'chatModel', 'cloudy:cloud');
+    const refused = ask(editor, '@runner what do you think?');
     await question.waitFor();
+    t.equal(await dialog.locator(':focus').innerText(), 'Choose Another Model', 'Enter sends nothing');
     await dialog.getByText('Cancel', { exact: true }).click();
     await refused;
-    t.ok(await transcript(editor, /Nothing was sent: cloudy:cloud runs at https:\/\/ollama\.com/));
-    t.strictSame(runner.bodies('/api/chat'), []);
+    const shown = await transcript(editor, /Nothing was sent: cloudy:cloud runs at https:\/\/ollama\.com/);
+    t.notMatch(shown, /\.cjs:\d+/, 'it is a sentence');
+    const typing = ask(editor, '@runner are you sure?');
+    await question.waitFor();
+    await editor.page.keyboard.press('Enter');
+    await editor.page.locator('.quick-input-widget').getByText('mine:1b').first().click();
+    await typing;
+    t.equal(runner.bodies('/api/chat').length, asked);
+    runner.say('I am from here.');
+    t.match(await ask(editor, '@runner and who are you?'), { metadata: { model: 'mine:1b' } });
+    t.match(
+      (runner.bodies('/api/chat').at(-1) as { readonly messages: unknown }).messages,
+      [{ content: 'who answers?' }, { content: 'From here.' }, { content: 'and who are you?' }],
+      'what was refused is left out',
+    );
+  });
+
+  await t.test('whoever chooses it is asked at once; a yes puts it into the picker', async (t) => {
+    await set(editor, 'chatModel', undefined);
+    const choosing = run('runner.chatWithModel', { model: 'cloudy:cloud' });
+    await question.waitFor();
+    await dialog.getByText('Send There', { exact: true }).click();
+    await choosing;
+    await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+    runner.say('High up.');
+    t.match(await ask(editor, '@runner and now?'), { metadata: { model: 'cloudy:cloud' } });
+  });
+
+  await t.test('one of another server too, which the picker then chooses', async (t) => {
+    await set(editor, 'chatModel', undefined);
+    const choosing = run('runner.chatWithModel', { model: 'far:cloud', server: 'box' });
+    await dialog.getByText('far:cloud does not run on this machine.').waitFor();
+    await dialog.getByText('Send There', { exact: true }).click();
+    await choosing;
+    box.say('Far away.');
+    t.match(await ask(editor, '@runner and who now?'), { metadata: { model: 'far:cloud' } });
   });
 
   await t.test('a yes holds, also in the next window', async (t) => {
-    await editor.reload();
-    await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
-    runner.say('High up.');
-    const allowed = askCloudy('@runner and now?');
-    await question.waitFor();
-    await dialog.getByText('Send There', { exact: true }).click();
-    await allowed;
-    t.ok(await transcript(editor, /High up\./));
     // The editor in a browser writes a moment later what extensions keep.
     await poll(
       () => editor.page.evaluate<string>(keptValues),
-      (kept) => kept.includes('allowedRemotes'),
+      (kept) => kept.includes('allowedRemotes') && kept.includes('far:cloud'),
       20_000,
     );
     await editor.reload();
     await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
+    await set(editor, 'chatModel', 'cloudy:cloud');
     runner.say('Higher.');
-    await askCloudy('@runner once more');
+    await ask(editor, '@runner once more');
     t.ok(await transcript(editor, /Higher\./));
   });
 });

@@ -131,14 +131,18 @@ t.test('what a server gives is learnt from the models that it has loaded', async
 
 t.test('the picker has an entry for what is not there', async (t) => {
   const options = { isStale: () => false, windows: { contextLength: 0, usual: () => undefined } };
-  const ids = (models: readonly Model[], remembered: readonly string[]) =>
-    toPickerEntries(models, { ...options, remembered }).map(({ id, detail }) => [id, detail].join(' '));
+  const ids = (models: readonly Model[], remembered: readonly string[], isAllowed = true) =>
+    toPickerEntries(models, { ...options, remembered, isAllowed: () => isAllowed }).map(({ id, detail }) =>
+      [id, detail].join(' '),
+    );
   const able = model('able', {}, { tools: yes });
   t.strictSame(ids([], []), ['none ']);
   t.strictSame(ids([model('plain', {}, { tools: no })], []), ['plain ', 'none '], 'none with tools');
   const cloudy = model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' } }, { tools: yes });
   t.strictSame(ids([cloudy], []), ['none ', 'cloudy remote'], 'none of the own takes tools');
   t.strictSame(ids([cloudy, able], []), ['able ', 'cloudy remote']);
+  t.strictSame(ids([cloudy, able], [], false), ['able '], 'the editor may choose any entry by itself');
+  t.strictSame(ids([cloudy], [], false), ['none ']);
   t.strictSame(ids([able], ['able', 'gone']), ['able ', 'gone not installed']);
   t.strictSame(ids([able], ['none']), ['able ', 'none '], 'who chose the entry is answered still');
   t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');

@@ -6,6 +6,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { pickModel } from '../models/modelPicker.ts';
 import { chatModel, updateSetting } from '../settings.ts';
+import type { Consent } from './consent.ts';
 import type { OfferedModels } from './offeredModels.ts';
 
 export interface NamedModel {
@@ -22,13 +23,19 @@ export interface ChatModels {
   answering(
     picked?: vscode.LanguageModelChat,
   ): Promise<{ readonly model?: NamedModel; readonly note?: string }>;
-  /** From now on, this one of the default server. */
+  /** From now on, this one of the default server, unless it runs elsewhere and the user refuses that. */
   choose(name: string): Promise<void>;
+  /** Whether this one may answer: the user is asked about one that runs elsewhere. */
+  mayAnswer(model: NamedModel): Promise<boolean>;
 }
 
 const vendor = 'runner';
 
-export function createChatModels(daemon: DaemonConnection, offered: OfferedModels): ChatModels {
+export function createChatModels(
+  daemon: DaemonConnection,
+  offered: OfferedModels,
+  consent: Consent,
+): ChatModels {
   const byRule = async () => {
     try {
       return await daemon.request(chatModelRequest, {});
@@ -37,7 +44,12 @@ export function createChatModels(daemon: DaemonConnection, offered: OfferedModel
       return {};
     }
   };
+  const mayAnswer = async ({ name, server }: NamedModel) => {
+    const model = await offered.lookUp(name, server);
+    return model === undefined || consent.request(model);
+  };
   return {
+    mayAnswer,
     async answering(picked) {
       const { model: ruled, from, missing } = chatModel() === '' ? {} : await byRule();
       if (ruled && from === 'setting') return { model: ruled };
@@ -52,6 +64,7 @@ export function createChatModels(daemon: DaemonConnection, offered: OfferedModel
       return { ...(model && { model }), ...(note && { note }) };
     },
     async choose(name) {
+      if (!(await mayAnswer({ name, server: defaultServerName }))) return;
       await updateSetting('chatModel', name);
       await daemon.request(chooseChatModelRequest, { model: name });
     },
@@ -64,12 +77,11 @@ export function registerChatModelCommands(
   models: ChatModels,
   reporter: ErrorReporter,
 ): vscode.Disposable {
-  const reported = (work: (argument: unknown) => Promise<unknown>) => async (argument: unknown) => {
+  const reported = (work: (argument: unknown) => Promise<void>) => async (argument: unknown) => {
     try {
-      return await work(argument);
+      await work(argument);
     } catch (error) {
       reporter.report(error, { during: 'Choosing a model', showToUser: true });
-      return undefined;
     }
   };
   return vscode.Disposable.from(
@@ -87,7 +99,6 @@ export function registerChatModelCommands(
           none: 'There is no model that can chat. Pull one, such as qwen3:4b.',
         });
         if (model) await models.choose(model.name);
-        return model?.name;
       }),
     ),
     vscode.commands.registerCommand(
@@ -98,8 +109,10 @@ export function registerChatModelCommands(
           readonly server?: string;
         };
         const isHere = server === defaultServerName;
+        const named = { name: model, server };
+        if (!(await models.mayAnswer(named))) return;
         if (isHere) await models.choose(model);
-        else if (!(await leavesItToPicker({ name: model, server }))) return;
+        else if (!(await leavesItToPicker(named))) return;
         await vscode.commands.executeCommand('workbench.action.chat.open', {
           query: '@runner ',
           isPartialQuery: true,

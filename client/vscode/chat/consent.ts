@@ -1,63 +1,80 @@
 import * as vscode from 'vscode';
 import type { Model } from '../../../protocol/models.ts';
-import { systemClock } from '../clock.ts';
-import type { OfferedModels } from './offeredModels.ts';
 import type { AskForTurn } from './turn.ts';
+
+/** Whether words of the user may go to a model that runs elsewhere: the user is asked once for each model and host. */
+export interface Consent extends vscode.Disposable {
+  readonly onDidAllow: vscode.Event<void>;
+  /** A model on this machine needs no consent. */
+  isAllowed(model: Model): boolean;
+  /** Asks the user, unless it is allowed already. */
+  request(model: Model): Promise<boolean>;
+}
 
 /** Names of models that the user allowed, each with its host. */
 const memoryKey = 'runner.allowedRemotes';
 
-/** Milliseconds for which a refusal counts: the editor's own chat asks several times for one question. */
-const noHolds = 3_000;
+export function createConsent(memory: vscode.Memento): Consent {
+  const didAllow = new vscode.EventEmitter<void>();
+  const asking = new Map<string, Promise<boolean>>();
+  const allowed = () => memory.get<readonly string[]>(memoryKey) ?? [];
+  const ask = async (key: string, name: string, host: string) => {
+    const isYes = await askUser(name, host);
+    if (!isYes) return false;
+    await memory.update(memoryKey, [...allowed(), key]);
+    didAllow.fire();
+    return true;
+  };
+  return {
+    onDidAllow: didAllow.event,
+    isAllowed: ({ remote }) => remote === undefined || allowed().includes(keyOf(remote)),
+    async request({ name, remote }) {
+      if (remote === undefined) return true;
+      const key = keyOf(remote);
+      if (allowed().includes(key)) return true;
+      // Two questions at once are one dialog.
+      const answer = asking.get(key) ?? ask(key, name, remote.host);
+      asking.set(key, answer);
+      return answer.finally(() => asking.delete(key));
+    },
+    dispose: () => didAllow.dispose(),
+  };
+}
 
-/**
- * Asks the user before anything is sent to a model that runs elsewhere, once for each model and host. The editor itself
- * may choose one of the models that it is offered.
- */
+/** Sends nothing to a model that runs elsewhere before the user has allowed it. */
 export function withConsent(
   ask: AskForTurn,
-  offered: Pick<OfferedModels, 'find' | 'refresh'>,
-  memory: vscode.Memento,
+  lookUp: (name: string, server?: string) => Promise<Model | undefined>,
+  consent: Consent,
 ): AskForTurn {
-  const asking = new Map<string, Promise<boolean>>();
-  const refusedAt = new Map<string, number>();
-  const isAllowed = (name: string, { host, model }: NonNullable<Model['remote']>): Promise<boolean> => {
-    const key = `${host} ${model}`;
-    const allowed = () => memory.get<readonly string[]>(memoryKey) ?? [];
-    if (allowed().includes(key)) return Promise.resolve(true);
-    if (systemClock.now() - (refusedAt.get(key) ?? 0) < noHolds) return Promise.resolve(false);
-    const answer =
-      asking.get(key) ??
-      askUser(name, host).then(async (isYes) => {
-        if (isYes) await memory.update(memoryKey, [...allowed(), key]);
-        else refusedAt.set(key, systemClock.now());
-        return isYes;
-      });
-    asking.set(key, answer);
-    return answer.finally(() => asking.delete(key));
-  };
   return async (params, take, token) => {
-    if (!offered.find(params.model, params.server)) await offered.refresh();
-    const { remote, name } = offered.find(params.model, params.server) ?? {};
-    if (remote && name && !(await isAllowed(name, remote)))
+    const model = await lookUp(params.model, params.server);
+    if (model && !(await consent.request(model)))
       throw vscode.LanguageModelError.NoPermissions(
-        `Nothing was sent: ${name} runs at ${remote.host}. Choose a model of your own, or ask again and allow it.`,
+        `Nothing was sent: ${model.name} runs at ${model.remote?.host}. Choose a model of your own, or ask again and allow it.`,
       );
     if (token.isCancellationRequested) throw new vscode.CancellationError();
     return ask(params, take, token);
   };
 }
 
+function keyOf({ host, model }: NonNullable<Model['remote']>): string {
+  return `${host} ${model}`;
+}
+
+/** The editor gives its first button the focus, and the user may be typing: that button must send nothing. */
 async function askUser(name: string, host: string): Promise<boolean> {
-  const send = 'Send There';
+  const [another, send] = ['Choose Another Model', 'Send There'];
   const choice = await vscode.window.showWarningMessage(
     `${name} does not run on this machine. Send to ${host}?`,
     {
       modal: true,
       detail:
-        'The conversation goes there, with everything attached to it. You are asked once for this model.',
+        'Conversations with this model go there, with everything attached to them. Once you allow it, the model picker offers this model too, and you are not asked again.',
     },
+    another,
     send,
   );
+  if (choice === another) await vscode.commands.executeCommand('runner.chooseChatModel');
   return choice === send;
 }

@@ -16,12 +16,16 @@ export interface Notices {
 /** Callers that show an answer to the user as it is: the editor, and its own chat. */
 const chats: readonly string[] = ['core', 'github.copilot-chat'];
 
+export function isChat(initiator: string | undefined): boolean {
+  return initiator !== undefined && chats.includes(initiator.toLowerCase());
+}
+
 export function createNotices(): Notices {
   const quoted = new Set<string>();
   const shown = new Set<string>();
   return {
     show({ message }, initiator) {
-      if (initiator === undefined || chats.includes(initiator.toLowerCase())) {
+      if (initiator === undefined || isChat(initiator)) {
         quoted.add(message);
         return new vscode.LanguageModelTextPart(quote(message));
       }

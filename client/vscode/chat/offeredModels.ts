@@ -9,6 +9,7 @@ import type { Failure } from '../convert/serverFailure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
+import type { Consent } from './consent.ts';
 import { toPickerEntries } from './pickerEntries.ts';
 import { createUsualWindows } from './usualWindows.ts';
 
@@ -21,6 +22,8 @@ export interface OfferedModels extends vscode.Disposable {
   readonly preferred: Model | undefined;
   /** Without a server, the default one is meant. */
   find(name: string, server?: string): Model | undefined;
+  /** The same, also if the model came since the last list. */
+  lookUp(name: string, server?: string): Promise<Model | undefined>;
   /** Those of all servers, also such as cannot chat. */
   readonly models: readonly Model[];
   /** Why the models of a server, by its name, are the last known ones. */
@@ -31,11 +34,14 @@ export interface OfferedModels extends vscode.Disposable {
 const memoryKey = 'runner.lastModels';
 const idsKey = 'runner.offeredIds';
 
-export function createOfferedModels(
-  daemon: DaemonConnection,
-  memory: vscode.Memento,
-  log: vscode.LogOutputChannel,
-): OfferedModels {
+export interface OfferedModelsParts {
+  readonly daemon: DaemonConnection;
+  readonly memory: vscode.Memento;
+  readonly consent: Consent;
+  readonly log: vscode.LogOutputChannel;
+}
+
+export function createOfferedModels({ daemon, memory, consent, log }: OfferedModelsParts): OfferedModels {
   const changed = new vscode.EventEmitter<void>();
   const windows = createUsualWindows(memory);
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
@@ -50,7 +56,7 @@ export function createOfferedModels(
       isStale: (server: string) => failures.has(server),
       windows: { contextLength: contextLength(), usual: windows.of },
     };
-    return toPickerEntries(models, { ...options, remembered });
+    return toPickerEntries(models, { ...options, remembered, isAllowed: consent.isAllowed });
   };
   let current = offer();
   const tell = () => {
@@ -98,6 +104,10 @@ export function createOfferedModels(
   const subscriptions = [
     changed,
     daemon.onDidConnect(() => void refresh()),
+    consent.onDidAllow(() => {
+      tell();
+      remember();
+    }),
     vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
       if (affectsConfiguration('runner.host') || affectsConfiguration('runner.servers')) void refresh();
       else if (affectsConfiguration('runner.contextLength')) tell();
@@ -109,6 +119,9 @@ export function createOfferedModels(
     }),
   ];
 
+  const find: OfferedModels['find'] = (name, server = defaultServerName) =>
+    models.find((model) => model.name === name && model.server === server);
+
   return {
     onDidChange: changed.event,
     get current() {
@@ -117,8 +130,11 @@ export function createOfferedModels(
     get preferred() {
       return preferredModel(models);
     },
-    find: (name, server = defaultServerName) =>
-      models.find((model) => model.name === name && model.server === server),
+    find,
+    async lookUp(name, server) {
+      if (!find(name, server)) await refresh();
+      return find(name, server);
+    },
     get models() {
       return models;
     },

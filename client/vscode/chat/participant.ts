@@ -86,12 +86,11 @@ async function changeModel(
     stream.markdown(toAside(plain(found.advice)));
     return {};
   }
+  const before = chatModel();
   if (found) await models.choose(found.model.name);
-  const chosen =
-    found?.model.name ?? (await vscode.commands.executeCommand<string | undefined>('runner.chooseChatModel'));
-  stream.markdown(
-    toAside(chosen === undefined ? 'The model stays as it is.' : `${chosen} answers from now on.`),
-  );
+  else await vscode.commands.executeCommand('runner.chooseChatModel');
+  const now = chatModel();
+  stream.markdown(toAside(now === before ? 'The model stays as it is.' : `${now} answers from now on.`));
   return {};
 }
 

@@ -12,25 +12,28 @@ export interface PickerOptions extends InformationOptions {
    * question to an id that is gone would reach nobody.
    */
   readonly remembered: readonly string[];
+  /** Whether words of the user may go to this model. */
+  readonly isAllowed: (model: Model) => boolean;
 }
 
 /** How many removed models are still offered. */
 const mostGone = 5;
 
 /**
- * The entries of the picker: the models that can chat, the user's own before those that run elsewhere. If there is no
+ * The entries of the picker: the models that can chat, the user's own before those that run elsewhere. The editor may
+ * choose any entry by itself, so those that run elsewhere come only once the user has allowed them. If there is no
  * model of the user's own, an entry says what to do.
  */
 export function toPickerEntries(
   models: readonly Model[],
-  { remembered, ...options }: PickerOptions,
+  { remembered, isAllowed, ...options }: PickerOptions,
 ): readonly RunnerModelInformation[] {
   const own = toModelInformation(
     models.filter(({ remote }) => !remote),
     options,
   );
   const elsewhere = toModelInformation(
-    models.filter(({ remote }) => remote),
+    models.filter((model) => model.remote && isAllowed(model)),
     options,
   );
   // The agent lists only models with tools. Without any entry, `@runner` could not even explain that.
@@ -70,7 +73,7 @@ function placeholder(hasModels: boolean): RunnerModelInformation {
     maxOutputTokens: 4096,
     capabilities: { toolCalling: true },
     tooltip: hasModels
-      ? 'None of your own models supports tools. Ask @runner, pull a model that supports tools, or choose one that runs elsewhere.'
+      ? 'None of your own models supports tools. Ask @runner, pull a model that supports tools, or allow one that runs elsewhere with **Choose the Chat Model**.'
       : 'Start your runner, or pull a model.',
   };
 }

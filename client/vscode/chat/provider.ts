@@ -5,7 +5,7 @@ import { toMessages, toTools } from '../convert/messages.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
 import { thinkingFormat } from '../settings.ts';
 import { createWindowOffer } from './contextLength.ts';
-import { createNotices, type Notices } from './notices.ts';
+import { createNotices, isChat, type Notices } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { createTokenCounter } from './tokenCounter.ts';
 import type { AskForTurn } from './turn.ts';
@@ -64,7 +64,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     } catch (error) {
       const failure = toLanguageModelError(error);
       if (errorDataOf(error)?.kind === 'context-exceeded') void this.#offerLargerWindow(failure.message);
-      throw failure;
+      throw isChat(partFor.initiator) ? withoutStack(failure) : failure;
     }
   }
 
@@ -130,6 +130,13 @@ function toPart(
     case 'notice':
       return notices.show(delta.notice, initiator);
   }
+}
+
+/** The editor's own chat shows an error with its stack, and gives a {@link vscode.LanguageModelError} a stack of its own. */
+function withoutStack({ message }: Error): Error {
+  const error = new Error(message);
+  error.stack = '';
+  return error;
 }
 
 /** The usage of a turn in the form that the editor's own chat reads; others ignore a type that they do not know. */
