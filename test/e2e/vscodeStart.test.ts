@@ -100,6 +100,11 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     runner.say('Good morning.');
     await ask(editor, '@runner hello again');
     t.ok(await transcript(editor, /Good morning\./));
+    t.match(
+      runner.bodies('/api/chat').map((body) => (body as { readonly messages: unknown }).messages),
+      [[{ role: 'user', content: 'hello again' }]],
+      'what was said while nobody answered is not sent',
+    );
   });
 
   await t.test('the window is loaded anew: what the picker remembers still answers', async (t) => {

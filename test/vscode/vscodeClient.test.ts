@@ -7,7 +7,7 @@ import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
 import { attachedOnce } from '../../client/vscode/chat/attachedOnce.ts';
 import { type Repository, repositoryAt, writeInto } from '../../client/vscode/chat/commitMessage.ts';
-import { followUps } from '../../client/vscode/chat/followUps.ts';
+import { followUps, isTriedAgain, withoutMark } from '../../client/vscode/chat/followUps.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { cut, toQuote, withoutIcons } from '../../client/vscode/chat/quotedText.ts';
@@ -556,7 +556,12 @@ t.test('what is offered after an answer', async (t) => {
       'no command is asked for twice',
     );
   const again = await offeredAfter({ ended: 'failed', prompt: '' });
-  t.strictSame(again, [{ prompt: '', label: 'Try Again' }], 'the editor adds the command of the question');
+  t.match(again, [{ command: undefined, label: 'Try Again' }], 'the editor adds the command of the question');
+  const [{ prompt = '' } = {}] = again ?? [];
+  t.ok(isTriedAgain(prompt), 'it can be told from the same words that are typed once more');
+  t.equal(withoutMark(prompt), '');
+  t.notOk(isTriedAgain(withoutMark(prompt)));
+  t.strictSame(await offeredAfter({ ended: 'failed', prompt }), again, 'the mark is there once');
   t.strictSame(await offeredAfter({}), []);
 });
 

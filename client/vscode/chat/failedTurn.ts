@@ -4,6 +4,7 @@ import { errorDataOf } from '../convert/failure.ts';
 import { messageOf } from '../errorText.ts';
 import { plain } from '../notificationText.ts';
 import { openNamedSetting, pullModel, setAddress, showDoctor, type WayOut, waysOutOf } from '../waysOut.ts';
+import { toAside } from './answerWriter.ts';
 import type { TurnMetadata } from './turnMetadata.ts';
 
 /** What a turn was about that came to nothing. */
@@ -36,10 +37,10 @@ export async function endWithoutModel(
   try {
     const { state, message } = await ask();
     const isOffline = state === 'offline';
-    stream.markdown(plain(isOffline ? message : `${message} ${noModel}`));
+    stream.markdown(toAside(plain(isOffline ? message : `${message} ${noModel}`)));
     addButtons(stream, isOffline ? [setAddress(), showDoctor] : [pullModel]);
   } catch (error) {
-    stream.markdown(plain(messageOf(error)));
+    stream.markdown(toAside(plain(messageOf(error))));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
   }
   return { metadata: metadataOf({ model: '', prompt }) };

@@ -14,9 +14,24 @@ export const followUps: vscode.ChatFollowupProvider = {
       case 'rounds':
         return [{ command: '', prompt: 'Go on with the tools.', label: 'Go on with the tools' }];
       case 'failed':
-        return prompt === undefined ? [] : [{ prompt, label: 'Try Again' }];
+        return prompt === undefined ? [] : [{ prompt: `${withoutMark(prompt)}${mark}`, label: 'Try Again' }];
       default:
         return [];
     }
   },
 };
+
+/**
+ * Ends a question that "Try Again" asks, and has no width. The editor sends its words alone; by the mark we know that
+ * what was attached to the failed question goes along. If the user types the same words again, it does not.
+ */
+const mark = '\u2060';
+
+export function isTriedAgain(prompt: string): boolean {
+  return prompt.endsWith(mark);
+}
+
+/** The words of a question. */
+export function withoutMark(prompt: string): string {
+  return isTriedAgain(prompt) ? prompt.slice(0, -mark.length) : prompt;
+}

@@ -1,28 +1,74 @@
 import * as vscode from 'vscode';
-import type { Attachment, Message } from '../../../protocol/chat.ts';
-import { isPicture } from '../convert/messages.ts';
+import type { Message } from '../../../protocol/chat.ts';
 import { isAside } from './answerWriter.ts';
 import { attachedOnce } from './attachedOnce.ts';
+import { isTriedAgain, withoutMark } from './followUps.ts';
 import { withPrompt } from './prompts.ts';
+import { partOf } from './references.ts';
 import { readMetadata } from './turnMetadata.ts';
 
-/** The earlier turns: what the user asked, what was answered, and the tools that were called. */
-export async function toHistory({ history }: vscode.ChatContext): Promise<readonly Message[]> {
-  const turns = await Promise.all(
-    history.map(async (turn) => (turn instanceof vscode.ChatRequestTurn ? toAsked(turn) : toAnswer(turn))),
-  );
-  return turns.flat();
-}
-
-/** A choice of a model was no question. */
-async function toAsked(turn: vscode.ChatRequestTurn): Promise<readonly Message[]> {
-  return turn.command === 'model' ? [] : [(await toQuestion(turn)).message];
-}
-
-export interface Question {
-  readonly message: Message;
+/** What goes to the model: the earlier turns, and then the question. */
+export interface Conversation {
+  readonly messages: readonly Message[];
   /** Names of attachments that cannot be read, such as a file that is not text. */
   readonly leftOut: readonly string[];
+  /** Names of files that look attached, but that the user did not attach. */
+  readonly notAttached: readonly string[];
+}
+
+export async function toConversation(
+  request: vscode.ChatRequest,
+  { history }: vscode.ChatContext,
+): Promise<Conversation> {
+  const exchanges = exchangesOf(history);
+  const tries = triesOf(request, exchanges);
+  const before = await Promise.all(exchanges.slice(0, exchanges.length - tries.length).map(toMessages));
+  // What was attached to the first try belongs to each further one.
+  const references = [...tries.flatMap(({ asked }) => asked.references), ...request.references];
+  const { prompt, command } = request;
+  const { message, ...rest } = await toQuestion({ prompt, command, references });
+  return { messages: [...before.flat(), message], ...rest };
+}
+
+/** A question with its answer. */
+interface Exchange {
+  readonly asked: vscode.ChatRequestTurn;
+  readonly answer: vscode.ChatResponseTurn | undefined;
+}
+
+function exchangesOf(history: vscode.ChatContext['history']): readonly Exchange[] {
+  return history.flatMap((asked, index) => {
+    const next = history[index + 1];
+    if (!(asked instanceof vscode.ChatRequestTurn)) return [];
+    return [{ asked, answer: next instanceof vscode.ChatResponseTurn ? next : undefined }];
+  });
+}
+
+/** The last exchanges, if this question repeats theirs: the one that failed, and each that tried it again. */
+function triesOf({ prompt }: vscode.ChatRequest, exchanges: readonly Exchange[]): readonly Exchange[] {
+  if (!isTriedAgain(prompt) || !hasFailed(exchanges.at(-1))) return [];
+  return exchanges.slice(exchanges.findLastIndex(({ asked }) => !isTriedAgain(asked.prompt)));
+}
+
+function hasFailed(exchange: Exchange | undefined): boolean {
+  return readMetadata(exchange?.answer?.result.metadata)?.ended === 'failed';
+}
+
+/**
+ * Without an answer, a question is left out, because two questions in a row confuse models. If the answer failed, what
+ * was attached may be the reason: it would make every later request fail too.
+ */
+async function toMessages(exchange: Exchange): Promise<readonly Message[]> {
+  const { asked, answer } = exchange;
+  const said = answer ? toAnswer(answer) : [];
+  if (said.length === 0) return [];
+  const { prompt, command } = asked;
+  const references = hasFailed(exchange) ? [] : asked.references;
+  return [(await toQuestion({ prompt, command, references })).message, ...said];
+}
+
+interface Question extends Omit<Conversation, 'messages'> {
+  readonly message: Message;
 }
 
 /** A question that is being asked, or was asked in an earlier turn. */
@@ -31,18 +77,20 @@ interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'> {
 }
 
 /** The user's question, and the attachments apart from its words. */
-export async function toQuestion({ prompt, command, references }: Asked): Promise<Question> {
+async function toQuestion({ prompt, command, references }: Asked): Promise<Question> {
   const parts = await Promise.all(references.map(partOf));
-  const images = parts.flatMap(({ image }) => image ?? []);
+  const images = [...new Set(parts.flatMap(({ image }) => image ?? []))];
   const attachments = attachedOnce(parts.flatMap(({ attachment }) => attachment ?? []));
+  const isSent = (path: string) => attachments.some((attachment) => attachment.path === path);
   return {
     message: {
       role: 'user',
-      content: withPrompt(command, prompt),
+      content: withPrompt(command, withoutMark(prompt)),
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(images.length === 0 ? {} : { images }),
     },
     leftOut: parts.flatMap(({ leftOut }) => leftOut ?? []),
+    notAttached: parts.flatMap(({ notAttached }) => notAttached ?? []).filter((path) => !isSent(path)),
   };
 }
 
@@ -52,94 +100,6 @@ function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Messa
   if (messages) return messages;
   const content = response.map(answerOf).join('');
   return content === '' ? [] : [{ role: 'assistant', content }];
-}
-
-/** At most this many characters of an attached file are sent, and this many names of a folder. */
-const maxReference = 100_000;
-const maxNames = 500;
-
-/** A reference as it is sent. */
-interface Part {
-  readonly attachment?: Attachment;
-  /** Base64. */
-  readonly image?: string;
-  /** The name of a reference that cannot be read. */
-  readonly leftOut?: string;
-}
-
-async function partOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<Part> {
-  if (typeof value === 'string') return { attachment: toAttachment(modelDescription || 'text', value) };
-  if (value instanceof vscode.Uri) return isImage(value) ? imageFile(value) : filePart(value);
-  if (value instanceof vscode.Location) return filePart(value.uri, value.range);
-  return pastedImage(value);
-}
-
-async function filePart(uri: vscode.Uri, range?: vscode.Range): Promise<Part> {
-  const path = vscode.workspace.asRelativePath(uri);
-  try {
-    const document = await vscode.workspace.openTextDocument(uri);
-    if (isBinary(document.getText())) return { leftOut: path };
-    const attachment = toAttachment(path, document.getText(range));
-    if (range === undefined) return { attachment };
-    return { attachment: { ...attachment, lines: `${range.start.line + 1}-${range.end.line + 1}` } };
-  } catch {
-    const names = await namesIn(uri);
-    return names === undefined ? { leftOut: path } : { attachment: toAttachment(`${path}/`, names) };
-  }
-}
-
-/** The editor opens many files even though they are not text. */
-function isBinary(text: string): boolean {
-  return text.slice(0, 8192).includes('\0');
-}
-
-/** The names in a folder, one a line; undefined if it is not a folder. */
-async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
-  try {
-    const entries = await vscode.workspace.fs.readDirectory(uri);
-    const names = entries
-      .map(([name, type]) => (type & vscode.FileType.Directory ? `${name}/` : name))
-      .sort();
-    const more = names.length > maxNames ? [`(${names.length - maxNames} more)`] : [];
-    return [...names.slice(0, maxNames), ...more].join('\n');
-  } catch {
-    return undefined;
-  }
-}
-
-function toAttachment(path: string, text: string): Attachment {
-  return { path, text: text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text };
-}
-
-/** Pasted content comes with its type and a function for its bytes; it is in no stable typing. */
-async function pastedImage(value: unknown): Promise<Part> {
-  if (typeof value !== 'object' || value === null) return {};
-  const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
-  if (typeof data !== 'function' || typeof type !== 'string') return {};
-  const name = `what was pasted (${type})`;
-  try {
-    const bytes: unknown = isPicture(type) ? await data.call(value) : undefined;
-    return bytes instanceof Uint8Array ? { image: toBase64(bytes) } : { leftOut: name };
-  } catch {
-    return { leftOut: name };
-  }
-}
-
-function isImage({ path }: vscode.Uri): boolean {
-  return /\.(png|jpe?g|gif|webp|bmp)$/i.test(path);
-}
-
-/** The picture of an older turn may be gone. */
-async function imageFile(uri: vscode.Uri): Promise<Part> {
-  try {
-    return { image: toBase64(await vscode.workspace.fs.readFile(uri)) };
-  } catch {
-    return { leftOut: vscode.workspace.asRelativePath(uri) };
-  }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
 }
 
 function answerOf(part: vscode.ChatResponseTurn['response'][number]): string {

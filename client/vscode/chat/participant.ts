@@ -10,7 +10,7 @@ import { createAnswerWriter, toAside } from './answerWriter.ts';
 import type { ChatModels, NamedModel } from './chatModel.ts';
 import { endFailed, endWithoutModel } from './failedTurn.ts';
 import { followUps } from './followUps.ts';
-import { toHistory, toQuestion } from './history.ts';
+import { toConversation } from './history.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { registerThoughts } from './thoughts.ts';
 import { callTools, toolsFor } from './tools.ts';
@@ -101,12 +101,11 @@ async function converse(
   turn: Turn,
 ): Promise<vscode.ChatResult> {
   const { request, context, stream, token } = turn;
-  const { message, leftOut } = await toQuestion(request);
-  if (leftOut.length > 0) {
-    const names = leftOut.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
-    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${names}`));
-  }
-  const before: readonly Message[] = [...(await toHistory(context)), message];
+  const { messages: before, leftOut, notAttached } = await toConversation(request, context);
+  if (leftOut.length > 0)
+    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${quoted(leftOut)}`));
+  if (notAttached.length > 0)
+    stream.markdown(toAside(`Not sent, because you did not attach it: ${quoted(notAttached)}`));
   const tools = toolsFor(request);
   const said: Message[] = [];
   for (let round = 0; ; round++) {
@@ -122,6 +121,10 @@ async function converse(
     if (isDone) return ended(stream, result, { model: name, said, isLast, milliseconds: writer.elapsed });
     said.push(...(await callTools(calls, { request, offered: tools, token })));
   }
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
 }
 
 interface Ending {

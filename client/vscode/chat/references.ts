@@ -1,0 +1,139 @@
+import * as vscode from 'vscode';
+import type { Attachment } from '../../../protocol/chat.ts';
+import { isPicture } from '../convert/messages.ts';
+
+/** At most this many characters of an attached file are sent, and this many names of a folder. */
+const maxReference = 100_000;
+const maxNames = 500;
+
+/** A reference as it is sent. */
+export interface Part {
+  readonly attachment?: Attachment;
+  /** Base64. */
+  readonly image?: string;
+  /** The name of a reference that cannot be read. */
+  readonly leftOut?: string;
+  /** The path of the open file, which the editor may show as attached although the user did not attach it. */
+  readonly notAttached?: string;
+}
+
+/** What is sent for a reference: nothing if the editor added it by itself. */
+export async function partOf(reference: vscode.ChatPromptReference): Promise<Part> {
+  const { id, value, modelDescription } = reference;
+  if (shownAsAttached.includes(id)) return { notAttached: pathOf(value) };
+  if (!(await isAttached(reference))) return {};
+  if (typeof value === 'string') return { attachment: toAttachment(modelDescription || 'text', value) };
+  if (value instanceof vscode.Uri) return isImage(value) ? imageFile(value) : filePart(value);
+  if (value instanceof vscode.Location) return filePart(value.uri, value.range);
+  return pastedImage(value);
+}
+
+/**
+ * The editor gives what it adds by itself an id of its own, such as `vscode.customizations.index`, while the id of an
+ * attachment comes from the attached thing. These of its own ids mean something that the user chose all the same.
+ */
+const ownIds = 'vscode.';
+const chosen: readonly string[] = [
+  'vscode.implicit.selection',
+  'vscode.implicit.string',
+  'vscode.notebook.variable',
+  'vscode.prompt.file',
+];
+const shownAsAttached: readonly string[] = ['vscode.implicit.file', 'vscode.implicit.viewport'];
+const instructions = 'vscode.instructions.file.root';
+
+function pathOf(value: unknown): string {
+  const uri = value instanceof vscode.Location ? value.uri : value;
+  return uri instanceof vscode.Uri ? vscode.workspace.asRelativePath(uri) : 'the open file';
+}
+
+/** Whether the user attached or selected it. */
+async function isAttached({ id, value }: vscode.ChatPromptReference): Promise<boolean> {
+  if (!id.startsWith(ownIds)) return true;
+  // The address of a file may follow.
+  const [kind = id] = id.split('__', 1);
+  if (kind === instructions && value instanceof vscode.Uri) return isChosenByHand(value);
+  return chosen.includes(kind);
+}
+
+/**
+ * A file of instructions has the same id whether the user chose it or not. By itself, the editor adds the files that
+ * are made for that, such as `AGENTS.md`, and those whose header says to which files they apply.
+ */
+async function isChosenByHand(uri: vscode.Uri): Promise<boolean> {
+  if (!uri.path.endsWith('.instructions.md')) return false;
+  try {
+    const [, header = ''] = (await vscode.workspace.openTextDocument(uri)).getText().split(/^---\r?$/m, 2);
+    return !/^applyTo:/m.test(header);
+  } catch {
+    return false;
+  }
+}
+
+async function filePart(uri: vscode.Uri, range?: vscode.Range): Promise<Part> {
+  const path = vscode.workspace.asRelativePath(uri);
+  try {
+    const document = await vscode.workspace.openTextDocument(uri);
+    if (isBinary(document.getText())) return { leftOut: path };
+    const attachment = toAttachment(path, document.getText(range));
+    if (range === undefined) return { attachment };
+    return { attachment: { ...attachment, lines: `${range.start.line + 1}-${range.end.line + 1}` } };
+  } catch {
+    const names = await namesIn(uri);
+    return names === undefined ? { leftOut: path } : { attachment: toAttachment(`${path}/`, names) };
+  }
+}
+
+/** The editor opens many files even though they are not text. */
+function isBinary(text: string): boolean {
+  return text.slice(0, 8192).includes('\0');
+}
+
+/** The names in a folder, one a line; undefined if it is not a folder. */
+async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
+  try {
+    const entries = await vscode.workspace.fs.readDirectory(uri);
+    const names = entries
+      .map(([name, type]) => (type & vscode.FileType.Directory ? `${name}/` : name))
+      .sort();
+    const more = names.length > maxNames ? [`(${names.length - maxNames} more)`] : [];
+    return [...names.slice(0, maxNames), ...more].join('\n');
+  } catch {
+    return undefined;
+  }
+}
+
+function toAttachment(path: string, text: string): Attachment {
+  return { path, text: text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text };
+}
+
+/** Pasted content comes with its type and a function for its bytes; it is in no stable typing. */
+async function pastedImage(value: unknown): Promise<Part> {
+  if (typeof value !== 'object' || value === null) return {};
+  const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
+  if (typeof data !== 'function' || typeof type !== 'string') return {};
+  const name = `what was pasted (${type})`;
+  try {
+    const bytes: unknown = isPicture(type) ? await data.call(value) : undefined;
+    return bytes instanceof Uint8Array ? { image: toBase64(bytes) } : { leftOut: name };
+  } catch {
+    return { leftOut: name };
+  }
+}
+
+function isImage({ path }: vscode.Uri): boolean {
+  return /\.(png|jpe?g|gif|webp|bmp)$/i.test(path);
+}
+
+/** The picture of an older turn may be gone. */
+async function imageFile(uri: vscode.Uri): Promise<Part> {
+  try {
+    return { image: toBase64(await vscode.workspace.fs.readFile(uri)) };
+  } catch {
+    return { leftOut: vscode.workspace.asRelativePath(uri) };
+  }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
