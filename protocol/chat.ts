@@ -76,6 +76,8 @@ export interface ChatParams extends ServerParams {
   readonly context?: 'leading';
   /** Element names of context blocks besides those of `contextTags`. */
   readonly contextTags?: readonly string[];
+  /** The open and close tags of context blocks are not shown, even if the model wrote them. Their content stays. */
+  readonly dropContextTags?: boolean;
   /** `quote` puts thinking into the text as a collapsible block quote; default `separate`. */
   readonly thinkingFormat?: 'separate' | 'quote';
   /** The `id` of a kept conversation. What this turn adds is appended to it when the turn ends. */

@@ -1,7 +1,7 @@
 /**
  * The names of the elements in which editors wrap what they put before the user's own words. This is the only such
- * list: leading blocks of these names become the system message (`context: "leading"`), and whole blocks of these names
- * that a model echoes are removed from its answer.
+ * list: leading blocks of these names become the system message (`context: "leading"`), and blocks of these names that
+ * repeat what was sent are removed from an answer.
  */
 export const contextTags: readonly string[] = [
   'attachment',

@@ -5,8 +5,13 @@ import { nodesIn } from '../nesting.ts';
 import type { ChatLine, WireToolCall } from '../runner/wire.ts';
 import { AnswerText } from './answerText.ts';
 import type { DeltaPump } from './deltas.ts';
-import { createThinkingQuote } from './formatting.ts';
-import { createStreamParser, profileForModel, type StreamEvent } from './thinkingParser.ts';
+import { createThinkingQuote, LongText } from './formatting.ts';
+import {
+  createStreamParser,
+  profileForModel,
+  type StreamEvent,
+  type WarningEvent,
+} from './thinkingParser.ts';
 import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
 /** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
@@ -26,6 +31,11 @@ export interface Answer {
   /** Whether the model has thought, in whatever form. */
   readonly hasThought: boolean;
   /**
+   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened; false
+   * if it was taken to begin in thinking and never closed it; undefined if it shows neither.
+   */
+  readonly beganInThinking: boolean | undefined;
+  /**
    * Reads a line, in pieces between which a caller can pause.
    * @throws {RunnerError} `bad-response`, once the answer is larger than the limits.
    */
@@ -39,10 +49,14 @@ export interface AnswerOptions {
   readonly params: ChatParams;
   /** Whether the model is known to think. */
   readonly thinks: boolean;
+  /** Whether the model's template opens thinking, so that the text begins inside it. */
+  readonly startsInThinking: boolean;
   /** The tools that were sent. Only calls of these are recovered from text. */
   readonly tools: NonNullable<ChatParams['tools']>;
-  /** Names of elements; blocks of these names that the model echoes are not shown. */
+  /** Names of elements. A block of these names is not shown if its content stands in `sent`. */
   readonly contextTags: readonly string[];
+  /** The texts that were sent. */
+  readonly sent: readonly string[];
   readonly pump: DeltaPump;
   readonly notice: (code: NoticeCode, message: string) => void;
   /** Creates an id for a tool call that came without one. */
@@ -52,13 +66,14 @@ export interface AnswerOptions {
 }
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { params, thinks, tools, contextTags, pump, createId, createRedaction } = options;
+  const { params, thinks, startsInThinking, tools, contextTags, sent } = options;
+  const { pump, createId, createRedaction } = options;
   const shapes = toolShapes(tools);
   const offered = new OfferedTools(shapes);
   const parser = createStreamParser({
     profile: profileForModel(params.model, thinks),
     tools: shapes,
-    contextTags,
+    ...{ startsInThinking, contextTags, sent, dropContextTags: params.dropContextTags === true },
   });
   const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
   const toolCalls: ToolCall[] = [];
@@ -68,6 +83,11 @@ export function createAnswer(options: AnswerOptions): Answer {
   let nodes = 0;
   let isOver = false;
   let hasThought = false;
+  /** The thinking, of which the template may have opened the first part. */
+  const thoughts = new LongText();
+  let hasText = false;
+  let isUnclosed = false;
+  let beganInThinking: boolean | undefined;
   /** The runner itself has reported calls. */
   let hasOwnCalls = false;
 
@@ -81,8 +101,13 @@ export function createAnswer(options: AnswerOptions): Answer {
     nodes += nodesIn(text);
     if (nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
   };
+  const write = (added: string) => {
+    hasText = true;
+    said.add('text', quote ? quote.text(added) : added);
+  };
   const think = (added: string) => {
     hasThought = true;
+    if (startsInThinking) thoughts.add(added);
     if (quote) said.add('text', quote.thinking(added));
     else said.add('thinking', added);
   };
@@ -110,11 +135,21 @@ export function createAnswer(options: AnswerOptions): Answer {
     call(written);
   };
   const emit = (event: StreamEvent) => {
-    if (event.type === 'text') said.add('text', quote ? quote.text(event.text) : event.text);
+    if (event.type === 'text') write(event.text);
     if (event.type === 'thinking') think(event.text);
     if (event.type === 'toolCall') recover(event);
-    if (event.type === 'warning' && event.code === 'malformed-tool-call')
-      notice('tool-call-malformed', event.message);
+    if (event.type === 'warning') warn(event);
+  };
+  const warn = ({ code, message }: WarningEvent) => {
+    if (code === 'malformed-tool-call') notice('tool-call-malformed', message);
+    if (code === 'stray-thinking-close' && !hasThought) beganInThinking = true;
+    if (code === 'unclosed-thinking') isUnclosed = true;
+  };
+  /** A reply that begins in thinking and never closes it was the answer. What was shown as thinking stays so. */
+  const answerWithThoughts = () => {
+    if (!startsInThinking || !isUnclosed || hasText || toolCalls.length > 0) return;
+    beganInThinking = false;
+    write(thoughts.toString());
   };
 
   return {
@@ -126,6 +161,9 @@ export function createAnswer(options: AnswerOptions): Answer {
     },
     get hasThought() {
       return hasThought;
+    },
+    get beganInThinking() {
+      return beganInThinking;
     },
     *add({ thinking: thought, content, toolCalls: calls }) {
       for (const piece of piecesOf(thought)) {
@@ -147,6 +185,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     finish(reason) {
       isOver = true;
       for (const event of parser.finish(reason)) emit(event);
+      if (reason !== 'cancelled' && reason !== 'error') answerWithThoughts();
       if (quote) said.add('text', quote.finish());
       said.end();
     },

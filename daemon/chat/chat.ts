@@ -13,7 +13,14 @@ import type { ChatLine } from '../runner/wire.ts';
 import { type Answer, createAnswer } from './answer.ts';
 import { createDeltaPump, type DeltaPump, type SendDelta } from './deltas.ts';
 import { createNotices, type Notices } from './notices.ts';
-import { contextNames, neededCapabilities, type Plan, planChat } from './plan.ts';
+import {
+  contextNames,
+  mayStartInThinking,
+  neededCapabilities,
+  type Plan,
+  planChat,
+  sentTexts,
+} from './plan.ts';
 import { createPromptFit, type PromptFit } from './promptFit.ts';
 import { chatRequestBody } from './requestBody.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
@@ -77,7 +84,7 @@ class Turn {
     this.#options = options;
     this.#stop = linkedSignal(options.signal);
     this.#notices = createNotices(options.pump);
-    this.#answer = this.#createAnswer([]);
+    this.#answer = this.#createAnswer({ messages: [], tools: [] });
   }
 
   async run(): Promise<FinishReason> {
@@ -104,9 +111,8 @@ class Turn {
 
   #learn(): Promise<void> {
     const { client, params } = this.#options;
-    const { knowledge, learn } = this.#dependencies;
-    const thinks = knowledge.thinks(client.server, params.model);
-    return learn(client, params.model, neededCapabilities(params, thinks), this.#stop.signal);
+    const { learn } = this.#dependencies;
+    return learn(client, params.model, neededCapabilities(params), this.#stop.signal);
   }
 
   #plan(): Plan {
@@ -160,14 +166,17 @@ class Turn {
     );
   }
 
-  #createAnswer(tools: Plan['tools']): Answer {
+  #createAnswer({ messages, tools }: Pick<Plan, 'messages' | 'tools'>): Answer {
     const { client, params, pump } = this.#options;
     const { knowledge, createId, createRedaction } = this.#dependencies;
+    const isOpened = knowledge.startsInThinking(client.server, params.model);
     return createAnswer({
       params,
       thinks: knowledge.thinks(client.server, params.model),
+      startsInThinking: isOpened && mayStartInThinking(params),
       tools,
       contextTags: contextNames(params),
+      sent: sentTexts(messages),
       pump,
       notice: this.#notices.add,
       createId,
@@ -181,7 +190,7 @@ class Turn {
     const size = promptSizeOf(plan.messages, plan.tools);
     const fit = this.#createFit(size, defaults.contextLength);
     fit.warn();
-    this.#answer = this.#createAnswer(plan.tools);
+    this.#answer = this.#createAnswer(plan);
     let last: ChatLine | undefined;
     const breathe = createBreath();
     try {
@@ -246,7 +255,11 @@ class Turn {
   #end(reason: string): void {
     const { client, params } = this.#options;
     this.#answer.finish(reason);
-    if (this.#answer.hasThought) this.#dependencies.knowledge.noteThought(client.server, params.model);
+    const { knowledge } = this.#dependencies;
+    const { hasThought, beganInThinking } = this.#answer;
+    if (hasThought) knowledge.noteThought(client.server, params.model);
+    if (beganInThinking !== undefined && mayStartInThinking(params) && reason === 'stop')
+      knowledge.noteStart(client.server, params.model, beganInThinking);
   }
 
   /** Keeps the answer so far: it is sent before the error, and the error carries it too. */

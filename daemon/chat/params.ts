@@ -65,6 +65,7 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     contextTags: z.exactOptional(
       z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
     ),
+    dropContextTags: z.exactOptional(z.boolean()),
     thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
     session: z.exactOptional(z.string()),
   }),

@@ -20,15 +20,22 @@ export function contextNames(params: ChatParams): readonly string[] {
   return [...contextTags, ...(params.contextTags ?? [])];
 }
 
+/** The texts that a model may echo: all that it was sent, except its own earlier answers. */
+export function sentTexts(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap(({ role, content }) => (role === 'assistant' ? [] : [content]));
+}
+
+/** Whether the answer begins inside thinking if the template opens it. A format leaves no room for thinking. */
+export function mayStartInThinking({ think, format }: ChatParams): boolean {
+  return think !== false && format === undefined;
+}
+
 /**
- * The capabilities of the model that must be known before this chat. Whether the model thinks decides how its answer is
- * read, but the runner is not asked again if that is known.
+ * The capabilities of the model that must be known before this chat. If the runner does not report thinking, it is asked
+ * about the model, and so its template is known too.
  */
-export function neededCapabilities(params: ChatParams, thinks: boolean): readonly CapabilityName[] {
-  return [
-    ...(params.think === undefined && thinks ? [] : (['thinking'] as const)),
-    ...(params.messages.some(({ images }) => images?.length) ? (['vision'] as const) : []),
-  ];
+export function neededCapabilities(params: ChatParams): readonly CapabilityName[] {
+  return params.messages.some(({ images }) => images?.length) ? ['thinking', 'vision'] : ['thinking'];
 }
 
 /** What is known about the model when its chat is planned. */

@@ -4,4 +4,5 @@ export {
   createStreamParser,
   profileForModel,
   type StreamEvent,
+  type WarningEvent,
 } from '../stream/stream.ts';

@@ -19,6 +19,10 @@ interface Known {
   readonly observed: Map<CapabilityName, boolean>;
   /** One of its answers had thinking. */
   hasThought?: boolean;
+  /** Its template opens thinking. */
+  opensThinking?: boolean;
+  /** An answer closed thinking that it had not opened, and none since then has shown otherwise. */
+  hasBegunInThinking?: boolean;
   isRemote?: boolean;
   turns?: Turns;
   maximumContext?: number;
@@ -45,6 +49,10 @@ export interface ModelKnowledge {
   observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void;
   /** Records that an answer of the model had thinking, either separate or as tags in its text. */
   noteThought(server: Server, model: string): void;
+  /** Records whether an answer of the model has begun inside thinking. */
+  noteStart(server: Server, model: string, inThinking: boolean): void;
+  /** Whether answers of the model begin inside thinking: its template opens it, or an earlier answer showed it. */
+  startsInThinking(server: Server, model: string): boolean;
   /**
    * Whether the output of the model is read as that of a thinking model: because its server reports it, because it was
    * observed, or because of its name. A runner that refuses requests for thinking does not change how the model writes.
@@ -177,6 +185,7 @@ export function createModelKnowledge(): ModelKnowledge {
       found.isShown = true;
       if (show.capabilities) found.shown = new Set(show.capabilities);
       if (show.turns) found.turns = show.turns;
+      found.opensThinking = show.opensThinking === true;
       if (show.remoteHost !== undefined) found.isRemote = true;
       if (show.maximumContext) found.maximumContext = show.maximumContext;
       const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
@@ -194,6 +203,13 @@ export function createModelKnowledge(): ModelKnowledge {
     digest: (server, model) => entry(server, model).digest,
     noteThought(server, model) {
       entry(server, model).hasThought = true;
+    },
+    noteStart(server, model, inThinking) {
+      entry(server, model).hasBegunInThinking = inThinking;
+    },
+    startsInThinking(server, model) {
+      const { opensThinking, hasBegunInThinking } = entry(server, model);
+      return opensThinking === true || hasBegunInThinking === true;
     },
     thinks(server, model) {
       const found = entry(server, model);

@@ -1,3 +1,5 @@
+import { endsInOpenThinking } from './templateEnd.ts';
+
 /**
  * Whether a model's prompts have turns: `none` if its template only continues a text or fills a hole in it. `unknown` is
  * a model without a template: it may have been trained to chat all the same.
@@ -12,6 +14,24 @@ export function turnsOf(show: Readonly<Record<string, unknown>>): Turns {
   const { template } = show;
   const isRead = typeof template === 'string' && template.length <= maxBareLength;
   return !isRead || isRenderedOtherwise(show) ? 'written' : turnsIn(template);
+}
+
+/**
+ * Whether `show` says that an answer begins inside thinking that the template has opened, and that the runner leaves
+ * the thinking in the text. A runner that reports thinking separates it.
+ */
+export function opensThinking(show: Readonly<Record<string, unknown>>): boolean {
+  const { template, modelfile, model_info: info, capabilities } = show;
+  if (Array.isArray(capabilities) && capabilities.includes('thinking')) return false;
+  if (typeof modelfile === 'string' && /^RENDERER /m.test(modelfile)) return false;
+  const isBare = typeof template !== 'string' || turnsIn(template) === 'unknown';
+  const used = isBare && typeof info === 'object' && info !== null ? templateInFile(info) : template;
+  return typeof used === 'string' && endsInOpenThinking(used);
+}
+
+/** The template in the model's file, which the runner uses if the model was created without one. */
+function templateInFile(info: object): unknown {
+  return 'tokenizer.chat_template' in info ? info['tokenizer.chat_template'] : undefined;
 }
 
 /** A longer template than this many characters has turns. */

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { RunnerError } from '../errors.ts';
-import { type Turns, turnsOf } from './chatTemplate.ts';
+import { opensThinking, type Turns, turnsOf } from './chatTemplate.ts';
 import { refuseExcess } from './jsonLines.ts';
 
 /** A line of `/api/chat`, validated. Absent counts are 0. */
@@ -71,6 +71,8 @@ export interface WireShow {
   readonly parameters?: string;
   readonly template?: string;
   readonly turns?: Turns;
+  /** True if its template ends in an open thinking tag, and the runner leaves the thinking in the text. */
+  readonly opensThinking?: true;
   readonly system?: string;
   readonly license?: string;
   readonly modelfile?: string;
@@ -162,6 +164,7 @@ export function parseShow(value: unknown): WireShow {
     parameters,
     template: asString(show['template']),
     turns: turnsOf(show),
+    opensThinking: opensThinking(show) || undefined,
     system: asString(show['system']),
     license: asString(show['license']),
     modelfile: asString(show['modelfile']),

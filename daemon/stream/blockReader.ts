@@ -12,6 +12,8 @@ export class BlockReader {
   #candidate: Candidate = 'none';
   /** How many characters of the name have matched. */
   #matched = 0;
+  /** How many of the last characters may be the beginning of a tag of this name. */
+  begun = 0;
   #inTag: TagEnd | undefined;
 
   constructor(name: string) {
@@ -34,6 +36,7 @@ export class BlockReader {
       if (text.charCodeAt(at) !== less) continue;
       this.#candidate = 'either';
       this.#matched = 0;
+      this.begun = 1;
       return at + 1;
     }
     return -1;
@@ -41,7 +44,7 @@ export class BlockReader {
 
   #readName(text: string, from: number): number {
     let at = from;
-    for (; at < text.length; at++) {
+    for (; at < text.length; at++, this.begun++) {
       const code = text.charCodeAt(at);
       if (this.#candidate === 'either') {
         this.#candidate = code === slash ? 'close' : 'open';
@@ -52,7 +55,7 @@ export class BlockReader {
         continue;
       }
       if (this.#matched === this.#name.length && endsName(code)) this.#inTag = new TagEnd();
-      else this.#candidate = 'none';
+      else this.#endTag();
       return at;
     }
     return at;
@@ -60,11 +63,17 @@ export class BlockReader {
 
   #readTag(tag: TagEnd, text: string, from: number): number {
     const at = tag.read(text, from);
+    this.begun += (at < 0 ? text.length : at) - from;
     if (at < 0) return -1;
     if (!tag.failed && this.#candidate === 'close') this.#depth--;
     else if (!tag.failed && !tag.selfClosing) this.#depth++;
+    this.#endTag();
+    return at;
+  }
+
+  #endTag(): void {
     this.#candidate = 'none';
     this.#inTag = undefined;
-    return at;
+    this.begun = 0;
   }
 }

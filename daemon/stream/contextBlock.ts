@@ -1,48 +1,87 @@
 import { BlockReader } from './blockReader.ts';
+import { EchoSearch } from './echoes.ts';
 import { LongText } from './longText.ts';
 import { MarkReader } from './markReader.ts';
 import { endedBy, type Mode, type OpenBlock, type Scan } from './scan.ts';
 
-/** Withholds an echoed context block until it closes. A block that never closes is given back whole, as text. */
+/**
+ * Withholds a block as long as its content may be an echo of what was sent. An echo is removed. Otherwise the content
+ * is read as if it had not been withheld.
+ */
 export class ContextBlock implements Mode {
   readonly #scan: Scan;
-  #name = '';
-  #lead = '';
+  #block: OpenBlock = { name: '', lead: '', tag: '', beginsLine: true, dropsTag: false };
   #held = new LongText();
   #reader: BlockReader | MarkReader = new BlockReader('');
+  #search: EchoSearch;
+  /** The end of the withheld text, which may be the close tag. */
+  #undecided = '';
+  /** How often the text of the block was read before. */
+  #readings = 0;
 
   constructor(scan: Scan) {
     this.#scan = scan;
+    this.#search = new EchoSearch(scan.echoes);
   }
 
-  begin({ name, close, lead, source }: OpenBlock): void {
-    this.#name = name;
-    this.#lead = lead;
-    this.#held = new LongText(source);
-    this.#reader = close === undefined ? new BlockReader(name) : new MarkReader(close);
+  begin(block: OpenBlock): void {
+    this.#block = block;
+    this.#held = new LongText();
+    this.#reader = block.close === undefined ? new BlockReader(block.name) : new MarkReader(block.close);
+    this.#search = new EchoSearch(this.#scan.echoes);
+    this.#undecided = '';
+    this.#readings = this.#scan.readings;
   }
 
   read(text: string, from: number): number {
-    const end = this.#reader.read(text, from);
-    const next = end < 0 ? text.length : end;
-    this.#scan.steps += next - from + 1;
-    this.#held.add(text.slice(from, next));
-    if (end < 0) return next;
-    this.#scan.sink.markup(this.#lead);
-    this.#scan.sink.add({ type: 'context', name: this.#name, text: this.#held.toString() });
-    this.#held = new LongText();
-    this.#scan.toLineRest('context');
-    return next;
+    for (let at = from; at < text.length; at++) {
+      const character = text.charAt(at);
+      this.#scan.steps++;
+      this.#held.add(character);
+      const isClosed = this.#reader.read(character, 0) >= 0;
+      if (!isClosed && this.#mayBeEcho(character)) continue;
+      if (isClosed && !this.#search.isEmpty) this.#remove();
+      else this.#release();
+      return at + 1;
+    }
+    return text.length;
   }
 
   finish(reason: string): void {
+    const { name, close } = this.#block;
     this.#scan.sink.add({
       type: 'warning',
       code: 'unclosed-context',
-      message: `${endedBy(reason)} inside ${this.#name.startsWith('<') || this.#name.startsWith('[') ? this.#name : `<${this.#name}>`}, which never closed; it is shown as text.`,
+      message: `${endedBy(reason)} inside ${close === undefined ? `<${name}>` : name}, which never closed; it is shown as text.`,
     });
-    // Nothing follows, so the code tracker need not see it.
-    this.#scan.sink.text(this.#lead + this.#held.toString());
+    this.#release();
+  }
+
+  /** What may be the close tag is no content yet. */
+  #mayBeEcho(character: string): boolean {
+    this.#undecided += character;
+    const decided = this.#undecided.length - this.#reader.begun;
+    if (decided === 0) return true;
+    const content = this.#undecided.slice(0, decided);
+    this.#undecided = this.#undecided.slice(decided);
+    const before = this.#scan.echoes.steps;
+    const isEcho = this.#search.add(content);
+    this.#scan.steps += this.#scan.echoes.steps - before;
+    return isEcho;
+  }
+
+  #remove(): void {
+    const { name, lead, tag, beginsLine } = this.#block;
+    this.#scan.sink.markup(lead);
+    this.#scan.sink.add({ type: 'context', name, text: tag + this.#held.toString() });
     this.#held = new LongText();
+    this.#scan.toAfterContext(beginsLine);
+  }
+
+  #release(): void {
+    const held = this.#held.toString();
+    this.#held = new LongText();
+    this.#scan.toContent(this.#block);
+    this.#scan.readAgain(held, this.#readings + 1);
   }
 }

@@ -6,7 +6,7 @@ import { defaultProfile } from './profile.ts';
  * keeps its indentation, and everything after it is unchanged. If the thinking never ends, nothing is left.
  */
 export function afterLeadingThinking(text: string): string {
-  const parser = createStreamParser({ profile: { ...defaultProfile, callTags: [], resultTags: [] } });
+  const parser = createStreamParser({ profile: { ...defaultProfile, callTags: [] } });
   const events = [...parser.push(text), ...parser.finish()];
   const first = events.findIndex(({ type }) => type === 'text');
   const before = first < 0 ? events : events.slice(0, first);

@@ -7,6 +7,11 @@ export class MarkReader {
     this.#close = close;
   }
 
+  /** How many of the last characters may be the beginning of the mark. */
+  get begun(): number {
+    return this.#matched.length;
+  }
+
   /** The index after the mark, or -1 if the mark has not come in this text. */
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {

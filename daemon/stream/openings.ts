@@ -5,12 +5,23 @@ import type { StreamProfile } from './profile.ts';
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
 export type Opening =
   | { readonly kind: 'thinking' | 'thinkingClose'; readonly literal: string; readonly name: string }
-  | { readonly kind: 'context'; readonly literal: string; readonly name: string; readonly close?: string }
+  | ContextOpening
+  | { readonly kind: 'contextClose'; readonly literal: string; readonly name: string }
   | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
   | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
   | { readonly kind: 'answer'; readonly literal: string; readonly marks: AnswerMarks }
   | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel'; readonly literal: string }
   | CallOpening;
+
+/** The beginning of a block of context or of a tool's result: an element, or a mark that another one closes. */
+export interface ContextOpening {
+  readonly kind: 'context';
+  readonly literal: string;
+  readonly name: string;
+  readonly close?: string;
+  /** Whether the tag is not shown even if the content is. */
+  readonly dropsTag: boolean;
+}
 
 /** The beginning of calls: a tag around them, or the tag of the first one. */
 export type CallOpening =
@@ -23,6 +34,7 @@ export type Match = Opening | 'more' | 'none';
 export interface OpeningNames {
   readonly profile: StreamProfile;
   readonly contextTags: readonly string[];
+  readonly dropContextTags: boolean;
   readonly withCalls: boolean;
 }
 
@@ -58,7 +70,7 @@ export class Openings {
     return this.#bySecond.get(code) !== undefined;
   }
 
-  /** Reads the opening that may begin at `at`. Context blocks and words count only at the beginning of a line. */
+  /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
   match(text: string, at: number, beginsLine: boolean): Match {
     const first = text.charCodeAt(at);
     if (first === less && at + 1 >= text.length) return 'more';
@@ -131,33 +143,46 @@ function pairOf(text: string, at: number): number {
 }
 
 function isLineStart(opening: Opening): boolean {
-  if (opening.kind === 'context' && opening.close === undefined) return true;
   if (opening.kind === 'call') return opening.tag.lineStart === true;
   return (
     (opening.kind === 'thinkingMark' || opening.kind === 'thinkingMarkClose') && /^\w/.test(opening.literal)
   );
 }
 
-function openingsOf({ profile, contextTags, withCalls }: OpeningNames): Opening[] {
+function openingsOf({ profile, contextTags, dropContextTags, withCalls }: OpeningNames): Opening[] {
   const thinking = profile.thinkingTags.map((name) => name.toLowerCase());
-  const blocks = new Set([...contextTags, ...profile.resultTags].filter(isElementName));
   return [
     ...thinking.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
     ...thinking.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
     ...profile.thinkingMarks.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
     ...profile.thinkingMarks.map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
-    ...[...blocks].map((name) => ({ kind: 'context' as const, literal: `<${name}`, name })),
-    ...profile.resultMarks.map(({ open, close }) => ({
-      kind: 'context' as const,
-      literal: open,
-      name: open,
-      close,
-    })),
+    ...contextOpenings(contextTags, dropContextTags),
+    ...resultOpenings(profile, contextTags),
     ...profile.answerMarks.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
     ...profile.answerMarks.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
     ...(profile.channels ? channelOpenings : []),
     ...(withCalls ? callOpenings(profile) : []),
     ...profile.ends.map((literal) => ({ kind: 'end' as const, literal })),
+  ];
+}
+
+function contextOpenings(contextTags: readonly string[], dropsTag: boolean): Opening[] {
+  const names = [...new Set(contextTags)].filter(isElementName);
+  return [
+    ...names.map((name) => ({ kind: 'context' as const, literal: `<${name}`, name, dropsTag })),
+    ...(dropsTag ? names.map((name) => ({ kind: 'contextClose' as const, literal: `</${name}`, name })) : []),
+  ];
+}
+
+function resultOpenings(
+  { resultTags, resultMarks }: StreamProfile,
+  contextTags: readonly string[],
+): ContextOpening[] {
+  const names = resultTags.filter((name) => !contextTags.includes(name));
+  const common = { kind: 'context', dropsTag: false } as const;
+  return [
+    ...names.map((name) => ({ ...common, literal: `<${name}`, name })),
+    ...resultMarks.map(({ open, close }) => ({ ...common, literal: open, name: open, close })),
   ];
 }
 
@@ -203,7 +228,7 @@ function matchOne(text: string, at: number, opening: Opening): 'whole' | 'part' 
 /** Whether the opening is the name of an element, after which its attributes may follow. */
 function hasAttributes(opening: Opening): boolean {
   if (opening.kind === 'context') return opening.close === undefined;
-  return opening.kind === 'thinking' || opening.kind === 'thinkingClose';
+  return opening.kind === 'contextClose' || ignoresCase(opening);
 }
 
 /** Whether a character after a tag's name ends the name. */

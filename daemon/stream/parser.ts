@@ -5,6 +5,7 @@ import type { CallStart } from './callStart.ts';
 import { Channels } from './channels.ts';
 import { CodeTracker } from './codeTracker.ts';
 import { ContextBlock } from './contextBlock.ts';
+import { Echoes } from './echoes.ts';
 import { EndToken } from './endToken.ts';
 import { EventSink } from './eventSink.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
@@ -36,11 +37,20 @@ export interface StreamParser {
 
 export interface StreamParserOptions {
   readonly profile?: StreamProfile;
+  /** The template has already opened thinking: the text starts inside it, and only the close tag comes. */
+  readonly startsInThinking?: boolean;
   /** The tools in the request. Only calls of these are recovered from text. */
   readonly tools?: readonly ToolShape[];
-  /** Names of elements whose whole blocks are context that the model echoes. */
+  /** Names of elements that hold context. The model may echo one, or write one of its own. */
   readonly contextTags?: readonly string[];
+  /** The texts that were sent. A context element, or a tool's result, is removed if its content stands in one of them. */
+  readonly sent?: readonly string[];
+  /** The open and close tags of `contextTags` are not shown, whatever is between them. */
+  readonly dropContextTags?: boolean;
 }
+
+/** A text within several blocks is read so often at most. Blocks that are even deeper are text. */
+const mostReadings = 8;
 
 export function createStreamParser(options: StreamParserOptions = {}): StreamParser {
   return new Parser(options);
@@ -52,14 +62,17 @@ class Parser implements StreamParser, Scan {
   readonly openings: Openings;
   readonly profile: StreamProfile;
   readonly tools: OfferedTools;
+  readonly echoes: Echoes;
   shown = false;
   called = false;
   thought = false;
+  nested = 0;
   mentions = 0;
   answerClose = '';
   readonly thoughts: Thoughts;
   #callMarks: Marks<CallToken> | undefined;
   steps = 0;
+  readings = 0;
   #replayed = false;
   readonly #lead = new Lead(this);
   readonly #prose = new Prose(this);
@@ -67,18 +80,23 @@ class Parser implements StreamParser, Scan {
   readonly #thinking = new Thinking(this);
   readonly #blanks = new Blanks(this);
   readonly #lineRest = new LineRest(this);
-  readonly #block = new ContextBlock(this);
+  readonly #block: ContextBlock;
   readonly #call = new CallMode(this);
   readonly #endToken = new EndToken(this);
   readonly #channels = new Channels(this);
   #mode: Mode = this.#lead;
 
-  constructor({ profile = defaultProfile, tools = [], contextTags = [] }: StreamParserOptions) {
+  constructor(options: StreamParserOptions) {
+    const { profile = defaultProfile, tools = [], contextTags = [], dropContextTags = false } = options;
     this.profile = profile;
     this.tools = new OfferedTools(tools);
-    this.openings = new Openings({ profile, contextTags, withCalls: this.tools.offered });
+    this.echoes = new Echoes(options.sent ?? []);
+    this.#block = new ContextBlock(this);
+    const withCalls = this.tools.offered;
+    this.openings = new Openings({ profile, contextTags, dropContextTags, withCalls });
     this.thoughts = new Thoughts(() => createStreamParser({ tools, profile: thoughtProfile(profile) }));
-    if (profile.prefilled) this.toThinking({ names: profile.thinkingTags.map((name) => name.toLowerCase()) });
+    if (options.startsInThinking)
+      this.toThinking({ names: profile.thinkingTags.map((name) => name.toLowerCase()) });
   }
 
   /** Created with the first calls, because most replies have none. */
@@ -98,6 +116,8 @@ class Parser implements StreamParser, Scan {
 
   pushThinking(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
+    // A runner that separates the thinking leaves none in the text.
+    if (this.steps === 0) this.toLead(false);
     if (this.tools.offered) this.thoughts.read(chunk);
     return [{ type: 'thinking', text: chunk }];
   }
@@ -131,6 +151,13 @@ class Parser implements StreamParser, Scan {
   replay(text: string): void {
     this.#replayed = true;
     this.#read(text);
+  }
+
+  readAgain(text: string, readings: number): void {
+    const before = this.readings;
+    this.readings = readings;
+    this.replay(text);
+    this.readings = before;
   }
 
   giveBack(text: string): void {
@@ -173,8 +200,26 @@ class Parser implements StreamParser, Scan {
   }
 
   toBlock(block: OpenBlock): void {
+    if (this.readings === mostReadings) return this.toContent(block);
     this.#block.begin(block);
     this.#mode = this.#block;
+  }
+
+  /** In the middle of an answer the lines around a dropped tag stay separate. */
+  toContent({ lead, tag, beginsLine, dropsTag }: OpenBlock): void {
+    if (dropsTag && !this.shown) this.sink.markup(lead);
+    else this.giveBack(lead);
+    if (dropsTag) {
+      this.sink.markup(tag);
+      return this.toAfterContext(beginsLine);
+    }
+    this.giveBack(tag);
+    this.toProse();
+  }
+
+  toAfterContext(beginsLine: boolean): void {
+    if (beginsLine) this.toLineRest('context');
+    else this.toProse();
   }
 
   toCall(start: CallStart): void {
@@ -200,7 +245,6 @@ function thoughtProfile(profile: StreamProfile): StreamProfile {
     name: 'thoughts',
     thinkingTags: [],
     thinkingMarks: [],
-    prefilled: false,
     channels: false,
     bareCalls: false,
     answerMarks: [],

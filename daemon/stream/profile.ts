@@ -27,8 +27,6 @@ export interface StreamProfile {
    * shown. `lineStart`: at the beginning of any line outside code.
    */
   readonly thinkingReopens: 'never' | 'beforeText' | 'lineStart';
-  /** The template has already opened thinking: the stream starts inside it, and only the close tag comes. */
-  readonly prefilled: boolean;
   /** Whether a reply may come in the channels of the harmony format. */
   readonly channels: boolean;
   readonly callTags: readonly CallTag[];
@@ -46,9 +44,6 @@ export interface StreamProfile {
 /** The profile for every model whose name does not show its family. */
 export const defaultProfile: StreamProfile = profileOf('default', '');
 
-/** The profile for templates that end with an open thinking tag, so that the reply begins inside it. */
-export const prefilledProfile: StreamProfile = { ...defaultProfile, name: 'prefilled', prefilled: true };
-
 /** The profile for families that think again between parts of the answer. */
 export const interleavedProfile: StreamProfile = {
   ...defaultProfile,
@@ -59,11 +54,7 @@ export const interleavedProfile: StreamProfile = {
 const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
 const limited = families.filter(({ models }) => models !== undefined);
 
-/**
- * The profile for a model, by its name and by whether it is known to think. If it is, a thinking tag at the beginning
- * of any line of its answer opens thinking. Only a template shows that thinking is prefilled, so the caller must choose
- * that profile itself.
- */
+/** The profile for a model, by its name. A reply of a model that thinks may open thinking wherever a line begins. */
 export function profileForModel(name: string, thinks: boolean): StreamProfile {
   const own = limited.some(({ models }) => models?.test(name)) ? profileOf('family', name) : defaultProfile;
   const profile = interleavedFamilies.test(name)
@@ -82,7 +73,6 @@ function profileOf(name: string, model: string): StreamProfile {
     thinkingMarks: all((row) => row.thinking),
     thinkingOpens: 'beforeText',
     thinkingReopens: 'beforeText',
-    prefilled: false,
     channels: true,
     callTags: all((row) => row.calls),
     elements: all((row) => row.elements),

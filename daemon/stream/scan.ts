@@ -1,6 +1,7 @@
 import type { CallToken } from './callMarks.ts';
 import type { CallStart } from './callStart.ts';
 import type { CodeTracker } from './codeTracker.ts';
+import type { Echoes } from './echoes.ts';
 import type { EventSink } from './eventSink.ts';
 import type { Marks } from './marks.ts';
 import type { OfferedTools } from './offeredTools.ts';
@@ -27,6 +28,8 @@ export interface Scan {
   readonly profile: StreamProfile;
   readonly tools: OfferedTools;
   readonly callMarks: Marks<CallToken>;
+  /** What the chat sent, which the model may echo. */
+  readonly echoes: Echoes;
   /** The mark that closes the answer, if a mark has opened it. */
   answerClose: string;
   /** Whether a part of the answer was shown. */
@@ -37,15 +40,21 @@ export interface Scan {
   readonly thoughts: Thoughts;
   /** Whether a thinking block was completed. */
   thought: boolean;
+  /** The number of thinking tags inside thinking, whose close tags may come after the thinking. */
+  nested: number;
   /** The number of thinking tags in prose that are only mentions, so that their close tags are prose too. */
   mentions: number;
   /** The number of characters visited, for the tests that the work is linear. */
   steps: number;
+  /** How often the text that is read now was read before, because a block that held it is no echo. */
+  readonly readings: number;
 
   /** Reports withheld `text` as plain text after all. */
   giveBack(text: string): void;
   /** Reads `text` again in the current mode, because an earlier mode read too far. */
   replay(text: string): void;
+  /** Reads the text of a block that is no echo; it was read `readings` times before. */
+  readAgain(text: string, readings: number): void;
   toProse(): void;
   /**
    * Before the answer, or right after a tool call (`afterCall`). Blanks are withheld until it is known what follows.
@@ -59,7 +68,12 @@ export interface Scan {
   toBlanks(): void;
   /** After such a block. If nothing else is on its line, the line is dropped with it. */
   toLineRest(after: 'thinking' | 'context'): void;
+  /** Inside a block that may be an echo. */
   toBlock(block: OpenBlock): void;
+  /** After the tag of a block that is no echo. */
+  toContent(block: OpenBlock): void;
+  /** After something that is not shown. If it began its line and nothing else is on it, the line goes with it. */
+  toAfterContext(beginsLine: boolean): void;
   /** At text that may be tool calls. */
   toCall(start: CallStart): void;
   /** At a token that ends a turn if nothing follows it. */
@@ -85,13 +99,17 @@ export interface ThinkingEnd {
   readonly label?: string;
 }
 
-/** A context block whose open tag was read. */
+/** A tag of a context block, and what is known of the block. */
 export interface OpenBlock {
   readonly name: string;
   /** The mark that closes it, if it is not an element. */
   readonly close?: string;
+  /** The blanks that are withheld before the tag. */
   readonly lead: string;
-  readonly source: string;
+  readonly tag: string;
+  readonly beginsLine: boolean;
+  /** Whether the tag is not shown even if the content is. */
+  readonly dropsTag: boolean;
 }
 
 /** The words in a warning for why a stream ended. */

@@ -1,5 +1,5 @@
 /** The part of the stream parsing library that other rooms use. */
-export type { StreamEvent, ToolCallEvent } from './events.ts';
+export type { StreamEvent, ToolCallEvent, WarningEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export { afterLeadingThinking } from './leadingThinking.ts';
 export { LongText } from './longText.ts';

@@ -1,8 +1,8 @@
 import { bareCall } from './callStart.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import type { ThinkingMarks } from './families.ts';
-import type { CallOpening, Opening } from './openings.ts';
-import type { Mode, Scan, TagPlace } from './scan.ts';
+import type { CallOpening, ContextOpening, Opening } from './openings.ts';
+import type { Mode, OpenBlock, Scan, TagPlace } from './scan.ts';
 import { TagEnd } from './tagEnd.ts';
 
 /** `</think` with its blanks may have this length. Longer text is prose. */
@@ -88,9 +88,9 @@ export class Tag implements Mode {
       case 'thinkingMarkClose':
         return this.#takeMarkClose(opening);
       case 'context':
-        return opening.close === undefined
-          ? this.#wait(opening)
-          : this.#takeBlock(opening.name, opening.close);
+        return this.#takeContext(opening);
+      case 'contextClose':
+        return this.#isCodeLine() ? this.#refuseAll() : this.#wait(opening);
       case 'thinking':
         return this.#mayThink() ? this.#wait(opening) : this.#takeMention();
       case 'thinkingMark':
@@ -162,8 +162,19 @@ export class Tag implements Mode {
     this.#scan.toEnd(lead + this.#held);
   }
 
-  #takeBlock(name: string, close: string): void {
-    this.#scan.toBlock({ name, close, lead: this.#lead, source: this.#held });
+  #takeContext(opening: ContextOpening): void {
+    if (this.#isCodeLine()) this.#refuseAll();
+    else if (opening.close === undefined) this.#wait(opening);
+    else this.#scan.toBlock(this.#blockOf(opening));
+  }
+
+  #blockOf({ name, close, dropsTag }: Omit<ContextOpening, 'kind' | 'literal'>): OpenBlock {
+    const block = { name, dropsTag, lead: this.#lead, tag: this.#held, beginsLine: this.#beginsLine };
+    return close === undefined ? block : { ...block, close };
+  }
+
+  #isCodeLine(): boolean {
+    return this.#scan.shown && !this.#afterCall && this.#scan.code.isCodeLine;
   }
 
   #takeThinking({ close, label }: ThinkingMarks): void {
@@ -213,12 +224,11 @@ export class Tag implements Mode {
     const { sink } = this.#scan;
     const opening = this.#opening;
     if (opening?.kind === 'context') {
-      if (!this.#end.selfClosing)
-        return this.#scan.toBlock({ name: opening.name, lead: this.#lead, source: this.#held });
-      sink.markup(this.#lead);
-      sink.add({ type: 'context', name: opening.name, text: this.#held });
-      return this.#scan.toLineRest('context');
+      const block = this.#blockOf(opening);
+      return this.#end.selfClosing ? this.#scan.toContent(block) : this.#scan.toBlock(block);
     }
+    if (opening?.kind === 'contextClose')
+      return this.#scan.toContent(this.#blockOf({ name: opening.name, dropsTag: true }));
     // In the middle of an answer the lines around the block stay separate.
     if (this.#scan.shown) this.#scan.giveBack(this.#lead);
     else sink.markup(this.#lead);
@@ -229,15 +239,16 @@ export class Tag implements Mode {
 
   /**
    * Reads a close tag that nothing has opened. The template may have opened thinking invisibly. The text before the tag
-   * was already shown and stays, but the tag itself is dropped if it begins or ends a line. Anywhere else, or if prose
-   * has opened such a tag, it is a mention and stays.
+   * was already shown and stays, but the tag itself is dropped if it begins or ends a line, or if its open tag was
+   * inside thinking. Anywhere else, or if prose has opened such a tag, it is a mention and stays.
    */
   #readClose(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
       this.#scan.steps++;
       if (this.#closed) {
-        if (code !== newline && code !== 13) return this.#refuseClose(at);
+        const isMention = this.#scan.nested === 0 && code !== newline && code !== 13;
+        if (isMention) return this.#refuseClose(at);
         this.#acceptClose();
         return at;
       }
@@ -257,15 +268,20 @@ export class Tag implements Mode {
 
   #acceptClose(): void {
     const { sink } = this.#scan;
-    sink.add({
-      type: 'warning',
-      code: 'stray-thinking-close',
-      message: `${this.#held} came without its opening tag; the text before it may have been thinking.`,
-    });
+    if (this.#scan.nested > 0) this.#scan.nested--;
+    else this.#warnOfStray();
     sink.markup(this.#lead + this.#held);
     this.#scan.thought = true;
     if (this.#beginsLine) this.#scan.toBlanks();
     else this.#scan.toProse();
+  }
+
+  #warnOfStray(): void {
+    this.#scan.sink.add({
+      type: 'warning',
+      code: 'stray-thinking-close',
+      message: `${this.#held} came without its opening tag; the text before it may have been thinking.`,
+    });
   }
 
   #refuseClose(next: number): number {

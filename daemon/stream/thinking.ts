@@ -11,13 +11,13 @@ import {
 } from './characters.ts';
 import { endedBy, type Mode, type Scan, type ThinkingEnd } from './scan.ts';
 
-/** The longest close tag. With more blanks the text is thinking. */
-const longestClose = 64;
+/** The longest tag. With more blanks the text is thinking. */
+const longestTag = 64;
 
 /**
  * Thinking streams at once, up to its close tag. A mention of the opening tag does not nest, because it would then
- * swallow the answer. For the same reason a code fence inside hides nothing. Only a close tag between single ticks, as
- * in a quotation, is a mention.
+ * swallow the answer; its own close tag, if one follows, is not shown. For the same reason a code fence inside hides
+ * nothing. Only a close tag between single ticks, as in a quotation, is a mention.
  */
 export class Thinking implements Mode {
   readonly #scan: Scan;
@@ -26,6 +26,7 @@ export class Thinking implements Mode {
   #first = '<';
   #held = '';
   #atStart = true;
+  #isEmpty = true;
   #afterTick = false;
 
   constructor(scan: Scan) {
@@ -37,6 +38,7 @@ export class Thinking implements Mode {
     this.#first = end.mark?.charAt(0) ?? '<';
     this.#held = '';
     this.#atStart = true;
+    this.#isEmpty = true;
     this.#afterTick = false;
   }
 
@@ -79,6 +81,7 @@ export class Thinking implements Mode {
   }
 
   #think(text: string): void {
+    if (text !== '') this.#isEmpty = false;
     this.#scan.sink.thinking(text);
     const { thoughts, tools } = this.#scan;
     if (!tools.offered) return;
@@ -130,15 +133,30 @@ export class Thinking implements Mode {
       const length = closeLength(this.#held, this.#end);
       this.#scan.steps += this.#held.length;
       if (length > 0) return this.#decide(code, at);
-      if (length < 0 || this.#beginsAnew(text.charAt(at))) return this.#refuse(at);
+      if (!this.#mayBeTag() || this.#beginsAnew(text.charAt(at))) return this.#refuse(at);
       this.#held += text[at++];
-      if (!this.#afterTick && this.#mayClose(code) && closeLength(this.#held, this.#end) > 0) {
+      if (this.#afterTick || !this.#mayClose(code)) continue;
+      if (closeLength(this.#held, this.#end) > 0) {
         this.#close();
         return at;
       }
+      if (openLength(this.#held, this.#end) > 0) return this.#nest(at);
     }
-    if (closeLength(this.#held, this.#end) < 0) return this.#refuse(at);
-    return at;
+    return this.#mayBeTag() ? at : this.#refuse(at);
+  }
+
+  #mayBeTag(): boolean {
+    return closeLength(this.#held, this.#end) >= 0 || openLength(this.#held, this.#end) === 0;
+  }
+
+  /** An open tag inside. At the very beginning it only repeats the tag, or the template, that opened the thinking. */
+  #nest(next: number): number {
+    this.#scan.nested++;
+    if (!this.#isEmpty) return this.#refuse(next);
+    this.#scan.sink.markup(this.#held);
+    this.#held = '';
+    this.#atStart = true;
+    return next;
   }
 
   /** Whether a new close tag may begin with this character, which does not continue the held one. */
@@ -176,9 +194,18 @@ export class Thinking implements Mode {
 function closeLength(text: string, { names, mark }: ThinkingEnd): number {
   if (mark !== undefined) return text === mark ? text.length : mark.startsWith(text) ? 0 : -1;
   if (text.length === 1) return 0;
-  if (text.charCodeAt(1) !== slash || text.length > longestClose) return -1;
+  return text.charCodeAt(1) === slash ? tagLength(text, 2, names) : -1;
+}
+
+/** The same for an open tag without attributes. */
+function openLength(text: string, { names }: ThinkingEnd): number {
+  return tagLength(text, 1, names);
+}
+
+function tagLength(text: string, from: number, names: readonly string[]): number {
+  if (text.length > longestTag) return -1;
   const closed = text.charCodeAt(text.length - 1) === greater;
-  const body = text.slice(2, closed ? -1 : undefined).toLowerCase();
+  const body = text.slice(from, closed ? -1 : undefined).toLowerCase();
   let end = body.length;
   while (end > 0 && isBlank(body.charCodeAt(end - 1))) end--;
   const name = body.slice(0, end);

@@ -12,7 +12,7 @@ import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
-import type { ChatDelta, ChatResult, Message } from '../../protocol/chat.ts';
+import type { ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/chat.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
   listModelsRequest,
@@ -44,7 +44,10 @@ const tool = {
   inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 };
 
-const ask = (content: string) => [{ role: 'user' as const, content }];
+const system = (content: string) => ({ role: 'system' as const, content });
+const user = (content: string) => ({ role: 'user' as const, content });
+const assistant = (content: string) => ({ role: 'assistant' as const, content });
+const ask = (content: string) => [user(content)];
 
 const setUp = (
   test: Teardown,
@@ -54,6 +57,11 @@ const setUp = (
 
 function joined(deltas: readonly ChatDelta[], kind: 'text' | 'thinking'): string {
   return deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
+}
+
+/** In small pieces, as tokens are. */
+function inTokens(text: string): readonly string[] {
+  return text.match(/[\s\S]{1,3}/g) ?? [];
 }
 
 function noticesOf({ notices }: ChatResult): string[] {
@@ -212,11 +220,104 @@ t.test('thinking that the model writes as tags is told apart, whatever the runne
   const { result } = await daemon.chat({ model: 'plain', messages: ask('hi') });
   t.equal(result.message.content, 'The `<think>` tag.');
   t.equal(result.message.thinking, 'I ponder');
-  runner.say(['<context>echo</context>\nSo: ', 'x <context> y']);
-  t.equal(
-    (await daemon.chat({ model: 'plain', messages: ask('hi') })).result.message.content,
-    'So: x <context> y',
-  );
+});
+
+t.test('what was sent and comes back as context is not shown; what the model wrote stays', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const file = 'Two eggs.\n\tStir  them.';
+  const prompt = { ...user('Write me a template.'), attachments: [{ path: 'recipe.md', text: file }] };
+  const template = 'Here:\n\n<context>\n[document]\n</context>\n\nDone.';
+  const answerTo = async (said: string, more: Partial<ChatParams> = {}) => {
+    runner.say(inTokens(said));
+    const { result, deltas } = await daemon.chat({ model: 'plain', messages: [prompt], ...more });
+    t.equal(joined(deltas, 'text'), result.message.content);
+    return result.message.content;
+  };
+  for (const name of ['context', 'attachment', 'attachments', 'selection', 'user_info', 'tool_response']) {
+    const own = template.replaceAll('context', name);
+    t.equal(await answerTo(own), own, `${name}: its own`);
+    t.equal(await answerTo(`<${name}>\nTwo eggs. Stir\nthem.</${name}>\nSo: x`), 'So: x', `${name}: an echo`);
+  }
+  t.equal(await answerTo(template, { dropContextTags: true }), 'Here:\n\n[document]\n\nDone.');
+  const mine = '<mine>Stir</mine> <mine>[x]</mine>';
+  t.equal(await answerTo(mine), mine, 'an element that is not in the list');
+  t.equal(await answerTo(mine, { contextTags: ['mine'] }), '<mine>[x]</mine>');
+  const earlier = [user('hi'), assistant('I have said.'), user('again')];
+  const said = '<context>I have said.</context>';
+  t.equal(await answerTo(said, { messages: earlier }), said, 'an earlier answer was not sent by the user');
+  const results: Message[] = [
+    ...ask('warm?'),
+    { role: 'assistant', content: '', toolCalls: [{ id: '1', name: 'get_weather', arguments: {} }] },
+    { role: 'tool', content: '{"degrees": 11}', toolCallId: '1', toolName: 'get_weather' },
+  ];
+  const echoed = '<tool_response>\n{"degrees":11}\n</tool_response>\nIt is 11.';
+  t.equal(await answerTo(echoed, { messages: results }), 'It is 11.', "a tool's result");
+});
+
+const opening =
+  '{{ if .System }}{{ .System }}{{ end }}<｜User｜>{{ .Prompt }}<｜Assistant｜><think>\n{{ .Response }}';
+
+t.test('thinking that the template opens, and that only ends in the text', async (t) => {
+  const opened: PracticeModel = {
+    name: 'opened:latest',
+    capabilities: ['completion', 'tools'],
+    template: opening,
+  };
+  const { runner, daemon } = await setUp(t, {}, { standIn: { models: [...models, opened] } });
+  const reply = 'I ponder.\n</think>\n\nAnswer.';
+  const apart = ['I ponder.\n', 'Answer.'];
+  const asText = [undefined, 'I ponder.\nAnswer.'];
+  const turn = async (model: string, said = reply, more: Partial<ChatParams> = {}) => {
+    runner.say(inTokens(said));
+    const { result, deltas } = await daemon.chat({ model, messages: ask('hi'), ...more });
+    t.equal(joined(deltas, 'text'), result.message.content);
+    t.equal(joined(deltas, 'thinking'), result.message.thinking ?? '');
+    return [result.message.thinking, result.message.content];
+  };
+  await t.test('the template says so', async (t) => {
+    t.strictSame(await turn('opened'), apart);
+    t.strictSame(await turn('opened', `<think>\n${reply}`), apart, 'the model opens it again');
+    t.strictSame(await turn('opened', '</think>Answer.'), [undefined, 'Answer.'], 'it has not thought');
+    t.strictSame(await turn('opened', 'Just this.'), ['Just this.', 'Just this.'], 'it has only answered');
+    t.strictSame(await turn('opened'), apart, 'the template still opens it');
+    t.strictSame(await turn('opened', 'Hm.</think>'), ['Hm.', ''], 'nothing follows');
+    t.strictSame(await turn('opened', reply, { think: false }), asText, 'nobody wants thinking');
+    t.strictSame(await turn('opened', '{"a": 1}', { format: 'json' }), [undefined, '{"a": 1}'], 'a format');
+    const [, quoted] = await turn('opened', 'Just this.', { thinkingFormat: 'quote' });
+    t.match(quoted, /<summary>Thinking<[\s\S]*> Just this\.\n[\s\S]*\n\nJust this\.$/, 'as a quote');
+  });
+  await t.test('an earlier answer says so', async (t) => {
+    t.strictSame(await turn('plain', reply, { think: false }), asText);
+    t.strictSame(await turn('plain'), asText, 'the first is text');
+    t.strictSame(await turn('plain'), apart, 'from then on it is thinking');
+    t.strictSame(await turn('plain', 'Just this.'), ['Just this.', 'Just this.']);
+    t.strictSame(await turn('plain', 'Just this.'), [undefined, 'Just this.'], 'that was a mistake');
+    t.strictSame(await turn('quiet', '<think>a<think>b</think>c</think>d'), ['a<think>b', 'cd']);
+    t.strictSame(
+      await turn('quiet', 'Just this.'),
+      [undefined, 'Just this.'],
+      'a nested close is no such answer',
+    );
+  });
+  await t.test('the runner separates the thinking all the same', async (t) => {
+    runner.think('I ponder.', 'Answer.');
+    const { result } = await daemon.chat({ model: 'opened', messages: ask('hi') });
+    t.match(result.message, { thinking: 'I ponder.', content: 'Answer.' });
+  });
+  await t.test('what is cut off is no answer', async (t) => {
+    runner.errorLine('broken', 'I ponder.');
+    await t.rejects(
+      daemon.chat({ model: 'opened', messages: ask('hi') }),
+      failsWith({
+        data: { partial: { thinking: 'I ponder.', content: '' } },
+      }),
+    );
+  });
+  await t.test('a call in it is no answer', async (t) => {
+    runner.say('Hm.\n<tool_call>{"name": "get_weather", "arguments": {"city": "Köln"}}</tool_call>');
+    const { result } = await daemon.chat({ model: 'opened', messages: ask('hi'), tools: [tool] });
+    t.match(result.message, { content: '', toolCalls: [{ name: 'get_weather' }] });
+  });
 });
 
 t.test(
@@ -527,9 +628,6 @@ t.test('tool choice', async (t) => {
 
 t.test('leading context becomes one system message, and the user stays the user', async (t) => {
   const { runner, daemon } = await setUp(t);
-  const system = (content: string) => ({ role: 'system' as const, content });
-  const user = (content: string) => ({ role: 'user' as const, content });
-  const assistant = (content: string) => ({ role: 'assistant' as const, content });
   const cases = [
     { name: 'no blocks', given: ask('hi'), want: ask('hi') },
     {
@@ -622,9 +720,6 @@ t.test('leading context becomes one system message, and the user stays the user'
 
 t.test('what is attached is context, and what was typed is never searched for any', async (t) => {
   const { runner, daemon } = await setUp(t);
-  const system = (content: string) => ({ role: 'system' as const, content });
-  const user = (content: string) => ({ role: 'user' as const, content });
-  const assistant = (content: string) => ({ role: 'assistant' as const, content });
   const eggs = { path: 'recipe.md', text: 'Two eggs.' };
   const sum = { path: 'a "b" <c>\n.lua', lines: '1-2', language: 'lua', text: 'return a' };
   const block = (...inside: readonly string[]) => `<attachments>\n${inside.join('\n')}\n</attachments>`;
@@ -840,7 +935,8 @@ t.test('an answer that never ends is stopped, and what had come is kept', async 
       let pushed = 0;
       const answer = createAnswer({
         params: { streamId: 's', model: 'qwen3', messages: [] },
-        ...{ thinks: false, tools: [tool], contextTags: [], notice: () => undefined, createId: () => 'id' },
+        ...{ thinks: false, startsInThinking: false, tools: [tool], contextTags: [], sent: [] },
+        ...{ notice: () => undefined, createId: () => 'id' },
         createRedaction: () => createRedaction().stream(16),
         pump: {
           push: (content) => {

@@ -13,7 +13,7 @@ import { createModels } from '../../daemon/models/models.ts';
 import { modelKey, parseModelName } from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
-import { type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
+import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import type { WireModel } from '../../daemon/runner/wire.ts';
 import type { Model } from '../../protocol/models.ts';
@@ -587,6 +587,74 @@ t.test('a template says whether a model has turns', async (t) => {
     { name: 'another host', show: { template: bare, remote_host: 'https://far' }, want: 'written' },
   ];
   for (const { name, show, want } of cases) t.equal(turnsOf({ ...show }), want, name);
+});
+
+t.test('an open thinking tag at the end of a template', async (t) => {
+  const qwq =
+    '{{- range $i, $_ := .Messages }}{{- $last := eq (len (slice $.Messages $i)) 1 -}}\n{{- if eq .Role "user" }}<|im_start|>user\n{{ .Content }}<|im_end|>\n{{ else if eq .Role "assistant" }}<|im_start|>assistant\n{{ .Content }}{{ if not $last }}<|im_end|>\n{{ end }}{{ end }}{{- if and (ne .Role "assistant") $last }}<|im_start|>assistant\n<think>\n{{ end }}\n{{- end -}} ';
+  const perRole =
+    '{{ range .Messages }}{{ if eq .Role "user" }}<|u|>{{ .Content }}<|a|><think>{{ else }}{{ .Content }}<|e|>{{ end }}{{ end }}';
+  const switched =
+    '<|a|>{{ if and .IsThinkSet (not .Think) }}<think>\n\n</think>\n\n{{ else }}<think>\n{{ end }}';
+  const jinja = (end: string) => `{% for m in messages %}{{ m.content }}{% endfor %}${end}`;
+  const generation = "{% if add_generation_prompt %}{{ '<｜Assistant｜><think>\\n' }}{% endif %}";
+  const inFile = (end: string) => ({
+    template: '{{ .Prompt }}',
+    model_info: { 'tokenizer.chat_template': jinja(end) },
+  });
+  const cases = [
+    { name: 'before the answer', show: { template: '<|u|>{{ .Prompt }}<|a|><think>\n{{ .Response }}<|e|>' } },
+    { name: 'at the very end', show: { template: '{{ .Prompt }}{{/* open */}}<Thinking> \n' } },
+    { name: 'after the last message', show: { template: qwq } },
+    { name: 'after a message of the user', show: { template: perRole } },
+    { name: 'unless thinking is switched off', show: { template: switched } },
+    {
+      name: 'only if thinking is asked for',
+      show: { template: '<|a|>{{ if .Think }}<think>{{ end }}' },
+      want: false,
+    },
+    { name: 'a closed tag', show: { template: '{{ .Prompt }}<|a|><think>\n\n</think>\n\n' }, want: false },
+    {
+      name: 'only for history',
+      show: { template: '{{ .Prompt }}{{ if eq .Role "assistant" }}<think>{{ end }}' },
+      want: false,
+    },
+    { name: 'more after it', show: { template: '{{ .Prompt }}<think>{{ .Think }}' }, want: false },
+    { name: 'a runner that separates it', show: { template: qwq, capabilities: ['thinking'] }, want: false },
+    { name: 'a renderer', show: { template: qwq, modelfile: 'FROM x\nRENDERER qwen3\n' }, want: false },
+    { name: "in the model's file", show: inFile(generation) },
+    {
+      name: "in the model's file, over several lines",
+      show: inFile("\n{%- if add_generation_prompt -%}\n  {{- '<|a|>\n<think>\n' -}}\n{%- endif -%}\n"),
+    },
+    {
+      name: "in the model's file, on one branch",
+      show: inFile(
+        "{% if enable_thinking is false %}{{ '<think>\\n\\n</think>' }}{% else %}{{ '<think>\\n' }}{% endif %}",
+      ),
+    },
+    {
+      name: "in the model's file, on a condition",
+      show: inFile("{% if enable_thinking %}{{ '<think>\\n' }}{% endif %}"),
+      want: false,
+    },
+    {
+      name: "in the model's file, which is not used",
+      show: { ...inFile(generation), template: '[INST]{{ .Prompt }}[/INST]' },
+      want: false,
+    },
+    { name: 'nothing said', show: {}, want: false },
+    {
+      name: 'a broken template',
+      show: { template: '{{ if }}{{ else }}{{ end }}{{ end }}}}{{ <think>' },
+      want: false,
+    },
+  ];
+  for (const { name, show, want = true } of cases) t.equal(opensThinking({ ...show }), want, name);
+  const start = performance.now();
+  for (const part of ['{{ if a }}', '{{ end }}', '{{', '{% if %}', '%}', ' ', '{{ not ', '(not '])
+    opensThinking({ template: `${part.repeat(500_000 / part.length)}{{ .Messages }}` });
+  t.ok(performance.now() - start < 5_000, 'in linear time');
 });
 
 t.test('what was chosen last is kept for every daemon, and a broken file chooses nothing', async (t) => {

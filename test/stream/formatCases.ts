@@ -727,7 +727,7 @@ const missedCases: readonly FormatCase[] = [
   [
     'deepseek',
     'an echoed result',
-    '<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>11 °C<｜tool▁output▁end｜><｜tool▁outputs▁end｜>It is 11 °C.',
+    '<｜tool▁output▁begin｜>11 °C<｜tool▁output▁end｜>It is 11 °C.',
     ['It is 11 °C.'],
   ],
   [

@@ -98,6 +98,7 @@ function parse({ reply, model }: Row, size: number): StreamEvent[] {
   const parser = createStreamParser({
     tools: formatTools,
     contextTags: ['context'],
+    sent: ['It was 11 °C.'],
     ...(model === undefined ? {} : { profile: profileForModel(model, false) }),
   });
   const events: StreamEvent[] = [];

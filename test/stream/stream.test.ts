@@ -1,12 +1,8 @@
 import t from 'tap';
 import { isBlank } from '../../daemon/stream/characters.ts';
 import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
-import {
-  interleavedProfile,
-  prefilledProfile,
-  profileForModel,
-  type StreamProfile,
-} from '../../daemon/stream/profile.ts';
+import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
+import { interleavedProfile, profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -39,6 +35,15 @@ const tools = [
   },
 ];
 const contextTags = ['context', 'selection', 'environment_info'];
+/** What the chat sent, unless a case says otherwise. */
+const sent = [
+  'c',
+  's',
+  'y',
+  'a<context>b</context>c',
+  'It was 11 C.',
+  'The file:\n\tlet a = 1;\n\tlet a = 1;\n\tlet b = 2;\n',
+];
 
 /** What a reply says: its parts in order, without markup; warnings by their code. */
 type Said =
@@ -53,12 +58,16 @@ interface Case {
   readonly input: string;
   readonly want: readonly Said[];
   readonly profile?: StreamProfile;
+  readonly options?: Omit<StreamParserOptions, 'profile'>;
   readonly withoutTools?: true;
 }
 
 const call = (name: string, given: unknown): Said => ({ call: name, with: given });
 const cologne = call('get_weather', { city: 'Köln' });
 const json = '{"name": "get_weather", "arguments": {"city": "Köln"}}';
+
+const startsInThinking = { startsInThinking: true };
+const dropped = { dropContextTags: true };
 
 /** What a model that thinks writes, and what is read of it; in all else it is like any other. */
 const thinkingCases: readonly Omit<Case, 'profile'>[] = [
@@ -159,6 +168,11 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     want: ['A\nB'],
   },
 ];
+
+/** Replies that are text to their last character. */
+function unchanged(replies: Readonly<Record<string, string>>): Case[] {
+  return Object.entries(replies).map(([what, input]) => ({ name: `${what} stays`, input, want: [input] }));
+}
 
 const cases: readonly Case[] = [
   ...thinkingCases.map((one) => ({
@@ -270,7 +284,29 @@ const cases: readonly Case[] = [
     name: 'a prefilled start',
     input: 'abc</think>\n\ndef',
     want: [{ think: 'abc' }, 'def'],
-    profile: prefilledProfile,
+    options: startsInThinking,
+  },
+  {
+    name: 'a prefilled start that the model repeats',
+    input: '<think>\nabc</think>\n\ndef',
+    want: [{ think: 'abc' }, 'def'],
+    options: startsInThinking,
+  },
+  {
+    name: 'a prefilled start with nothing in it',
+    input: '\n\n</think>\n\ndef',
+    want: ['def'],
+    options: startsInThinking,
+  },
+  {
+    name: 'a nested close tag leaves nothing behind',
+    input: '<think>a<think >b</think>\nc</think> d </think> e',
+    want: [{ think: 'a<think >b' }, 'c d </think> e'],
+  },
+  {
+    name: 'a quoted open tag inside does not nest',
+    input: '<think>a `<think>` b</think>c </think> d',
+    want: [{ think: 'a `<think>` b' }, 'c </think> d'],
   },
   {
     name: 'only a close tag, which begins a line',
@@ -317,14 +353,14 @@ const cases: readonly Case[] = [
     want: ['a\n\n    <context>a</context>\n'],
   },
   {
-    name: 'a context block in mid-line stays',
-    input: 'see <context>c</context>',
-    want: ['see <context>c</context>'],
+    name: 'an echo in mid-line goes, and its line stays',
+    input: 'see <context>c</context>\nb',
+    want: ['see ', { context: '<context>c</context>' }, '\nb'],
   },
   {
     name: 'an unclosed context block is given back',
-    input: '<context>abc',
-    want: [{ warn: 'unclosed-context' }, '<context>abc'],
+    input: '<context>let a',
+    want: [{ warn: 'unclosed-context' }, '<context>let a'],
   },
   {
     name: 'a nested context block is one',
@@ -341,6 +377,69 @@ const cases: readonly Case[] = [
     name: 'an echoed tool result is not shown',
     input: '<tool_response>11 C</tool_response>\nIt is 11 C.',
     want: [{ context: '<tool_response>11 C</tool_response>' }, 'It is 11 C.'],
+  },
+  ...unchanged({
+    'a block that was not sent': 'Here:\n\n<context>\n(document)\n</context>\n\nDone.',
+    'the tool result that the model made up': '<tool_response>12 C</tool_response>\nIt is 12 C.',
+    'an empty block': 'a\n<context></context>\n<context> \n </context>\n<context/>\nb',
+    'a block that begins like what was sent': '<context>let a = 1; let c</context>d',
+    'a block that begins like all that was sent, and goes on': '<context>c!</context>d',
+    'a block that stands across two texts': '<context>cs</context>',
+    'a block that is cut': '<context>the doc',
+    'a block in a block': '<context>\n<selection>\n(x)\n</selection>\n</context>\nb',
+    'a block with an odd close tag': '<context>let a = 1</contextual></context/>x</selection>',
+  }),
+  {
+    name: 'an echo has other white space than what was sent, and begins at its second place',
+    input: 'x\n<context kind="file">\n  let a = 1;\r\n  let b = 2;\u00a0\n</context>\nb',
+    want: ['x\n', { context: '<context kind="file">\n  let a = 1;\r\n  let b = 2;\u00a0\n</context>' }, 'b'],
+  },
+  {
+    name: 'an echo within a block that is none',
+    input: '<context>My words.\n<selection>let b = 2;</selection>\nMore.</context>',
+    want: ['<context>My words.\n', { context: '<selection>let b = 2;</selection>' }, 'More.</context>'],
+  },
+  {
+    name: 'an echo that quotes a close tag',
+    input: '<context>a</contexts>b</context>\nc',
+    want: [{ context: '<context>a</contexts>b</context>' }, 'c'],
+    options: { sent: ['a</contexts>b'] },
+  },
+  {
+    name: 'what is given back is read like all else: code, thinking and calls',
+    input: `<context>let a = \`<context>c</context>\`\n<think>x</think>\n<tool_call>${json}</tool_call></context>`,
+    want: ['<context>let a = `<context>c</context>`\n', { think: 'x' }, cologne, '</context>'],
+    profile: profileForModel('any', true),
+  },
+  {
+    name: 'a call in a block that never closes',
+    input: `<context>let a <tool_call>${json}</tool_call>`,
+    want: ['<context>let a ', cologne],
+  },
+  {
+    name: 'a block whose tags are dropped keeps its content',
+    input: 'Here:\n\n<context type="x">\n(document)\n</context>\n\nDone.',
+    want: ['Here:\n\n(document)\n\nDone.'],
+    options: dropped,
+  },
+  {
+    name: 'tags are dropped anywhere but in code, also alone, and others stay',
+    input:
+      'The <context> and </selection > of `<context>`, <tool_response>12</tool_response>\n\n    <context>\n',
+    want: ['The  and  of `<context>`, <tool_response>12</tool_response>\n\n    <context>\n'],
+    options: dropped,
+  },
+  {
+    name: 'dropped tags around an echo, in a block, and without content',
+    input: '<context>\n<selection>c</selection>\nx</context>\n<context/>\n<context></context>y',
+    want: [{ context: '<selection>c</selection>' }, 'x\ny'],
+    options: dropped,
+  },
+  {
+    name: 'after a dropped tag the reply may still begin with thinking',
+    input: '<context><think>x</think>a</context>',
+    want: [{ think: 'x' }, 'a'],
+    options: dropped,
   },
 
   { name: 'a tagged call', input: `<tool_call>\n${json}\n</tool_call>`, want: [cologne] },
@@ -528,7 +627,7 @@ const cases: readonly Case[] = [
   {
     name: 'a close tag too many',
     input: '<think>a<think>b</think>c</think>d',
-    want: [{ think: 'a<think>b' }, 'c</think>d'],
+    want: [{ think: 'a<think>b' }, 'cd'],
   },
   { name: 'thinking that closes itself', input: '<think/>a', want: ['a'] },
   {
@@ -693,9 +792,11 @@ function say(events: readonly StreamEvent[]): Said[] {
   return said;
 }
 
-function parse({ input, profile, withoutTools }: Case, size: number): StreamEvent[] {
+function parse({ input, profile, options, withoutTools }: Case, size: number): StreamEvent[] {
   const parser = createStreamParser({
     contextTags,
+    sent,
+    ...options,
     tools: withoutTools ? [] : tools,
     ...(profile ? { profile } : {}),
   });

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  defaultProfile,
-  interleavedProfile,
-  prefilledProfile,
-  profileForModel,
-} from '../../daemon/stream/profile.ts';
+import { Echoes, EchoSearch } from '../../daemon/stream/echoes.ts';
+import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
+import { defaultProfile, interleavedProfile, profileForModel } from '../../daemon/stream/profile.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -23,7 +20,14 @@ const tools = [
 ];
 const contextTags = ['context', 'selection'];
 const thinkingProfile = profileForModel('any', true);
-const profiles = [undefined, prefilledProfile, interleavedProfile, thinkingProfile];
+const sent = ['a text a\ttext <context>a</context>', 'i < n 1. > <think>', 'w0z w1z w2z'];
+const variants: Readonly<Record<string, StreamParserOptions>> = {
+  default: {},
+  'starts in thinking': { startsInThinking: true },
+  interleaved: { profile: interleavedProfile },
+  'thinking model': { profile: thinkingProfile },
+  'tags are dropped': { dropContextTags: true },
+};
 
 /** Pieces that mean something to the parser, so that random texts reach its corners. */
 const fragment = fc.constantFrom(
@@ -40,6 +44,9 @@ const fragment = fc.constantFrom(
     '<context>',
     '</context>',
     '<context x=1>',
+    '</selection>',
+    '<selection>',
+    '<context>a te',
   ],
   ...[
     '<selection',
@@ -208,8 +215,8 @@ const planted = fc
   });
 
 t.test('any cut gives the same events, and nothing is lost', async (t) => {
-  for (const profile of profiles) {
-    const options = { tools, contextTags, ...(profile ? { profile } : {}) };
+  for (const [name, variant] of Object.entries(variants)) {
+    const options = { tools, contextTags, sent, ...variant };
     fc.assert(
       fc.property(
         fc.oneof(
@@ -232,8 +239,54 @@ t.test('any cut gives the same events, and nothing is lost', async (t) => {
       ),
       { numRuns: 4000 },
     );
-    t.pass(profile?.name ?? 'default');
+    t.pass(name);
   }
+});
+
+t.test(
+  'a passage is found where it stands, white space aside, and given up where it stands nowhere',
+  async (t) => {
+    const few = fc.array(fc.constantFrom('a', 'b', 'ab', 'aab', ' ', '\n\u00a0'), { maxLength: 12 });
+    const written = few.map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(written, { maxLength: 3 }), written, (texts, passage) => {
+        const search = new EchoSearch(new Echoes(texts));
+        const bare = texts.map((one) => one.replace(/\s/g, ''));
+        let content = '';
+        for (const character of passage) {
+          content += character.trim();
+          const stands = content === '' || bare.some((one) => one.includes(content));
+          if (search.add(character) !== stands) throw new Error(`${stands}: ${content}`);
+          if (!stands) return;
+        }
+      }),
+      { numRuns: 20_000 },
+    );
+    t.pass();
+  },
+);
+
+t.test('only what was sent is removed', async (t) => {
+  const bare = (one: string) => one.replace(/\s/g, '');
+  const elements = fc.array(
+    fc.oneof(
+      fragment,
+      fc.constantFrom('<context>a text</context>', '<selection>1. ></selection>\n', '<context>w1z</context>'),
+    ),
+    { maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(elements, fc.boolean(), (parts, dropContextTags) => {
+      for (const event of parse([parts.join('')], { contextTags, sent, dropContextTags })) {
+        if (event.type !== 'context') continue;
+        const [, content = ''] = /^<[^>]*>([\s\S]*)<[^<]*>$/.exec(event.text) ?? [];
+        if (bare(content) === '' || !sent.some((one) => bare(one).includes(bare(content))))
+          throw new Error(event.text);
+      }
+    }),
+    { numRuns: 10_000 },
+  );
+  t.pass();
 });
 
 t.test('no word is dropped: each is text, a thought, an echo, or in a call', async (t) => {
@@ -245,7 +298,7 @@ t.test('no word is dropped: each is text, a thought, an echo, or in a call', asy
         fc.tuple(planted, worded).map((two) => two.join('')),
       ),
       (whole) => {
-        const told = parse([whole], { tools, contextTags }).map((event) => {
+        const told = parse([whole], { tools, contextTags, sent }).map((event) => {
           if (event.type === 'toolCall') return JSON.stringify(event.call);
           // The attributes of a thinking tag are told to nobody.
           const isTag = event.type === 'markup' && /^\s*<\/?think/.test(event.text);
@@ -265,8 +318,8 @@ t.test('two parsers share nothing', async (t) => {
   fc.assert(
     fc.property(text, text, (one, two) => {
       const [first, second] = [
-        createStreamParser({ tools, contextTags }),
-        createStreamParser({ tools, contextTags }),
+        createStreamParser({ tools, contextTags, sent }),
+        createStreamParser({ tools, contextTags, sent }),
       ];
       const events: [StreamEvent[], StreamEvent[]] = [[], []];
       for (let at = 0; at < Math.max(one.length, two.length); at += 3) {
@@ -275,7 +328,9 @@ t.test('two parsers share nothing', async (t) => {
       }
       events[0].push(...first.finish());
       events[1].push(...second.finish());
-      const alone = [one, two].map((whole) => JSON.stringify(merge(parse([whole], { tools, contextTags }))));
+      const alone = [one, two].map((whole) =>
+        JSON.stringify(merge(parse([whole], { tools, contextTags, sent }))),
+      );
       if (JSON.stringify(events.map((all) => JSON.stringify(merge(all)))) !== JSON.stringify(alone))
         throw new Error('mixed');
     }),
@@ -293,6 +348,11 @@ t.test('the work is linear, also for hostile input', async (t) => {
     'unterminated thinking': (n) => `<think>${'</thin '.repeat(n / 7)}`,
     'an unterminated context block': (n) => `<context>${'<context>'.repeat(n / 9)}`,
     'closed context blocks': (n) => '<context>a</context>\n'.repeat(n / 21),
+    'context blocks in context blocks': (n) => '<context>a '.repeat(n / 11),
+    'context blocks that begin like what was sent': (n) => '<context>a text a<x </context>'.repeat(n / 30),
+    'a context block of open tags': (n) => `<context>${'<context>'.repeat(n / 9)}</context>`,
+    'close tags in a context block': (n) => `<context>${'</context '.repeat(n / 10)}`,
+    'a context block of white space': (n) => `<context>${' '.repeat(n)}x</context>`,
     braces: (n) => '{'.repeat(n),
     'a call that never ends': (n) => `{"name":"get","arguments":{"a":"${'x\\"'.repeat(n / 3)}`,
     'nested lists': (n) => `{"name":"get","arguments":${'['.repeat(n)}`,
@@ -352,7 +412,8 @@ t.test('the work is linear, also for hostile input', async (t) => {
   for (const [name, make] of Object.entries(inputs)) {
     const steps = (length: number) => {
       const profile = name.startsWith('thinking') ? thinkingProfile : defaultProfile;
-      const parser = createStreamParser({ tools, contextTags, profile });
+      const nested = '<context>'.repeat(length / 100);
+      const parser = createStreamParser({ tools, contextTags, profile, sent: [...sent, nested] });
       for (const chunk of cut(make(length), [3])) parser.push(chunk);
       parser.finish();
       return parser.steps;
@@ -364,7 +425,7 @@ t.test('the work is linear, also for hostile input', async (t) => {
 });
 
 t.test('prose streams at once', async (t) => {
-  const parser = createStreamParser({ tools, contextTags });
+  const parser = createStreamParser({ tools, contextTags, sent });
   for (const chunk of ['Hello ', 'there, ', 'a < b ', 'and `x', '` and\n', 'more']) {
     t.strictSame(parser.push(chunk), [{ type: 'text', text: chunk }]);
   }

@@ -8,7 +8,10 @@ import {
 } from '../../../protocol/chat.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
-/** Asks for one answer. Its deltas arrive in order, all of them before it settles. */
+/**
+ * Asks for one answer. Its deltas arrive in order, all of them before it settles. No tag of a context block is in it,
+ * because the editor's chat and other extensions expect none.
+ */
 export type AskForTurn = (
   params: Omit<ChatParams, 'streamId'>,
   take: (delta: ChatDelta) => void,
@@ -23,7 +26,7 @@ export function createTurns(daemon: DaemonConnection): AskForTurn & vscode.Dispo
     const streamId = `vscode-${++count}`;
     takers.set(streamId, take);
     try {
-      return await daemon.request(chatRequest, { ...params, streamId }, token);
+      return await daemon.request(chatRequest, { dropContextTags: true, ...params, streamId }, token);
     } finally {
       takers.delete(streamId);
     }

@@ -1,0 +1,95 @@
+import { isBlank } from './characters.ts';
+
+/**
+ * How many times an answer may have all that was sent searched. No honest answer has so many passages that might be
+ * echoes, and without a limit an answer full of them would take quadratic time.
+ */
+const mostSearches = 64;
+
+/**
+ * What a chat sent, in which the echoes of an answer are found. White space does not count. The texts are joined when
+ * the first search begins, because most answers have none.
+ */
+export class Echoes {
+  readonly #sent: readonly string[];
+  #text: string | undefined;
+  /** How many characters of the text may still be visited. */
+  #left = 0;
+  /** The number of characters visited, for the tests that the work is linear. */
+  steps = 0;
+
+  constructor(sent: readonly string[]) {
+    this.#sent = sent;
+  }
+
+  /** No white space is ever looked for, so an echo never goes from one text to the next. */
+  get text(): string {
+    if (this.#text === undefined) {
+      this.#text = this.#sent.map((one) => one.replace(/[\s\u0085]+/g, '')).join('\n');
+      this.#left = this.#text.length * mostSearches;
+    }
+    return this.#text;
+  }
+
+  /** Counts one more visited character. False if it is one too many. */
+  spend(): boolean {
+    this.steps++;
+    return this.#left-- > 0;
+  }
+}
+
+/**
+ * Whether a passage that grows character by character still stands in what was sent. It keeps the first place where
+ * all of the passage stands and goes on from there, as Knuth, Morris and Pratt do it, so nothing is visited again.
+ */
+export class EchoSearch {
+  readonly #echoes: Echoes;
+  readonly #passage: number[] = [];
+  /** For each beginning of the passage: the length of its longest proper beginning with which it also ends. */
+  readonly #borders: number[] = [];
+  /** The end of the place in the text, and how much of the passage stands before it. */
+  #at = 0;
+  #matched = 0;
+
+  constructor(echoes: Echoes) {
+    this.#echoes = echoes;
+  }
+
+  /** Whether the passage has nothing but white space. */
+  get isEmpty(): boolean {
+    return this.#passage.length === 0;
+  }
+
+  /** Adds text to the passage. False if the passage stands nowhere: then nothing may be added any more. */
+  add(text: string): boolean {
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (!isBlank(code) && !this.#take(code)) return false;
+    }
+    return true;
+  }
+
+  #take(code: number): boolean {
+    this.#borders.push(this.#borderWith(code));
+    this.#passage.push(code);
+    const { text } = this.#echoes;
+    while (this.#matched < this.#passage.length) {
+      if (this.#at === text.length || !this.#echoes.spend()) return false;
+      if (text.charCodeAt(this.#at) === this.#passage[this.#matched]) {
+        this.#at++;
+        this.#matched++;
+      } else if (this.#matched === 0) this.#at++;
+      else this.#matched = this.#borders[this.#matched - 1] ?? 0;
+    }
+    return true;
+  }
+
+  /** The border of the passage with one more character. */
+  #borderWith(code: number): number {
+    const last = this.#passage.length - 1;
+    if (last < 0) return 0;
+    let border = this.#borders[last] ?? 0;
+    while (border > 0 && this.#passage[border] !== code) border = this.#borders[border - 1] ?? 0;
+    return this.#passage[border] === code ? border + 1 : 0;
+  }
+}
