@@ -87,7 +87,8 @@ async function start(
   onClose(() => listener.close(patience));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, surroundings, stores, folder, logger };
-  const renditions = await startRenditions({ ...parts, baseUrl }, onClose);
+  const turn = createTurn(parts);
+  const renditions = await startRenditions({ ...parts, baseUrl, turn }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
   const verifier = await createVerifier({ ...parts, baseUrl });
   onClose(() => verifier.close());
@@ -115,7 +116,7 @@ async function start(
   }
   await app.ready();
   listener.serve((request, response) => app.routing(request, response));
-  const whole = followLibrary(parts, onClose);
+  const whole = followLibrary(turn, parts, onClose);
   // Closed first, because answers in progress need everything else until they are sent.
   onClose(() => listener.close(patience));
   return { baseUrl, whole };
@@ -168,8 +169,13 @@ async function checkFolders(folders: readonly string[]): Promise<void> {
   }
 }
 
+interface RenditionParts {
+  readonly baseUrl: BaseUrl;
+  readonly turn: WriterTurn;
+}
+
 async function startRenditions(
-  { config, surroundings, stores, folder, baseUrl, logger }: Parts & { readonly baseUrl: BaseUrl },
+  { config, surroundings, stores, folder, baseUrl, logger, turn }: Parts & RenditionParts,
   onClose: OnClose,
 ): Promise<Renditions> {
   const worker = join(surroundings.parts, 'renderWorker.cjs');
@@ -190,6 +196,7 @@ async function startRenditions(
     texts,
     now: surroundings.now,
     cache,
+    unchangedFiles: () => turn.unchangedFiles,
     version: createHash('sha256')
       .update(await readFile(worker))
       .digest('hex'),
@@ -200,15 +207,12 @@ async function startRenditions(
 }
 
 /** Keeps the index in step with the files, as soon as no other instance does. */
-function followLibrary(
-  { config, surroundings, stores, folder, logger }: Parts,
-  onClose: OnClose,
-): Promise<void> {
+function createTurn({ config, surroundings, stores, folder, logger }: Parts): WriterTurn {
   const { now } = surroundings;
   const onProgress = createProgressLine(surroundings, (text) => logger.info(text));
   const onProblem = ({ path, message }: ContentProblem) => logger.warn(`${path}: ${message}`);
   const onError = (error: Error) => logger.error(error.message);
-  const turn = new WriterTurn({
+  return new WriterTurn({
     tryBecomeWriter: () => stores.tryBecomeWriter(),
     openLibrary: async () => {
       const indexer = await LibraryIndexer.create({
@@ -222,6 +226,9 @@ function followLibrary(
     },
     onError,
   });
+}
+
+function followLibrary(turn: WriterTurn, { stores, logger }: Parts, onClose: OnClose): Promise<void> {
   onClose(() => turn.close());
   const rescan = () => turn.lookAtAll();
   process.on('SIGHUP', rescan);

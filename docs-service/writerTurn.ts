@@ -36,6 +36,11 @@ export class WriterTurn {
     void this.#library?.lookAtAll();
   }
 
+  /** The same object as long as no file has changed; undefined while this instance does not watch them. */
+  get unchangedFiles(): object | undefined {
+    return this.#library?.unchangedFiles;
+  }
+
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#running;

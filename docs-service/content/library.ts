@@ -31,6 +31,10 @@ export class Library {
   #wait = soon;
   #all = false;
   #running: Promise<void> | undefined;
+  /** Replaced by each report of the watcher and by each scan. */
+  #unchanged = {};
+  #isWatching = false;
+  #canWatch = true;
 
   constructor(options: LibraryOptions) {
     this.#options = options;
@@ -38,13 +42,15 @@ export class Library {
     this.#watcher = new LibraryWatcher({
       root: options.folder.root,
       onDidChange: (folders) => void this.lookAt(folders),
-      onDidFail: (cause) =>
+      onDidFail: (cause) => {
+        this.#canWatch = false;
         options.onError(
           new Error(
             `The system watches no more folders (${cause.message}). Changes are found every ${options.rescan} s.`,
             { cause },
           ),
-        ),
+        );
+      },
     });
   }
 
@@ -55,12 +61,19 @@ export class Library {
     await this.lookAtAll();
   }
 
+  /** The same object as long as no file has changed; undefined while not all folders are watched. */
+  get unchangedFiles(): object | undefined {
+    return this.#isWatching && this.#canWatch ? this.#unchanged : undefined;
+  }
+
   lookAtAll(): Promise<void> {
+    this.#unchanged = {};
     this.#all = true;
     return this.#run();
   }
 
   lookAt(folders: readonly string[]): Promise<void> {
+    this.#unchanged = {};
     for (const folder of folders) this.#dirty.add(folder);
     return this.#run();
   }
@@ -97,6 +110,7 @@ export class Library {
       this.#wait = soon;
       // Something may have changed between the scan of a folder and the start of its watcher.
       for (const folder of this.#watcher.watch(indexer.folders())) this.#dirty.add(folder);
+      this.#isWatching = this.#dirty.size === 0;
       if (unsettled.length > 0) this.#later(settle, () => this.lookAt(this.#unsettled));
     } catch (error) {
       if (this.#ending.signal.aborted) return;

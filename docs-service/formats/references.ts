@@ -1,6 +1,7 @@
 import type { Document } from '../content/document.ts';
 import { LruCache } from '../lruCache.ts';
 import { resolveLink } from './markdown/links.ts';
+import { Unrenderable } from './renderJob.ts';
 
 /** What a document may link to or show, as paths from the content folder. */
 export interface References {
@@ -10,6 +11,9 @@ export interface References {
 
 /** At most this many matches of a pattern are examined, so that no document holds up the service. */
 const most = 20_000;
+
+/** Each file costs a look at the disk or at the index. */
+const mostFiles = 2_000;
 
 /**
  * Everywhere that Markdown or raw HTML may have an address: too many are better than too few. Each match is bounded.
@@ -23,25 +27,34 @@ const patterns = [
 /** The number of documents whose references are cached. */
 const remembered = 200_000;
 
-/** A `findReferences` that reads each version of a document once. */
+/** Reads each version of a document once. Throws `Unrenderable` if the document refers to too many files. */
 export function createReferenceFinder(): (document: Document) => References {
-  const known = new LruCache<References>(remembered);
+  const known = new LruCache<References | Unrenderable>(remembered);
   return ({ body, path, contentHash }) => {
     const key = `${contentHash} ${path}`;
-    const references = known.get(key) ?? findReferences(body, path);
-    known.set(key, references, references.documents.length + references.assets.length + 1);
-    return references;
+    const found = known.get(key) ?? findReferences(body, path);
+    if (found instanceof Unrenderable) {
+      known.set(key, found, 1);
+      throw found;
+    }
+    known.set(key, found, found.documents.length + found.assets.length + 1);
+    return found;
   };
 }
 
 /** Finds, in one pass and without parsing the Markdown, what the rendering of a document can depend on. */
-function findReferences(body: string, path: string): References {
+function findReferences(body: string, path: string): References | Unrenderable {
   const documents = new Set<string>();
   const assets = new Set<string>();
   for (const href of hrefs(body)) {
     const target = resolveLink(href, path);
     if (target.kind === 'document') documents.add(target.path);
     else if (target.kind === 'asset') assets.add(target.path);
+    if (documents.size + assets.size > mostFiles) {
+      return new Unrenderable(
+        `The document refers to more than ${mostFiles.toLocaleString('en')} files. Split it into several documents.`,
+      );
+    }
   }
   return { documents: [...documents].sort(), assets: [...assets].sort() };
 }

@@ -4,8 +4,7 @@ import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../content/libraryCollections.ts';
 import type { DocumentIndex } from '../index/documentIndex.ts';
 import { LruCache } from '../lruCache.ts';
-import { createPictureStamps } from './pictureStamps.ts';
-import { createReferenceFinder } from './references.ts';
+import { createDependencies } from './dependencies.ts';
 import type { Renderer } from './renderer.ts';
 import { type RenderJob, Unrenderable } from './renderJob.ts';
 import type { RenditionCache } from './renditionCache.ts';
@@ -40,6 +39,8 @@ export interface RenditionsOptions {
   /** For Markdown and HTML, which never wait behind PDF and EPUB. */
   readonly texts: Renderer;
   readonly cache: RenditionCache;
+  /** The same object as long as no file of the folder has changed; undefined while nobody watches them. */
+  readonly unchangedFiles?: () => object | undefined;
   /** Changes with every version of the code that renders. */
   readonly version: string;
   /** Milliseconds since 1970. */
@@ -71,15 +72,14 @@ interface Failure {
 }
 
 export function createRenditions(options: RenditionsOptions): Renditions {
-  const { index, folder, cache } = options;
+  const { index, folder, cache, unchangedFiles = () => undefined } = options;
   const content = folder.root;
-  const stamps = createPictureStamps(folder);
-  const references = createReferenceFinder();
+  const { references, stampsOf, dependenciesOf } = createDependencies({ index, folder, unchangedFiles });
   const failures = new LruCache<Failure>(rememberedFailures);
   // The renderer shares one rendering among all callers that pass the same job object.
   const jobs = new Map<string, RenderJob>();
 
-  const renderShared = async (job: RenderJob, etag: string, signal: AbortSignal) => {
+  const renderShared = async ({ job, subject }: Work, etag: string, signal: AbortSignal) => {
     const shared = jobs.get(etag) ?? job;
     jobs.set(etag, shared);
     const renderer = job.kind === 'pdf' || job.kind === 'epub' ? options.files : options.texts;
@@ -88,23 +88,28 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     } catch (error) {
       // It would fail again, after as much work.
       if (error instanceof Unrenderable)
-        failures.set(etag, { error, until: options.now() + failureLifetime }, 1);
+        failures.set(subject, { error, until: options.now() + failureLifetime }, 1);
       throw error;
     } finally {
       jobs.delete(etag);
     }
   };
 
-  const renditionOf = (job: RenderJob, inputs: readonly unknown[], mediaType: string): Rendition => {
-    const etag = etagOf([job.kind, options.version, ...inputs]);
+  /** Throws if the subject could not be rendered a short time ago, before any file is looked at. */
+  const refuseFailed = (subject: string): void => {
+    const failure = failures.get(subject);
+    if (failure !== undefined && failure.until > options.now()) throw failure.error;
+  };
+
+  const renditionOf = (work: Work, inputs: readonly unknown[], mediaType: string): Rendition => {
+    const etag = etagOf([work.job.kind, options.version, ...inputs]);
     return {
       etag,
       mediaType,
       cached: () => cache.get(etag),
       async render(signal) {
-        const failure = failures.get(etag);
-        if (failure !== undefined && failure.until > options.now()) throw failure.error;
-        const { bytes, notes } = await renderShared(job, etag, signal);
+        refuseFailed(work.subject);
+        const { bytes, notes } = await renderShared(work, etag, signal);
         for (const note of notes) options.onNote(note);
         await cache.put(etag, bytes);
         return bytes;
@@ -112,53 +117,68 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     };
   };
 
-  const linked = async (document: Document, format: LinkingFormat) => {
-    const { documents, assets } = references(document);
-    const cover = format === 'pdf' && document.cover !== null ? [document.cover] : [];
-    const slugs = await index.slugsOf(documents);
-    const targets = Object.fromEntries(
-      [...slugs].map(([path, slug]) => [path, options.addressOf(slug, format)]),
-    );
-    return { targets, pictures: await stamps([...assets, ...cover]) };
-  };
+  const linked = (document: Document, format: LinkingFormat) =>
+    dependenciesOf({
+      document,
+      format,
+      addressOf: (slug) => options.addressOf(slug, format),
+      pictures: format === 'pdf' && document.cover !== null ? [document.cover] : [],
+    });
 
   const htmlOf = async (document: Document, form: 'page' | 'article') => {
-    const { targets, pictures } = await linked(document, form === 'page' ? 'html' : form);
+    const subject = subjectOf(form, identity(document));
+    refuseFailed(subject);
+    const { targets, stamp } = await linked(document, form === 'page' ? 'html' : form);
     const job: RenderJob = { kind: 'html', form, document, content, targets };
-    return renditionOf(job, [form, identity(document), targets, pictures], 'text/html; charset=utf-8');
+    return renditionOf({ job, subject }, [form, identity(document), stamp], 'text/html; charset=utf-8');
+  };
+
+  const textOf = (kind: 'markdown' | 'parts', document: Document, mediaType: string): Rendition => {
+    const work = { job: { kind, document }, subject: subjectOf(kind, identity(document)) };
+    return renditionOf(work, [identity(document)], mediaType);
   };
 
   return {
     async pdf(document) {
-      const { targets, pictures } = await linked(document, 'pdf');
+      const subject = subjectOf('pdf', identity(document));
+      refuseFailed(subject);
+      const { targets, stamp } = await linked(document, 'pdf');
       const { folders, fingerprint } = options.fonts;
       const job: RenderJob = { kind: 'pdf', document, content, targets, fonts: folders };
-      return renditionOf(job, [identity(document), targets, pictures, fingerprint], 'application/pdf');
+      return renditionOf({ job, subject }, [identity(document), stamp, fingerprint], 'application/pdf');
     },
-    async markdown(document) {
-      return renditionOf(
-        { kind: 'markdown', document },
-        [identity(document)],
-        'text/markdown; charset=utf-8',
-      );
-    },
-    async parts(document) {
-      return renditionOf({ kind: 'parts', document }, [identity(document)], 'application/json');
-    },
+    markdown: async (document) => textOf('markdown', document, 'text/markdown; charset=utf-8'),
+    parts: async (document) => textOf('parts', document, 'application/json'),
     html: (document) => htmlOf(document, 'page'),
     article: (document) => htmlOf(document, 'article'),
     async epub({ definition, documents: chapters }) {
       if (chapters.length === 0)
         throw new Unrenderable(`The collection "${definition.name}" has no documents that are published.`);
       const documents = await readAll(index, chapters);
+      const subject = subjectOf('epub', [definition, documents.map(identity)]);
+      refuseFailed(subject);
       const pictures = new Set(documents.flatMap((document) => references(document).assets));
       for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
-      const pictureStamps = await stamps([...pictures]);
+      const stamps = await stampsOf([...pictures]);
       // Chapters link to each other; documents in other books are not linked.
       const job: RenderJob = { kind: 'epub', collection: definition, documents, content, targets: {} };
-      return renditionOf(job, [definition, documents.map(identity), pictureStamps], 'application/epub+zip');
+      return renditionOf(
+        { job, subject },
+        [definition, documents.map(identity), stamps],
+        'application/epub+zip',
+      );
     },
   };
+}
+
+/** A job, and what it renders: the text that fails again, whatever its pictures are. */
+interface Work {
+  readonly job: RenderJob;
+  readonly subject: string;
+}
+
+function subjectOf(format: string, text: readonly unknown[]): string {
+  return digestOf([format, ...text]);
 }
 
 /** What the bytes of a document's rendition depend on. */
@@ -167,7 +187,11 @@ function identity({ path, slug, contentHash }: Document): readonly string[] {
 }
 
 function etagOf(inputs: readonly unknown[]): string {
-  return `"${createHash('sha256').update(JSON.stringify(inputs)).digest('base64url').slice(0, 32)}"`;
+  return `"${digestOf(inputs).slice(0, 32)}"`;
+}
+
+function digestOf(inputs: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('base64url');
 }
 
 async function readAll(

@@ -27,9 +27,10 @@ export class DocumentMissing extends HttpProblem {
 }
 
 export function createLookups(index: DocumentIndex): Lookups {
+  const reading = new Map<string, ReturnType<DocumentIndex['read']>>();
   return {
     async document(slug, drafts) {
-      const document = isSlug(slug) ? await index.read(slug) : undefined;
+      const document = isSlug(slug) ? await readShared(slug) : undefined;
       return visible(slug, document, drafts);
     },
     async metadata(slug, drafts) {
@@ -45,6 +46,14 @@ export function createLookups(index: DocumentIndex): Lookups {
       throw new HttpProblem(404, `There is no collection "${name.slice(0, 100)}".${hint}`);
     },
   };
+
+  /** A long text is read once for all who ask for it at the same time. */
+  function readShared(slug: string): ReturnType<DocumentIndex['read']> {
+    const key = `${index.generation} ${slug}`;
+    const found = reading.get(key) ?? index.read(slug).finally(() => reading.delete(key));
+    reading.set(key, found);
+    return found;
+  }
 
   async function visible<Found extends DocumentMetadata>(
     slug: string,

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
+import { createDependencies } from '../../docs-service/formats/dependencies.ts';
 import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
 import { RateLimiter } from '../../docs-service/rateLimiter.ts';
 import { openTestApp } from '../support/docsApp.ts';
-import { writeFiles } from '../support/temporaryFolder.ts';
+import { documentOf } from '../support/documents.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const files = {
   'first.md':
@@ -312,6 +315,74 @@ t.test('many links do not hold up the service', async (t) => {
   t.ok([200, 422].includes(first.statusCode));
   t.ok([200, 422].includes(second.statusCode));
   t.comment(`longest stall: ${(delay.max / 1e6).toFixed(0)} ms`);
+});
+
+t.test(
+  'a document that refers to thousands of files is refused before any of them is looked at',
+  async (t) => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, at) => `![](p${at}.png) [](d${at}.md)`).join('\n');
+    const { get, index, rendered } = await openTestApp(t, { 'many.md': many(1_001), 'some.md': many(1_000) });
+    let looks = 0;
+    const { slugsOf } = index;
+    Object.assign(index, {
+      slugsOf(paths: readonly string[]) {
+        looks += 1;
+        return slugsOf(paths);
+      },
+    });
+    for (const format of ['html', 'pdf']) {
+      const answer = await get(`/api/v1/docs/many.${format}`);
+      t.match(answer.json(), { status: 422, detail: /more than 2,000 files\. Split it/ });
+    }
+    t.equal(looks, 0);
+    t.strictSame(rendered, []);
+    t.equal((await get('/api/v1/docs/some.html')).statusCode, 200);
+  },
+);
+
+t.test('what could not be rendered is refused before its files are looked at', async (t) => {
+  const { get, index } = await openTestApp(t, { 'deep.md': `[a](b.md)\n\n${'>'.repeat(5_000)} deep` });
+  t.equal((await get('/api/v1/docs/deep.pdf')).statusCode, 422);
+  Object.assign(index, { slugsOf: () => Promise.reject(new Error('looked')) });
+  t.equal((await get('/api/v1/docs/deep.pdf')).statusCode, 422);
+});
+
+t.test('the files of a document are looked at once until one of them changes', async (t) => {
+  const folder = await openContentFolder(await temporaryFolder(t, { 'p.png': 'a' }));
+  let looks = 0;
+  let unchanged: object | undefined = {};
+  const index = {
+    generation: 1,
+    async slugsOf() {
+      looks += 1;
+      return new Map([['b.md', 'b']]);
+    },
+  };
+  const { dependenciesOf } = createDependencies({ index, folder, unchangedFiles: () => unchanged });
+  const ask = () =>
+    dependenciesOf({
+      document: documentOf('a', '![](p.png) [b](b.md)'),
+      format: 'html',
+      addressOf: (slug) => `/read/${slug}`,
+      pictures: [],
+    });
+  const [first, second] = await Promise.all([ask(), ask()]);
+  t.strictSame(first.targets, { 'b.md': '/read/b' });
+  t.strictSame([second, await ask()], [first, first]);
+  t.equal(looks, 1);
+  await writeFiles(folder.root, { 'p.png': 'b' });
+  unchanged = {};
+  const changed = await ask();
+  t.not(changed.stamp, first.stamp);
+  index.generation = 2;
+  t.equal((await ask()).stamp, changed.stamp);
+  t.equal(looks, 3, 'again after a change of the files or of the index');
+  unchanged = undefined;
+  await Promise.all([ask(), ask()]);
+  t.equal(looks, 4, 'once for all who ask at the same time');
+  await ask();
+  t.equal(looks, 5, 'each time while nobody watches the files');
 });
 
 t.test('who may read', async (t) => {
