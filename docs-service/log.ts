@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { escapeControlsInJson, showLine } from '../protocol/controlCharacters.ts';
 import type { LogLevel } from './serveConfig.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -19,7 +20,7 @@ export function createLogger({ level, write, isForPeople }: LogOptions): Logger 
       // A header may contain a token, and what a client asked for is private.
       redact: { paths: ['req', 'request', 'err.headers', 'err.cause.headers'], remove: true },
     },
-    { write: (line: string) => write(isForPeople ? lineToSentence(line) : line) },
+    { write: (line: string) => write(isForPeople ? lineToSentence(line) : escapeControlsInJson(line)) },
   );
 }
 
@@ -41,5 +42,5 @@ function lineToSentence(line: string): string {
     readonly msg?: string;
     readonly err?: { readonly stack?: string };
   };
-  return `${names[level] ?? ''}${msg}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`;
+  return `${names[level] ?? ''}${showLine(msg)}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`;
 }

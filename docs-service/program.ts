@@ -1,3 +1,4 @@
+import { showControls } from '../protocol/controlCharacters.ts';
 import type { Command } from './commands/command.ts';
 import { commands } from './commands/commands.ts';
 import { commandHelp, programHelp } from './help.ts';
@@ -6,7 +7,8 @@ import type { Surroundings } from './surroundings.ts';
 import { isUsageError, UsageError } from './usageError.ts';
 
 /** The whole program except its process. Returns the exit code: 2 for a wrong command line, 1 for a failure. */
-export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runProgram(args: readonly string[], given: Surroundings): Promise<number> {
+  const surroundings = withShownControls(given);
   try {
     return await run(args, surroundings);
   } catch (error) {
@@ -14,6 +16,20 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     surroundings.note(`runner-docs: ${message}\n`);
     return isUsageError(error) ? 2 : 1;
   }
+}
+
+/**
+ * The edge to the terminal and the log. Names of files and texts from them may have control characters, which a terminal
+ * obeys; here they become visible. Only the line of progress may begin with a carriage return.
+ */
+function withShownControls(surroundings: Surroundings): Surroundings {
+  const shown = (text: string) =>
+    text.startsWith('\r') ? `\r${showControls(text.slice(1))}` : showControls(text);
+  return {
+    ...surroundings,
+    print: (text) => surroundings.print(shown(text)),
+    note: (text) => surroundings.note(shown(text)),
+  };
 }
 
 async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {

@@ -1,3 +1,4 @@
+import { showLine } from '../../protocol/controlCharacters.ts';
 import { isDocumentAddress } from '../auth/clientFinder.ts';
 import { parseClientId } from '../auth/clientId.ts';
 import type { ClientStore } from '../auth/clientStore.ts';
@@ -47,7 +48,7 @@ export const clientListCommand = defineCommand({
     const clients = await withAccess(places, (access) => access.clients.list());
     const rows = clients.map(({ id, source, name, redirectUris }) => [
       ...[id, source === 'operator' ? 'added' : 'registered'],
-      ...[printable(name ?? ''), redirectUris.join(' ')],
+      ...[showLine(name ?? ''), redirectUris.join(' ')],
     ]);
     if (rows.length > 0) print(table(['ID', 'HOW', 'NAME', 'REDIRECTS'], rows));
     return 0;
@@ -100,9 +101,4 @@ function checkId(id: string): void {
     if (!(error instanceof OutsideError)) throw error;
     throw new UsageError(`--client-id: ${error.message}`);
   }
-}
-
-/** A client chooses its own name, and a terminal obeys control characters. */
-function printable(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}]/gu, '');
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { showLine } from '../../protocol/controlCharacters.ts';
 import type { Owner } from '../auth/ownerStore.ts';
 import { parseBaseUrl } from '../baseUrl.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
@@ -32,7 +33,7 @@ export const doctorCommand = defineCommand({
       ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: surroundings.now })),
     ];
     for (const { isFine, text } of findings)
-      surroundings.print(`${isFine ? 'ok     ' : 'PROBLEM'}  ${text}\n`);
+      surroundings.print(`${isFine ? 'ok     ' : 'PROBLEM'}  ${showLine(text)}\n`);
     return findings.every(({ isFine }) => isFine) ? 0 : 1;
   },
 });

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { showLine } from '../../protocol/controlCharacters.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import type { LibraryIndexer } from '../content/libraryIndexer.ts';
 import { count } from '../count.ts';
@@ -31,10 +32,10 @@ export const indexCommand = defineCommand({
       const indexer = await Indexer.create({ folder, index, now, onProgress: progress });
       const unsettled = await syncUntilSettled(indexer, ending);
       const { documents, problems } = await index.summary();
-      for (const { path, message } of problems) note(`${path}: ${message}\n`);
+      for (const { path, message } of problems) note(`${showLine(`${path}: ${message}`)}\n`);
       print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}\n`);
       if (unsettled.length === 0) return 0;
-      const folders = unsettled.map((path) => path || '.').join(', ');
+      const folders = unsettled.map((path) => showLine(path) || '.').join(', ');
       note(
         `Something is still being written in these folders, and the changes there are missing: ${folders}. Run "runner-docs index" again when that is done.\n`,
       );

@@ -4,6 +4,7 @@ import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises
 import { join, sep } from 'node:path';
 import { ContentError } from './contentError.ts';
 import type { ContentProblem } from './document.ts';
+import { isOpenedAt } from './openedFile.ts';
 
 /** In bytes. A larger file is left out. */
 export const largestFile = 10 * 1024 * 1024;
@@ -136,16 +137,19 @@ function isInside(root: string, target: string): boolean {
 
 async function readInside(root: string, path: string): Promise<Uint8Array> {
   // Throws ENOENT if the file has disappeared since it was found.
-  if (!isInside(root, await realpath(join(root, path))))
-    throw new ContentError('The file is outside the content folder.');
+  const file = await realpath(join(root, path));
+  if (!isInside(root, file)) throw new ContentError(outside);
   // An ordinary open of a pipe without a writer would block for ever.
-  const handle = await open(join(root, path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
+    if (!isOpenedAt(handle.fd, file)) throw new ContentError(outside);
     return await readWhole(handle);
   } finally {
     await handle.close();
   }
 }
+
+const outside = 'The file is outside the content folder.';
 
 async function readWhole(handle: FileHandle): Promise<Uint8Array> {
   const { size, ...kind } = await handle

@@ -15,9 +15,10 @@ export interface RenditionCacheOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Keeps rendered files across restarts. */
+/** Keeps rendered files across restarts. Its folder may be deleted at any time. */
 export async function openRenditionCache(options: RenditionCacheOptions): Promise<RenditionCache> {
-  await mkdir(options.folder, { recursive: true, mode: 0o700 });
+  const makeFolder = () => mkdir(options.folder, { recursive: true, mode: 0o700 });
+  await makeFolder();
   const sizes = await readSizes(options.folder);
   let total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const fileOf = (key: string) => createHash('sha256').update(key).digest('hex');
@@ -37,6 +38,7 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
     total += bytes.length;
     const partial = join(options.folder, `${file}.part`);
     try {
+      await makeFolder();
       await writeFile(partial, bytes, { mode: 0o600 });
       await rename(partial, join(options.folder, file));
     } catch (error) {

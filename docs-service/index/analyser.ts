@@ -29,8 +29,8 @@ export function* words(text: string): Generator<AnalysedWord> {
   }
 }
 
-/** Changes with the rules of this file. */
-export const analyserRules = '2';
+/** Changes with the rules of this file, and with what of a text is indexed. */
+export const analyserRules = '3';
 
 /** A longer token is cut into several, in UTF-16 units. */
 export const longestToken = 64;

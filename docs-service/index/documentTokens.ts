@@ -3,6 +3,7 @@ import { analyse, firstLetter, isUnspaced, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import { headingsOf } from './headings.ts';
 import type { Clause } from './query.ts';
+import { withoutScripts } from './withoutScripts.ts';
 
 /** The tokens that find a document, on both engines. */
 export interface DocumentTokens {
@@ -37,8 +38,9 @@ export const mostTags = 200;
 export function documentTokens(title: string, body: string): DocumentTokens {
   const budget = { tokens: mostTextTokens, bytes: mostDistinctBytes, seen: new Set<string>() };
   const titleTokens = taken(title, budget, titleMark);
-  const headings = headingsOf(body).map((heading) => taken(heading, budget, headingMark));
-  return { title: titleTokens, headings, text: taken(body, budget, '') };
+  const text = withoutScripts(body);
+  const headings = headingsOf(text).map((heading) => taken(heading, budget, headingMark));
+  return { title: titleTokens, headings, text: taken(text, budget, '') };
 }
 
 interface Budget {

@@ -1,13 +1,14 @@
 import { words } from './analyser.ts';
 import { markdownLines } from './markdownLines.ts';
 import type { Clause, Query } from './query.ts';
+import { withoutScripts } from './withoutScripts.ts';
 
 /**
  * An excerpt of a Markdown text around the match of a query, in Markdown and at most `longestSnippet` units long. It
  * contains a code fence whole or not at all. Without a match, it is the beginning of the text.
  */
 export function snippet(body: string, { all }: Query): string {
-  const text = body.length > mostScanned ? body.slice(0, mostScanned) : body;
+  const text = withoutScripts(body.length > mostScanned ? body.slice(0, mostScanned) : body);
   const regions = [...regionsOf(text)].filter(
     ({ start, end, isFence }) => !isFence || end - start <= longestSnippet,
   );

@@ -1,9 +1,13 @@
+import { open, realpath, rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
+import { isOpenedAt } from '../../docs-service/content/openedFile.ts';
 import { isSlug, trySlug } from '../../docs-service/content/slug.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string, path = 'notes/First note.md') => parseDocumentFile(path, bytes(text));
@@ -317,4 +321,24 @@ t.test('what a slug is made of can be an address', async (t) => {
     'a\n',
   ])
     t.notOk(isSlug(bad), JSON.stringify(bad));
+});
+
+t.test('an open file is compared with the path that was checked', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'inside/a.md': 'a', 'outside/a.md': 'b' }));
+  const checked = join(folder, 'inside/a.md');
+  const opened = async (path: string) => {
+    const handle = await open(path);
+    t.teardown(() => handle.close());
+    return handle.fd;
+  };
+  const inside = await opened(checked);
+  t.ok(isOpenedAt(inside, checked));
+  await rename(join(folder, 'inside'), join(folder, 'away'));
+  await symlink('outside', join(folder, 'inside'));
+  t.notOk(isOpenedAt(await opened(checked), checked), 'a link was put into the path before it was opened');
+  await rm(join(folder, 'inside'));
+  await rename(join(folder, 'away'), join(folder, 'inside'));
+  await writeFiles(folder, { 'inside/new.md': 'c' });
+  await rename(join(folder, 'inside/new.md'), checked);
+  t.ok(isOpenedAt(inside, checked), 'an editor has replaced the file since it was opened');
 });

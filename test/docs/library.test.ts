@@ -9,9 +9,22 @@ import t from 'tap';
 import { findCollection } from '../../docs-service/content/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/content/libraryWatcher.ts';
 import { tryLock } from '../../docs-service/dataFolder.ts';
+import { createLogger } from '../../docs-service/log.ts';
 import { runProgram } from '../../docs-service/program.ts';
 import { followTestLibrary, openTestLibrary, parts } from '../support/docsLibrary.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+
+const quietSurroundings = {
+  env: {},
+  version: '0',
+  program: '',
+  parts,
+  sample: '',
+  isTerminal: false,
+  ending: new AbortController().signal,
+  readLine: async () => undefined,
+  protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
+};
 
 t.test('files become documents, and bad ones are named and stop nobody', async (t) => {
   const outside = await temporaryFolder(t, { 'secret.md': '# Secret' });
@@ -445,20 +458,10 @@ t.test('"index" waits for files that are being written, and names what is missin
   let now = Date.now() + 3_600_000;
   let [printed, noted] = ['', ''];
   const surroundings = {
-    ...{
-      env: {},
-      version: '0',
-      program: '',
-      parts,
-      sample: '',
-      isTerminal: false,
-      ending: new AbortController().signal,
-    },
+    ...quietSurroundings,
     now: () => now,
     print: (text: string) => (printed += text),
     note: (text: string) => (noted += text),
-    readLine: async () => undefined,
-    protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
   };
   const run = () => {
     [printed, noted] = ['', ''];
@@ -480,4 +483,29 @@ t.test('"index" waits for files that are being written, and names what is missin
   t.equal(await run(), 1);
   t.match(noted, /Another process is updating the index/);
   await lock?.release();
+});
+
+t.test('no name of a file and no key reaches the terminal or the log as a command to it', async (t) => {
+  const content = await temporaryFolder(t, {
+    'evil\u001b]0;PWNED\u0007\u009b2J\u202e.md': '---\ntitle: [\n---\n',
+    'line\nfine: 0 problems.md': '---\n"\\e[2Jkey": 1\n"\\e[2Jkey": 2\n---\n',
+  });
+  const data = await temporaryFolder(t);
+  let written = '';
+  const write = (text: string) => (written += text);
+  const surroundings = { ...quietSurroundings, now: () => Date.now() + 3_600_000, print: write, note: write };
+  for (const command of ['index', 'doctor'])
+    await runProgram([command, '--content', content, '--data', data], surroundings);
+  const unsafe = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
+  t.notMatch(written, unsafe);
+  t.match(written, /evil\u241b\]0;PWNED\u2407<U\+009B>2J<U\+202E>\.md: /, 'they are shown');
+  t.match(written, /line fine: 0 problems\.md: .*\u241b\[2Jkey/, 'a line is one line');
+  for (const isForPeople of [true, false]) {
+    written = '';
+    const sentence = 'a\u001b[2J\u009b\u202e\r\nb.md: bad';
+    createLogger({ level: 'info', write, isForPeople }).warn(sentence);
+    t.notMatch(written.slice(0, -1), unsafe);
+    t.equal(written.split('\n').length, 2);
+    if (!isForPeople) t.equal(JSON.parse(written).msg, sentence, 'a program reads what it was');
+  }
 });

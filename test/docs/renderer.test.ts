@@ -1,9 +1,12 @@
-import { resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createRenderer, RendererBusy, type RendererOptions } from '../../docs-service/formats/renderer.ts';
 import type { HtmlJob, MarkdownJob } from '../../docs-service/formats/renderJob.ts';
+import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const content = resolve('docs');
 const small = () => htmlJob('# A\n\n[b](b.md#c) ![p](pictures/pull.svg) ![gone](gone.png)');
@@ -102,4 +105,16 @@ t.test('closing ends what runs and what waits', async (t) => {
 t.test('a worker that cannot start is an error of the service, not of the document', async (t) => {
   const renderer = rendererFor(t, { worker: resolve('dist/none.cjs') });
   await t.rejects(renderer.render(small()), failsWith({ code: 'MODULE_NOT_FOUND' }));
+});
+
+t.test('the folder of renditions may be deleted while it is used', async (t) => {
+  const folder = join(await temporaryFolder(t), 'renditions');
+  const errors: Error[] = [];
+  const cache = await openRenditionCache({ folder, capacity: 100, onError: (error) => errors.push(error) });
+  await cache.put('a', Buffer.from('one'));
+  await rm(folder, { recursive: true });
+  t.equal(await cache.get('a'), undefined);
+  await cache.put('a', Buffer.from('one'));
+  t.equal(String(await cache.get('a')), 'one');
+  t.strictSame(errors, []);
 });

@@ -7,6 +7,7 @@ import { headingsOf, tryFirstHeading } from '../../docs-service/index/headings.t
 import { markdownLines } from '../../docs-service/index/markdownLines.ts';
 import { type Clause, parseQuery } from '../../docs-service/index/query.ts';
 import { longestSnippet, snippet } from '../../docs-service/index/snippet.ts';
+import { withoutScripts } from '../../docs-service/index/withoutScripts.ts';
 
 /** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
 const piece = fc.oneof(
@@ -228,6 +229,12 @@ t.test('an excerpt', async (t) => {
       want: /^… .*\*needle\*.* …$/s,
     },
     {
+      name: 'what no reader sees is not in it',
+      body: 'A needle <script>alert(1)</script> in <!-- a note --> it.\n\n<style>\nb { }\n\n</style>\nEnd of `<script>`.',
+      query: 'needle',
+      want: /^A needle {2,}in {2,}it\.\s+End of `<script>`\.$/,
+    },
+    {
       name: 'a short text is whole',
       body: 'A needle.\n\nThe end.\n',
       query: 'needle',
@@ -310,6 +317,27 @@ t.test('a document within its bounds', async (t) => {
   t.ok(text.length > 1_000 && bytes < 500_000, `${text.length} tokens, ${bytes} bytes`);
   t.equal(documentTokens('', 'a '.repeat(200_000)).text.length, 100_000);
   t.strictSame(documentTokens('A b', '# C d\n\ne').headings, [['c', 'd']]);
+});
+
+t.test('what no reader sees cannot be found, and everything else can', async (t) => {
+  const cases: readonly { name: string; body: string; want: readonly string[] }[] = [
+    { name: 'a script in a line', body: 'a <SCRIPT src=x>b</script> c', want: ['a', 'c'] },
+    { name: 'a script of several blocks', body: '<script>\n\nx\n```\ny\n```\n</script>\nz', want: ['z'] },
+    { name: 'a script without an end', body: 'a\n\n<script>\nb\n\nc', want: ['a'] },
+    { name: 'a tag in prose', body: 'the <script> tag\n\nb', want: ['the', 'script', 'tag', 'b'] },
+    { name: 'a comment', body: 'a <!-- b --> c\n\n<!-- d\n\ne --> f', want: ['a', 'c', 'f'] },
+    { name: 'code in a line', body: '`<style>` a `</style>`', want: ['style', 'a', 'style'] },
+    {
+      name: 'a fence',
+      body: '````\n```\n<title>a</title>\n````\n<title>b</title>',
+      want: ['title', 'a', 'title'],
+    },
+  ];
+  for (const { name, body, want } of cases) t.strictSame(documentTokens('', body).text, want, name);
+  const begin = performance.now();
+  for (const mark of ['<script ', 'x <script> ', '` `` ``` ', 'x <!-- ', '```\n', '</script <script>a'])
+    withoutScripts(mark.repeat(100_000));
+  t.ok(performance.now() - begin < 20_000, 'in one pass');
 });
 
 function isOneOf(value: unknown, wanted: readonly unknown[]): boolean {

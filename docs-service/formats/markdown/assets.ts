@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { isOpenedAt } from '../../content/openedFile.ts';
 import { type PictureType, tryPictureType } from './pictureType.ts';
 import { sanitiseSvg } from './svg.ts';
 
@@ -73,9 +74,10 @@ function problem(path: string, why: string): Asset {
 /** The bytes, or a reason. The file is opened without blocking, because a pipe would block for ever. */
 function readInside(folder: string, path: string): Uint8Array | string {
   const file = realpathSync(join(folder, path));
-  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return 'is outside the content folder';
+  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return outside;
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
+    if (!isOpenedAt(descriptor, file)) return outside;
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return 'is not a file';
     if (stats.size > maxBytes) return 'is larger than 10 MB';
@@ -84,6 +86,8 @@ function readInside(folder: string, path: string): Uint8Array | string {
     closeSync(descriptor);
   }
 }
+
+const outside = 'is outside the content folder';
 
 function readUpTo(descriptor: number, size: number): Uint8Array {
   const bytes = Buffer.alloc(size);

@@ -1,0 +1,101 @@
+/**
+ * A Markdown text without scripts, styles and comments, because no reader sees them; their line ends stay, and so does
+ * code. In one pass: what was searched for an end is not searched again.
+ */
+export function withoutScripts(text: string): string {
+  const ends = new Ends(text);
+  const parts: string[] = [];
+  let at = 0;
+  opening.lastIndex = 0;
+  for (let found = opening.exec(text); found; found = opening.exec(text)) {
+    const from = opening.lastIndex;
+    const [, fence, ticks, lineStart, comment, name] = found;
+    const isCode = fence !== undefined || ticks !== undefined;
+    const end = isCode
+      ? codeEnd(ends, { fence, ticks, from })
+      : hiddenEnd(ends, {
+          close: comment ? '-->' : `</${name}\\b[^>\\n]*>`,
+          isBlock: lineStart !== undefined,
+          from,
+        });
+    if (end === undefined) continue;
+    opening.lastIndex = end;
+    if (isCode) continue;
+    parts.push(text.slice(at, found.index), ' ', text.slice(found.index, end).replace(/[^\n]+/g, ''));
+    at = end;
+  }
+  return parts.join('') + text.slice(at);
+}
+
+/** The beginning of a fence, of code in a line, of a comment, or of an element whose text is not shown. */
+const opening =
+  /^[ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?(`{3,}(?![^\n]*`)|~{3,})|(`+)|(?:(^ {0,3})|)<(?:(!--)|(script|style|textarea|title|xmp|iframe|noembed|noframes|noscript)\b)/gim;
+
+interface Code {
+  readonly fence: string | undefined;
+  readonly ticks: string | undefined;
+  readonly from: number;
+}
+
+function codeEnd(ends: Ends, { fence, ticks = '', from }: Code): number | undefined {
+  if (fence !== undefined) {
+    const [mark = ''] = fence;
+    return (
+      ends.after(`^[ \\t>]*${mark}{${Math.min(fence.length, longestMark)},}[ \\t\\r]*$`, from) ?? ends.ofText
+    );
+  }
+  return ticks.length > longestMark ? undefined : ends.inParagraph(`(?<!\`)\`{${ticks.length}}(?!\`)`, from);
+}
+
+/** Marks of more lengths would be searched more often. */
+const longestMark = 10;
+
+interface Hidden {
+  /** The pattern of its end. */
+  readonly close: string;
+  /** It begins a line, and so it is a block of HTML, which goes on after an empty line. */
+  readonly isBlock: boolean;
+  readonly from: number;
+}
+
+function hiddenEnd(ends: Ends, { close, isBlock, from }: Hidden): number | undefined {
+  return isBlock ? (ends.after(close, from) ?? ends.ofText) : ends.inParagraph(close, from);
+}
+
+/** Finds the next place of each pattern, and remembers it until the search is past it. */
+class Ends {
+  readonly #text: string;
+  readonly #next = new Map<string, { readonly start: number; readonly end: number }>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get ofText(): number {
+    return this.#text.length;
+  }
+
+  /** Where the next match ends; undefined if there is none. */
+  after(pattern: string, from: number): number | undefined {
+    const { start, end } = this.#find(pattern, from);
+    return start === Number.POSITIVE_INFINITY ? undefined : end;
+  }
+
+  /** The same, if there is no empty line before it. */
+  inParagraph(pattern: string, from: number): number | undefined {
+    const { start, end } = this.#find(pattern, from);
+    return start < this.#find('\\n[ \\t]*\\n', from).start ? end : undefined;
+  }
+
+  #find(pattern: string, from: number): { readonly start: number; readonly end: number } {
+    const known = this.#next.get(pattern);
+    if (known && known.start >= from) return known;
+    const search = new RegExp(pattern, 'gim');
+    search.lastIndex = from;
+    const found = search.exec(this.#text);
+    const start = found?.index ?? Number.POSITIVE_INFINITY;
+    const place = { start, end: start + (found?.[0].length ?? 0) };
+    this.#next.set(pattern, place);
+    return place;
+  }
+}
