@@ -1,12 +1,15 @@
-import type { LookupFunction } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
+import {
+  arePublic,
+  createDnsLookup,
+  fixedLookup,
+  type LookUpAddresses,
+} from '../../protocol/base/publicHosts.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { readBoundedBody } from './boundedBody.ts';
-import { createDnsLookup, type LookUpAddresses } from './dnsAddresses.ts';
 import { FetchQueue, type FetchQueueOptions } from './fetchQueue.ts';
 import { OutsideError } from './outsideError.ts';
 import { outsideHostProblem } from './outsideHost.ts';
-import { isPublicAddress } from './publicAddress.ts';
 
 export interface OutsideDocument {
   /** The parsed JSON; if a key occurs twice, the last one counts. */
@@ -62,10 +65,9 @@ export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFe
   };
 }
 
-/** One address that is not public is enough to refuse: whoever named the host may have more such answers ready. */
 function checkAddresses(hostname: string, addresses: readonly string[]): readonly string[] {
   if (addresses.length === 0) throw new OutsideError('unreachable', `There is no server named ${hostname}.`);
-  if (addresses.every(isPublicAddress)) return addresses;
+  if (arePublic(addresses)) return addresses;
   throw new OutsideError(
     'refused',
     `${hostname} is not on the public network, so nothing is fetched from it.`,
@@ -109,15 +111,6 @@ async function fetchFrom(address: URL, { addresses, signal, options }: Fetching)
     // Nobody waits for a connection that is still being opened: it ends by itself.
     client.destroy().catch(() => undefined);
   }
-}
-
-function fixedLookup(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  return (_hostname, { all: wantsAll }, answer) => {
-    const [first = { address: '', family: 4 }] = all;
-    if (wantsAll) answer(null, all);
-    else answer(null, first.address, first.family);
-  };
 }
 
 function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseData): void {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
@@ -10,15 +11,17 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createAccessTokens } from '../../daemon/tools/oauth/accessTokens.ts';
 import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
-import { requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
+import { createOAuthFetch, requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import { toAccessToken } from '../../daemon/tools/oauth/tokens.ts';
 import { finishLoginRequest, listToolsRequest, loginRequest, logoutRequest } from '../../protocol/tools.ts';
 import { startAcpProcess } from '../support/acpProcess.ts';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { openOwnedDocs } from '../support/ownedDocs.ts';
+import { needs } from '../support/parts.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
@@ -647,6 +650,91 @@ t.test('a login that cannot be written holds as long as the daemon', async (t) =
   ]);
   t.equal((await readdir(join(home, 'runner', 'logins'))).length, 1, 'nothing is left beside it');
 });
+
+t.test(
+  'a server elsewhere leads a login to its own host and to the public network',
+  needs('openssl'),
+  async (t) => {
+    const name = 'login.example.org';
+    const certificate = await createCertificate(t, [name]);
+    const seen: string[] = [];
+    const made = createHttpsServer(certificate, async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { method, url, headers } = request;
+      seen.push(`${method} ${url} ${headers['content-type'] ?? ''} ${Buffer.concat(chunks)}`.trim());
+      response.writeHead(302, { location: 'https://10.0.0.1/', 'content-type': 'text/x' }).end('moved');
+    });
+    made.listen(0, '127.0.0.1');
+    await once(made, 'listening');
+    t.teardown(() => {
+      made.closeAllConnections();
+      made.close();
+    });
+    const { port } = made.address() as AddressInfo;
+    let addresses: readonly string[] = [];
+    const resolved: string[] = [];
+    const reached: string[] = [];
+    const network = {
+      resolve: async (host: string) => {
+        resolved.push(host);
+        return addresses;
+      },
+      reach: (address: string) => {
+        reached.push(address);
+        return '127.0.0.1';
+      },
+      ca: certificate.cert,
+    };
+    const { signal } = new AbortController();
+    const fetch = createOAuthFetch({ server: 'https://tools.invalid/mcp', signal, network });
+
+    const publicAddresses = ['93.184.216.34', '2606:4700::1111'];
+    addresses = publicAddresses;
+    const body = new URLSearchParams({ grant_type: 'refresh_token' });
+    const answer = await fetch(`https://${name}:${port}/token?a=1`, { method: 'POST', body });
+    t.strictSame([answer.status, answer.headers.get('location')], [302, 'https://10.0.0.1/'], 'not followed');
+    t.equal(await answer.text(), 'moved');
+    t.strictSame(reached, publicAddresses, 'it connects to what was checked');
+
+    for (const [private_, ...others] of [
+      ['10.0.0.1'],
+      ['169.254.169.254'],
+      ['127.0.0.1'],
+      ['192.168.1.1', ...publicAddresses],
+      ['::1'],
+      ['fd00::1', ...publicAddresses],
+      ['::ffff:10.0.0.1'],
+    ] as const) {
+      addresses = [...others, private_];
+      await t.rejects(
+        fetch(`https://${name}:${port}/`),
+        failsWith({
+          kind: 'bad-response',
+          message: /login\.example\.org, which is not on the public network/,
+        }),
+        private_,
+      );
+    }
+    for (const host of ['10.0.0.1', '169.254.169.254', '[fd00::1]', '[::ffff:a00:1]', '0xa.1', '100.64.0.1'])
+      await t.rejects(fetch(`https://${host}/`), failsWith({ message: /not on the public network/ }), host);
+    addresses = [];
+    await t.rejects(fetch(`https://${name}/`), failsWith({ message: /no server of this name was found/ }));
+    t.equal(seen.length, 1, 'nothing was sent to any of them');
+    t.match(seen, [/^POST \/token\?a=1 application\/x-www-form-urlencoded\S* grant_type=refresh_token$/]);
+    t.strictSame(
+      [...new Set(resolved)],
+      [name],
+      'each request asks anew, and addresses are asked for nothing',
+    );
+
+    await t.rejects(
+      fetch('https://tools.invalid:8443/'),
+      failsWith({ message: /cannot be reached \(ENOTFOUND/ }),
+    );
+    t.notOk(resolved.includes('tools.invalid'), 'the user chose this host: it may be in a private network');
+  },
+);
 
 t.test('addresses and tokens of any kind', async (t) => {
   const hereInDisguise = [

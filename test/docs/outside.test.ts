@@ -6,9 +6,8 @@ import { gzipSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import t, { type Test } from 'tap';
 import { createClientDocuments, type Requester } from '../../docs-service/auth/clientDocuments.ts';
-import { createDnsLookup } from '../../docs-service/auth/dnsAddresses.ts';
 import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
-import { isPublicAddress } from '../../docs-service/auth/publicAddress.ts';
+import { createDnsLookup, isPublicAddress } from '../../protocol/base/publicHosts.ts';
 import { type Certificate, createCertificate } from '../support/certificates.ts';
 import { failsWith } from '../support/failsWith.ts';
 

@@ -1,5 +1,15 @@
+import { type IncomingMessage, request as openHttp } from 'node:http';
+import { request as openHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { isLoopback } from '../../../protocol/address.ts';
+import {
+  arePublic,
+  createDnsLookup,
+  fixedLookup,
+  type LookUpAddresses,
+} from '../../../protocol/base/publicHosts.ts';
+import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
 import { withTimeLimit } from '../../abort.ts';
 import { RunnerError } from '../../errors.ts';
 
@@ -14,26 +24,55 @@ export interface OAuthFetchOptions {
   /** The address of the tool server. */
   readonly server: string;
   readonly signal: AbortSignal;
+  /** Only for tests, which have no public network. */
+  readonly network?: Network;
+}
+
+interface Network {
+  readonly resolve: LookUpAddresses;
+  /** Where a checked IP address is reached instead. */
+  readonly reach?: (address: string) => string;
+  /** Certificates to trust, as PEM. */
+  readonly ca?: string;
 }
 
 /**
- * What the SDK's functions of OAuth fetch with. It goes to https elsewhere, or to this machine where the tool server itself
- * is on this machine: so no server elsewhere can lead to what listens here. No answer is large or late. The SDK
- * follows redirects on the same origin, and this none.
+ * What the SDK's functions of OAuth fetch with. A tool server on this machine may lead to this machine, and to https
+ * elsewhere. One elsewhere may lead to its own host and to https on the public network: so it cannot reach what listens
+ * here, or in the network of this machine. No answer is large or late. The SDK follows redirects on the same origin,
+ * and this none.
  */
-export function createOAuthFetch({ server, signal }: OAuthFetchOptions): FetchLike {
+export function createOAuthFetch({ server, signal, network }: OAuthFetchOptions): FetchLike {
   const isServerHere = isLoopback(server);
+  const { hostname: ownHost } = new URL(server);
+  const { resolve, reach = (own) => own, ca }: Network = network ?? { resolve: createDnsLookup() };
   let left = maxRequests;
-  return (address, init = {}) => {
+
+  const checkedLookup = async ({ hostname }: URL, inTime: AbortSignal) => {
+    if (isServerHere || hostname === ownHost) return undefined;
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const addresses = isIP(host) === 0 ? await resolve(host, inTime) : [host];
+    if (addresses.length === 0)
+      throw new RunnerError(
+        'bad-response',
+        `The login leads to ${host}, but no server of this name was found. Check the network, and try again.`,
+      );
+    if (!arePublic(addresses)) throw notPublic(host);
+    return fixedLookup(addresses.map(reach));
+  };
+  return async (address, init = {}) => {
     const url = requireSafeAddress(address, isServerHere);
     left -= 1;
     if (left < 0) throw new RunnerError('bad-response', 'The login redirects too often.');
     const reason = new RunnerError('timeout', `${url.origin} did not answer within ${timeLimit / 1_000} s.`);
     return withTimeLimit({ limit: timeLimit, reason, signal }, async (inTime) => {
-      const response = await reach(url, { ...init, redirect: 'manual', signal: inTime });
-      const { status, statusText, headers } = response;
-      const body = await readBounded(response);
-      return new Response(body === '' ? null : body, { status, statusText, headers });
+      const lookup = await checkedLookup(url, inTime);
+      try {
+        return await send(new Request(url, { ...init, signal: inTime }), withoutUndefined({ lookup, ca }));
+      } catch (cause) {
+        inTime.throwIfAborted();
+        throw cause instanceof RunnerError ? cause : unreachable(url, cause);
+      }
     });
   };
 }
@@ -70,21 +109,49 @@ function unsafe(where: string): RunnerError {
   );
 }
 
-async function reach(url: URL, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (cause) {
-    init.signal?.throwIfAborted();
-    const { cause: inner } = cause as { readonly cause?: unknown };
-    const code = inner instanceof Error && 'code' in inner ? ` (${String(inner.code)})` : '';
-    throw new RunnerError('bad-response', `${url.origin} cannot be reached${code}.`, { cause });
-  }
+function notPublic(host: string): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    `The login leads to ${host}, which is not on the public network, so Runner does not contact it. ` +
+      'If you have a token for the tool server, enter it under "auth" in ~/.config/runner/config.json.',
+  );
 }
 
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
+function unreachable({ origin }: URL, cause: unknown): RunnerError {
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new RunnerError('bad-response', `${origin} cannot be reached${code}.`, { cause });
+}
+
+interface Way {
+  /** Absent where the machine's own names hold. */
+  readonly lookup?: LookupFunction;
+  readonly ca?: string;
+}
+
+/** One request by a connection of its own, without a proxy and without following redirects. */
+async function send(request: Request, way: Way): Promise<Response> {
+  const { url, method, signal } = request;
+  const body = Buffer.from(await request.arrayBuffer());
+  const headers = { 'user-agent': 'runner', ...Object.fromEntries(request.headers) };
+  const open = url.startsWith('https:') ? openHttps : openHttp;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options = { method, headers, signal, agent: false, ...way };
+    open(url, options, resolve).on('error', reject).end(body);
+  });
+  const text = await readBounded(answer);
+  return new Response(text === '' ? null : text, {
+    status: answer.statusCode ?? 0,
+    headers: Object.entries(answer.headersDistinct).map(([name, values = []]): [string, string] => [
+      name,
+      values.join(', '),
+    ]),
+  });
+}
+
+async function readBounded(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBody)
       throw new RunnerError('bad-response', 'An answer of the login is larger than 256 KB.');
