@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import t from 'tap';
-import type { InputBox, Uri } from 'vscode';
+import type { CancellationToken, InputBox, Uri } from 'vscode';
 import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
 import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
@@ -12,11 +12,13 @@ import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { cut, toQuote, withoutIcons } from '../../client/vscode/chat/quotedText.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
+import { createTurns } from '../../client/vscode/chat/turn.ts';
 import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
 import { findWanted } from '../../client/vscode/chat/wantedModel.ts';
 import { createSnooze } from '../../client/vscode/completion/snooze.ts';
 import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
 import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
+import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { formatError, messageOf } from '../../client/vscode/errorText.ts';
@@ -56,6 +58,16 @@ t.test('what the picker offers', async (t) => {
   }
   t.match(toModelInformation(models, { isStale: () => true, windows })[0], { detail: 'offline' });
   t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
+});
+
+t.test('no tag of a context block is in an answer for the editor', async (t) => {
+  const asked: object[] = [];
+  const daemon = {
+    onNotification: () => ({ dispose: () => undefined }),
+    request: async (_method: unknown, params: object) => void asked.push(params),
+  } as unknown as DaemonConnection;
+  await createTurns(daemon)({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
+  t.match(asked, [{ model: 'plain', dropContextTags: true }]);
 });
 
 t.test('who answers where nobody chose', async (t) => {
