@@ -87,7 +87,11 @@ t.test('each example is what the daemon takes and answers', async (t) => {
   /** The conversation that the daemon made stands in for the one of the page. */
   let session = exampleSession;
   for (const { request, toDaemon, params: shown, result } of examples) {
-    const params = JSON.parse(JSON.stringify(shown).replaceAll(exampleSession, session));
+    const params = JSON.parse(
+      JSON.stringify(shown)
+        .replaceAll(exampleSession, session)
+        .replace(/http:\/\/127\.0\.0\.1:11434|https:\/\/ollama\.com/, runner.url),
+    );
     if (toDaemon) await daemon.connection.sendNotification(toDaemon, params);
     if (!request) continue;
     if ('hostedTools' in params) {
