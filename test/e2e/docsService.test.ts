@@ -160,7 +160,7 @@ t.test('what is no request of HTTP gets a problem too', async (t) => {
   }
 });
 
-t.test('the sample is in hand at once', async (t) => {
+t.test('the sample is in hand at once', needs('bash', 'curl'), async (t) => {
   const service = await serveDocs(['--sample']);
   t.teardown(() => service.stop());
   await poll(
