@@ -16,6 +16,7 @@ import { createModelChanges, type ModelChanges } from './models/modelChanges.ts'
 import { createModels, type Models } from './models/models.ts';
 import { createToolRefusals, type ToolRefusals } from './models/toolRefusals.ts';
 import { createToolSupport } from './models/toolSupport.ts';
+import { createFindPrivacy, type FindPrivacy } from './privateFiles.ts';
 import type { RunnerClient } from './runner/client.ts';
 import { createServers, type Servers } from './runner/servers.ts';
 import { keepTurns } from './sessions/keptChat.ts';
@@ -50,6 +51,7 @@ export interface Core {
   readonly knowledge: ModelKnowledge;
   readonly models: Models;
   readonly chatModels: ChatModels;
+  readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusals;
   /** Where it names a conversation that is kept, what the turn adds is appended to it. */
@@ -103,7 +105,9 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     userSettings: async () => (await readUserConfig()).sessions,
     secretsAreRead: () => headersFor(servers.client().server.url),
   });
+  const findPrivacy = createFindPrivacy(() => settings().exclude);
   const chat = createChat({
+    findPrivacy,
     knowledge,
     toolSupport,
     estimate: createTokenEstimate(),
@@ -134,6 +138,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     modelChanges,
     toolRefusals,
     chat,
+    findPrivacy,
     keepTurns: (kept) => keepTurns(kept, { sessions, log }),
     sessions,
     readUserConfig,

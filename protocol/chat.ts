@@ -28,6 +28,13 @@ export interface Attachment {
   /** The language of the text, such as `lua`. */
   readonly language?: string;
   readonly text: string;
+  /**
+   * The addresses of the files that the text comes from, such as `file:///home/me/a.lua`; of a renamed file both. They
+   * decide whether the text is private. Without them, `path` does.
+   */
+  readonly uris?: readonly string[];
+  /** The client added it, and the user did not name it. If it is private, only its name is sent. */
+  readonly automatic?: boolean;
 }
 
 export interface ToolCall {
@@ -118,6 +125,10 @@ export type NoticeCode =
   | 'tools-unavailable'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
+  /** The client had added private files by itself: files that look like secrets or are excluded. Only names are sent. */
+  | 'private-files-left-out'
+  /** The user attached private files. They are sent. */
+  | 'private-files-sent'
   /** The turn could not be appended to its conversation on the disk. */
   | 'session-not-kept';
 

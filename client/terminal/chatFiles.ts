@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { formatBytes } from '../../protocol/bytes.ts';
 import type { Attachment } from '../../protocol/chat.ts';
 import { showLine } from './controlCharacters.ts';
@@ -20,7 +21,8 @@ const imageMarks = [/^\x89PNG\r\n/, /^\xff\xd8\xff/, /^GIF8/, /^RIFF.{4}WEBP/s];
 export async function readAttachment(cwd: string, path: string): Promise<Attachment> {
   const text = await readText(cwd, path);
   const language = extname(path).slice(1);
-  return { path, text, ...(/^\w{1,20}$/.test(language) ? { language } : {}) };
+  const uris = [pathToFileURL(expandPath(cwd, path)).href];
+  return { path, text, uris, ...(/^\w{1,20}$/.test(language) ? { language } : {}) };
 }
 
 /** In base64. */
@@ -44,8 +46,12 @@ async function readText(cwd: string, path: string): Promise<string> {
   return text;
 }
 
+function expandPath(cwd: string, path: string): string {
+  return resolve(cwd, path.replace(/^~(?=\/)/, homedir));
+}
+
 async function readWhole(cwd: string, path: string, limit: number): Promise<Buffer> {
-  const whole = resolve(cwd, path.replace(/^~(?=\/)/, homedir));
+  const whole = expandPath(cwd, path);
   try {
     const file = await stat(whole);
     if (!file.isFile()) throw new TerminalError('usage', `${showLine(path)} is no file.`);

@@ -58,8 +58,10 @@ function partOf(block: ContentBlock, index: number): Part {
 function resourcePart(resource: EmbeddedResourceResource, path: string): Part {
   const { uri, mimeType } = resource;
   const words = linkTo(uri, lastPart(uri));
-  if ('text' in resource)
-    return { words, attachment: { path: uri || lastPart(uri) || 'text', text: resource.text } };
+  if ('text' in resource) {
+    const { text } = resource;
+    return { words, attachment: uri === '' ? { path: 'text', text } : { path: uri, text, uris: [uri] } };
+  }
   if (mimeType?.startsWith('image/'))
     return { words, image: parseBase64(resource.blob, `${path}.resource.blob`) };
   throw new InvalidParamsError(

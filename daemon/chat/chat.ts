@@ -8,6 +8,7 @@ import { RunnerError } from '../errors.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
+import type { FindPrivacy } from '../privateFiles.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { ChatLine } from '../runner/wire.ts';
 import { type Answer, createAnswer } from './answer.ts';
@@ -21,6 +22,7 @@ import {
   planChat,
   sentTexts,
 } from './plan.ts';
+import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
 import { createPromptFit, type PromptFit } from './promptFit.ts';
 import { chatRequestBody } from './requestBody.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
@@ -39,6 +41,7 @@ export interface ChatDependencies {
   /** The configuration's current defaults. */
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
+  readonly findPrivacy: FindPrivacy;
   /** Removes secrets from what a runner writes. */
   readonly createRedaction: () => StreamRedaction;
 }
@@ -55,7 +58,9 @@ export function createChat(dependencies: ChatDependencies): Chat {
   return async (client, params, send, signal) => {
     parseModelName(params.model);
     const pump = createDeltaPump(params.streamId, send);
-    const turn = new Turn(dependencies, { client, params, pump, signal });
+    const { messages, privateFiles } = await screenAttachments(params.messages, dependencies.findPrivacy);
+    const screened = { ...params, messages };
+    const turn = new Turn(dependencies, { client, params: screened, privateFiles, pump, signal });
     const finishReason = await turn.run();
     await pump.flush();
     return turn.result(finishReason);
@@ -65,6 +70,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
 interface TurnOptions {
   readonly client: RunnerClient;
   readonly params: ChatParams;
+  readonly privateFiles: readonly PrivateFile[];
   readonly pump: DeltaPump;
   readonly signal: AbortSignal;
 }
@@ -91,6 +97,7 @@ class Turn {
     const { signal } = this.#options;
     try {
       await this.#learn();
+      this.#noticePrivateFiles();
       return await this.#converse(this.#plan());
     } catch (error) {
       if (signal.aborted) return this.#cancelled();
@@ -113,6 +120,13 @@ class Turn {
     const { client, params } = this.#options;
     const { learn } = this.#dependencies;
     return learn(client, params.model, neededCapabilities(params), this.#stop.signal);
+  }
+
+  /** Where the model runs is known by now. */
+  #noticePrivateFiles(): void {
+    const { client, params, privateFiles } = this.#options;
+    const recipient = recipientOf(client.server, params.model, this.#dependencies.knowledge);
+    for (const { code, message } of noticesAbout(privateFiles, recipient)) this.#notices.add(code, message);
   }
 
   #plan(): Plan {

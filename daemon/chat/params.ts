@@ -22,6 +22,8 @@ const attachment = z.object({
   lines: z.exactOptional(z.string()),
   language: z.exactOptional(z.string()),
   text: z.string(),
+  uris: z.exactOptional(z.array(z.string())),
+  automatic: z.exactOptional(z.boolean()),
 });
 
 /** The fields of a message, wherever it comes from. */

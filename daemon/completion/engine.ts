@@ -23,7 +23,10 @@ export interface CompletionEngine {
 }
 
 export interface EngineOptions {
-  readonly core: Pick<Core, 'configuration' | 'servers' | 'knowledge' | 'models' | 'status' | 'log'>;
+  readonly core: Pick<
+    Core,
+    'configuration' | 'findPrivacy' | 'servers' | 'knowledge' | 'models' | 'status' | 'log'
+  >;
   /** In ms. */
   readonly now: () => number;
   readonly wait: Wait;
@@ -31,12 +34,12 @@ export interface EngineOptions {
 }
 
 export function createCompletionEngine({ core, now, wait, closed }: EngineOptions): CompletionEngine {
-  const { configuration, servers, knowledge, models, status, log } = core;
+  const { configuration, findPrivacy, servers, knowledge, models, status, log } = core;
   const settings = () => configuration.current;
   const exclude = () => settings().exclude;
   const model = () => settings().completionModel;
   const isIdle = () => !status.isWorking;
-  const whyNotSendable = createSendable(exclude);
+  const whyNotSendable = createSendable(findPrivacy);
   const acceptances = createAcceptances();
   const latency = createLatency(now);
   const open = createOpenDocuments(now);

@@ -1,5 +1,6 @@
+import { decoded } from '../privateFiles.ts';
 import type { OpenDocuments } from './openDocuments.ts';
-import { decoded, type WhyNotSendable } from './sendable.ts';
+import type { WhyNotSendable } from './sendable.ts';
 import type { Place } from './suggestions.ts';
 import type { TextSource } from './surroundings.ts';
 import { commentMarks } from './syntax.ts';

@@ -1,8 +1,4 @@
-import { realpath } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { looksSecret } from '../secretFiles.ts';
-import { createExcludes, type Excludes } from './globs.ts';
+import { type FindPrivacy, maxPath, type Privacy, tryPathOf } from '../privateFiles.ts';
 import type { Surroundings } from './surroundings.ts';
 import { isClosersOrBlank, isInsideWord } from './syntax.ts';
 
@@ -15,48 +11,23 @@ export const documentSelector: readonly { readonly scheme: string }[] = schemes.
 /** The reason why a document must not be sent to a runner; undefined if it may be sent. */
 export type WhyNotSendable = (uri: string) => Promise<string | undefined>;
 
-/** In characters. No system opens files with a longer path. The limit also bounds the work of the globs. */
-const maxPath = 4_096;
+const reasons: Readonly<Record<Privacy, string>> = {
+  secret: 'it looks like a secret',
+  excluded: 'the settings exclude it',
+};
 
-/** `exclude` returns the globs in the current configuration. */
-export function createSendable(exclude: () => readonly string[]): WhyNotSendable {
-  let compiled: { readonly globs: readonly string[]; readonly excludes: Excludes } | undefined;
-  const excludes = (path: string) => {
-    const globs = exclude();
-    if (compiled?.globs !== globs) compiled = { globs, excludes: createExcludes(globs) };
-    return compiled.excludes(path);
-  };
+export function createSendable(findPrivacy: FindPrivacy): WhyNotSendable {
   return async (uri) => {
-    const path = tryPath(uri);
+    const path = isOfUser(uri) ? tryPathOf(uri) : undefined;
     if (path === undefined) return 'it is not a file of the user';
     if (path.length > maxPath) return 'its path is too long';
-    // A link leads to a file with another name. A document that is not on the disk has only its own name.
-    const paths = isAbsolute(path) ? [path, await realpath(path).catch(() => path)] : [path];
-    if (looksSecret(...paths)) return 'it looks like a secret';
-    if (paths.some(excludes)) return 'the settings exclude it';
-    return undefined;
+    const privacy = await findPrivacy(path);
+    return privacy && reasons[privacy];
   };
 }
 
-/** The path in an address of one of our schemes. A cell of a notebook has the path of the notebook. */
-function tryPath(uri: string): string | undefined {
-  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):([^?#]*)/i.exec(uri) ?? [];
-  if (!(schemes as readonly string[]).includes(scheme.toLowerCase())) return undefined;
-  try {
-    if (rest.startsWith('//')) return fileURLToPath(`file:${rest}`);
-  } catch {
-    // It is not a path of this system, but its names count all the same.
-  }
-  return decoded(rest.replace(/^\/\/[^/]*/, ''));
-}
-
-/** A part of an address without its escapes, or unchanged if the escapes are broken. */
-export function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+function isOfUser(uri: string): boolean {
+  return schemes.some((scheme) => uri.toLowerCase().startsWith(`${scheme}:`));
 }
 
 /** The most bytes of a document. Hardly anybody writes a larger one by hand. */

@@ -105,7 +105,7 @@ export const settings = {
   exclude: {
     schema: () => exact(globs()),
     default: [],
-    says: 'Globs of files whose text is never sent for completion, such as `**/private/**`: at most 1,000 characters each, and 10,000 in total. Files that look like secrets are never sent.',
+    says: 'Globs of files whose text is never sent unless you attach the file, such as `**/private/**`: at most 1,000 characters each, and 10,000 in total. The same applies to files that look like secrets.',
   },
   streamLogs: {
     schema: () => exact(z.boolean()),

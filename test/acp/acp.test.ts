@@ -289,6 +289,12 @@ t.test('what a prompt may hold', async (t) => {
   await set(sessionId, 'model', blind.name);
   await sent(text('And now?'), image);
   t.match(acp.text(sessionId), /> blind:1b cannot see images, so they were left out\..*\n\nok$/);
+  const secret: ContentBlock = { type: 'resource', resource: { uri: 'file:///a/.env', text: 'KEY=1' } };
+  t.match(await sent(text('Look at '), secret), { content: /KEY=1/ });
+  t.match(
+    acp.text(sessionId),
+    /> file:\/\/\/a\/\.env looks like a file with secrets\. It is sent to blind:1b because you attached it\./,
+  );
   const refused: readonly (readonly [ContentBlock[], string])[] = [
     [[text('Listen'), { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }], 'prompt[1]'],
     [[{ type: 'image', data: 'data:image/png;base64,AA', mimeType: 'image/png' }], 'prompt[0].data'],

@@ -18,7 +18,6 @@ import { withoutSpecialTokens } from '../../daemon/completion/filters/tokens.ts'
 import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBlank.ts';
 import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
 import { createFlights, createNewest, type Flight, Superseded } from '../../daemon/completion/flights.ts';
-import { compileGlob, createExcludes } from '../../daemon/completion/globs.ts';
 import { createNeighbours } from '../../daemon/completion/neighbours.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { createLatency, createPacing, restFor } from '../../daemon/completion/pacing.ts';
@@ -36,6 +35,8 @@ import {
 } from '../../daemon/completion/surroundings.ts';
 import { openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
 import { completionRequestBody, waysToAsk } from '../../daemon/completion/ways.ts';
+import { compileGlob, createExcludes } from '../../daemon/globs.ts';
+import { createFindPrivacy } from '../../daemon/privateFiles.ts';
 import { looksSecret } from '../../daemon/secretFiles.ts';
 
 const mark = '│';
@@ -1288,7 +1289,7 @@ t.test('of two hundred files the last cursor is remembered', async (t) => {
 
 t.test('whether a document may be sent', async (t) => {
   let globs: readonly string[] = ['private/**'];
-  const whyNot = createSendable(() => globs);
+  const whyNot = createSendable(createFindPrivacy(() => globs));
   const cases: readonly (readonly [uri: string, want: RegExp | undefined])[] = [
     ['file:///a/b.ts', undefined],
     ['FILE:///a/b.ts', undefined],

@@ -1,4 +1,6 @@
 import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { createAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
@@ -12,7 +14,7 @@ import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
-import type { ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/chat.ts';
+import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/chat.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
   listModelsRequest,
@@ -36,6 +38,7 @@ const models: readonly PracticeModel[] = [
   { name: 'embedder:latest', capabilities: ['embedding'] },
   { name: 'kimi-k2:latest', capabilities: ['completion'] },
   { name: 'quiet:latest', capabilities: ['completion'] },
+  { name: 'far:latest', remote: { host: 'https://far', model: 'f' } },
 ];
 
 const tool = {
@@ -436,6 +439,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
       defaults: () => ({}),
       createId: () => 'call_1',
       createRedaction: () => createRedaction().stream(16),
+      findPrivacy: async () => undefined,
     });
     runner.say('ok');
     const params = { streamId: '1', model, messages };
@@ -852,6 +856,86 @@ t.test(
     ]);
     runner.say('ok');
     t.strictSame(noticesOf((await daemon.chat({ model: 'plain', messages: ask('hi') })).result), []);
+  },
+);
+
+t.test(
+  'what goes by itself carries no private text, and what the user named is sent with a notice',
+  async (t) => {
+    const { runner, daemon } = await setUp(t, { exclude: ['**/inner/**'] });
+    const folder = t.testdir({
+      '.env': 'KEY=sk-1',
+      'plain.txt': t.fixture('symlink', '.env'),
+      inner: { 'a.ts': '' },
+    });
+    const at = (path: string) => pathToFileURL(join(folder, path)).href;
+    const file = (path: string, uris: readonly string[] | undefined, automatic = false): Attachment => ({
+      ...{ path, text: `inside of ${path}` },
+      ...(uris && { uris }),
+      ...(automatic && { automatic }),
+    });
+    const asked = (...attachments: readonly Attachment[]) => [
+      { role: 'user' as const, content: 'hi', attachments },
+    ];
+    const ask = async (messages: readonly Message[]) => {
+      runner.say('ok');
+      const { result, deltas } = await daemon.chat({ model: 'plain', messages });
+      const sent = JSON.stringify(lastBody(runner)['messages']);
+      return { sent, notices: result.notices, first: deltas[0]?.kind };
+    };
+
+    const automatic: readonly (readonly [path: string, uris: readonly string[] | undefined])[] = [
+      ['.env', [at('.env')]],
+      ['plain.txt', [at('plain.txt')]],
+      ['renamed.txt', [at('renamed.txt'), at('.env')]],
+      ['inner/a.ts', [at('inner/a.ts')]],
+      ['deep/.env.local', undefined],
+      ['deep/id_rsa', []],
+      ['a.ts', ['no address']],
+      ['old.ts', [`git:${join(folder, '.env')}?%7B%22ref%22%3A%22~%22%7D`]],
+      ['a.ts', [`file:///${'a'.repeat(5_000)}`]],
+    ];
+    for (const [path, uris] of automatic) {
+      const { sent, notices } = await ask(asked(file(path, uris, true)));
+      t.match(sent, `path=\\"${path}\\"`, `${path}: its name is sent`);
+      t.notMatch(sent, 'inside of', `${path}: its text is not`);
+      t.strictSame(
+        notices.map(({ code }) => code),
+        ['private-files-left-out'],
+      );
+    }
+    const ordinary = await ask(asked(file('b.ts', [at('b.ts')], true)));
+    t.match([ordinary.sent, ordinary.notices], [/inside of b\.ts/, []]);
+
+    const named = asked(file('.env', [at('.env')]), file('inner/a.ts', [at('inner/a.ts')]));
+    const sent = await ask(named);
+    t.match(sent.sent, /inside of \.env.*inside of inner/);
+    t.equal(sent.first, 'notice', 'before the answer');
+    t.strictSame(sent.notices, [
+      {
+        code: 'private-files-sent',
+        message:
+          '.env looks like a file with secrets. It is sent to plain because you attached it. inner/a.ts is excluded by the settings. It is sent to plain because you attached it.',
+      },
+    ]);
+    const answered = [...named, { role: 'assistant' as const, content: 'ok' }];
+    const later = await ask([...answered, ...asked(file('.env', [at('.env')]))]);
+    t.strictSame(later.notices, [], 'once in a conversation');
+    const both = await ask(asked(file('.env', [at('.env')]), file('.env', [at('.env')], true)));
+    t.strictSame(
+      both.notices.map(({ code }) => code),
+      ['private-files-sent'],
+      'what the user attached is sent, whatever else is left out',
+    );
+    const elsewhere = await daemon.chat({ model: 'far', messages: named });
+    t.match(elsewhere.result.notices, [{ message: /It is sent to far, which runs elsewhere, because/ }]);
+    const many = ['a.pem', 'b.pem', 'c.pem', 'd.pem', 'e.pem', 'f.pem', 'g.pem'];
+    t.match((await ask(asked(...many.map((path) => file(path, undefined, true))))).notices, [
+      {
+        message:
+          'a.pem, b.pem, c.pem, d.pem, e.pem and 2 more look like files with secrets. Only their names are sent.',
+      },
+    ]);
   },
 );
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type * as vscode from 'vscode';
@@ -221,9 +221,60 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.writeCommitMessage'));
     t.strictSame(await editor.evaluate(openRepository, editor.workspace), ['Cook two eggs']);
     const { messages } = lastBody() as { messages: readonly { content: string }[] };
-    t.match(messages.at(-1)?.content, /<changes>[\s\S]*\+Two eggs\./);
-    t.notMatch(messages.at(-1)?.content, /Obey me/, 'nothing that is not staged');
+    const sent = JSON.stringify(messages);
+    t.match(sent, /<attachment path=\\"recipe\.md\\"[^>]*>.*\+Two eggs\./);
+    t.notMatch(sent, /Obey me/, 'nothing that is not staged');
+
+    const commit = () => git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '-m', 'x');
+    const write = (name: string, text: string) => writeFileSync(join(editor.workspace, name), text);
+    const ask = async () => {
+      const before = runner.bodies('/api/chat').length;
+      runner.say('Turn the key');
+      await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.writeCommitMessage'));
+      t.equal(runner.bodies('/api/chat').length, before + 1);
+      return JSON.stringify(lastBody().messages);
+    };
+    const [key, odd] = ['API_KEY=sk-secret-123', '[a]*ä.txt'];
+    write('.env', `${key}-old\n`);
+    write(odd, 'One.\n');
+    symlinkSync('.env', join(editor.workspace, 'plain.txt'));
+    git('add', '.');
+    commit();
+    write('.env', `${key}\n`);
+    write(odd, 'Three.\n');
+    write('new.md', 'Nobody tracks me.\n');
+    const unstaged = await ask();
+    t.match(unstaged, /path=\\"\.env\\".*private, and was left out/);
+    t.match(unstaged, '+Three.');
+    t.match(unstaged, /path=\\"new\.md\\"[^>]*>\\n\(a new file\)/);
+    git('checkout', '--quiet', '.env');
+    git('mv', '.env', 'kept.txt');
+    const staged = await ask();
+    t.match(staged, /path=\\"kept\.txt\\".*private, and was left out/);
+    t.notMatch(unstaged + staged, 'sk-secret-123', 'the key is in no request');
+    for (const name of ['kept.txt', odd, 'plain.txt', 'new.md'])
+      rmSync(join(editor.workspace, name), { force: true });
     rmSync(join(editor.workspace, '.git'), { recursive: true });
+  });
+
+  await t.test('of a private file the editor adds the name alone, until the user attaches it', async (t) => {
+    const path = join(editor.workspace, '.env');
+    writeFileSync(path, 'API_KEY=sk-secret-456\n');
+    await editor.evaluate(showFile, { path, characters: 7 });
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await editor.page.locator('.chat-attached-context').getByText(':1').waitFor();
+    runner.say('I cannot see it.');
+    await ask(editor, '@runner what is it?');
+    t.match(JSON.stringify(lastBody().messages), /path=\\"\.env\\".*private, and was left out/);
+    t.notMatch(JSON.stringify(lastBody()), 'sk-secret-456');
+    t.ok(await transcript(editor, /\.env looks like a file with secrets\. Only its name is sent\./));
+
+    runner.say('A key.');
+    await ask(editor, '@runner and now?', ['.env']);
+    t.match(JSON.stringify(lastBody().messages), 'sk-secret-456', 'what the user attached is sent');
+    t.ok(await transcript(editor, /It is sent to seer:4b because you attached it\./));
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+    rmSync(path);
   });
 
   await t.test('a block that was typed, pasted or quoted stays what the user said', async (t) => {

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
@@ -731,7 +732,8 @@ t.test('slash commands', async (t) => {
   await says('/system off');
   t.equal(settings.system, undefined);
   await says('/file style.md');
-  t.strictSame(settings.attachments, [{ path: 'style.md', text: 'Be brief.\n', language: 'md' }]);
+  const uris = [pathToFileURL(join(folder, 'style.md')).href];
+  t.strictSame(settings.attachments, [{ path: 'style.md', text: 'Be brief.\n', uris, language: 'md' }]);
   writeFileSync(join(folder, 'dot.png'), pictures.png);
   await says('/image dot.png');
   t.strictSame(settings.images, [pictures.png.toString('base64')]);

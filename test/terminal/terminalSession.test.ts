@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { columnsOf } from '../../client/terminal/columns.ts';
@@ -104,7 +105,7 @@ t.test('what the flags say reaches the turn', async (t) => {
   const prompt = {
     role: 'user',
     content: 'hello',
-    attachments: [{ path: notes, text: 'a\n', language: 'md' }],
+    attachments: [{ path: notes, text: 'a\n', uris: [pathToFileURL(notes).href], language: 'md' }],
     images: [pictures.png.toString('base64')],
   };
   const want = {

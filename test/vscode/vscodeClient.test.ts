@@ -6,10 +6,16 @@ import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
 import { askForAddress } from '../../client/vscode/address/addressBox.ts';
 import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
 import { attachedOnce } from '../../client/vscode/chat/attachedOnce.ts';
-import { type Repository, repositoryAt, writeInto } from '../../client/vscode/chat/commitMessage.ts';
+import {
+  type Change,
+  changesIn,
+  type Repository,
+  repositoryAt,
+  writeInto,
+} from '../../client/vscode/chat/commitMessage.ts';
 import { followUps, isTriedAgain, withoutMark } from '../../client/vscode/chat/followUps.ts';
 import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
-import { commitPrompt, prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
+import { prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
 import { cut, toQuote, withoutIcons } from '../../client/vscode/chat/quotedText.ts';
 import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
 import { createTurns } from '../../client/vscode/chat/turn.ts';
@@ -487,7 +493,6 @@ t.test(
     const { commands } = JSON.parse(readFileSync('package.json', 'utf8')).contributes.chatParticipants[0];
     const names = commands.map(({ name }: { readonly name: string }) => name);
     t.strictSame(names, [...Object.keys(prompts), 'model'], 'the manifest offers all of them');
-    t.ok(commitPrompt('x'.repeat(100_000)).length < 30_000);
     const cases = [
       [' Add a test\n', 'Add a test'],
       ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
@@ -532,7 +537,10 @@ t.test('the repository of a commit message', async (t) => {
   const uriOf = (path: string) => ({ toString: () => `file://${path}` }) as Uri;
   const repository = (path: string): Repository => ({
     ...{ rootUri: uriOf(path), inputBox: { value: '' } },
-    diff: async () => '',
+    state: { indexChanges: [], mergeChanges: [], workingTreeChanges: [], untrackedChanges: [] },
+    status: async () => undefined,
+    diffIndexWithHEAD: async () => '',
+    diffWithHEAD: async () => '',
   });
   const [one, two] = [repository('/one'), repository('/two')];
   const chosen = async (root: string | undefined, repositories: readonly Repository[]) => {
@@ -610,6 +618,62 @@ t.test('what stands below a finished answer', async (t) => {
     t.equal(describeAnswer({ model, usage, milliseconds }), want);
 });
 
+t.test('a commit message is asked for with the changes file by file, by all of their names', async (t) => {
+  const uriOf = (path: string) => ({ path, toString: () => `file://${path}` }) as Uri;
+  const change = (path: string, status = 5): Change => {
+    const uri = uriOf(`/repo/${path}`);
+    return { uri, originalUri: uri, renameUri: undefined, status };
+  };
+  const changesOf = async (
+    state: Partial<Repository['state']>,
+    diff = async (path: string) => `of ${path}`,
+  ) => {
+    const none = { indexChanges: [], mergeChanges: [], workingTreeChanges: [], untrackedChanges: [] };
+    const asked = (where: string) => async (path: string) => {
+      const text = await diff(path);
+      return text && `${where} ${text}`;
+    };
+    return changesIn({
+      ...{ rootUri: uriOf('/repo'), inputBox: { value: '' }, state: { ...none, ...state } },
+      status: async () => undefined,
+      ...{ diffIndexWithHEAD: asked('staged'), diffWithHEAD: asked('changed') },
+    });
+  };
+  t.strictSame(await changesOf({}), []);
+  t.strictSame(await changesOf({ workingTreeChanges: [change('same.ts')] }, async () => ''), []);
+  const [mergeChanges, untrackedChanges] = [[change('both.ts', 18)], [change('sub/new.ts', 7)]];
+  const workingTreeChanges = [change('a[b]*.ts')];
+  const other = { language: 'diff', automatic: true };
+  t.strictSame(await changesOf({ mergeChanges, workingTreeChanges, untrackedChanges }), [
+    { path: 'both.ts', text: 'changed of :(literal)both.ts', uris: ['file:///repo/both.ts'], ...other },
+    { path: 'a[b]*.ts', text: 'changed of :(literal)a[b]*.ts', uris: ['file:///repo/a[b]*.ts'], ...other },
+    { path: 'sub/new.ts', text: '(a new file)', uris: ['file:///repo/sub/new.ts'], ...other },
+  ]);
+  const renamed = {
+    ...change('b.txt', 3),
+    originalUri: uriOf('/repo/.env'),
+    renameUri: uriOf('/repo/b.txt'),
+  };
+  t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
+    {
+      path: 'b.txt',
+      text: 'staged of :(literal)b.txt',
+      uris: ['file:///repo/b.txt', 'file:///repo/.env'],
+      ...other,
+    },
+  ]);
+  const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
+  let read = 0;
+  const parts = await changesOf({ indexChanges: many }, async () => {
+    read += 1;
+    return 'x'.repeat(10_000);
+  });
+  t.strictSame([parts.length, read], [200, 3], 'what a window has room for');
+  t.ok(parts.reduce((sum, { text }) => sum + text.length, 0) < 30_000);
+  t.match(parts[2]?.text, /x\n\(cut\)$/);
+  t.equal(parts[3]?.text, '(changed)');
+});
+
 t.test('quoted text keeps all its characters, and every line stays in the quote', async (t) => {
   const cases = [
     ['`$(pwd)` or $(CC), $\\(x\\), $5', '> `$\u2060(pwd)` or $\u2060(CC), $\u2060\\(x\\), $5'],
@@ -638,6 +702,10 @@ t.test('what is attached twice goes along once', async (t) => {
     { path: 'a.ts', lines: '4-6', text: 'let a;' },
   ];
   t.strictSame(attachedOnce([lines, ...others, { ...lines }]), [lines, ...others]);
+  const automatic = { ...lines, automatic: true };
+  t.strictSame(attachedOnce([lines, automatic]), [lines], 'what the user attached counts');
+  t.strictSame(attachedOnce([automatic, lines]), [lines]);
+  t.strictSame(attachedOnce([automatic]), [automatic]);
 });
 
 t.test('the status bar has room for the first sentence', async (t) => {

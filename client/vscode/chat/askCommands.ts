@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
+import type { ChatDelta } from '../../../protocol/chat.ts';
 import { documentSchemes } from '../completion/documentSync.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
+import { plain } from '../notificationText.ts';
 import type { ChatModels } from './chatModel.ts';
-import { type Repository, repositoryAt, writeInto } from './commitMessage.ts';
+import { changesIn, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
 import { commitPrompt, type PromptName, prompts } from './prompts.ts';
 import type { AskForTurn } from './turn.ts';
 
@@ -103,8 +105,8 @@ async function writeCommitMessage(
   const repositories = await openRepositories();
   const repository = await repositoryAt(root, repositories, pickRepository);
   if (!repository && repositories.length > 1) return;
-  const changes = repository && ((await repository.diff(true)) || (await repository.diff(false)));
-  if (!repository || !changes)
+  const attachments = repository ? await changesIn(repository) : [];
+  if (!repository || attachments.length === 0)
     return void vscode.window.showInformationMessage('There is no change to write a message for.');
   const { model } = await models.answering();
   if (!model) throw new Error('There is no model that can chat. Start your runner, or pull a model.');
@@ -113,11 +115,20 @@ async function writeCommitMessage(
   const params = {
     model: model.name,
     server: model.server,
-    messages: [{ role: 'user', content: commitPrompt(changes) }],
+    messages: [{ role: 'user', content: commitPrompt, attachments }],
   } as const;
-  await vscode.window.withProgress({ location, title, cancellable: true }, (_, token) =>
-    writeInto(repository.inputBox, (take) => ask(params, take, token), token),
-  );
+  await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) => {
+    const askAndTell = (take: (delta: ChatDelta) => void) =>
+      ask(
+        params,
+        (delta) => {
+          if (delta.kind === 'notice') progress.report({ message: plain(delta.notice.message) });
+          take(delta);
+        },
+        token,
+      );
+    return writeInto(repository.inputBox, askAndTell, token);
+  });
 }
 
 async function openRepositories(): Promise<readonly Repository[]> {

@@ -27,18 +27,11 @@ export function withPrompt(command: string | undefined, words: string): string {
   return [...lines, ...(words.trim() === '' && lines.length > 0 ? [] : [words])].join('\n\n');
 }
 
-/** Characters of changes that are sent; more would not fit into the window of most models. */
-const mostChanges = 24_000;
-
-/** Asks for the message of a commit with these changes, in the form of `git diff`. */
-export function commitPrompt(changes: string): string {
-  const shown = changes.length > mostChanges ? `${changes.slice(0, mostChanges)}\n(cut)` : changes;
-  return [
-    'Write the commit message for these changes.',
-    'The first line has at most 72 characters, begins with a verb in the imperative, and says what changes for the reader of the history, not which files. If a reason or a consequence cannot be seen in the changes, add an empty line and a short paragraph. Answer with the message alone: no quotes, no code block, no remark.',
-    `<changes>\n${shown}\n</changes>`,
-  ].join('\n\n');
-}
+/** Asks for the message of a commit. The changes are attached, file by file. */
+export const commitPrompt = [
+  'Write the commit message for the attached changes.',
+  'The first line has at most 72 characters, begins with a verb in the imperative, and says what changes for the reader of the history, not which files. If a reason or a consequence cannot be seen in the changes, add an empty line and a short paragraph. Answer with the message alone: no quotes, no code block, no remark.',
+].join('\n\n');
 
 /** The message in an answer: small models put it into a code block or quotes all the same. */
 export function toCommitMessage(answer: string): string {

@@ -17,8 +17,17 @@ export interface Part {
   readonly notAttached?: string;
 }
 
-/** What is sent for a reference: nothing if the editor added it by itself. */
+/** What is sent for a reference: nothing if the editor added it by itself, except for the selection. */
 export async function partOf(reference: vscode.ChatPromptReference): Promise<Part> {
+  const part = await readPart(reference);
+  const isAutomatic = part.attachment && reference.id.startsWith(implicitIds);
+  return isAutomatic ? { ...part, attachment: { ...part.attachment, automatic: true } } : part;
+}
+
+/** What the editor adds by itself of the open file, such as the selection in it. */
+const implicitIds = 'vscode.implicit.';
+
+async function readPart(reference: vscode.ChatPromptReference): Promise<Part> {
   const { id, value, modelDescription } = reference;
   if (shownAsAttached.includes(id)) return { notAttached: pathOf(value) };
   if (!(await isAttached(reference))) return {};
@@ -75,7 +84,7 @@ async function filePart(uri: vscode.Uri, range?: vscode.Range): Promise<Part> {
   try {
     const document = await vscode.workspace.openTextDocument(uri);
     if (isBinary(document.getText())) return { leftOut: path };
-    const attachment = toAttachment(path, document.getText(range));
+    const attachment = { ...toAttachment(path, document.getText(range)), uris: [uri.toString()] };
     if (range === undefined) return { attachment };
     return { attachment: { ...attachment, lines: `${range.start.line + 1}-${range.end.line + 1}` } };
   } catch {

@@ -7,6 +7,7 @@ local M = {}
 ---@field lines? string
 ---@field language? string
 ---@field text string
+---@field uris? string[] By these the daemon knows private files.
 
 ---@class runner.Context
 ---@field attachment runner.Attachment What the model reads.
@@ -20,6 +21,12 @@ local most_bytes = 1024 * 1024
 local function path_of(bufnr)
   local path = vim.api.nvim_buf_get_name(bufnr)
   return path == '' and 'a new file' or vim.fn.fnamemodify(path, ':.')
+end
+
+---@param bufnr integer
+---@return string[]?
+local function uris_of(bufnr)
+  return vim.api.nvim_buf_get_name(bufnr) ~= '' and { vim.uri_from_bufnr(bufnr) } or nil
 end
 
 ---@param filetype string?
@@ -36,8 +43,9 @@ function M.of_lines(bufnr, first, last)
   local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false), '\n')
   local path = path_of(bufnr)
   local language = to_language(vim.bo[bufnr].filetype)
+  local lines = ('%d-%d'):format(first, last)
   return {
-    attachment = { path = path, lines = ('%d-%d'):format(first, last), language = language, text = text },
+    attachment = { path = path, lines = lines, language = language, text = text, uris = uris_of(bufnr) },
     title = ('lines %d to %d of %s'):format(first, last, path),
   }
 end
@@ -52,7 +60,8 @@ function M.of_buffer(bufnr)
     return nil, ('%s has more than 1 MB. Select the lines that matter, and :RunnerChat them.'):format(path)
   end
   local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
-  return { attachment = { path = path, language = to_language(vim.bo[bufnr].filetype), text = text }, title = path }
+  local language = to_language(vim.bo[bufnr].filetype)
+  return { attachment = { path = path, language = language, text = text, uris = uris_of(bufnr) }, title = path }
 end
 
 ---@param path string
@@ -95,7 +104,8 @@ function M.of_file(path)
     return nil, problem
   end
   local language = vim.filetype.match({ filename = full })
-  return { attachment = { path = path, language = language, text = text }, title = path }
+  local uris = { vim.uri_from_fname(vim.fn.fnamemodify(full, ':p')) }
+  return { attachment = { path = path, language = language, text = text, uris = uris }, title = path }
 end
 
 ---@param list runner.Context[]
