@@ -164,12 +164,13 @@ await build({
     stdioLibrary: 'docs-service/mcp/stdioLibrary.ts',
     fontCoverage: 'docs-service/formats/pdf/fontCoverage.ts',
     mcpProtocol: 'docs-service/mcp/mcpProtocol.ts',
+    sanitisedMarkdown: 'docs-service/formats/markdown/sanitisedMarkdown.ts',
     indexWorker: 'docs-service/index/sqlite/indexWorker.ts',
     renderWorker: 'docs-service/formats/renderWorker.ts',
   },
   outdir: 'dist/docs-service',
-  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it.
-  plugins: [inAscii, loadedLater('mcpProtocol')],
+  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it, or searches there.
+  plugins: [inAscii, loadedLater('mcpProtocol'), loadedLater('sanitisedMarkdown')],
 });
 mkdirSync('dist/docs-service/fonts', { recursive: true });
 for (const [folder, files] of Object.entries({

@@ -69,13 +69,15 @@ export const searchDocs = defineTool({
       library.notice(),
     ]);
     return withoutUndefined({
-      results: items.map(({ document, snippet }) => ({
-        slug: document.slug,
-        title: document.title,
-        type: document.type,
-        snippet,
-        tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
-      })),
+      results: await Promise.all(
+        items.map(async ({ document, snippet }) => ({
+          slug: document.slug,
+          title: document.title,
+          type: document.type,
+          snippet: await harmless(snippet),
+          tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
+        })),
+      ),
       total,
       ...(approximate ? { approximate } : {}),
       limit,
@@ -84,3 +86,14 @@ export const searchDocs = defineTool({
     });
   },
 });
+
+/** An excerpt begins and ends anywhere, so it is sanitised by itself. It is left out if nobody could render it. */
+async function harmless(excerpt: string): Promise<string> {
+  const { sanitiseMarkdown } = await import('../formats/markdown/sanitisedMarkdown.ts');
+  try {
+    return sanitiseMarkdown(excerpt);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'Unrenderable') return '';
+    throw error;
+  }
+}

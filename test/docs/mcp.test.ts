@@ -5,6 +5,7 @@ import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
 import type { Rendition, Renditions } from '../../docs-service/formats/renditions.ts';
 import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
 import { openTestApp, type TestApp } from '../support/docsApp.ts';
+import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
 
@@ -21,8 +22,8 @@ const files = {
 
 type Options = Parameters<typeof openTestApp>;
 
-async function openMcp(t: Options[0], overrides: Options[2] = {}) {
-  const test = await openTestApp(t, files, overrides);
+async function openMcp(t: Options[0], overrides: Options[2] = {}, more: Options[1] = {}) {
+  const test = await openTestApp(t, { ...files, ...more }, overrides);
   return { ...test, url: await listenForMcp(test.app) };
 }
 
@@ -75,6 +76,28 @@ t.test('what a client is shown', async (t) => {
   await t.rejects(client.getPrompt({ name: 'answer_from_docs' }), { code: -32_602 });
   await t.rejects(client.getPrompt({ name: 'other' }), { code: -32_602, message: /answer_from_docs/ });
   await t.rejects(client.callTool({ name: 'delete_docs' }), { code: -32_602, message: /There is no tool/ });
+});
+
+t.test('an excerpt is harmless by itself', async (t) => {
+  const hostile = {
+    'tag.md': 'needle <img src=x title="\n| a | b | c |\n|---|---|\n" onerror=alert(1)>',
+    'link.md': '[needle](\n javascript:alert(1)\n)| a | b |\n|---|---|\n| ',
+    'fence.md': `\`\`\`\n${'code '.repeat(100)}\n<img src=x onerror=alert(1)> needle\n\`\`\``,
+    'deep.md': `${'>'.repeat(200)} needle <b>`,
+    'good.md': 'A [needle](first.md) in `Map<string>`.',
+  };
+  const { url, createToken } = await openMcp(t, {}, hostile);
+  const client = await connectClient(t, url, await createToken());
+  const { structuredContent } = await client.callTool({
+    name: 'search_docs',
+    arguments: { query: 'needle' },
+  });
+  const { results } = structuredContent as { results: { slug: string; snippet: string }[] };
+  t.equal(results.length, 5);
+  for (const { slug, snippet } of results)
+    for (const { name, print } of markdownReaders)
+      t.strictSame(unlistedIn(print(snippet)), [], `${slug}, read by ${name}`);
+  t.equal(results.find(({ slug }) => slug === 'good')?.snippet, hostile['good.md']);
 });
 
 t.test('the tools', async (t) => {

@@ -24,6 +24,8 @@ export function sanitiseMarkdown(source: string): string {
 const maxRounds = 8;
 
 function untilStable(source: string): string {
+  // Without these two there is no tag, no link and no picture.
+  if (!/[<[]/.test(source)) return source;
   let text = source;
   for (let round = 0; round < maxRounds; round += 1) {
     const before = text;
@@ -77,7 +79,7 @@ function edit(text: string, tokens: readonly Token[]): string {
 /** Each failed search for a token costs a pass through the rest of the text. */
 const maxLost = 200;
 
-/** The last resort. Without these two characters there is no tag, no link and no picture: marks are shown as they are. */
+/** The last resort: marks are shown as they are. */
 function disarm(text: string): string {
   return text.replaceAll('<', '&lt;').replaceAll('[', '&#91;');
 }
