@@ -8,13 +8,13 @@ import t, { type Test } from 'tap';
 import { createClientDocuments, type Requester } from '../../docs-service/auth/clientDocuments.ts';
 import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
 import { createDnsLookup, isPublicAddress } from '../../protocol/base/publicHosts.ts';
-import { type Certificate, createCertificate } from '../support/certificates.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { needs } from '../support/parts.ts';
 
 const names = ['app.example.org', 'other.example.org'];
 /** Addresses that belong to nobody's test; what is sent to them goes to this machine. */
 const [publicAddress, secondAddress] = ['93.184.216.34', '93.184.216.35'];
-const certificate: Certificate = await createCertificate(t, names);
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -26,6 +26,7 @@ interface Outside {
 
 /** A server that passes for one of the public network. */
 async function serveOutside(t: Test, answer: Answer): Promise<Outside> {
+  const certificate = await createCertificate(t, names);
   const requests: IncomingMessage[] = [];
   const server = createServer(certificate, (request, response) => {
     requests.push(request);
@@ -146,7 +147,7 @@ t.test('what is never asked, whatever its name leads to', async (t) => {
   t.equal(resolved, 0, 'no name was looked up');
 });
 
-t.test('names that lead where nothing is asked', async (t) => {
+t.test('names that lead where nothing is asked', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({}));
   const cases: readonly { name: string; answers: readonly string[]; kind: string }[] = [
     { name: 'this machine', answers: ['127.0.0.1'], kind: 'refused' },
@@ -233,30 +234,34 @@ t.test('names are looked up in the DNS, and nowhere else', async (t) => {
   await t.rejects(fetch(new URL('https://none.example.org/')), failsWith({ message: /no server named/ }));
 });
 
-t.test('a name that leads elsewhere the second time is asked where it was checked', async (t) => {
-  const { origin, requests, options } = await serveOutside(t, json({ a: 1 }));
-  const answers = [[publicAddress], ['127.0.0.1'], [secondAddress]];
-  const reached: string[] = [];
-  const fetch = createOutsideFetch({
-    ...options,
-    resolve: async () => answers.shift() ?? [],
-    reach: (address) => {
-      reached.push(address);
-      return '127.0.0.1';
-    },
-  });
-  t.strictSame((await fetch(new URL(origin))).content, { a: 1 });
-  await t.rejects(fetch(new URL(origin)), failsWith({ kind: 'refused' }), 'each request is checked');
-  t.strictSame((await fetch(new URL(origin))).content, { a: 1 });
-  t.strictSame(
-    reached,
-    [publicAddress, secondAddress],
-    'it went to what was checked, and looked nothing up again',
-  );
-  t.equal(new Set(requests.map(({ socket }) => socket)).size, 2, 'each time by a connection of its own');
-});
+t.test(
+  'a name that leads elsewhere the second time is asked where it was checked',
+  needs('openssl'),
+  async (t) => {
+    const { origin, requests, options } = await serveOutside(t, json({ a: 1 }));
+    const answers = [[publicAddress], ['127.0.0.1'], [secondAddress]];
+    const reached: string[] = [];
+    const fetch = createOutsideFetch({
+      ...options,
+      resolve: async () => answers.shift() ?? [],
+      reach: (address) => {
+        reached.push(address);
+        return '127.0.0.1';
+      },
+    });
+    t.strictSame((await fetch(new URL(origin))).content, { a: 1 });
+    await t.rejects(fetch(new URL(origin)), failsWith({ kind: 'refused' }), 'each request is checked');
+    t.strictSame((await fetch(new URL(origin))).content, { a: 1 });
+    t.strictSame(
+      reached,
+      [publicAddress, secondAddress],
+      'it went to what was checked, and looked nothing up again',
+    );
+    t.equal(new Set(requests.map(({ socket }) => socket)).size, 2, 'each time by a connection of its own');
+  },
+);
 
-t.test('what is sent along', async (t) => {
+t.test('what is sent along', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({ a: 1 }, { 'set-cookie': 'a=b' }));
   const proxied: unknown[] = [];
   const proxy = createTcpServer((socket) => proxied.push(socket.destroy()));
@@ -284,7 +289,7 @@ t.test('what is sent along', async (t) => {
   t.equal(proxied.length, 0, 'no proxy is asked');
 });
 
-t.test('answers that are no document', async (t) => {
+t.test('answers that are no document', needs('openssl'), async (t) => {
   const body = JSON.stringify({ a: 'x'.repeat(70_000) });
   const cases: readonly { name: string; answer: Answer; message: RegExp }[] = [
     ...[301, 302, 307, 308].map((status) => ({
@@ -369,7 +374,7 @@ t.test('answers that are no document', async (t) => {
   }
 });
 
-t.test('answers that are one', async (t) => {
+t.test('answers that are one', needs('openssl'), async (t) => {
   const deep = '['.repeat(30_000) + ']'.repeat(30_000);
   const cases: readonly { name: string; answer: Answer; want?: unknown }[] = [
     { name: 'JSON', answer: json({ a: 'é' }), want: { a: 'é' } },
@@ -390,7 +395,7 @@ t.test('answers that are one', async (t) => {
   }
 });
 
-t.test('only a certificate for the name counts', async (t) => {
+t.test('only a certificate for the name counts', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({}));
   const { ca: _ca, ...strangers } = options;
   const unknown = createOutsideFetch(strangers)(new URL(origin));
@@ -404,7 +409,7 @@ t.test('only a certificate for the name counts', async (t) => {
   t.equal(requests.length, 0);
 });
 
-t.test('who takes too long', async (t) => {
+t.test('who takes too long', needs('openssl'), async (t) => {
   const drip: Answer = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const timer = setInterval(() => response.write(' '), 20);
@@ -428,7 +433,7 @@ t.test('who takes too long', async (t) => {
   );
 });
 
-t.test('one request at a time for a host, and a bounded number of all', async (t) => {
+t.test('one request at a time for a host, and a bounded number of all', needs('openssl'), async (t) => {
   const held: ServerResponse[] = [];
   const arrived: (() => void)[] = [];
   const { origin, requests, options } = await serveOutside(t, (_request, response) => {
