@@ -58,7 +58,7 @@ export class Openings {
   constructor(names: OpeningNames) {
     const all = openingsOf(names);
     this.longest = Math.max(0, ...all.map((opening) => opening.literal.length)) + 1;
-    for (const opening of all) this.#add(opening);
+    for (const opening of all) this.#add(candidateOf(opening));
     // A call without its open tag begins a line with its brace.
     if (names.withCalls) this.begins[openBrace] = lineStart;
     for (const code of [less, newline, tick, backslash]) this.stops[code] = 1;
@@ -78,37 +78,37 @@ export class Openings {
       first === less ? this.#bySecond.get(text.charCodeAt(at + 1)) : this.#byFirst.get(first);
     if (candidates === undefined) return 'none';
     if (first === less && at + 2 >= text.length)
-      return candidates.some((opening) => beginsLine || !isLineStart(opening)) ? 'more' : 'none';
+      return candidates.some(({ isWord }) => beginsLine || !isWord) ? 'more' : 'none';
     if (first === less && !this.#thirds.has(pairOf(text, at + 1))) return 'none';
     let answer: Match = 'none';
-    for (const opening of candidates) {
-      if (!beginsLine && isLineStart(opening)) continue;
-      const match = matchOne(text, at, opening);
-      if (match === 'whole') return opening;
+    for (const candidate of candidates) {
+      if (!beginsLine && candidate.isWord) continue;
+      const match = matchOne(text, at, candidate);
+      if (match === 'whole') return candidate.opening;
       if (match === 'part') answer = 'more';
     }
     return answer;
   }
 
-  #add(opening: Opening): void {
-    const first = opening.literal.charCodeAt(0);
+  #add(candidate: Candidate): void {
+    const { literal } = candidate;
+    const first = literal.charCodeAt(0);
     const list = first === less ? this.#bySecond : this.#byFirst;
-    const code = first === less ? opening.literal.charCodeAt(1) : first;
-    list.add(code, opening);
-    if (first === less) this.#addThird(opening);
-    if (first === less && ignoresCase(opening)) list.add(upper(code), opening);
+    const code = first === less ? literal.charCodeAt(1) : first;
+    list.add(code, candidate);
+    if (first === less) this.#addThird(candidate);
+    if (first === less && candidate.ignoresCase) list.add(upper(code), candidate);
     if (first === less || first >= 128) return;
-    if (isLineStart(opening)) this.begins[first] ||= lineStart;
+    if (candidate.isWord) this.begins[first] ||= lineStart;
     else this.begins[first] = anywhere;
   }
 
-  #addThird(opening: Opening): void {
-    const { literal } = opening;
+  #addThird({ literal, ignoresCase }: Candidate): void {
     // After a name of one character, the third character is the one that ends the name.
     const ends = literal.length === 2 ? [...'> /\t\n\r'].map((end) => literal + end) : [literal];
     for (const one of ends) {
       this.#thirds.add(pairOf(one, 1));
-      if (!ignoresCase(opening)) continue;
+      if (!ignoresCase) continue;
       for (const [a, b] of [
         [one[1]?.toUpperCase(), one[2]],
         [one[1], one[2]?.toUpperCase()],
@@ -119,21 +119,45 @@ export class Openings {
   }
 }
 
-/** Openings by the code of a character. The few codes beyond ASCII would make an array slow. */
-class ByCharacter {
-  readonly #ascii: (Opening[] | undefined)[] = Array.from({ length: 128 });
-  readonly #others = new Map<number, Opening[]>();
+/** An opening, with what matching asks of it again and again. */
+interface Candidate {
+  readonly opening: Opening;
+  readonly literal: string;
+  /** Whether it counts only at the beginning of a line. */
+  readonly isWord: boolean;
+  readonly ignoresCase: boolean;
+  /** Whether it is the name of an element, after which its attributes may follow. */
+  readonly hasAttributes: boolean;
+}
 
-  get(code: number): readonly Opening[] | undefined {
+function candidateOf(opening: Opening): Candidate {
+  const ignoresCase = opening.kind === 'thinking' || opening.kind === 'thinkingClose';
+  const isElement =
+    opening.kind === 'context' ? opening.close === undefined : opening.kind === 'contextClose';
+  return {
+    opening,
+    literal: opening.literal,
+    isWord: isWord(opening),
+    ignoresCase,
+    hasAttributes: isElement || ignoresCase,
+  };
+}
+
+/** Candidates by the code of a character. The few codes beyond ASCII would make an array slow. */
+class ByCharacter {
+  readonly #ascii: (Candidate[] | undefined)[] = Array.from({ length: 128 });
+  readonly #others = new Map<number, Candidate[]>();
+
+  get(code: number): readonly Candidate[] | undefined {
     return code < 128 ? this.#ascii[code] : this.#others.get(code);
   }
 
-  add(code: number, opening: Opening): void {
+  add(code: number, candidate: Candidate): void {
     const known = code < 128 ? this.#ascii[code] : this.#others.get(code);
     if (known !== undefined) {
-      if (known.at(-1) !== opening) known.push(opening);
-    } else if (code < 128) this.#ascii[code] = [opening];
-    else this.#others.set(code, [opening]);
+      if (known.at(-1) !== candidate) known.push(candidate);
+    } else if (code < 128) this.#ascii[code] = [candidate];
+    else this.#others.set(code, [candidate]);
   }
 }
 
@@ -142,7 +166,7 @@ function pairOf(text: string, at: number): number {
   return text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
 }
 
-function isLineStart(opening: Opening): boolean {
+function isWord(opening: Opening): boolean {
   if (opening.kind === 'call') return opening.tag.lineStart === true;
   return (
     (opening.kind === 'thinkingMark' || opening.kind === 'thinkingMarkClose') && /^\w/.test(opening.literal)
@@ -211,33 +235,25 @@ function isElementName(name: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.:-]{0,127}$/u.test(name);
 }
 
-function matchOne(text: string, at: number, opening: Opening): 'whole' | 'part' | 'none' {
-  const { literal } = opening;
-  const fold = ignoresCase(opening);
+function matchOne(
+  text: string,
+  at: number,
+  { literal, ignoresCase, hasAttributes }: Candidate,
+): 'whole' | 'part' | 'none' {
   for (let index = 0; index < literal.length; index++) {
     if (at + index >= text.length) return 'part';
     const code = text.charCodeAt(at + index);
-    if (code !== literal.charCodeAt(index) && !(fold && lower(code) === literal.charCodeAt(index)))
+    if (code !== literal.charCodeAt(index) && !(ignoresCase && lower(code) === literal.charCodeAt(index)))
       return 'none';
   }
-  if (!hasAttributes(opening)) return 'whole';
+  if (!hasAttributes) return 'whole';
   if (at + literal.length >= text.length) return 'part';
   return endsName(text.charCodeAt(at + literal.length)) ? 'whole' : 'none';
-}
-
-/** Whether the opening is the name of an element, after which its attributes may follow. */
-function hasAttributes(opening: Opening): boolean {
-  if (opening.kind === 'context') return opening.close === undefined;
-  return opening.kind === 'contextClose' || ignoresCase(opening);
 }
 
 /** Whether a character after a tag's name ends the name. */
 export function endsName(code: number): boolean {
   return code === greater || code === slash || isBlank(code);
-}
-
-function ignoresCase(opening: Opening): boolean {
-  return opening.kind === 'thinking' || opening.kind === 'thinkingClose';
 }
 
 function upper(code: number): number {

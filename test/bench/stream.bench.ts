@@ -13,6 +13,8 @@ const contextTags = ['context', 'selection', 'vscode_context'];
 const { section, row } = createFigures('stream');
 const megabyte = 1024 * 1024;
 const pieceLength = 3;
+/** What the chat sent is full of this. A block that repeats it stays withheld. */
+const sentence = 'The file that was attached says so, line by line.\n';
 
 const inputs: Readonly<Record<string, (length: number) => string>> = {
   prose: (n) =>
@@ -22,7 +24,8 @@ const inputs: Readonly<Record<string, (length: number) => string>> = {
   'hostile: open angles': (n) => fill('<', n),
   'hostile: an unterminated tag': (n) => `<think ${fill('a="b" ', n - 7)}`,
   'hostile: a million braces': (n) => fill('{', n),
-  'hostile: an unclosed context block': (n) => `<context>${fill('<context', n - 9)}`,
+  'hostile: an unclosed context block': (n) => `<context>${fill(sentence, n - 9)}`,
+  'hostile: context tags that never end': (n) => fill('<context', n),
 };
 
 function main(): void {
@@ -40,7 +43,8 @@ function main(): void {
       name,
       `${speeds} MB/s at 1, 4, 16 MB; ${ratios} times the scanner's time; twice as long: ${growth.toFixed(2)} times`,
       {
-        goal: 'at most 2; at most 2.5',
+        // The scanner compares nothing with what was sent.
+        goal: name.includes('context') ? 'linear: at most 2.5' : 'at most 2; at most 2.5',
         plot: {
           unit: 'MB/s',
           bars: { 'a bare scanner': 4 / (four.bare / 1000), 'the library': 4 / (four.ours / 1000) },
@@ -51,12 +55,12 @@ function main(): void {
 }
 
 function measure(input: string, size: number): { ours: number; bare: number; size: number } {
-  const pieces = cut(input);
+  const [pieces, sent] = [cut(input), fill(sentence, input.length)];
   const runs = size === 16 ? 3 : 5;
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let run = 0; run < runs; run++) {
     bare.push(timed(() => scan(pieces)));
-    ours.push(timed(() => parse(pieces)));
+    ours.push(timed(() => parse(pieces, sent)));
   }
   return { ours: median(ours), bare: median(bare), size };
 }
@@ -64,14 +68,14 @@ function measure(input: string, size: number): { ours: number; bare: number; siz
 function doubling(make: (length: number) => string): number {
   const [small, large] = [cut(make(2 * megabyte)), cut(make(4 * megabyte))];
   const ratios = Array.from({ length: 5 }, () => {
-    const first = timed(() => parse(small));
-    return timed(() => parse(large)) / first;
+    const first = timed(() => parse(small, fill(sentence, 2 * megabyte)));
+    return timed(() => parse(large, fill(sentence, 4 * megabyte))) / first;
   });
   return median(ratios);
 }
 
-function parse(pieces: readonly string[]): number {
-  const parser = createStreamParser({ tools, contextTags });
+function parse(pieces: readonly string[], sent: string): number {
+  const parser = createStreamParser({ tools, contextTags, sent: [sent] });
   let shown = 0;
   for (const piece of pieces)
     for (const event of parser.push(piece)) if ('text' in event) shown += event.text.length;
