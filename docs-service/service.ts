@@ -11,7 +11,7 @@ import { RemoteVerifier } from './auth/remoteVerifier.ts';
 import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
-import type { ContentProblem } from './content/document.ts';
+import { type ContentProblem, type ContentWarning, toSentence } from './content/document.ts';
 import { Library } from './content/library.ts';
 import { LibraryIndexer } from './content/libraryIndexer.ts';
 import { count } from './count.ts';
@@ -206,11 +206,20 @@ async function startRenditions(
   });
 }
 
+/** Warnings of one scan that are logged: a library that is new here may have thousands. */
+const mostLogged = 20;
+
 /** Keeps the index in step with the files, as soon as no other instance does. */
 function createTurn({ config, surroundings, stores, folder, logger }: Parts): WriterTurn {
   const { now } = surroundings;
   const onProgress = createProgressLine(surroundings, (text) => logger.info(text));
-  const onProblem = ({ path, message }: ContentProblem) => logger.warn(`${path}: ${message}`);
+  const onProblem = (problem: ContentProblem) => logger.warn(toSentence(problem));
+  const onWarnings = (warnings: readonly ContentWarning[]) => {
+    for (const warning of warnings.slice(0, mostLogged)) logger.warn(toSentence(warning));
+    const more = warnings.length - mostLogged;
+    if (more > 0)
+      logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
+  };
   const onError = (error: Error) => logger.error(error.message);
   return new WriterTurn({
     tryBecomeWriter: () => stores.tryBecomeWriter(),
@@ -221,6 +230,7 @@ function createTurn({ config, surroundings, stores, folder, logger }: Parts): Wr
         now,
         onProgress,
         onProblem,
+        onWarnings,
       });
       return new Library({ folder, indexer, rescan: config.rescan, onError });
     },
@@ -239,10 +249,11 @@ function followLibrary(turn: WriterTurn, { stores, logger }: Parts, onClose: OnC
 async function report(index: DocumentIndex, log: Log): Promise<void> {
   const summary = await index.summary().catch(() => undefined);
   if (summary === undefined) return;
-  const { documents, problems } = summary;
-  const bad =
-    problems.length === 0
-      ? ''
-      : `, and ${count(problems.length, 'problem')}, which "runner-docs doctor" names`;
-  log.info(`The library has ${count(documents, 'document')}${bad}.`);
+  const { documents, problems, warnings } = summary;
+  const found = [
+    ...(problems.length === 0 ? [] : [count(problems.length, 'problem')]),
+    ...(warnings.length === 0 ? [] : [count(warnings.length, 'warning')]),
+  ].join(' and ');
+  const named = found === '' ? '' : `, and ${found}, which "runner-docs doctor" names`;
+  log.info(`The library has ${count(documents, 'document')}${named}.`);
 }

@@ -4,6 +4,7 @@ import { showLine } from '../../protocol/controlCharacters.ts';
 import type { Owner } from '../auth/ownerStore.ts';
 import { parseBaseUrl } from '../baseUrl.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
+import { toSentence } from '../content/document.ts';
 import { count } from '../count.ts';
 import { isOpenToOthers } from '../dataFolder.ts';
 import { type Finding, followDiscovery } from '../discovery/discovery.ts';
@@ -32,11 +33,16 @@ export const doctorCommand = defineCommand({
       // It is no problem if no service runs.
       ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: surroundings.now })),
     ];
-    for (const { isFine, text } of findings)
-      surroundings.print(`${isFine ? 'ok     ' : 'PROBLEM'}  ${showLine(text)}\n`);
+    for (const finding of findings) surroundings.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
     return findings.every(({ isFine }) => isFine) ? 0 : 1;
   },
 });
+
+/** All words have the same width. */
+function wordFor({ isFine, isWarning = false }: Finding): string {
+  if (!isFine) return 'PROBLEM';
+  return isWarning ? 'warning' : 'ok     ';
+}
 
 function engineOf({ database }: Places): string {
   if (database !== undefined) return 'with PostgreSQL';
@@ -85,12 +91,13 @@ async function findInIndex(places: Places, { surroundings, origin }: Examined): 
   }
 }
 
-function findingsOf({ documents, problems, whole }: IndexSummary): readonly Finding[] {
+function findingsOf({ documents, problems, warnings, whole }: IndexSummary): readonly Finding[] {
   return [
     whole
       ? fine(`${count(documents, 'document')} can be read.`)
       : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".'),
-    ...problems.map(({ path, message }) => wrong(`${path}: ${message}`)),
+    ...problems.map((problem) => wrong(toSentence(problem))),
+    ...warnings.map((warning) => ({ ...fine(toSentence(warning)), isWarning: true })),
   ];
 }
 

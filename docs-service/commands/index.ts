@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { showLine } from '../../protocol/controlCharacters.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
+import { toSentence } from '../content/document.ts';
 import type { LibraryIndexer } from '../content/libraryIndexer.ts';
 import { count } from '../count.ts';
 import { openDataFolder } from '../dataFolder.ts';
@@ -31,9 +32,11 @@ export const indexCommand = defineCommand({
       const { LibraryIndexer: Indexer } = await import('../content/libraryIndexer.ts');
       const indexer = await Indexer.create({ folder, index, now, onProgress: progress });
       const unsettled = await syncUntilSettled(indexer, ending);
-      const { documents, problems } = await index.summary();
-      for (const { path, message } of problems) note(`${showLine(`${path}: ${message}`)}\n`);
-      print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}\n`);
+      const { documents, problems, warnings } = await index.summary();
+      for (const problem of problems) note(`${showLine(toSentence(problem))}\n`);
+      for (const warning of warnings) note(`warning: ${showLine(toSentence(warning))}\n`);
+      const warned = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`;
+      print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}${warned}\n`);
       if (unsettled.length === 0) return 0;
       const folders = unsettled.map((path) => showLine(path) || '.').join(', ');
       note(

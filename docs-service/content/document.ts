@@ -37,3 +37,15 @@ export interface ContentProblem {
   readonly path: string;
   readonly message: string;
 }
+
+/** What its author should look at in a file that is served as it is, in a sentence. */
+export interface ContentWarning extends ContentProblem {
+  /** Counted from 1, the first line of the file. */
+  readonly line: number;
+}
+
+/** As it is printed and logged. */
+export function toSentence(found: ContentProblem | ContentWarning): string {
+  const line = 'line' in found ? `:${found.line}` : '';
+  return `${found.path}${line}: ${found.message}`;
+}

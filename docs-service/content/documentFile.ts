@@ -1,28 +1,34 @@
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path/posix';
 import { z } from 'zod';
+import type { FileWarning } from '../index/documentIndex.ts';
 import { tryFirstHeading } from '../index/headings.ts';
 import { ContentError } from './contentError.ts';
 import type { Document, Tag } from './document.ts';
-import { author, contentPath, description, isoDate, language, parseFields, slug, text } from './fields.ts';
+import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { parseFrontMatter } from './frontMatter.ts';
 import { trySlug } from './slug.ts';
+import { readDate } from './writtenDate.ts';
+import { readDraft, type WrittenValue } from './writtenValue.ts';
 
 /** In characters: a later heading is not the title. */
 const farthestHeading = 65_536;
 
 export interface ParsedDocument {
   readonly document: Document;
-  /** Why something was left out; the document is served without it. */
+  /** Why something was left out, or why the document is a draft; it is served nevertheless. */
   readonly problem: string | null;
+  readonly warnings: readonly FileWarning[];
 }
 
 /** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError. */
 export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocument {
-  const { values, body } = parseFrontMatter(decodeUtf8(bytes));
-  const { cover: writtenCover, ...written } = values;
+  const { values, body, lineOf } = parseFrontMatter(decodeUtf8(bytes));
+  const { cover: writtenCover, date, updated, draft, ...written } = values;
   const fields = parseFields(frontMatter, written);
   const cover = contentPath.nullish().safeParse(writtenCover);
+  const read = { date: readDate(date), updated: readDate(updated), draft: readDraft(draft) };
+  const unclear = unclearIn(read);
   return {
     document: {
       path,
@@ -31,17 +37,44 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
       title: fields.title ?? tryFirstHeading(body.slice(0, farthestHeading)) ?? basename(path, extname(path)),
       type: fields.type ?? null,
       tags: fields.tags ?? [],
-      date: fields.date ?? null,
-      updated: fields.updated ?? null,
+      date: read.date.value,
+      updated: read.updated.value,
       lang: fields.lang ?? null,
       authors: fields.authors ?? [],
       description: fields.description ?? null,
       cover: cover.data ?? null,
-      draft: fields.draft ?? false,
+      // Nobody should read by mistake what may not be ready.
+      draft: read.draft.value || unclear !== null,
       contentHash: createHash('sha256').update(bytes).digest('hex'),
     },
-    problem: cover.success ? null : `"cover" was left out: ${cover.error.issues[0]?.message}`,
+    problem: joined([
+      cover.success ? null : `"cover" was left out: ${cover.error.issues[0]?.message}.`,
+      unclear && `${unclear} Until then the document is a draft.`,
+    ]),
+    warnings: warningsOf(read, lineOf),
   };
+}
+
+type WrittenValues = Readonly<Record<string, WrittenValue<unknown>>>;
+
+/** Null if it is clear what all of them mean. */
+function unclearIn(values: WrittenValues): string | null {
+  const sentences = Object.entries(values).flatMap(([key, { problem }]) =>
+    problem === undefined ? [] : [`"${key}" ${problem}`],
+  );
+  return sentences.length === 0 ? null : `${sentences.join('; ')}.`;
+}
+
+function warningsOf(values: WrittenValues, lineOf: (key: string) => number): readonly FileWarning[] {
+  return Object.entries(values)
+    .flatMap(([key, { warning }]) =>
+      warning === undefined ? [] : [{ line: lineOf(key), message: `"${key}" ${warning}` }],
+    )
+    .sort((one, other) => one.line - other.line);
+}
+
+function joined(sentences: readonly (string | null)[]): string | null {
+  return sentences.filter((sentence) => sentence !== null).join(' ') || null;
 }
 
 /** The text of a file, without a byte order mark. */
@@ -62,9 +95,6 @@ const frontMatter = z.object({
     .union([z.array(z.unknown()), text(100).transform((one): unknown[] => [one])])
     .transform((written, context) => tagsOf(written, context))
     .nullish(),
-  date: isoDate.nullish(),
-  updated: isoDate.nullish(),
-  draft: z.boolean({ error: 'must be true or false' }).nullish(),
   lang: language.nullish(),
   authors: z.union([z.array(author).max(100), author.transform((one) => [one])]).nullish(),
   description: description.nullish(),

@@ -25,29 +25,6 @@ export const description = z
 
 export const author = text(200);
 
-const dateForm = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
-
-/** ISO 8601. A time without a zone counts as UTC, so that every machine reads it the same way. */
-export const isoDate = z
-  .string({ error: 'must be a date such as 2026-11-21' })
-  .transform((value) => toIsoDate(value.trim()))
-  .refine(
-    (value) => value !== undefined,
-    'must be a date that exists, such as 2026-11-21 or 2026-11-21T09:30:00Z',
-  )
-  .transform((value) => value ?? '');
-
-function toIsoDate(value: string): string | undefined {
-  if (!dateForm.test(value)) return undefined;
-  const day = value.slice(0, 10);
-  const midnight = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(midnight.valueOf()) || midnight.toISOString().slice(0, 10) !== day) return undefined;
-  if (value.length === 10) return value;
-  const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/.test(value.slice(10)) ? value : `${value}Z`;
-  const written = zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
-  return Number.isNaN(Date.parse(written)) ? undefined : written;
-}
-
 /** A BCP 47 language tag, in its canonical case. */
 export const language = z
   .string({ error: 'must be a language tag such as en or zh-Hans' })

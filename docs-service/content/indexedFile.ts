@@ -23,7 +23,7 @@ export async function tryReadFile(
   const { path, size } = found;
   const modified = surroundings.now - found.modified < coarsest ? -1 : found.modified;
   const withProblem = (problem: string, contentHash = '') => ({
-    file: { path, size, modified, contentHash, slug: null, problem },
+    file: { path, size, modified, contentHash, slug: null, problem, warnings: [] },
   });
   if (size > largestFile)
     return withProblem(`The file has more than ${largestFile / 1024 / 1024} MB. Split it.`);
@@ -33,8 +33,8 @@ export async function tryReadFile(
     contentHash = createHash('sha256').update(bytes).digest('hex');
     if (contentHash === surroundings.known?.contentHash)
       return { file: { ...surroundings.known, size, modified } };
-    const { document, problem } = parseDocumentFile(path, bytes);
-    return { file: { path, size, modified, contentHash, slug: document.slug, problem }, document };
+    const { document, ...parsed } = parseDocumentFile(path, bytes);
+    return { file: { path, size, modified, contentHash, slug: document.slug, ...parsed }, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ContentError) return withProblem(error.message, contentHash);

@@ -1,7 +1,7 @@
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../index/documentIndex.ts';
 import { CollectionShelf, type Shelf } from './collectionShelf.ts';
 import type { ContentFolder, FoundFile } from './contentFolder.ts';
-import type { ContentProblem, Document } from './document.ts';
+import type { ContentProblem, ContentWarning, Document } from './document.ts';
 import { type Comparison, compareFolders, type FolderView, hasUnsettled } from './folderComparison.ts';
 import { type FolderScan, scanFolders } from './folderScan.ts';
 import { tryReadFile } from './indexedFile.ts';
@@ -15,6 +15,8 @@ export interface LibraryIndexerOptions {
   readonly onProgress?: (progress: IndexProgress) => void;
   /** A file is not served as it is. Called once for each new or changed problem. */
   readonly onProblem?: (problem: ContentProblem) => void;
+  /** Called with the new warnings of one sync. */
+  readonly onWarnings?: (warnings: readonly ContentWarning[]) => void;
 }
 
 export interface IndexProgress {
@@ -51,6 +53,8 @@ export class LibraryIndexer {
   readonly #said = new Map<string, string>();
   /** The reported problems of collections and folders. */
   #saidOfShelf: ReadonlySet<string> = new Set();
+  /** The warnings that this sync has found, and that were not there before. */
+  #newWarnings: ContentWarning[] = [];
   /** The last full scan found nothing. */
   #wasEmpty = false;
   #appliedShelf = '';
@@ -122,6 +126,7 @@ export class LibraryIndexer {
     }
     await this.#applyShelf();
     this.#ahead = false;
+    this.#sayWarnings();
     return { changed: changed.length + gone.length, unsettled };
   }
 
@@ -178,6 +183,7 @@ export class LibraryIndexer {
     const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
     const present = read.filter((one) => one !== undefined);
+    for (const { file } of present) this.#noteWarnings(file);
     const slugs = new Set<string | null | undefined>(gone.map(({ slug }) => slug));
     for (const path of [...removeFiles, ...present.map(({ file }) => file.path)])
       slugs.add(this.#known.get(path)?.slug);
@@ -259,6 +265,19 @@ export class LibraryIndexer {
     this.#saidOfShelf = new Set(collectionProblems.map(keyOf));
     for (const problem of collectionProblems)
       if (!before.has(keyOf(problem))) this.#options.onProblem?.(problem);
+  }
+
+  /** A warning that only moved to another line is not new. Must be called while the file is known as it was before. */
+  #noteWarnings({ path, warnings }: IndexedFile): void {
+    const before = new Set(this.#known.get(path)?.warnings.map(({ message }) => message));
+    for (const warning of warnings)
+      if (!before.has(warning.message)) this.#newWarnings.push({ path, ...warning });
+  }
+
+  #sayWarnings(): void {
+    const warnings = this.#newWarnings;
+    this.#newWarnings = [];
+    if (warnings.length > 0) this.#options.onWarnings?.(warnings);
   }
 
   #say(path: string, message: string | null): void {

@@ -4,6 +4,8 @@ import { tryBearerChallenge } from './challenge.ts';
 
 export interface Finding {
   readonly isFine: boolean;
+  /** What is fine may still deserve a look. */
+  readonly isWarning?: boolean;
   /** What was found, and, if it is not fine, what to do. */
   readonly text: string;
 }

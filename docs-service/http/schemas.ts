@@ -96,6 +96,9 @@ export const readinessSchema = Type.Object(
     problems: Type.Integer({
       description: 'Files that are not served as they are; `runner-docs doctor` names them.',
     }),
+    warnings: Type.Integer({
+      description: 'What authors should look at in files that are served; `runner-docs doctor` names it.',
+    }),
   },
   { $id: 'Readiness' },
 );

@@ -29,7 +29,11 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
       async (_request, reply) => {
         reply.header('cache-control', 'no-store');
         const summary = await index.summary().catch(() => undefined);
-        const body = { documents: summary?.documents ?? 0, problems: summary?.problems.length ?? 0 };
+        const body = {
+          documents: summary?.documents ?? 0,
+          problems: summary?.problems.length ?? 0,
+          warnings: summary?.warnings.length ?? 0,
+        };
         return summary?.whole ? reply.send(body) : reply.code(503).header('retry-after', '5').send(body);
       },
     );

@@ -1,5 +1,5 @@
 import type { CollectionDefinition } from '../content/collection.ts';
-import type { ContentProblem, Document, DocumentMetadata } from '../content/document.ts';
+import type { ContentProblem, ContentWarning, Document, DocumentMetadata } from '../content/document.ts';
 
 /**
  * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
@@ -107,6 +107,8 @@ export interface IndexSummary {
   /** The number of documents that a reader without drafts sees. */
   readonly documents: number;
   readonly problems: readonly ContentProblem[];
+  /** By path and line. */
+  readonly warnings: readonly ContentWarning[];
   /** Whether all files were read at least once since the index was created. */
   readonly whole: boolean;
 }
@@ -130,7 +132,12 @@ export interface IndexedFile {
   readonly slug: string | null;
   /** What is wrong with the file, even if it is served anyway. */
   readonly problem: string | null;
+  /** In the order of their lines. */
+  readonly warnings: readonly FileWarning[];
 }
+
+/** A warning whose file is known. */
+export type FileWarning = Omit<ContentWarning, 'path'>;
 
 export interface IndexChanges {
   /**
@@ -148,6 +155,8 @@ export interface IndexChanges {
   readonly collections?: readonly CollectionDefinition[];
   /** Problems that belong to no file in `files`: of collections, and of missing slugs in them. */
   readonly collectionProblems?: readonly ContentProblem[];
+  /** Warnings that depend on other files, such as links that lead nowhere. All of them; they replace the previous ones. */
+  readonly linkWarnings?: readonly ContentWarning[];
   /** From now on, the index is complete. */
   readonly whole?: true;
 }

@@ -530,23 +530,27 @@ t.test('a clock that is set back takes nothing from anybody', async (t) => {
 });
 
 t.test('whether it lives and can be read', async (t) => {
-  const { get, index } = await openTestApp(t, { ...files, 'bad.md': '---\ndate: x\n---\n' });
+  const { get, index } = await openTestApp(t, {
+    ...files,
+    'bad.md': '---\ndate: x\n---\n',
+    'odd.md': '---\ndraft: yes\ndate: 2026/01/01\n---\n',
+  });
   t.match((await get('/healthz')).json(), { status: 'ok' });
   t.strictSame(
     (await get('/readyz')).json(),
-    { documents: 4, problems: 3 },
+    { documents: 4, problems: 3, warnings: 2 },
     'a bad file and two drafts in collections',
   );
   const summary = index.summary;
   t.teardown(() => Object.assign(index, { summary }));
-  Object.assign(index, { summary: async () => ({ documents: 0, problems: [], whole: false }) });
+  Object.assign(index, { summary: async () => ({ documents: 0, problems: [], warnings: [], whole: false }) });
   t.equal((await get('/readyz')).statusCode, 503, 'the first index is not whole');
   t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
   Object.assign(index, {
     summary: () => Promise.reject(new IndexUnavailable('away')),
     list: () => Promise.reject(new IndexUnavailable('away')),
   });
-  t.strictSame((await get('/readyz')).json(), { documents: 0, problems: 0 });
+  t.strictSame((await get('/readyz')).json(), { documents: 0, problems: 0, warnings: 0 });
   const away = await get('/api/v1/docs');
   t.match(away.json(), { status: 503 });
   t.equal(away.headers['retry-after'], '5');

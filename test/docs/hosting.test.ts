@@ -72,7 +72,7 @@ t.test(
     const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data')];
     const service = await serveDocs(places);
     t.teardown(() => service.stop());
-    t.strictSame(await service.whenReady(), { documents: 2, problems: 0 });
+    t.strictSame(await service.whenReady(), { documents: 2, problems: 0, warnings: 0 });
 
     const { status, stdout, stderr } = run(others.map((block, at) => `echo "## ${at}"\n${block}`).join('\n'));
     const script = others.join('\n');
@@ -115,7 +115,7 @@ t.test('npm run docs serves these pages, and nothing is wrong with them', async 
   const service = await serveDocs(['--sample']);
   t.teardown(() => service.stop());
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
-  t.strictSame(await service.whenReady(), { documents: pages.length, problems: 0 });
+  t.strictSame(await service.whenReady(), { documents: pages.length, problems: 0, warnings: 0 });
   const { stdout } = await poll(
     async () => ({ stdout: service.stdout() }),
     (one) => /TOKEN=/.test(one.stdout),

@@ -32,7 +32,8 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
     'one.md': '# One',
     'deep/er/two.markdown': '---\ndate: 2026-01-02\n---\n# Two',
     'draft.md': '---\ndraft: true\n---\n# Draft',
-    'bad.md': '---\ndate: never\n---\n',
+    'bad.md': '---\nlang: no such language\n---\n',
+    'unclear.md': '---\ndate: 05/06/2026\n---\n# Unclear',
     'latin.md': new Uint8Array([0x23, 0x20, 0xe9]),
     'large.md': new Uint8Array(10 * 1024 * 1024 + 1),
     'a/same.md': '# First',
@@ -59,14 +60,24 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
   // Looking at what it leads to is an error: its name is longer than names may be.
   await symlink('x'.repeat(300), join(content, 'impossible.md'));
   await indexer.sync();
-  t.strictSame(await library.slugs(), ['two', 'cover', 'draft', 'inside', 'one', 'read-me', 'same']);
+  t.strictSame(await library.slugs(), [
+    'two',
+    'cover',
+    'draft',
+    'inside',
+    'one',
+    'read-me',
+    'same',
+    'unclear',
+  ]);
   t.match(await index.read('same'), { title: 'First', path: 'a/same.md' });
   const { documents, problems: kept, whole } = await index.summary();
   t.equal(documents, 6, 'drafts do not count');
   t.equal(whole, true);
   const wanted: readonly [string, RegExp][] = [
     ['b/same.md', /Another file has the slug "same": a\/same\.md/],
-    ['bad.md', /"date" must be a date/],
+    ['bad.md', /"lang" must be a language/],
+    ['unclear.md', /Until then the document is a draft/],
     ['collections/bad.yaml', /"docs" must be/],
     ['collections/book.yaml', /documents that do not exist: gone/],
     ['collections/book.yaml', /drafts, which are left out: draft/],
@@ -135,6 +146,33 @@ t.test('a look reads only what changed', async (t) => {
   await writeFiles(content, { 'one.md': '# Uno' });
   await indexer.sync();
   t.match(await index.read('one'), { title: 'Uno' });
+});
+
+t.test('a warning is told once, and stays while its file does', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const library = await openTestLibrary(
+    t,
+    { 'one.md': '---\ndate: 2026/01/02\n---\n', 'two.md': '---\ndraft: no\ndate: 2026/1/3\n---\n' },
+    { file },
+  );
+  const { content, index, indexer, warnings } = library;
+  const told = () => warnings.map(({ path, line }) => `${path}:${line}`).join(' ');
+  await indexer.sync();
+  t.equal(told(), 'one.md:2 two.md:2 two.md:3');
+  await writeFiles(content, {
+    'one.md': '---\ntitle: One\ndate: 2026/01/02\n---\n',
+    'two.md': '---\ndate: 2026-01-03\n---\n',
+  });
+  await indexer.sync();
+  t.equal(told(), 'one.md:2 two.md:2 two.md:3', 'one that moved to another line is not new');
+  await index.close();
+  const again = await openTestLibrary(t, {}, { file, content });
+  await again.indexer.sync();
+  t.match((await again.index.summary()).warnings, [{ path: 'one.md', line: 3, message: /2026-01-02/ }]);
+  t.strictSame(again.warnings, [], 'a restart tells nothing twice');
+  await rm(join(content, 'one.md'));
+  await again.indexer.sync();
+  t.strictSame((await again.index.summary()).warnings, []);
 });
 
 t.test('an index that was made before is gone on with', async (t) => {

@@ -622,7 +622,7 @@ t.test('REST and MCP count alike', async (t) => {
 
 t.test('a library that is being read for the first time', async (t) => {
   const { url, createToken, index } = await openMcp(t);
-  index.summary = async () => ({ documents: 0, problems: [], whole: false });
+  index.summary = async () => ({ documents: 0, problems: [], warnings: [], whole: false });
   const client = await connectClient(t, url, await createToken());
   const ask = async (name: string, args = {}) =>
     textOf(await client.callTool({ name, arguments: args })).text;

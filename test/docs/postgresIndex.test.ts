@@ -170,7 +170,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const apply = () => index.apply({ birth, put: [documentOf('a')], whole: true });
     await t.rejects(apply(), { name: 'IndexUnavailable', message: /deleted/ });
     await t.rejects(apply(), { name: 'IndexUnavailable', message: /being rebuilt/ });
-    t.strictSame(await index.summary(), { documents: 0, problems: [], whole: false });
+    t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
     await index.close();
   });
 

@@ -48,7 +48,7 @@ t.test('the file of SQLite', async (t) => {
     database.close();
     for (const file of [damaged, foreign]) {
       const index = openSqlite(file);
-      t.strictSame(await index.summary(), { documents: 0, problems: [], whole: false });
+      t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
       await index.apply({ put });
       t.strictSame(await found(index, 'apple'), ['a']);
       await index.close();

@@ -28,7 +28,7 @@ t.test('a library from the first command to the last', async (t) => {
   const metricsPort = await freePort();
   const service = await serveDocs([...places, '--metrics-port', String(metricsPort)]);
   t.teardown(() => service.stop());
-  t.strictSame(await service.whenReady(), { documents: 1, problems: 0 });
+  t.strictSame(await service.whenReady(), { documents: 1, problems: 0, warnings: 0 });
   t.match(await (await service.get('/api/v1/docs', token)).json(), { items: [{ slug: 'one' }], total: 1 });
   const pdf = Buffer.from(await (await service.get('/api/v1/docs/one.pdf', token)).arrayBuffer());
   t.equal(pdf.subarray(0, 5).toString(), '%PDF-');
@@ -47,17 +47,23 @@ t.test('a library from the first command to the last', async (t) => {
   });
   t.match(await runDocs(['index', ...places]), { code: 1, stderr: /is updating the index/ });
 
-  await writeFiles(content, { 'two.md': '# Two', 'bad.md': '---\ndate: x\n---\n' });
-  await poll(
+  await writeFiles(content, {
+    'two.md': '---\ndate: 2026/01/02\n---\n# Two',
+    'bad.md': '---\ndate: x\n---\n',
+  });
+  const ready = await poll(
     () => fetch(`${service.origin}/readyz`).then((one) => one.json()),
     ({ documents }) => documents === 2,
     10_000,
   );
+  t.strictSame(ready, { documents: 2, problems: 1, warnings: 1 });
   t.match(await runDocs(['doctor', ...places]), {
     code: 1,
-    stdout: /PROBLEM {2}bad\.md: "date" must be a date/,
+    stdout:
+      /PROBLEM {2}bad\.md: "date" must be a date.*\nwarning {2}two\.md:2: "date" was read as 2026-01-02/,
   });
   t.match(service.stderr(), /bad\.md: .*date/, 'and the log says so too');
+  t.match(service.stderr(), /two\.md:2: /);
 
   const backup = join(data, '..', 'backup.db');
   t.match(await runDocs(['backup', backup, '--data', data]), { code: 0 });
@@ -80,7 +86,7 @@ t.test('a library from the first command to the last', async (t) => {
 
   t.equal(await service.stop(), 0);
   t.notMatch(service.stderr() + service.stdout(), token);
-  t.match(await runDocs(['index', ...places]), { code: 0, stdout: '2 documents, 1 problem\n' });
+  t.match(await runDocs(['index', ...places]), { code: 0, stdout: '2 documents, 1 problem, 1 warning\n' });
   for (const name of readdirSync(data)) t.notMatch(name, /\.part$/);
 });
 

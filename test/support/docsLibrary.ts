@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type ContentFolder, openContentFolder } from '../../docs-service/content/contentFolder.ts';
-import type { ContentProblem } from '../../docs-service/content/document.ts';
+import type { ContentProblem, ContentWarning } from '../../docs-service/content/document.ts';
 import { Library } from '../../docs-service/content/library.ts';
 import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
 import type { DocumentIndex, IndexWriter } from '../../docs-service/index/documentIndex.ts';
@@ -21,6 +21,7 @@ export interface TestLibrary {
   readonly index: DocumentIndex & IndexWriter;
   readonly indexer: LibraryIndexer;
   readonly problems: readonly ContentProblem[];
+  readonly warnings: readonly ContentWarning[];
   /** The slugs of the list, in its order. */
   slugs(): Promise<readonly string[]>;
 }
@@ -45,15 +46,17 @@ export async function openTestLibrary(
   t.teardown(() => index.close());
   const folder = await openContentFolder(content);
   const problems: ContentProblem[] = [];
+  const warnings: ContentWarning[] = [];
   const indexer = await LibraryIndexer.create({
     folder,
     index,
     now,
     onProblem: (problem) => problems.push(problem),
+    onWarnings: (found) => warnings.push(...found),
   });
   const slugs = async () =>
     (await index.list({ limit: 100, offset: 0, drafts: true })).items.map(({ slug }) => slug);
-  return { content, folder, index, indexer, problems, slugs };
+  return { content, folder, index, indexer, problems, warnings, slugs };
 }
 
 /** A library that follows its folder, and what resolves once it has come to a state. */

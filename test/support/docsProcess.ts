@@ -39,7 +39,7 @@ export interface DocsService {
   /** Asks with the token. */
   get(path: string, token: string, headers?: Record<string, string>): Promise<Response>;
   /** Resolves once the library was read. */
-  whenReady(): Promise<{ readonly documents: number; readonly problems: number }>;
+  whenReady(): Promise<{ readonly documents: number; readonly problems: number; readonly warnings: number }>;
   /** Ends it as a service manager does; returns the exit code. */
   stop(): Promise<number | null>;
 }

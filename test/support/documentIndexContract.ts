@@ -303,7 +303,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
   });
 
   on('collections, problems and files are kept', async (t, index) => {
-    t.strictSame(await index.summary(), { documents: 0, problems: [], whole: false });
+    t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
     const empty = await index.files();
     const { birth } = empty;
     t.strictSame(empty, { birth, whole: false, files: [] });
@@ -316,6 +316,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       contentHash: 'abc',
       slug: problem ? null : path,
       problem,
+      warnings: [],
     });
     const collection = (name: string) => ({
       name,
@@ -343,6 +344,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
         { path: 'a', message: 'It is bad.' },
         { path: 'c.yaml', message: 'No such slug.' },
       ],
+      warnings: [],
       whole: true,
     });
     await index.apply({ birth, putFiles: [file('a')], removeFiles: ['b'], collectionProblems: [] });
@@ -350,9 +352,46 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     t.strictSame((await index.summary()).problems, []);
   });
 
+  on('warnings of files and of links are kept, by place', async (t, index) => {
+    const file = (path: string, lines: readonly number[]) => ({
+      path,
+      size: 12,
+      modified: 1,
+      contentHash: 'abc',
+      slug: path,
+      problem: null,
+      warnings: lines.map((line) => ({ line, message: `Line "${line}".` })),
+    });
+    const link = (path: string, line: number) => ({ path, line, message: 'It leads nowhere.' });
+    await index.apply({ putFiles: [file('b', [2, 10]), file('a', []), file('c', [3])] });
+    await index.apply({ linkWarnings: [link('c', 1), link('a', 7), link('b', 9)] });
+    const places = async () => (await index.summary()).warnings.map(({ path, line }) => `${path}:${line}`);
+    t.strictSame(await places(), ['a:7', 'b:2', 'b:9', 'b:10', 'c:1', 'c:3']);
+    t.match((await index.summary()).warnings[1], { path: 'b', line: 2, message: 'Line "2".' });
+    t.strictSame((await index.files()).files[1], file('b', [2, 10]), 'an unchanged file keeps its own');
+    const before = index.generation;
+    await index.apply({
+      putFiles: [file('c', [3])],
+      linkWarnings: [link('c', 1), link('a', 7), link('b', 9)],
+    });
+    await index.summary();
+    t.equal(index.generation, before, 'nothing has changed');
+    await index.apply({ putFiles: [file('c', [])], removeFiles: ['b'], linkWarnings: [] });
+    t.strictSame(await places(), []);
+    t.ok(index.generation > before);
+  });
+
   on('the generation grows with what readers can see, and with nothing else', async (t, index) => {
     await index.apply({ put: [documentOf('a')], whole: true });
-    const file = { path: 'a.md', size: 1, modified: 1, contentHash: 'x', slug: 'a', problem: null };
+    const file = {
+      path: 'a.md',
+      size: 1,
+      modified: 1,
+      contentHash: 'x',
+      slug: 'a',
+      problem: null,
+      warnings: [],
+    };
     let calls = 0;
     const listening = index.onDidChange(() => calls++);
     const before = index.generation;

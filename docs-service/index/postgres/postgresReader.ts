@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import type { CollectionDefinition } from '../../content/collection.ts';
-import type { ContentProblem, Document } from '../../content/document.ts';
+import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
 import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
 import { parseMetadata, storable } from '../documentRecord.ts';
 import { slugMark } from '../documentTokens.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { inOrder } from '../selection.ts';
+import { joinWarnings, type WarnedFile } from '../warnings.ts';
 import { slugsOfPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;
@@ -108,10 +109,14 @@ export async function summaryOf(client: Client): Promise<IndexSummary> {
   const problems = await client.query<ContentProblem>(
     'SELECT path, problem AS message FROM docs_files WHERE problem IS NOT NULL ORDER BY path',
   );
+  const warned = await client.query<WarnedFile>(
+    'SELECT path, warnings FROM docs_files WHERE warnings IS NOT NULL',
+  );
   const whole = await client.query("SELECT 1 FROM docs_meta WHERE name = 'whole'");
   return {
     documents: all?.visible ?? 0,
     problems: [...problems.rows, ...(await metaOf<ContentProblem>(client, 'collectionProblems'))],
+    warnings: joinWarnings(warned.rows, await metaOf<ContentWarning>(client, 'linkWarnings')),
     whole: whole.rows.length > 0,
   };
 }

@@ -5,6 +5,7 @@ import { parseMetadata, storable } from '../documentRecord.ts';
 import { documentTokens } from '../documentTokens.ts';
 import { isSampled } from '../relevance.ts';
 import { createSampleChanges, type SampleChanges } from '../sampleCounts.ts';
+import { parseWarnings, warningsToJson } from '../warnings.ts';
 import { documentColumns, documentToRow } from './documentRow.ts';
 import { createListingChanges, type ListingChanges } from './listing.ts';
 import { locks } from './schema.ts';
@@ -21,6 +22,7 @@ interface FileRow {
   readonly content_hash: string;
   readonly slug: string | null;
   readonly problem: string | null;
+  readonly warnings: string | null;
 }
 
 export async function readFiles(client: Client): Promise<IndexedFiles> {
@@ -45,13 +47,12 @@ async function tryReadMeta(client: Client, name: string): Promise<string | undef
 
 async function readRows(client: Client): Promise<readonly IndexedFile[]> {
   const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return rows.map(({ path, size, modified, content_hash, slug, problem }) => ({
-    path,
+  return rows.map(({ size, modified, content_hash, warnings, ...row }) => ({
+    ...row,
     size: Number(size),
     modified: Number(modified),
     contentHash: content_hash,
-    slug,
-    problem,
+    warnings: parseWarnings(warnings),
   }));
 }
 
@@ -68,6 +69,7 @@ export async function applyChanges(client: Client, changes: IndexChanges): Promi
     changes.collections && (await setMeta(client, 'collections', JSON.stringify(changes.collections))),
     changes.collectionProblems &&
       (await setMeta(client, 'collectionProblems', JSON.stringify(changes.collectionProblems))),
+    changes.linkWarnings && (await setMeta(client, 'linkWarnings', JSON.stringify(changes.linkWarnings))),
     changes.whole && (await setMeta(client, 'whole', 'true')),
   ];
   if (seen.includes(true)) await announce(client);
@@ -174,37 +176,51 @@ async function insert(
 }
 
 async function removeFiles(client: Client, paths: readonly string[]): Promise<boolean> {
-  if (paths.length === 0) return false;
-  const { rows } = await client.query<{ problem: string | null }>(
-    'DELETE FROM docs_files WHERE path = ANY ($1) RETURNING problem',
-    [paths.map(storable)],
-  );
-  return rows.some(({ problem }) => problem !== null);
+  const said = await takeFiles(client, paths.map(storable));
+  return said.some(({ problem, warnings }) => problem !== null || warnings !== null);
 }
 
-/** Whether the problems that readers see have changed. */
+/** Whether the problems and warnings that readers see have changed. */
 async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<boolean> {
   if (files.length === 0) return false;
-  const latest = [...new Map(files.map((file) => [storable(file.path), file])).entries()];
-  const paths = latest.map(([path]) => path);
-  const before = await client.query<Pick<FileRow, 'path' | 'problem'>>(
-    'DELETE FROM docs_files WHERE path = ANY ($1) RETURNING path, problem',
+  const latest = new Map(files.map((file) => [storable(file.path), file]));
+  const rows = [...latest].map(([path, file]) => fileToRow(path, file));
+  const before = await takeFiles(client, [...latest.keys()]);
+  const said = new Map(before.map((row) => [row.path, row]));
+  await client.query(
+    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])',
+    fileColumns.map((column) => rows.map((row) => row[column])),
+  );
+  return rows.some(({ path, problem, warnings }) => {
+    const { problem: oldProblem = null, warnings: oldWarnings = null } = said.get(path) ?? {};
+    return oldProblem !== problem || oldWarnings !== warnings;
+  });
+}
+
+/** Deletes rows, and returns what readers saw of them. */
+async function takeFiles(
+  client: Client,
+  paths: readonly string[],
+): Promise<readonly Pick<FileRow, 'path' | 'problem' | 'warnings'>[]> {
+  if (paths.length === 0) return [];
+  const { rows } = await client.query<Pick<FileRow, 'path' | 'problem' | 'warnings'>>(
+    'DELETE FROM docs_files WHERE path = ANY ($1) RETURNING path, problem, warnings',
     [paths],
   );
-  const problems = new Map(before.rows.map(({ path, problem }) => [path, problem]));
-  const values = latest.map(([, file]) => file);
-  await client.query(
-    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[])',
-    [
-      paths,
-      values.map(({ size }) => size),
-      values.map(({ modified }) => modified),
-      values.map(({ contentHash }) => contentHash),
-      values.map(({ slug }) => slug && storable(slug)),
-      values.map(({ problem }) => problem && storable(problem)),
-    ],
-  );
-  return latest.some(([path, { problem }]) => (problems.get(path) ?? null) !== problem);
+  return rows;
+}
+
+/** In the order of the table's columns. */
+const fileColumns = ['path', 'size', 'modified', 'contentHash', 'slug', 'problem', 'warnings'] as const;
+
+function fileToRow(path: string, { slug, problem, warnings, ...file }: IndexedFile) {
+  return {
+    ...file,
+    path,
+    slug: slug && storable(slug),
+    problem: problem && storable(problem),
+    warnings: warningsToJson(warnings),
+  };
 }
 
 async function setMeta(client: Client, name: string, value: string): Promise<boolean> {

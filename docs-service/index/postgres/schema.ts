@@ -3,7 +3,7 @@ import { analyserRules } from '../analyser.ts';
 import { inTransaction } from './connection.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `2 ${analyserRules}`;
+export const schemaVersion = `3 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -84,7 +84,9 @@ CREATE TABLE docs_files (
   modified bigint NOT NULL,
   content_hash text NOT NULL,
   slug text,
-  problem text
+  problem text,
+  -- As JSON; null if there are none.
+  warnings text
 );
 CREATE INDEX ON docs_files USING hash (path);
 `;

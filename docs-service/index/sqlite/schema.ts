@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -59,7 +59,7 @@ function makeSchema(database: Database): void {
 }
 
 const schema = `
--- The JSON of all collections and of their problems, whether the index is whole, the birth of the file, and
+-- The JSON of all collections, of their problems and of the warnings about links, whether the index is whole, the birth of the file, and
 -- how many changes readers have seen.
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
@@ -107,7 +107,10 @@ CREATE TABLE files (
   modified INTEGER NOT NULL,
   content_hash TEXT NOT NULL,
   slug TEXT,
-  problem TEXT
+  problem TEXT,
+  -- As JSON; null if there are none.
+  warnings TEXT
 ) WITHOUT ROWID;
 CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
+CREATE INDEX files_warnings ON files (path) WHERE warnings IS NOT NULL;
 `;

@@ -1,5 +1,5 @@
 import type { CollectionDefinition } from '../../content/collection.ts';
-import type { ContentProblem, Document } from '../../content/document.ts';
+import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
 import type { Database } from '../../sqliteDatabase.ts';
 import type { LibraryState } from '../changes.ts';
 import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
@@ -7,6 +7,7 @@ import { parseMetadata } from '../documentRecord.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { scopeName } from '../scopes.ts';
 import { inOrder } from '../selection.ts';
+import { joinWarnings, type WarnedFile } from '../warnings.ts';
 import { slugQuery } from './ftsQuery.ts';
 import { createSearcher } from './searcher.ts';
 
@@ -29,6 +30,7 @@ export function createSqliteReader(database: Database) {
     summary: (): IndexSummary => ({
       documents: documents.visible(),
       problems: [...documents.problems(), ...metaJson<ContentProblem>('collectionProblems')],
+      warnings: joinWarnings(documents.warned(), metaJson<ContentWarning>('linkWarnings')),
       whole: meta.get('whole') !== undefined,
     }),
     state: (): LibraryState => ({
@@ -57,7 +59,9 @@ function createDocumentReader(database: Database) {
   const problems = database.prepare<ContentProblem>(
     'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
   );
+  const warned = database.prepare<WarnedFile>('SELECT path, warnings FROM files WHERE warnings IS NOT NULL');
   return {
+    warned: () => warned.all(),
     visible: () => visible.get(scopeName({}))?.visible ?? 0,
     problems: () => problems.all().map(({ path, message }) => ({ path, message })),
     read: (slug: string): Document | undefined => {

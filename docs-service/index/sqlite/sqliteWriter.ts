@@ -1,4 +1,4 @@
-import type { ContentProblem, DocumentMetadata } from '../../content/document.ts';
+import type { ContentProblem, ContentWarning, DocumentMetadata } from '../../content/document.ts';
 import type { Database, Statement } from '../../sqliteDatabase.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
@@ -6,6 +6,7 @@ import { reversed } from '../nearSlugs.ts';
 import { isSampled } from '../relevance.ts';
 import { createSampleChanges } from '../sampleCounts.ts';
 import { scopeNames } from '../scopes.ts';
+import { parseWarnings, warningsToJson } from '../warnings.ts';
 import { compareSlugs, labelSlugs } from './slugLabels.ts';
 import { createWordParts } from './wordParts.ts';
 import { createWords, tokensOf } from './wordTables.ts';
@@ -37,6 +38,8 @@ export function createSqliteWriter(database: Database): SqliteWriter {
           'collectionProblems',
           JSON.stringify(changes.collectionProblems satisfies readonly ContentProblem[]),
         ),
+      changes.linkWarnings !== undefined &&
+        meta.set('linkWarnings', JSON.stringify(changes.linkWarnings satisfies readonly ContentWarning[])),
       changes.whole === true && meta.set('whole', 'true'),
     ];
     documents.finish();
@@ -227,38 +230,46 @@ interface FileRow {
   readonly content_hash: string;
   readonly slug: string | null;
   readonly problem: string | null;
+  readonly warnings: string | null;
 }
 
-/** Each change returns whether it changed a problem, which readers can see. */
+/** Each change returns whether it changed a problem or a warning, which readers can see. */
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
-  const problem = database.prepare<Pick<FileRow, 'problem'>>('SELECT problem FROM files WHERE path = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)');
+  const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
-  const problemOf = (path: string) => problem.get(path)?.problem ?? null;
+  const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
     all: () => all.all().map(rowToFile),
     put: (files: readonly IndexedFile[]) =>
       files
-        .map((file) => {
-          const before = problemOf(file.path);
-          put.run(file.path, file.size, file.modified, file.contentHash, file.slug, file.problem);
-          return before !== file.problem;
+        .map(({ path, size, modified, contentHash, slug, problem, ...file }) => {
+          const before = saidOf(path);
+          const warnings = warningsToJson(file.warnings);
+          put.run(path, size, modified, contentHash, slug, problem, warnings);
+          return before.problem !== problem || before.warnings !== warnings;
         })
         .includes(true),
     remove: (paths: readonly string[]) =>
       paths
         .map((path) => {
-          const before = problemOf(path);
+          const before = saidOf(path);
           remove.run(path);
-          return before !== null;
+          return before.problem !== null || before.warnings !== null;
         })
         .includes(true),
   };
 }
 
-function rowToFile({ content_hash, path, size, modified, slug, problem }: FileRow): IndexedFile {
-  return { path, size, modified, contentHash: content_hash, slug, problem };
+type Said = Pick<FileRow, 'problem' | 'warnings'>;
+
+function rowToFile({ content_hash, warnings, ...row }: FileRow): IndexedFile {
+  return {
+    ...row,
+    contentHash: content_hash,
+    warnings: parseWarnings(warnings),
+  };
 }
 
 function createMeta(database: Database) {

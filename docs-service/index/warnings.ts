@@ -1,0 +1,34 @@
+import type { ContentWarning } from '../content/document.ts';
+import type { FileWarning } from './documentIndex.ts';
+
+/** A file with its warnings as JSON, as both engines store them. */
+export interface WarnedFile {
+  readonly path: string;
+  readonly warnings: string;
+}
+
+/** Null if there are none, so that files with warnings are found fast. */
+export function warningsToJson(warnings: readonly FileWarning[]): string | null {
+  return warnings.length === 0 ? null : JSON.stringify(warnings);
+}
+
+export function parseWarnings(json: string | null): readonly FileWarning[] {
+  // Only this program writes the column.
+  return json === null ? [] : (JSON.parse(json) as FileWarning[]);
+}
+
+/** All warnings of the library, by path and line: those of single files, and those that depend on other files. */
+export function joinWarnings(
+  files: readonly WarnedFile[],
+  links: readonly ContentWarning[],
+): readonly ContentWarning[] {
+  const ofFiles = files.flatMap(({ path, warnings }) =>
+    parseWarnings(warnings).map((warning) => ({ path, ...warning })),
+  );
+  return [...ofFiles, ...links].sort(byPlace);
+}
+
+function byPlace(one: ContentWarning, other: ContentWarning): number {
+  if (one.path !== other.path) return one.path < other.path ? -1 : 1;
+  return one.line - other.line;
+}
