@@ -6,7 +6,8 @@ import { isScope, type Scope } from './scope.ts';
 
 /** What a client asks of the owner, after its redirect address was checked. */
 export interface AuthorizationRequest {
-  readonly state: string;
+  /** Sent back with the answer, if the client sent one. */
+  readonly state: string | undefined;
   /** The S256 challenge of PKCE. */
   readonly challenge: string;
   /** Empty if the client only wants to know who the owner is. */
@@ -15,7 +16,7 @@ export interface AuthorizationRequest {
 
 /** Throws OAuthError, which is sent to the client's redirect address. */
 export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseUrl): AuthorizationRequest {
-  const state = parameters.get('state');
+  const state = parameters.tryGet('state');
   if (parameters.get('response_type') !== 'code')
     throw new OAuthError('unsupported_response_type', 'response_type must be code.');
   const challenge = parameters.tryGet('code_challenge') ?? '';
@@ -26,6 +27,9 @@ export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseU
     );
   const resources = parameters.getAll('resource');
   checkResources(resources, baseUrl);
+  // IndieAuth requires it (5.2). The agents that name the resource may rely on PKCE alone (OAuth 2.1, 4.1.1).
+  if (state === undefined && resources.length === 0)
+    throw new OAuthError('invalid_request', 'state is missing.');
   return { state, challenge, scopes: parseScopes(parameters.tryGet('scope'), resources.length > 0) };
 }
 

@@ -90,6 +90,16 @@ t.test('what a request for access must have', async (t) => {
       changes: { resource: 'https://elsewhere.example/mcp' },
       error: 'invalid_target',
     },
+    {
+      name: 'another resource without a state',
+      changes: { state: undefined, resource: 'https://elsewhere.example/mcp' },
+      error: 'invalid_target',
+    },
+    {
+      name: 'no challenge and no state, with the resource',
+      changes: { state: undefined, code_challenge: undefined, resource: `${origin}/mcp` },
+      error: 'invalid_request',
+    },
     { name: 'unknown scopes alone', changes: { scope: 'write admin' }, error: 'invalid_scope' },
     { name: 'an address of mail without the profile', changes: { scope: 'email' }, error: 'invalid_scope' },
   ];
@@ -112,6 +122,8 @@ t.test('what a request for access must have', async (t) => {
     { name: 'the resource', changes: { resource: `${origin}/mcp` } },
     { name: 'the resource with a slash', changes: { resource: `${origin}/mcp/` } },
     { name: 'the whole service', changes: { resource: `${origin}/` } },
+    { name: 'the resource without a state', changes: { state: undefined, resource: `${origin}/mcp` } },
+    { name: 'the resource with an empty state', changes: { state: '', resource: origin } },
     { name: 'another name of this machine', changes: { resource: 'http://localhost:4999/mcp' } },
     { name: 'a scope that is unknown beside one that is known', changes: { scope: 'write read' } },
     { name: 'a parameter that nobody knows', changes: { prompt: 'consent', me: 'https://example.org/' } },

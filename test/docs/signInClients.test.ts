@@ -4,11 +4,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import * as oauth from 'oauth4webapi';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { runDocs } from '../support/docsProcess.ts';
 import { runConformance } from '../support/mcpTools.ts';
 import { type OwnedDocs, openOwnedDocs } from '../support/ownedDocs.ts';
 import { needs } from '../support/parts.ts';
+import { answerOf, signIn } from '../support/signIn.ts';
 import { poll } from '../support/waiting.ts';
 
 /** What a client sends, by its source or by reports of its users, from July to November 2026. */
@@ -192,22 +193,10 @@ t.test('what each client sends', async (t) => {
 
 t.test('the official SDK, which knows only the address', async (t) => {
   const docs = await openOwnedDocs(t);
-  const client = createSdkClient();
-  const address = new URL('/mcp', docs.origin);
-  const connect = async () => {
-    const transport = new StreamableHTTPClientTransport(address, { authProvider: client.provider });
-    const peer = new Client({ name: 'a client of the SDK', version: '1.0.0' });
-    t.teardown(() => peer.close());
-    return { transport, peer, connected: peer.connect(transport) };
-  };
-  const first = await connect();
-  await t.rejects(first.connected, { message: 'Unauthorized' }, 'it is sent to the browser');
-  const { answer } = await docs.allow(client.sentTo().href);
-  t.equal(answer.get('state'), client.state);
-  await first.transport.finishAuth(answer.get('code') ?? '');
-
-  const { peer, connected } = await connect();
-  await connected;
+  const state = randomBytes(16).toString('base64url');
+  const client = createSdkClient(state);
+  const { peer, answer } = await signInSdk(t, docs, client);
+  t.equal(answer.get('state'), state);
   const { tools } = await peer.listTools();
   t.strictSame(tools.map(({ name }) => name).sort(), ['get_doc_markdown', 'list_collections', 'search_docs']);
   const found = await peer.callTool({ name: 'search_docs', arguments: { query: 'linux' } });
@@ -242,6 +231,26 @@ t.test('the official SDK, which knows only the address', async (t) => {
     { name: 'InvalidGrantError' },
     'revoking ends both, and nothing is left to renew them with',
   );
+
+  await t.test('without a state, as it is unless a program adds one', async (t) => {
+    const plain = createSdkClient();
+    const { peer, answer } = await signInSdk(t, docs, plain);
+    t.equal(plain.sentTo().searchParams.has('state'), false, 'it sends none');
+    t.equal(answer.has('state'), false, 'and gets none');
+    t.equal(answer.get('iss'), docs.origin);
+    t.equal((await peer.listTools()).tools.length, 3);
+  });
+
+  await t.test('without a state, the owner can still refuse', async (t) => {
+    const plain = createSdkClient();
+    const { transport, connected } = connectSdk(t, docs, plain);
+    await t.rejects(connected, { message: 'Unauthorized' });
+    await transport.close();
+    const browser = docs.openBrowser();
+    await signIn(browser, plain.sentTo().href);
+    const answer = answerOf(await browser.submit({ decision: 'cancel' }));
+    t.strictSame([answer.get('error'), answer.has('state')], ['access_denied', false]);
+  });
 });
 
 t.test('an OAuth library that others wrote', async (t) => {
@@ -305,18 +314,37 @@ t.test('an OAuth library that others wrote', async (t) => {
   t.ok(await poll(isRefused, Boolean, 20_000), 'the token is dead');
 });
 
+type SdkClient = ReturnType<typeof createSdkClient>;
+
+/** The owner says yes, and the client connects with the token that it got. */
+async function signInSdk(t: Test, docs: OwnedDocs, client: SdkClient) {
+  const first = connectSdk(t, docs, client);
+  await t.rejects(first.connected, { message: 'Unauthorized' }, 'it is sent to the browser');
+  const { answer } = await docs.allow(client.sentTo().href);
+  await first.transport.finishAuth(answer.get('code') ?? '');
+  const { peer, connected } = connectSdk(t, docs, client);
+  await connected;
+  return { peer, answer };
+}
+
+function connectSdk(t: Test, { origin }: OwnedDocs, { provider }: SdkClient) {
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', origin), { authProvider: provider });
+  const peer = new Client({ name: 'a client of the SDK', version: '1.0.0' });
+  t.teardown(() => peer.close());
+  return { transport, peer, connected: peer.connect(transport) };
+}
+
 /** A client of the SDK that keeps all in memory; the browser is whoever asks where it was sent. */
-function createSdkClient() {
+function createSdkClient(state?: string) {
   let information: OAuthClientInformationMixed | undefined;
   let kept: OAuthTokens | undefined;
   let verifier = '';
   let target: URL | undefined;
-  const state = randomBytes(16).toString('base64url');
   const redirectUrl = 'http://127.0.0.1:48123/callback';
   const provider: OAuthClientProvider = {
     redirectUrl,
     clientMetadata: { client_name: 'An SDK client', redirect_uris: [redirectUrl], ...publicClient },
-    state: () => state,
+    ...(state === undefined ? {} : { state: () => state }),
     clientInformation: () => information,
     saveClientInformation: (given) => {
       information = given;
@@ -334,7 +362,7 @@ function createSdkClient() {
     codeVerifier: () => verifier,
   };
   return {
-    ...{ provider, state },
+    provider,
     sentTo(): URL {
       if (target === undefined) throw new Error('It sent nobody anywhere.');
       return target;
