@@ -5,7 +5,7 @@ export function languageOf(...tags: readonly (string | null | undefined)[]): str
 
 /** Attributes for an element of a book: the language, and the direction of its script if that is unusual. */
 export function languageAttributes(tag: string): string {
-  return `xml:lang="${tag}" lang="${tag}"${isRightToLeft(tag) ? ' dir="rtl"' : ''}`;
+  return `xml:lang="${tag}" lang="${tag}"${directionOfLanguage(tag) === 'rtl' ? ' dir="rtl"' : ''}`;
 }
 
 /**
@@ -14,11 +14,19 @@ export function languageAttributes(tag: string): string {
  */
 export function htmlLanguage(tag: string | null): string {
   const known = tryLanguage(tag);
-  return known === undefined ? 'dir="auto"' : `lang="${known}" dir="${isRightToLeft(known) ? 'rtl' : 'ltr'}"`;
+  return known === undefined ? 'dir="auto"' : `lang="${known}" dir="${directionOfLanguage(known)}"`;
 }
 
-function isRightToLeft(tag: string): boolean {
-  return rightToLeft.has(new Intl.Locale(tag).maximize().script ?? '');
+/** @param tag as the author wrote it; undefined if there is none that is valid */
+export function tryDirection(tag: string | null): Direction | undefined {
+  const known = tryLanguage(tag);
+  return known === undefined ? undefined : directionOfLanguage(known);
+}
+
+export type Direction = 'ltr' | 'rtl';
+
+function directionOfLanguage(tag: string): Direction {
+  return rightToLeft.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 
 const rightToLeft = new Set(['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm']);

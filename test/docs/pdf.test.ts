@@ -235,17 +235,90 @@ t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) =>
   }
 });
 
-t.test('paragraphs from right to left have their words in order', needs('poppler', 'dejaVu'), async (t) => {
-  const job = pdfJob('שלום עולם (2026) abc def סוף', {}, { fonts: [...pdfJob('').fonts, places.dejaVu] });
-  const boxes = poppler('pdftotext', (await createPdf(job)).bytes, ['-bbox']);
-  // Poppler gives the letters of words from left to right, as they stand.
-  const left = (word: string) => Number(new RegExp(`xMin="([\\d.]+)"[^>]*>${word}<`).exec(boxes)?.[1]);
-  const lefts = ['ףוס', '\\(2026\\)', 'abc', 'def', 'םלוע', 'םולש'].map(left);
-  t.notOk(lefts.some(Number.isNaN), boxes);
-  t.same(
-    lefts,
-    [...lefts].sort((a, b) => a - b),
-  );
+t.test('text from right to left stands in its order', needs('poppler', 'dejaVu'), async (t) => {
+  const fonts = [...pdfJob('').fonts, places.dejaVu];
+  const author = 'דוד כהן';
+  const cases = [
+    {
+      name: 'a paragraph',
+      body: 'שלום עולם (2026) abc def סוף',
+      document: {},
+      // Poppler gives the letters of words from left to right, as they stand.
+      want: [['ףוס', 'abc', 'def', '(2026)', 'םלוע', 'םולש']],
+    },
+    {
+      name: 'title, description, authors and date, by their letters alone',
+      body: '',
+      document: { title: 'מדריך Runner מהיר', description: 'מילים [כאן]', authors: [author], lang: null },
+      want: [
+        ['ריהמ', 'Runner', 'ךירדמ'],
+        ['[ןאכ]', 'םילימ'],
+        ['9', 'March', '2026', '·', 'ןהכ', 'דוד'],
+      ],
+    },
+    {
+      name: 'a title from left to right in a document from right to left',
+      body: '',
+      document: { title: 'The guide', authors: [author], lang: 'he' },
+      want: [
+        ['The', 'guide'],
+        ['2026', 'ץרמב', '9', '·', 'ןהכ', 'דוד'],
+      ],
+    },
+    {
+      name: 'a name from right to left in a title from left to right',
+      body: '',
+      document: { title: 'Runner: מדריך התקנה 2026, new', description: 'One מילה here' },
+      want: [
+        ['Runner:', '2026', 'הנקתה', 'ךירדמ,', 'new'],
+        ['One', 'הלימ', 'here'],
+      ],
+    },
+    {
+      name: 'an item, its sign, a quote and a table',
+      body: '7. פריט ראשון\n\n> ציטוט ישן\n\n| שם | סכום |\n|---|---|\n| דנה | 12 |',
+      document: {},
+      want: [
+        ['ןושאר', 'טירפ', '.7'],
+        ['ןשי', 'טוטיצ'],
+        ['םוכס', 'םש'],
+        ['12', 'הנד'],
+      ],
+    },
+  ];
+  for (const { name, body, document, want } of cases)
+    t.test(name, async (t) => {
+      const job = pdfJob(body, { date: '2026-03-09', title: 'x', ...document }, { fonts });
+      const boxes = poppler('pdftotext', (await createPdf(job)).bytes, ['-bbox']);
+      const words = Array.from(
+        boxes.matchAll(/xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)"[^>]*>([^<]*)</g),
+        ([, left, top, right, text = '']) => ({
+          left: Number(left),
+          top: Number(top),
+          right: Number(right),
+          text,
+        }),
+      );
+      for (const line of want) {
+        const found = line.map((text) => words.find((word) => word.text === text));
+        t.notOk(found.includes(undefined), boxes);
+        const lefts = found.map((word) => word?.left ?? 0);
+        t.same(
+          lefts,
+          lefts.toSorted((a, b) => a - b),
+          line.join(' '),
+        );
+      }
+    });
+  t.test('what is from right to left stands at the right', async (t) => {
+    const document = { title: 'מדריך מהיר', description: 'מילים', lang: null };
+    const { bytes } = await createPdf(pdfJob('- פריט', document, { fonts }));
+    const boxes = poppler('pdftotext', bytes, ['-bbox']);
+    for (const word of ['ךירדמ', 'םילימ', '•']) {
+      const [, right] = new RegExp(`xMax="([\\d.]+)"[^>]*>${word}<`).exec(boxes) ?? [];
+      t.ok(Math.abs(Number(right) - 527) < 10, `${word} ends at ${right}`);
+    }
+  });
 });
 
 t.test('after a table in a list that goes over a page, text keeps to the page', parts, async (t) => {

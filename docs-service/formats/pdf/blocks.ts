@@ -1,6 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import { arrange, type Block } from './arrange.ts';
 import { codeBlock } from './codeBlock.ts';
+import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces } from './inlines.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin } from './pageMargin.ts';
@@ -76,7 +77,7 @@ function asText(piece: Piece): TextPiece {
   return piece.kind === 'text' ? piece : { kind: 'text', text: piece.alt, mark: piece.mark };
 }
 
-function quoteBlock({ tokens }: Tokens.Blockquote, scope: Scope): Block[] {
+function quoteBlock({ raw, tokens }: Tokens.Blockquote, scope: Scope): Block[] {
   const indent = indentWithin(scope, quoteIndent);
   const quoteDepth = (scope.quoteDepth ?? 0) + 1;
   // PDFMake warns about tables that are nested deeper.
@@ -90,7 +91,7 @@ function quoteBlock({ tokens }: Tokens.Blockquote, scope: Scope): Block[] {
   const blocks = quotedBlocks(tokens, inner);
   if (blocks.length === 0) return [];
   const body = { stack: arrange(blocks) };
-  const table = { table: { widths: [inner.width], body: [[body]] }, layout: quoteLayout };
+  const table = { table: { widths: [inner.width], body: [[body]] }, layout: quoteLayout(directionOf(raw)) };
   const node = isTable ? fromPageMargin(table, scope.indent) : { stack: [{ ...body, marginLeft: indent }] };
   return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 9, after: 9 }];
 }

@@ -1,20 +1,29 @@
+import type { Document } from '../../content/document.ts';
+import type { Direction } from '../language.ts';
 import type { PlacedHeading } from './bookmarks.ts';
+import { directionOfDocument, inOrder } from './directions.ts';
+import { directedText } from './paragraphs.ts';
 import { colors, plainLayout, sizes, textWidth } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** The table of contents, with page numbers, of a document that is long enough to need one. */
 export function contentsNodes(
   headings: readonly PlacedHeading[],
-  type: Typesetter,
-  length: number,
+  { document, type }: { readonly document: Document; readonly type: Typesetter },
 ): Record<string, unknown>[] {
   const listed = listedHeadings(headings);
-  if (length < minLength || listed.length < 4) return [];
+  if (document.body.length < minLength || listed.length < 4) return [];
+  const direction = directionOfDocument(document);
   const top = Math.min(...listed.map(({ depth }) => depth));
-  const rows = listed.map((heading) => entryRow(heading, heading.depth - top, type));
+  const rows = listed.map((heading) => entryRow(heading, heading.depth - top, { type, direction }));
+  const side = direction === 'rtl' ? { alignment: 'right' } : {};
+  const table = {
+    widths: inOrder([textWidth - numberWidth, numberWidth], direction),
+    body: rows.map((row) => inOrder(row, direction)),
+  };
   return [
-    { text: 'Contents', bold: true, fontSize: 11.5, margin: [0, 22, 0, 6] },
-    { table: { widths: [textWidth - numberWidth, numberWidth], body: rows }, layout: plainLayout },
+    { text: 'Contents', bold: true, fontSize: 11.5, margin: [0, 22, 0, 6], ...side },
+    { table, layout: plainLayout },
     rows.length > 24 ? { text: '', pageBreak: 'after' } : { text: '', margin: [0, 0, 0, 18] },
   ];
 }
@@ -36,15 +45,38 @@ function listedHeadings(headings: readonly PlacedHeading[]): PlacedHeading[] {
       : two.slice(0, maxEntries);
 }
 
-function entryRow(heading: PlacedHeading, level: number, type: Typesetter): Record<string, unknown>[] {
-  const strong = level === 0;
-  const mark = { destination: heading.name } as const;
-  const look = { fontSize: sizes.body, margin: [0, strong ? 4 : 1.5, 0, 0] };
-  const runs = type
-    .runs([{ kind: 'text', text: heading.text.slice(0, 300), mark }], sizes.body)
-    .map((run) => ({ ...run, color: strong ? colors.text : colors.quiet }));
+interface EntrySetting {
+  readonly type: Typesetter;
+  readonly direction: Direction;
+}
+
+function entryRow(
+  heading: PlacedHeading,
+  level: number,
+  { type, direction }: EntrySetting,
+): Record<string, unknown>[] {
+  const isTop = level === 0;
+  const above = isTop ? 4 : 1.5;
+  const [indent, gap] = [level * 14, 12];
+  const [left, right] = inOrder([indent, gap], direction);
+  const width = textWidth - numberWidth - indent - gap;
+  const entry = {
+    kind: 'text',
+    text: heading.text.slice(0, 300),
+    mark: { destination: heading.name },
+  } as const;
+  const { text, ...side } = directedText([entry], { type, width, look }, direction);
+  const runs = text.map((run) => ({ ...run, color: isTop ? colors.text : colors.quiet }));
   return [
-    { ...look, text: runs, margin: [level * 14, look.margin[1], 12, 0] },
-    { ...look, pageReference: heading.name, alignment: 'right', color: colors.quiet },
+    { ...look, ...side, text: runs, margin: [left, above, right, 0] },
+    {
+      ...look,
+      pageReference: heading.name,
+      alignment: direction === 'rtl' ? 'left' : 'right',
+      color: colors.quiet,
+      margin: [0, above, 0, 0],
+    },
   ];
 }
+
+const look = { fontSize: sizes.body } as const;

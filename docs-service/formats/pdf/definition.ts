@@ -8,7 +8,9 @@ import { arrange } from './arrange.ts';
 import { blocksOf } from './blocks.ts';
 import { Bookmarks } from './bookmarks.ts';
 import { contentsNodes } from './contents.ts';
+import { directionOfDocument } from './directions.ts';
 import { notesBlocks } from './notes.ts';
+import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import type { InlineContext, Mark } from './pieces.ts';
 import { heightOf, type Scope } from './scope.ts';
@@ -47,7 +49,7 @@ export function documentDefinition(input: DefinitionInput): TDocumentDefinitions
   const content = [
     ...coverNodes(document, pictures),
     ...titleNodes(document, type, titleId),
-    ...contentsNodes(bookmarks.placed, type, document.body.length),
+    ...contentsNodes(bookmarks.placed, { document, type }),
     ...body,
   ];
   const definition = {
@@ -140,22 +142,23 @@ function dateOf(text: string | null): Date | undefined {
   return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
-/** The title at the head of each page except the first, and the page number at its foot. */
+/** The title at the head of each page except the first, and the page number on the other side of its foot. */
 function runningLines(document: Document, type: Typesetter) {
-  const margin = [page.margins.left, 0, page.margins.right, 0];
   const look = { fontSize: 8, color: colors.faint };
-  const title = shortened(document.title, 90);
+  const direction = directionOfDocument(document);
+  const title = { kind: 'text', text: shortened(document.title, 90), mark: {} } as const;
   // PDFMake measures each page on its own, so each page needs its own runs.
-  const runs = (text: string) => type.runs([{ kind: 'text', text, mark: {} }], look.fontSize);
-  runs(title);
+  const header = () => directedText([title], { type, width: textWidth, look }, direction);
+  header();
+  const { left, right } = page.margins;
   return {
     header: (number: number) =>
-      number === 1 ? undefined : { text: runs(title), ...look, margin: [margin[0], 38, margin[2], 0] },
+      number === 1 ? undefined : { ...header(), ...look, margin: [left, 38, right, 0] },
     footer: (number: number, count: number) => ({
-      text: runs(`${number} / ${count}`),
+      text: type.runs([{ kind: 'text', text: `${number} / ${count}`, mark: {} }], look.fontSize),
       ...look,
-      alignment: 'right',
-      margin: [margin[0], 30, margin[2], 0],
+      alignment: direction === 'rtl' ? 'left' : 'right',
+      margin: [left, 30, right, 0],
     }),
   };
 }

@@ -1,5 +1,7 @@
 import type { Token, Tokens } from 'marked';
+import type { Direction } from '../language.ts';
 import { arrange, type Block } from './arrange.ts';
+import { directionOf, inOrder } from './directions.ts';
 import { hang } from './paragraphs.ts';
 import { heightOf, indented, indentWithin, type Scope, twoLines } from './scope.ts';
 import { colors } from './style.ts';
@@ -8,27 +10,30 @@ import type { Run } from './typesetter.ts';
 /** Sets what stands in an item. */
 type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
 
-/** A list. Its signs hang to the left of the text, on the line of the text itself, so no page separates them. */
+/** A list. Its signs hang beside the text, on the line of the text itself, so no page separates them. */
 export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): Block {
-  const markers = markersOf(list, scope);
+  const direction = directionOf(list.raw);
+  const markers = markersOf(list, scope, direction);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
   const indent = indentWithin(scope, widest);
-  const inner = indented({ ...scope, listDepth: (scope.listDepth ?? 0) + 1 }, indent);
+  const inner = indented({ ...scope, listDepth: (scope.listDepth ?? 0) + 1 }, indent, direction);
   const gap = list.loose ? 5.5 : 2.2;
+  const placing = { hangs: indent > 0, direction, fontSize: scope.look.fontSize };
   const items = list.items.map((item, index): Block => {
-    const blocks = marked(blocksOf(item.tokens, inner), markers[index], indent > 0, inner);
-    const tight = list.loose ? blocks : blocks.map(closer);
+    const blocks = blocksOf(item.tokens, inner);
+    const all = marked(list.loose ? blocks : blocks.map(closer), markers[index], placing);
     return {
-      node: { stack: arrange(tight) },
-      lead: tight[0]?.lead ?? 0,
-      height: heightOf(tight),
+      node: { stack: arrange(all) },
+      lead: all[0]?.lead ?? 0,
+      height: heightOf(all),
       before: gap,
       after: gap,
     };
   });
   const nested = scope.listDepth !== undefined;
+  const side = direction === 'rtl' ? { marginRight: indent } : { marginLeft: indent };
   return {
-    node: { stack: [{ stack: arrange(items), marginLeft: indent }] },
+    node: { stack: [{ stack: arrange(items), ...side }] },
     lead: items[0]?.lead ?? 0,
     height: heightOf(items),
     before: nested ? gap : 6.5,
@@ -44,27 +49,42 @@ interface Marker {
 
 const bullets = ['•', '–', '·'];
 
-function markersOf(list: Tokens.List, { type, look, listDepth = 0 }: Scope): Marker[] {
+function markersOf(list: Tokens.List, { type, look, listDepth = 0 }: Scope, direction: Direction): Marker[] {
   const first = typeof list.start === 'number' ? list.start : 1;
   return list.items.map((item, index) => {
+    const number = inOrder([`${first + index}`, '.'], direction).join('');
     const task = item.task ? (item.checked ? '☑' : '☐') : undefined;
-    const text = task ?? (list.ordered ? `${first + index}.` : (bullets[listDepth % bullets.length] ?? '•'));
-    const piece = { kind: 'text', text: `${text}\u00a0\u00a0`, mark: {} } as const;
-    const runs = type.runs([piece], look.fontSize).map((run) => ({ ...run, color: colors.quiet }));
+    const sign = task ?? (list.ordered ? number : (bullets[listDepth % bullets.length] ?? '•'));
+    const text = inOrder([sign, '\u00a0\u00a0'], direction).join('');
+    const piece = { kind: 'text', text, mark: {} } as const;
+    const runs = type.runs([piece], look.fontSize).map((run) => ({ ...run, ...signLook }));
     return { runs, width: type.width([piece], look.fontSize).whole };
   });
 }
 
+const signLook = { color: colors.quiet, preserveLeadingSpaces: true } as const;
+
+interface Placing {
+  /** Whether there is room for the signs beside the text. */
+  readonly hangs: boolean;
+  readonly direction: Direction;
+  readonly fontSize: number;
+}
+
 /** Puts the sign of an item before its text, or above its first block. */
-function marked(blocks: readonly Block[], marker: Marker | undefined, hangs: boolean, scope: Scope): Block[] {
+function marked(
+  blocks: readonly Block[],
+  marker: Marker | undefined,
+  { hangs, direction, fontSize }: Placing,
+): Block[] {
   if (!marker) return [...blocks];
+  const place = hangs ? { width: marker.width, direction } : { width: 0 };
   const [first, ...rest] = blocks;
-  const width = hangs ? marker.width : 0;
   if (first && Array.isArray(first.node['text']) && !first.isHeading) {
-    return [{ ...first, node: hang(first.node, marker.runs, width) }, ...rest];
+    return [{ ...first, node: hang(first.node, marker.runs, place) }, ...rest];
   }
-  const node = hang({ text: [{ text: ' ' }], fontSize: scope.look.fontSize }, marker.runs, width);
-  const height = twoLines(scope.look.fontSize) / 2.2;
+  const node = hang({ text: [{ text: ' ' }], fontSize }, marker.runs, place);
+  const height = twoLines(fontSize) / 2.2;
   const [opening, ...others] = blocks.map((block, index) => (index === 0 ? { ...block, before: 2 } : block));
   return [
     { node, lead: height, height, before: 0, after: 0, isHeading: true },

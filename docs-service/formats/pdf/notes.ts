@@ -26,7 +26,10 @@ function noteBlock({ number, tokens }: Footnote, scope: Scope): Block {
   const opens = first && Array.isArray(first.node['text']) && !first.isHeading;
   const opening = opens ? first.node : { text: [{ text: ' ' }], fontSize: sizes.note };
   const placed = { lead: 12, height: 12, before: 0, after: 2, ...(opens ? first : {}) };
-  const all = [{ ...placed, node: { ...hang(opening, runs, whole), ...id } }, ...(opens ? rest : blocks)];
+  const all = [
+    { ...placed, node: { ...hang(opening, runs, { width: whole }), ...id } },
+    ...(opens ? rest : blocks),
+  ];
   return {
     node: { stack: [{ stack: arrange(all), marginLeft: indent }] },
     lead: placed.lead,

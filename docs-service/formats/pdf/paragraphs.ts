@@ -1,7 +1,9 @@
+import type { Direction } from '../language.ts';
+import { directionOfPieces } from './directions.ts';
 import { fromPageMargin } from './pageMargin.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
 import type { ImagePiece, Mark, Piece, TextPiece } from './pieces.ts';
-import { isRightToLeft, rightToLeftLines } from './rightToLeft.ts';
+import { orderedLines } from './rightToLeft.ts';
 import { colors, pitch } from './style.ts';
 import type { Run, Typesetter } from './typesetter.ts';
 
@@ -67,22 +69,38 @@ export function textNodes(pieces: readonly TextPiece[], { type, width, look }: S
     const breaks = chunk.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
     const lines = Math.ceil((whole * 1.15) / Math.max(width, 1)) + breaks + (whole > width ? 1 : 0);
     const height = Math.max(1, lines) * pitch(look.fontSize);
-    const rtl = isRightToLeft(chunk);
-    const widthOf = (piece: TextPiece) => type.width([piece], look.fontSize).whole * 1.02;
-    const shown = rtl ? rightToLeftLines(chunk, width, widthOf) : chunk;
-    const side = rtl ? ({ alignment: 'right' } as const) : {};
-    const node = { text: type.runs(shown, look.fontSize, width), ...side, ...look };
+    const node = { ...directedText(chunk, { type, width, look }), ...look };
     return { node, height, lead: Math.min(height, 2.2 * pitch(look.fontSize)) };
   });
 }
 
-/** Puts runs before the text of a node, so that they hang to its left. Their width is in points. */
+/** The runs of a text in the order in which they are set. Text from right to left stands at the right. */
+export function directedText(
+  pieces: readonly TextPiece[],
+  { type, width, look: { fontSize } }: Pick<Setting, 'type' | 'width' | 'look'>,
+  direction: Direction = directionOfPieces(pieces),
+): { readonly text: readonly Run[]; readonly alignment?: 'right' } {
+  // A little more, for kerning and rounding.
+  const widthOf = (piece: TextPiece) => type.width([piece], fontSize).whole * 1.02;
+  const text = type.runs(orderedLines(pieces, { direction, room: width, widthOf }), fontSize, width);
+  return direction === 'rtl' ? { text, alignment: 'right' } : { text };
+}
+
+/** Puts runs where the text of a node begins, so that they hang beside it. Their width is in points. */
 export function hang(
   node: Record<string, unknown>,
   runs: readonly Run[],
-  width: number,
+  { width, direction = 'ltr' }: { readonly width: number; readonly direction?: Direction },
 ): Record<string, unknown> {
-  return { ...node, text: [...runs, ...(node['text'] as readonly Run[])], leadingIndent: -width };
+  const text = node['text'] as readonly Run[];
+  if (direction === 'ltr') return { ...node, text: [...runs, ...text], leadingIndent: -width };
+  const end = text.findIndex((run) => run.text === '\n');
+  const first = end < 0 ? text : text.slice(0, end);
+  const hanging = runs.map((run, at) => {
+    const isLast = end >= 0 && at === runs.length - 1;
+    return { ...run, ...(isLast ? { text: `${run.text}\n` } : {}), hangsRight: true };
+  });
+  return { ...node, text: [...first, ...hanging, ...text.slice(first.length + 1)], alignment: 'right' };
 }
 
 const chunkLength = 5000;

@@ -15,6 +15,7 @@ declare module 'pdfmake/js/Line.js' {
     trailingCut: number;
     newLineForced?: boolean;
     addInline(inline: Inline): void;
+    hasEnoughSpaceForInline(inline: Inline, nextInlines?: readonly Inline[]): boolean;
   }
 
   const lineModule: { default: typeof Line };

@@ -20,6 +20,8 @@ export interface TextPiece {
   readonly mark: Mark;
   /** The place in the document that begins with this piece. */
   readonly id?: string;
+  /** A stretch of one direction, whose parts are set from right to left if they need several fonts. */
+  readonly isRightToLeft?: true;
 }
 
 export interface ImagePiece {

@@ -1,3 +1,4 @@
+import type { Direction } from '../language.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import type { Block } from './arrange.ts';
 import type { Setting } from './paragraphs.ts';
@@ -19,8 +20,10 @@ export interface Scope extends Setting {
 }
 
 /** Inside of quotes and lists text is narrower, but never too narrow to be read. */
-export function indented(scope: Scope, indent: number): Scope {
-  return { ...scope, width: scope.width - indent, indent: scope.inTable ? 0 : scope.indent + indent };
+export function indented(scope: Scope, indent: number, direction: Direction = 'ltr'): Scope {
+  const width = scope.width - indent;
+  if (direction === 'rtl') return { ...scope, width };
+  return { ...scope, width, indent: scope.inTable ? 0 : scope.indent + indent };
 }
 
 export function indentWithin(scope: Scope, indent: number): number {

@@ -1,4 +1,6 @@
 import type { CustomTableLayout } from 'pdfmake/interfaces';
+import type { Direction } from '../language.ts';
+import { inOrder } from './directions.ts';
 
 /** A4, in points, like all lengths here. */
 export const page = {
@@ -79,16 +81,19 @@ export const codeLayout: CustomTableLayout = {
 
 export const quoteIndent = 14;
 
-/** A rule on the left. */
-export const quoteLayout: CustomTableLayout = {
-  hLineWidth: () => 0,
-  vLineWidth: (column) => (column === 0 ? 2 : 0),
-  vLineColor: () => colors.rule,
-  paddingLeft: () => quoteIndent - 2,
-  paddingRight: () => 0,
-  paddingTop: () => 0,
-  paddingBottom: () => 0,
-};
+/** A rule at the side where lines begin. */
+export function quoteLayout(direction: Direction): CustomTableLayout {
+  const [left, right] = inOrder([quoteIndent - 2, 0], direction);
+  return {
+    hLineWidth: () => 0,
+    vLineWidth: (column) => ((column === 0) === (direction === 'ltr') ? 2 : 0),
+    vLineColor: () => colors.rule,
+    paddingLeft: () => left ?? 0,
+    paddingRight: () => right ?? 0,
+    paddingTop: () => 0,
+    paddingBottom: () => 0,
+  };
+}
 
 /** Draws nothing and adds nothing: for tables of contents. */
 export const plainLayout: CustomTableLayout = {

@@ -1,6 +1,7 @@
 import type { Tokens } from 'marked';
 import type { Block } from './arrange.ts';
 import { type ColumnNeed, columnWidths } from './columnWidths.ts';
+import { directionOf, inOrder } from './directions.ts';
 import { inlinePieces } from './inlines.ts';
 import { fromPageMargin } from './pageMargin.ts';
 import { type Placed, paragraphNodes, type TextLook } from './paragraphs.ts';
@@ -27,13 +28,16 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);
 }
 
-function tableBlock(table: Tokens.Table, columns: readonly number[], scope: Scope): Block {
+function tableBlock(table: Tokens.Table, chosen: readonly number[], scope: Scope): Block {
+  const direction = directionOf(table.raw);
+  const columns = inOrder(chosen, direction);
+  const side = direction === 'rtl' ? 'right' : undefined;
   const rows = piecesOf(table, columns, scope);
   const room = scope.width - 2 * tablePadding.x * (columns.length - 1);
   const { widths, fontSize } = fittingWidths(rows, room, scope);
   const cells = rows.map((row) =>
     row.map((pieces, index) => {
-      const align = table.align[columns[index] ?? 0];
+      const align = table.align[columns[index] ?? 0] ?? side;
       const look: TextLook = { ...scope.look, fontSize, ...(align ? { alignment: align } : {}) };
       return cellOf(paragraphNodes(pieces, { ...scope, width: widths[index] ?? 0, indent: 0, look }));
     }),
@@ -45,8 +49,9 @@ function tableBlock(table: Tokens.Table, columns: readonly number[], scope: Scop
   const height = heights.reduce((sum, row) => sum + row, 0);
   if (body.length === 0) body.push(columns.map(() => ({ text: '' })));
   const node = { table: { widths, body, ...breaking(heights, hasHeader) }, layout: tableLayout };
+  const shift = side === 'right' ? room - widths.reduce((sum, width) => sum + width, 0) : 0;
   return {
-    node: fromPageMargin(node, scope.indent),
+    node: fromPageMargin(node, scope.indent, Math.max(0, shift)),
     lead: Math.min(header + first, textHeight * 0.4),
     height,
     before: 9,

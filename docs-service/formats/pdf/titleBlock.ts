@@ -1,5 +1,8 @@
 import type { Document } from '../../content/document.ts';
+import { directionOfDocument, markedLeftToRight } from './directions.ts';
+import { directedText, type TextLook } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
+import type { Mark } from './pieces.ts';
 import { colors, textHeight, textWidth } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -9,17 +12,22 @@ export function titleNodes(
   type: Typesetter,
   id: string | undefined,
 ): Record<string, unknown>[] {
-  const text = (content: string, fontSize: number, bold = false) =>
-    type.runs([{ kind: 'text', text: content, mark: bold ? { bold: true } : {} }], fontSize);
+  const direction = directionOfDocument(document);
+  const text = (content: string, look: TextLook, mark: Mark = {}) => ({
+    ...directedText([{ kind: 'text', text: content, mark }], { type, width: textWidth, look }, direction),
+    ...look,
+  });
   const { title, description } = document;
-  const byline = [document.authors.join(', '), dateLine(document)].filter(Boolean).join('  ·  ');
+  const byline = [document.authors.join(', '), markedLeftToRight(dateLine(document))]
+    .filter(Boolean)
+    .join('  ·  ');
   const rule = { type: 'line', x1: 0, y1: 0, x2: textWidth, y2: 0, lineWidth: 0.8, lineColor: colors.rule };
   return [
-    { text: text(title, 25, true), fontSize: 25, lineHeight: 1.06, ...(id ? { id } : {}) },
+    { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...(id ? { id } : {}) },
     ...(description
-      ? [{ text: text(description, 12), fontSize: 12, color: colors.quiet, margin: [0, 7, 0, 0] }]
+      ? [{ ...text(description, { fontSize: 12, color: colors.quiet }), margin: [0, 7, 0, 0] }]
       : []),
-    ...(byline ? [{ text: text(byline, 9), fontSize: 9, color: colors.faint, margin: [0, 9, 0, 0] }] : []),
+    ...(byline ? [{ ...text(byline, { fontSize: 9, color: colors.faint }), margin: [0, 9, 0, 0] }] : []),
     { canvas: [rule], margin: [0, 13, 0, 16] },
   ];
 }

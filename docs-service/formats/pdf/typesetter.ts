@@ -22,6 +22,8 @@ export interface Run {
   readonly linkToDestination?: string;
   readonly id?: string;
   readonly noWrap?: true;
+  /** It stands to the right of its line, whose text ends before it. */
+  readonly hangsRight?: true;
 }
 
 /** Points. */
@@ -102,11 +104,12 @@ export class Typesetter {
     return [`No font has ${names.join(', ')}${more}. Their numbers are shown in their place.`];
   }
 
-  #runsOf({ text, mark, id }: TextPiece, fontSize: number, room: number): Run[] {
+  #runsOf({ text, mark, id, isRightToLeft }: TextPiece, fontSize: number, room: number): Run[] {
     const base = mark.code ? 'Code' : 'Text';
     const look = lookOf(mark, fontSize);
     const runs: Run[] = [];
-    for (const { text: part, family } of this.#split(text, base)) {
+    const parts = this.#split(text, base);
+    for (const { text: part, family } of isRightToLeft ? parts.reverse() : parts) {
       if (family === undefined) runs.push({ ...plain, ...look, ...this.#substitute(part, fontSize) });
       else {
         const words = base === 'Code' ? codeWords(part) : breakable(part, false);
