@@ -55,7 +55,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 100_000 },
     // The service is only read, so clients send little.
     bodyLimit: 65_536,
-    requestTimeout: 30_000,
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>();
   answerErrors(app);

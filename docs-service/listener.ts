@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import { type AddressInfo, isIPv6 } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import { boundConnections, type ConnectionBounds, type Connections } from './connections.ts';
 
 /** The socket of the service. It exists before the routes, because they contain its address. */
 export interface Listener {
@@ -15,16 +15,35 @@ export interface Listener {
   close(patience: number): Promise<void>;
 }
 
-export async function listen(host: string, port: number): Promise<Listener> {
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly bounds: ListenerBounds;
+}
+
+export interface ListenerBounds extends ConnectionBounds {
+  /** Milliseconds in which the headers of a request arrive, and a whole request. */
+  readonly headersTime: number;
+  readonly requestTime: number;
+}
+
+export async function listen({ host, port, bounds }: ListenerOptions): Promise<Listener> {
   let handler: RequestListener = (_request, response) => {
     const body = problemBody(503, 'The service is starting. Try again in a moment.');
     response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' }).end(body);
   };
-  const server = createServer((request, response) => handler(request, response));
-  // Longer than the minute for which load balancers keep a connection, so that they end it first.
-  server.keepAliveTimeout = 72_000;
-  server.requestTimeout = 30_000;
-  server.on('clientError', refuseBroken);
+  const times = {
+    headersTimeout: bounds.headersTime,
+    requestTimeout: bounds.requestTime,
+    connectionsCheckingInterval: bounds.headersTime / 10,
+    // Longer than the minute for which load balancers keep a connection, so that they end it first.
+    keepAliveTimeout: 72_000,
+  };
+  const server = createServer(times, (request, response) => handler(request, response));
+  const connections = boundConnections(server, bounds);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    refuseBroken({ error, socket, connections }),
+  );
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new Error(sentenceOf(error, host, port), { cause: error });
@@ -44,19 +63,36 @@ export function addressOf(host: string, port: number): string {
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Input that is not HTTP reaches no route. */
-function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** Milliseconds in which a client reads why its connection ends. */
+const farewell = 1_000;
+
+interface Broken {
+  readonly error: NodeJS.ErrnoException;
+  readonly socket: Socket;
+  readonly connections: Connections;
+}
+
+/** Input that is not HTTP, or not complete in time, reaches no route. Node has stopped watching its connection. */
+function refuseBroken({ error, socket, connections }: Broken): void {
+  // More of the same input, whose connection is ending already.
   if (!socket.writable) return;
-  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = isLarge ? 431 : 400;
-  const body = problemBody(
-    status,
-    isLarge ? 'The address and the headers are too long.' : 'This is not an HTTP request.',
-  );
+  // A client that has sent nothing would take the refusal for the answer to its first request.
+  if (socket.bytesRead === 0 || connections.hasBegunAnswer(socket)) return void socket.destroy();
+  const { status, detail } = refusals[error.code ?? ''] ?? notHttp;
+  const body = problemBody(status, detail);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  // The client may keep its side open for ever.
+  const timer = setTimeout(() => socket.destroy(), farewell);
+  socket.once('close', () => clearTimeout(timer));
 }
+
+const notHttp = { status: 400, detail: 'This is not an HTTP request.' };
+const refusals: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The address and the headers are too long.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time.' },
+};
 
 function problemBody(status: number, detail: string): string {
   return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail, instance: '' });

@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, isLoopbackHost, parseBaseUrl } from './baseUrl.ts';
 import { type OptionSpecs, type OptionValues, parseNumber } from './options.ts';
+import { parseNetwork } from './trustedProxies.ts';
 import { UsageError } from './usageError.ts';
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
@@ -159,16 +159,6 @@ function checkHost(
     throw new UsageError(
       `--host ${host} can be reached from other machines. Add --base-url https://… for the address that they use, or --container if only a container's port mapping reaches it.`,
     );
-}
-
-/** In the form that the library for X-Forwarded-For accepts. */
-function parseNetwork(text: string): string {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return text;
-  const [address = '', bits] = text.split('/', 2);
-  const most = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
-  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-  if (most > 0 && isNetwork) return text;
-  throw new UsageError(`--trust-proxy must be an address or a network such as 10.0.0.0/8, not "${text}".`);
 }
 
 function parseOrigin(text: string): string {

@@ -30,6 +30,7 @@ import type { ServeConfig } from './serveConfig.ts';
 import { quoteForShell } from './shellQuote.ts';
 import { openStores, type Stores } from './stores.ts';
 import type { Surroundings } from './surroundings.ts';
+import { createProxyCheck } from './trustedProxies.ts';
 import { UsageError } from './usageError.ts';
 import { WriterTurn } from './writerTurn.ts';
 
@@ -47,6 +48,10 @@ const cacheSize = 512 * 1024 * 1024;
 const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, patience: 30_000 };
 /** Markdown and HTML take milliseconds, except for documents that are made to take longer. */
 const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, patience: 10_000 };
+/** With as many downloads as `authorization.ts` allows, these leave enough of the usual 1,024 descriptors. */
+const connectionBounds = { most: 512, mostOfOne: 256, longestStall: 60_000 };
+/** A request is small: the service is only read. */
+const requestBounds = { headersTime: 10_000, requestTime: 20_000 };
 /** Milliseconds for answers in progress when the service ends. */
 const patience = 10_000;
 
@@ -83,7 +88,11 @@ async function start(
   const log = (message: string) => logger.warn(message);
   const stores = await openStores({ places: config, parts: surroundings.parts, log });
   onClose(() => stores.close());
-  const listener = await listen(config.host, config.port);
+  const listener = await listen({
+    host: config.host,
+    port: config.port,
+    bounds: { ...connectionBounds, ...requestBounds, isProxy: createProxyCheck(config.trustProxy) },
+  });
   onClose(() => listener.close(patience));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, surroundings, stores, folder, logger };

@@ -6,8 +6,8 @@ export interface ClientStore {
   find(id: string): Promise<OAuthClient | undefined>;
   /** Replaces a client with the same id. */
   add(client: OAuthClient, now: number): Promise<void>;
-  /** False if there is no room, because too many clients registered within minutes. */
-  register(client: OAuthClient, now: number): Promise<boolean>;
+  /** Adds a client that registered itself. The oldest without a grant makes room. */
+  register(client: OAuthClient, now: number): Promise<void>;
   /** The owner has allowed the client, so it stays. */
   noteGrant(id: string, now: number): Promise<void>;
   list(): Promise<readonly OAuthClient[]>;
@@ -15,12 +15,15 @@ export interface ClientStore {
   remove(id: string): Promise<boolean>;
 }
 
-/** Registrations that are kept at once. Those without a grant make room first. */
+/**
+ * Registrations without a grant that are kept at once. Those with a grant do not count: strangers can neither drop them
+ * nor use up their room.
+ */
 const capacity = 1_000;
-/** Milliseconds for which a registration is kept, because somebody may be signing in with it. */
-const safeTime = 600_000;
 /** Milliseconds after which a registration without a grant is deleted. */
 const patience = 86_400_000;
+
+const isUngranted = "source = 'registration' AND granted IS NULL";
 
 export function createClientStore(database: AccessDatabase): ClientStore {
   return {
@@ -29,27 +32,16 @@ export function createClientStore(database: AccessDatabase): ClientStore {
       return row === undefined ? undefined : rowToClient(row);
     },
     add: (client, now) => database.batch(replaceClient(client, now)),
-    async register(client, now) {
-      const [row] = await database.rows<{ readonly young: number }>(
-        "SELECT count(*) AS young FROM docs_clients WHERE source = 'registration' AND (granted IS NOT NULL OR created > ?)",
-        now - safeTime,
-      );
-      if ((row?.young ?? 0) >= capacity) return false;
-      await database.batch([
+    register: (client, now) =>
+      database.batch([
+        [`DELETE FROM docs_clients WHERE ${isUngranted} AND created < ?`, now - patience],
         [
-          "DELETE FROM docs_clients WHERE source = 'registration' AND granted IS NULL AND created < ?",
-          now - patience,
-        ],
-        [
-          `DELETE FROM docs_clients WHERE source = 'registration' AND granted IS NULL AND id IN (
-             SELECT id FROM docs_clients WHERE source = 'registration'
-             ORDER BY granted IS NULL, coalesce(granted, created) DESC LIMIT 1000000 OFFSET ?)`,
+          `DELETE FROM docs_clients WHERE ${isUngranted} AND id IN (
+             SELECT id FROM docs_clients WHERE ${isUngranted} ORDER BY created DESC, id LIMIT 1000000 OFFSET ?)`,
           capacity - 1,
         ],
         ...replaceClient(client, now),
-      ]);
-      return true;
-    },
+      ]),
     async noteGrant(id, now) {
       await database.rows('UPDATE docs_clients SET granted = ? WHERE id = ?', now, id);
     },

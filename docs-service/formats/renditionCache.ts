@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface RenditionCache {
+  /** In bytes; undefined if the rendition is not in the cache. Nothing is opened. */
+  sizeOf(key: string): number | undefined;
+  /** The file, which its caller closes. It can be read to its end even if it is deleted meanwhile. */
+  open(key: string): Promise<FileHandle | undefined>;
   get(key: string): Promise<Uint8Array | undefined>;
   /** Never rejects: a full disk costs speed, but no answer. */
   put(key: string, bytes: Uint8Array): Promise<void>;
@@ -23,50 +27,65 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
   let total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const fileOf = (key: string) => createHash('sha256').update(key).digest('hex');
 
+  const forget = (file: string) => {
+    total -= sizes.get(file) ?? 0;
+    sizes.delete(file);
+  };
   const evict = async () => {
-    for (const [file, size] of sizes) {
+    for (const file of sizes.keys()) {
       if (total <= options.capacity) return;
-      sizes.delete(file);
-      total -= size;
+      forget(file);
       await rm(join(options.folder, file), { force: true });
     }
   };
-  const put = async (key: string, bytes: Uint8Array) => {
-    const file = fileOf(key);
-    if (bytes.length > options.capacity || sizes.has(file)) return;
-    sizes.set(file, bytes.length);
-    total += bytes.length;
+  const write = async (file: string, bytes: Uint8Array) => {
     const partial = join(options.folder, `${file}.part`);
     try {
       await makeFolder();
       await writeFile(partial, bytes, { mode: 0o600 });
       await rename(partial, join(options.folder, file));
     } catch (error) {
-      sizes.delete(file);
-      total -= bytes.length;
       await rm(partial, { force: true });
       throw error;
     }
+    sizes.set(file, bytes.length);
+    total += bytes.length;
     await evict();
   };
-  return {
-    async get(key) {
-      const file = fileOf(key);
-      const size = sizes.get(file);
-      if (size === undefined) return undefined;
-      const path = join(options.folder, file);
-      const bytes = await readFile(path).catch(() => undefined);
-      sizes.delete(file);
-      if (bytes?.length !== size) {
-        total -= size;
-        return undefined;
-      }
-      sizes.set(file, size);
+  // Whoever waited for the same rendering waits for the same file.
+  const writing = new Map<string, Promise<void>>();
+  const put = async (key: string, bytes: Uint8Array) => {
+    const file = fileOf(key);
+    if (bytes.length > options.capacity || sizes.has(file)) return;
+    const own = writing.get(file) ?? write(file, bytes).catch(options.onError);
+    writing.set(file, own);
+    await own;
+    writing.delete(file);
+  };
+  const openFile = async (key: string) => {
+    const file = fileOf(key);
+    const size = sizes.get(file);
+    if (size === undefined) return undefined;
+    const handle = await open(join(options.folder, file)).catch(() => undefined);
+    if (handle !== undefined && (await handle.stat()).size === size) {
+      // The most recently used is last.
+      if (sizes.delete(file)) sizes.set(file, size);
       const now = new Date();
-      await utimes(path, now, now).catch(options.onError);
-      return bytes;
+      await handle.utimes(now, now).catch(options.onError);
+      return handle;
+    }
+    forget(file);
+    await handle?.close();
+    return undefined;
+  };
+  return {
+    sizeOf: (key) => sizes.get(fileOf(key)),
+    open: openFile,
+    async get(key) {
+      const handle = await openFile(key);
+      return handle?.readFile().finally(() => handle.close());
     },
-    put: (key, bytes) => put(key, bytes).catch(options.onError),
+    put,
   };
 }
 

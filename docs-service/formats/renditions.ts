@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../content/libraryCollections.ts';
@@ -14,6 +15,10 @@ export interface Rendition {
   /** Strong, with its quotes: it changes with everything that the bytes depend on. */
   readonly etag: string;
   readonly mediaType: string;
+  /** In bytes; undefined if it is not in the cache. */
+  cachedSize(): number | undefined;
+  /** The file in the cache, which the caller closes. */
+  openCached(): Promise<FileHandle | undefined>;
   cached(): Promise<Uint8Array | undefined>;
   /** Rejects with Unrenderable or RendererBusy. */
   render(signal: AbortSignal): Promise<Uint8Array>;
@@ -106,6 +111,8 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     return {
       etag,
       mediaType,
+      cachedSize: () => cache.sizeOf(etag),
+      openCached: () => cache.open(etag),
       cached: () => cache.get(etag),
       async render(signal) {
         refuseFailed(work.subject);

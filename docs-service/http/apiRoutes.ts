@@ -79,19 +79,20 @@ export function createApiRoutes({
     const pdf = kept('application/pdf');
     rendered('/docs/:slug.pdf', 'A document as PDF', pdf, async (request, reply, document) =>
       sendRendition(request, reply, await renditions.pdf(document), {
-        countRender: () => authorization.countRender(request, reply),
+        authorization,
         fileName: `${document.slug}.pdf`,
       }),
     );
     const markdown = { 200: file('text/markdown') };
     rendered('/docs/:slug.md', 'A document as Markdown', markdown, async (request, reply, document) =>
-      sendRendition(request, reply, await renditions.markdown(document)),
+      sendRendition(request, reply, await renditions.markdown(document), { authorization }),
     );
     rendered(
       '/docs/:slug.html',
       'A document as a page of HTML, with its pictures inside',
       { 200: file('text/html') },
-      async (request, reply, document) => sendRendition(request, reply, await renditions.html(document)),
+      async (request, reply, document) =>
+        sendRendition(request, reply, await renditions.html(document), { authorization }),
     );
 
     app.get(
@@ -111,7 +112,7 @@ export function createApiRoutes({
       async (request, reply) => {
         const collection = await lookups.collection(request.params.name);
         return sendRendition(request, reply, await renditions.epub(collection), {
-          countRender: () => authorization.countRender(request, reply),
+          authorization,
           fileName: `${collection.definition.name}.epub`,
         });
       },

@@ -7,6 +7,7 @@ import type { BaseUrl } from '../baseUrl.ts';
 import { type Allowance, callerOf, RateLimiter } from '../rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
 import { pathOf, unavailable } from './errors.ts';
+import { OpenCount } from './openCount.ts';
 import { HttpProblem } from './problem.ts';
 import { originOf } from './resourceOrigin.ts';
 
@@ -37,6 +38,8 @@ export interface Authorization {
   countOwnerRequest(reply: FastifyReply): void;
   /** Counts a render. Throws HttpProblem if there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void;
+  /** Counts a download until the returned function is called. Throws HttpProblem if there are too many. */
+  countDownload(request: FastifyRequest): () => void;
   /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */
   countSignIn(what: 'authorize' | 'token' | 'revoke', address: string): void;
   /** Looks up a token from somebody else. An unknown token counts as a guess. Throws HttpProblem. */
@@ -47,6 +50,9 @@ export interface Authorization {
 /** Counts as one caller, however many browsers there are. No token has such an id. */
 const owner = 'owner';
 
+/** Each holds a descriptor. */
+const downloadBounds = { what: 'downloads', mostOfOne: 32, mostOfAll: 128 };
+
 /** Bearer tokens (RFC 6750) and their limits. */
 export async function authorizeBearers(
   app: FastifyInstance,
@@ -56,6 +62,7 @@ export async function authorizeBearers(
   const renders = new RateLimiter(options.limits.renders, options.now);
   const failures = new RateLimiter(options.limits.authFailures, options.now);
   const signIns = new RateLimiter(options.limits.requests, options.now);
+  const downloads = new OpenCount(downloadBounds);
   app.decorateRequest('grant', null);
   await app.register(bearerAuth, {
     keys: [],
@@ -79,7 +86,7 @@ export async function authorizeBearers(
   const requireBearer = async (request: FastifyRequest, reply: FastifyReply) => {
     // Another scheme is not a token, and not a guess at one.
     if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options);
-    await verify(request, reply).catch((error: FastifyErrorLike) => {
+    await verify(request, reply).catch((error: Error) => {
       if (error instanceof ForeignProfile) throw new HttpProblem(403, error.message);
       if (!isRefusal(error)) throw tokensUnavailable(error);
     });
@@ -109,6 +116,7 @@ export async function authorizeBearers(
     countOwnerRequest: (reply) => count(requests, { caller: owner, what: 'requests', reply }),
     countRender: (request, reply) =>
       count(renders, { caller: request.grant?.id ?? owner, what: 'renders', reply }),
+    countDownload: (request) => downloads.add(request.grant?.id ?? owner),
     countSignIn(what, address) {
       const { isAllowed, resetAfter } = signIns.take(`${what} ${callerOf(address)}`);
       if (!isAllowed) throw tooMany(`More than ${signIns.limit} requests a minute.`, resetAfter);
@@ -126,12 +134,9 @@ export async function authorizeBearers(
   };
 }
 
-interface FastifyErrorLike {
-  readonly code?: string;
-}
-
-function isRefusal({ code }: FastifyErrorLike): boolean {
-  return code?.startsWith('FST_BEARER_AUTH_') ?? false;
+/** Whether the token is at fault. The code of an error is a number if it is a `DOMException`, such as a timeout. */
+function isRefusal(error: Error): boolean {
+  return 'code' in error && String(error.code).startsWith('FST_BEARER_AUTH_');
 }
 
 /** RFC 6750, section 3, and how a client finds the issuer of tokens (RFC 9728, 5.1). */

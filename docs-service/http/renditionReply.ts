@@ -1,13 +1,17 @@
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rendition } from '../formats/renditions.ts';
-import { tryRange } from './byteRange.ts';
+import type { Authorization } from './authorization.ts';
+import { type ByteRange, tryRange } from './byteRange.ts';
 import { isNotModified, setValidators } from './conditional.ts';
 
 export interface RenditionReplyOptions {
-  /** Called before a rendering that is not in the cache. Throws if there were too many. */
-  readonly countRender?: () => void;
-  /** The name of the file, if it is one to save. */
+  readonly authorization: Pick<Authorization, 'countRender' | 'countDownload'>;
+  /** The name of the file, if it is one to save. Then its rendering counts, and a part of it can be requested. */
   readonly fileName?: string;
+  /** The page around an article. */
+  readonly around?: { readonly before: string; readonly after: string };
 }
 
 /** Answers with a rendition. If the client or the cache has it already, nothing is rendered. */
@@ -15,23 +19,87 @@ export async function sendRendition(
   request: FastifyRequest,
   reply: FastifyReply,
   rendition: Rendition,
-  { countRender, fileName }: RenditionReplyOptions = {},
+  options: RenditionReplyOptions,
 ): Promise<FastifyReply> {
+  const { fileName, around } = options;
   setValidators(reply, rendition.etag);
   if (isNotModified(request, rendition.etag)) return reply.code(304).send();
-  const bytes = await renditionBytes(request, rendition, countRender);
+  const { size, pieces } = await openContent(request, reply, { ...options, rendition });
   reply.type(rendition.mediaType);
   if (fileName !== undefined)
     reply.headers({ 'content-disposition': disposition(fileName), 'accept-ranges': 'bytes' });
-  const range = fileName === undefined ? undefined : tryRange(request, bytes.length, rendition.etag);
-  if (range === undefined) return reply.send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  const { first, last } = range;
-  reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes.length}`);
-  return reply.send(Buffer.from(bytes.subarray(first, last + 1)));
+  const range = fileName === undefined ? undefined : tryRange(request, size, rendition.etag);
+  if (range !== undefined)
+    reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${size}`);
+  const { first, last } = range ?? { first: 0, last: size - 1 };
+  const [before, after] = [Buffer.from(around?.before ?? ''), Buffer.from(around?.after ?? '')];
+  reply.header('content-length', before.length + (last + 1 - first) + after.length);
+  const isHead = request.method === 'HEAD';
+  return reply.send(Readable.from(isHead ? [] : joined(before, pieces({ first, last }), after)));
+}
+
+/** The bytes of an answer, from a file or from memory. */
+interface Content {
+  readonly size: number;
+  readonly pieces: (range: ByteRange) => Pieces;
+}
+
+type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** In bytes. What has more is read from its file while it is sent, so that slow clients need no memory. */
+const pieceSize = 65_536;
+
+async function openContent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { rendition, authorization, fileName }: RenditionReplyOptions & { readonly rendition: Rendition },
+): Promise<Content> {
+  const countRender = fileName === undefined ? undefined : () => authorization.countRender(request, reply);
+  const read = () => renditionBytes(request, rendition, countRender);
+  const isLarge = (size = 0) => size > pieceSize;
+  const bytes = isLarge(rendition.cachedSize()) ? undefined : await read();
+  if (bytes !== undefined && !isLarge(bytes.length)) return contentOf(bytes);
+  whenClosed(reply, authorization.countDownload(request));
+  const file = await rendition.openCached();
+  // The cache cannot keep it, or has just deleted it.
+  if (file === undefined) return contentOf(bytes ?? (await read()));
+  whenClosed(reply, () => void file.close());
+  return { size: (await file.stat()).size, pieces: (range) => piecesOf(file, range) };
+}
+
+/** Also if the client has gone before there was anything to send. */
+function whenClosed({ raw }: FastifyReply, work: () => void): void {
+  if (raw.destroyed) work();
+  else raw.once('close', work);
+}
+
+function contentOf(bytes: Uint8Array): Content {
+  return { size: bytes.length, pieces: ({ first, last }) => [bytes.subarray(first, last + 1)] };
+}
+
+async function* piecesOf(file: FileHandle, { first, last }: ByteRange): AsyncIterable<Uint8Array> {
+  for (let at = first; at <= last; ) {
+    const length = Math.min(pieceSize, last + 1 - at);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+    if (bytesRead === 0) throw new Error('A file of the cache has become shorter while it was sent.');
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/** In pieces, so that the service sees whether the client takes them. */
+async function* joined(before: Uint8Array, pieces: Pieces, after: Uint8Array): AsyncIterable<Uint8Array> {
+  yield* slices(before);
+  for await (const piece of pieces) yield* slices(piece);
+  yield* slices(after);
+}
+
+function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceSize) yield bytes.subarray(at, at + pieceSize);
 }
 
 /** The bytes from the cache, or else from a rendering. */
-export async function renditionBytes(
+async function renditionBytes(
   request: FastifyRequest,
   rendition: Rendition,
   countRender?: () => void,

@@ -106,7 +106,12 @@ async function openLibrary({ places, folder, surroundings }: Opening) {
   const renditions = createRenditions({
     ...{ index, folder, now, texts, files: texts, version: '' },
     // Texts are cached in memory; nobody asks for a format with fonts or links.
-    cache: { get: async () => undefined, put: async () => undefined },
+    cache: {
+      sizeOf: () => undefined,
+      open: async () => undefined,
+      get: async () => undefined,
+      put: async () => undefined,
+    },
     fonts: { folders: [], fingerprint: '' },
     addressOf: () => '',
     onNote: () => undefined,

@@ -160,6 +160,16 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.same(await one.clients.find('x'), { ...client, name: 'Two' });
     t.ok(await one.clients.remove('x'));
     t.notOk(await one.clients.remove('x'));
+    const registered = (id: string) => ({ ...client, id, source: 'registration' }) as const;
+    await one.clients.register(registered('allowed'), now);
+    await one.clients.noteGrant('allowed', now);
+    for (let at = 0; at < 1_001; at += 1)
+      await (at % 2 ? one : other).clients.register(registered(`r${at}`), now + at);
+    const kept = new Set((await one.clients.list()).map(({ id }) => id));
+    t.equal(kept.size, 1_001, 'a thousand, and the one that was allowed something');
+    t.notOk(kept.has('r0'), 'the oldest has made room');
+    for (const id of ['allowed', 'r1', 'r1000']) t.ok(kept.has(id), id);
+    for (const id of kept) await one.clients.remove(id);
   });
 
   t.test('the owner, and the sessions that a new password ends', async (t) => {

@@ -1,15 +1,27 @@
-import { utimes } from 'node:fs/promises';
+import { once } from 'node:events';
+import { type FileHandle, open, readFile, unlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type RequestOptions,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createDependencies } from '../../docs-service/formats/dependencies.ts';
+import type { Rendition } from '../../docs-service/formats/renditions.ts';
 import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
+import { type ListenerBounds, listen } from '../../docs-service/listener.ts';
 import { RateLimiter } from '../../docs-service/rateLimiter.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const files = {
   'first.md':
@@ -477,6 +489,240 @@ t.test('limits', async (t) => {
     401,
     'no token is no guess',
   );
+});
+
+/** A rendition of 40 MB, more than sockets hold, in a file that is opened for each reader; and how many have it open. */
+async function largeRendition(t: Test) {
+  const folder = await temporaryFolder(t, { big: Buffer.alloc(40_000_000, 'abcdefghij') });
+  const path = join(folder, 'big');
+  const handles: FileHandle[] = [];
+  const rendition: Rendition = {
+    ...{ etag: '"big"', mediaType: 'application/pdf' },
+    cachedSize: () => 40_000_000,
+    async openCached() {
+      const handle = await open(path);
+      handles.push(handle);
+      return handle;
+    },
+    cached: () => readFile(path),
+    render: () => readFile(path),
+  };
+  return { path, rendition, openFiles: () => handles.filter(({ fd }) => fd !== -1).length };
+}
+
+t.test('a file is sent as it is taken, and only some at once', async (t) => {
+  const { path, rendition, openFiles } = await largeRendition(t);
+  const service = await openTestApp(t, files);
+  const { renditions } = service;
+  const { app, createToken } = await openTestApp(t, files, {
+    renditions: { ...renditions, pdf: async () => rendition },
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const ask = async (token: string, options: RequestOptions = {}) => {
+    const asked = request({
+      ...{ port, host: '127.0.0.1', path: '/api/v1/docs/first.pdf', agent: false },
+      ...options,
+      headers: { host: '127.0.0.1:4000', authorization: `Bearer ${token}`, ...options.headers },
+    });
+    asked.end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    return { response, status: response.statusCode, leave: () => asked.destroy() };
+  };
+  const none = () =>
+    poll(
+      async () => openFiles(),
+      (count) => count === 0,
+      10_000,
+    );
+
+  t.test('in full, in part, and by name alone', async (t) => {
+    const token = await createToken();
+    const whole = await ask(token);
+    await unlink(path);
+    let size = 0;
+    for await (const piece of whole.response) size += piece.length;
+    t.equal(size, 40_000_000, 'also if it is deleted meanwhile');
+    await writeFile(path, Buffer.alloc(40_000_000, 'abcdefghij'));
+    const part = await ask(token, { headers: { range: 'bytes=5-200004' } });
+    t.equal(part.response.headers['content-range'], 'bytes 5-200004/40000000');
+    const text = (await part.response.setEncoding('utf8').toArray()).join('');
+    t.equal(text, 'fghijabcde'.repeat(20_000));
+    const head = await ask(token, { method: 'HEAD' });
+    t.equal(head.response.headers['content-length'], '40000000');
+    head.response.resume();
+    const wrong = await ask(token, { headers: { range: 'bytes=40000000-' } });
+    t.equal(wrong.status, 416);
+    wrong.response.resume();
+    await none();
+  });
+  t.test('32 for a token, 128 in all', async (t) => {
+    const tokens = await Promise.all(Array.from({ length: 5 }, () => createToken()));
+    const held = [];
+    for (const token of tokens.slice(0, 4)) for (let at = 0; at < 32; at += 1) held.push(await ask(token));
+    t.ok(held.every(({ status }) => status === 200));
+    t.equal(openFiles(), 128);
+    const [first = '', , , , last = ''] = tokens;
+    for (const [token, status] of [
+      [first, 429],
+      [last, 503],
+    ] as const) {
+      const refused = await ask(token);
+      t.equal(refused.status, status);
+      t.equal(refused.response.headers['retry-after'], '5');
+      refused.response.resume();
+    }
+    for (const { leave } of held) leave();
+    await none();
+    const again = await ask(first);
+    t.equal(again.status, 200, 'what was given up makes room');
+    again.leave();
+    await none();
+  });
+});
+
+/** A listener with bounds in milliseconds, and what its clients see. */
+async function openListener(t: Test, bounds: Partial<ListenerBounds>, handler: RequestListener) {
+  const listener = await listen({
+    ...{ host: '127.0.0.1', port: 0 },
+    bounds: {
+      ...{ most: 100, mostOfOne: 100, longestStall: 60_000, headersTime: 300, requestTime: 500 },
+      isProxy: () => false,
+      ...bounds,
+    },
+  });
+  t.teardown(() => listener.close(0));
+  listener.serve(handler);
+  const open = async (text: string, localAddress = '127.0.0.1') => {
+    const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
+    t.teardown(() => socket.destroy());
+    let received = '';
+    socket.on('data', (piece) => (received += piece)).on('error', () => undefined);
+    await once(socket, 'connect');
+    if (text !== '') socket.write(text);
+    return { socket, received: () => received };
+  };
+  return { open };
+}
+
+/** Resolves when the service has let go of the connection, so that a write is answered with a reset. */
+async function whenReleased(socket: Socket): Promise<void> {
+  await poll(
+    async () => socket.destroyed || !socket.write('x'),
+    (isOver) => isOver && socket.destroyed,
+    10_000,
+  );
+}
+
+t.test('a client that sends no whole request, and never ends, holds no connection', async (t) => {
+  const { open } = await openListener(t, {}, async (request, response) => {
+    if (request.url === '/body')
+      await request
+        .resume()
+        .toArray()
+        .catch(() => []);
+    response.end('answered');
+  });
+  const cases: readonly { name: string; text: string; want: RegExp }[] = [
+    { name: 'nothing', text: '', want: /^$/ },
+    { name: 'no HTTP', text: 'this is not HTTP\r\n', want: /^HTTP\/1\.1 400 .*not an HTTP request/s },
+    { name: 'no end of headers', text: 'GET / HTTP/1.1\r\nHost: x\r\nA', want: /^HTTP\/1\.1 408 .*in time/s },
+    {
+      name: 'no end of the body',
+      text: 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx',
+      want: /^HTTP\/1\.1 408/,
+    },
+    {
+      name: 'no end of a body that nobody reads',
+      text: 'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx',
+      want: /^HTTP\/1\.1 200 .*answered/s,
+    },
+    {
+      name: 'headers that are too long',
+      text: `GET / HTTP/1.1\r\nHost: ${'x'.repeat(20_000)}\r\n`,
+      want: /^HTTP\/1\.1 431/,
+    },
+    {
+      name: 'another request that is none',
+      text: 'GET / HTTP/1.1\r\nHost: x\r\n\r\n???',
+      want: /^HTTP\/1\.1 200/,
+    },
+  ];
+  await Promise.all(
+    cases.map(async ({ name, text, want }) => {
+      const { socket, received } = await open(text);
+      await once(socket, 'end');
+      await whenReleased(socket);
+      t.match(received(), want, name);
+    }),
+  );
+});
+
+t.test('a client that takes nothing is disconnected; a silent stream goes on', async (t) => {
+  const streams: ServerResponse[] = [];
+  const { open } = await openListener(t, { longestStall: 300 }, (request, response) => {
+    if (request.url === '/stream') streams.push(response.writeHead(200));
+    else response.end(Buffer.alloc(40_000_000));
+    streams.at(-1)?.flushHeaders();
+  });
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const listening = await open(get('/stream'));
+  const stalled = await open(get('/'));
+  stalled.socket.pause();
+  // It is not enough to send something.
+  const noise = setInterval(() => stalled.socket.write('\r\n'), 50);
+  await new Promise((resolve) => stalled.socket.once('close', resolve));
+  clearInterval(noise);
+  streams[0]?.write('news');
+  await poll(
+    async () => listening.received(),
+    (text) => text.includes('news'),
+    10_000,
+  );
+  listening.socket.destroy();
+});
+
+t.test('if there are too many connections, whoever keeps the service waiting makes room', async (t) => {
+  const waiting: ServerResponse[] = [];
+  const isProxy = (address: string) => address === '127.0.0.9';
+  const times = { headersTime: 60_000, requestTime: 60_000 };
+  const { open } = await openListener(
+    t,
+    { most: 6, mostOfOne: 2, isProxy, ...times },
+    (request, response) => {
+      if (request.url === '/slow') waiting.push(response);
+      else response.end('answered');
+    },
+  );
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const answered = ({ received }: { readonly received: () => string }) =>
+    poll(
+      async () => received(),
+      (text) => text.includes('answered'),
+      10_000,
+    );
+
+  const working = await open(get('/slow'));
+  await poll(
+    async () => waiting.length,
+    (count) => count === 1,
+    10_000,
+  );
+  const idle = await open('');
+  const third = await open(get('/'));
+  await once(idle.socket, 'end');
+  await answered(third);
+  const others = [await open('', '127.0.0.2'), await open('', '127.0.0.9'), await open('', '127.0.0.9')];
+  others.push(await open('', '127.0.0.9'));
+  const last = await open(get('/'), '127.0.0.3');
+  await once(third.socket, 'end');
+  await answered(last);
+  t.ok(
+    others.every(({ socket }) => !socket.readableEnded),
+    'a proxy may have more than one address may',
+  );
+  waiting[0]?.end('answered');
+  await answered(working);
 });
 
 t.test('only by its own name, and from its own pages', async (t) => {

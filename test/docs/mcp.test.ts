@@ -678,6 +678,8 @@ t.test('the work of a client that goes away ends', async (t) => {
   const rendition: Rendition = {
     etag: '"1"',
     mediaType: 'application/json',
+    cachedSize: () => undefined,
+    openCached: async () => undefined,
     cached: async () => undefined,
     render: (signal) =>
       new Promise((_resolve, reject) => {

@@ -10,6 +10,7 @@ import { readIntrospectionToken } from '../../docs-service/auth/introspectionTok
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
 import { UsageError } from '../../docs-service/usageError.ts';
+import { openTestApp } from '../support/docsApp.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type IntrospectionAnswer, serveIntrospection } from '../support/introspectionServer.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -241,6 +242,28 @@ t.test('a server that is away, and comes back', async (t) => {
   t.ok(await verify('known'), 'it comes back by itself');
   t.match(warnings, [/cannot check/, /checks tokens again/]);
   t.equal(warnings.length, 2);
+});
+
+t.test('while the server says nothing, every request is told soon to come again', async (t) => {
+  const { server, verifier } = await openRemote(t, 'http://127.0.0.1:4000');
+  server.says(() => undefined);
+  const { app } = await openTestApp(
+    t,
+    { 'one.md': '# One' },
+    { verify: (token) => verifier.verify(token), signIn: { issuer: 'https://auth.example.org/' } },
+  );
+  const headers = { host: '127.0.0.1:4000', authorization: 'Bearer one' };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+  const answers = await Promise.all([
+    ...['/docs', '/docs/one', '/docs/one.pdf', '/openapi.json'].map((path) =>
+      app.inject({ url: `/api/v1${path}`, headers }),
+    ),
+    app.inject({ method: 'POST', url: '/mcp', headers, payload: message }),
+  ]);
+  for (const answer of answers) {
+    t.match(answer.json(), { status: 503, detail: /Tokens cannot be checked right now/ });
+    t.match(answer.headers['retry-after'], /^\d+$/);
+  }
 });
 
 t.test('answers that are none', async (t) => {

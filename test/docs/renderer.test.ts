@@ -118,3 +118,20 @@ t.test('the folder of renditions may be deleted while it is used', async (t) => 
   t.equal(String(await cache.get('a')), 'one');
   t.strictSame(errors, []);
 });
+
+t.test('a rendition that is written or deleted just now', async (t) => {
+  const folder = join(await temporaryFolder(t), 'renditions');
+  const errors: Error[] = [];
+  const cache = await openRenditionCache({ folder, capacity: 10, onError: (error) => errors.push(error) });
+  const both = [cache.put('a', Buffer.from('one')), cache.put('a', Buffer.from('one'))];
+  await both[1];
+  t.equal(String(await cache.get('a')), 'one', 'whoever has kept it finds it');
+  await both[0];
+  const file = await cache.open('a');
+  await cache.put('b', Buffer.from('12345678'));
+  t.equal(cache.sizeOf('a'), undefined, 'the least recently used made room');
+  t.equal(cache.sizeOf('b'), 8);
+  t.equal(String(await file?.readFile()), 'one', 'but whoever has it open reads it to its end');
+  await file?.close();
+  t.strictSame(errors, []);
+});

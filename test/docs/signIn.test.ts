@@ -638,18 +638,27 @@ t.test('registration', async (t) => {
       codes.push((await register(body, { remoteAddress: '192.0.4.1' })).statusCode);
     t.same(codes, [...Array(10).fill(201), 429]);
   });
+  t.test('strangers keep nobody from registering', async (t) => {
+    const body = { redirect_uris: [redirectUri] };
+    const codes = new Set<number>();
+    for (let at = 0; at < 200; at += 1)
+      codes.add((await register(body, { remoteAddress: `192.0.6.${at % 20}` })).statusCode);
+    codes.add((await register(body, { remoteAddress: '192.0.7.1' })).statusCode);
+    t.same([...codes], [201]);
+  });
   t.test('a thousand are kept; one that the owner allowed something stays', async (t) => {
     await app.allow();
     const { clients } = app.access;
     const make = (id: string) =>
       ({ id, name: null, uri: null, redirectUris: [redirectUri], source: 'registration' }) as const;
-    for (let at = 0; at < 999; at += 1) await clients.register(make(`c${at}`), app.now() + at);
-    t.equal(await clients.register(make('early'), app.now() + 1_000), false, 'who is signing in stays');
-    t.equal((await clients.list()).length, 1_000);
-    t.equal(await clients.register(make('later'), app.now() + 600_500), true);
-    t.equal((await clients.list()).length, 1_000);
-    t.ok(await clients.find(app.client));
+    for (let at = 0; at < 1_000; at += 1) await clients.register(make(`c${at}`), app.now() + at);
+    t.ok(await clients.find('c0'), 'somebody may be signing in with it');
+    await clients.register(make('later'), app.now() + 1_000);
     t.notOk(await clients.find('c0'), 'the oldest makes room');
+    t.ok(await clients.find('c1'));
+    t.ok(await clients.find('later'));
+    t.ok(await clients.find(app.client), 'but never one that was allowed something');
+    t.equal((await clients.list()).length, 1_001);
     await clients.register(make('late'), app.now() + 88_000_000);
     t.same((await clients.list()).map(({ id }) => id).sort(), ['late', app.client].sort(), 'a day later');
   });
@@ -663,13 +672,25 @@ t.test('a client that the owner added', async (t) => {
     headers: { host: '127.0.0.1:4000' },
   });
   t.equal(first.statusCode, 400);
-  t.match(first.body, 'runner-docs client add');
-  t.match(first.body, id);
-  const elsewhere = await app.app.inject({
-    url: app.authorizeUrl({ client_id: id, redirect_uri: 'https://evil.example/cb' }),
-    headers: { host: '127.0.0.1:4000' },
-  });
-  t.equal(elsewhere.statusCode, 400);
+  const text = (page: { readonly body: string }) =>
+    page.body.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+  t.match(text(first), `runner-docs client add --client-id ${id} --redirect-uri ${redirectUri} --name`);
+  for (const redirect_uri of ['https://evil.example/cb', 'evil.example://localhost/cb']) {
+    const elsewhere = await app.app.inject({
+      url: app.authorizeUrl({ client_id: id, redirect_uri }),
+      headers: { host: '127.0.0.1:4000' },
+    });
+    t.equal(elsewhere.statusCode, 400);
+    t.match(
+      text(elsewhere),
+      `runner-docs client add --client-id ${id} --redirect-uri REDIRECT_ADDRESS --name`,
+    );
+    t.match(
+      text(elsewhere),
+      "Replace REDIRECT_ADDRESS with the redirect address (redirect URI) in the app's own documentation",
+    );
+    t.notMatch(text(elsewhere), 'evil.example', 'nobody is shown how to let a stranger in');
+  }
   await app.access.clients.add(
     { id, name: 'Mine', uri: null, redirectUris: ['http://localhost/callback'], source: 'operator' },
     app.now(),

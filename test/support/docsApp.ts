@@ -13,7 +13,7 @@ import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
 import { createRenderer, type Renderer } from '../../docs-service/formats/renderer.ts';
 import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
-import { createRenditions } from '../../docs-service/formats/renditions.ts';
+import { createRenditions, type Renditions } from '../../docs-service/formats/renditions.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
 import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
@@ -26,6 +26,7 @@ interface Teardown {
 export interface TestApp extends TestLibrary {
   readonly app: FastifyInstance;
   readonly access: AccessStores;
+  readonly renditions: Renditions;
   /** What was written to the log, a line each. */
   readonly log: readonly string[];
   /** The kinds of the jobs that reached the renderer; it shares the rendering of one job among who asks for it. */
@@ -107,7 +108,7 @@ export async function openTestApp(
   const usual = await create();
   return {
     ...library,
-    ...{ app, access, log, rendered, createToken: create },
+    ...{ app, access, renditions, log, rendered, createToken: create },
     get: (url, more = {}) =>
       app.inject({
         url,

@@ -179,7 +179,10 @@ export const signInSamples: Readonly<Record<string, string>> = {
   'client-problem': clientProblemPage({
     title: 'This app cannot be checked',
     sentence: `The description of the app at https://app.example/${'x'.repeat(300)} could not be loaded.`,
-    commandLine: `runner-docs client add --client-id https://app.example/${'x'.repeat(300)} --redirect-uri http://127.0.0.1/callback --name "An app"`,
+    solution: {
+      commandLine: `runner-docs client add --client-id https://app.example/${'x'.repeat(300)} --redirect-uri REDIRECT_ADDRESS --name "An app"`,
+      note: 'Replace REDIRECT_ADDRESS.',
+    },
   }),
   'sign-out': signOutPage({ csrf: 'csrf-1' }),
   'signed-out': signedOutPage(),

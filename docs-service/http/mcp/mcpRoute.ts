@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createChangeTeller } from '../../mcp/changeTeller.ts';
 import type { McpProtocol } from '../../mcp/mcpFailures.ts';
 import type { Authorization } from '../authorization.ts';
+import { OpenCount } from '../openCount.ts';
 import { HttpProblem } from '../problem.ts';
-import { ListenerCount, listens } from './listenerCount.ts';
 
 export interface McpRouteOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
@@ -33,7 +33,8 @@ export interface McpRequest {
 
 /** Requests that are answered at once, including those of listening clients. */
 const mostRequests = 512;
-const mostListeners = 128;
+/** An agent has one stream, and each of its windows has one. */
+const listenerBounds = { what: 'streams', mostOfOne: 8, mostOfAll: 128 };
 /** Milliseconds after which a listening client must ask again, with a token that is still valid. */
 const longestAnswer = 600_000;
 /** Milliseconds between two checks of a listening client's token. */
@@ -46,7 +47,7 @@ const lookAtToken = 1_000;
 export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   const { authorization, ending } = options;
   let handler: Promise<McpHttpHandler> | undefined;
-  const listeners = new ListenerCount();
+  const listeners = new OpenCount(listenerBounds);
   let open = 0;
   const end = async () => (await handler)?.close();
   ending?.addEventListener('abort', end, { once: true });
@@ -93,7 +94,7 @@ async function createHandler(app: FastifyInstance, options: McpRouteOptions): Pr
   const handler = protocol.createMcpHandler(
     ({ era, authInfo }) =>
       options.createServer({ protocol, era, drafts: authInfo?.scopes.includes('draft') ?? false }),
-    { maxSubscriptions: mostListeners, onerror: (error) => app.log.debug({ err: error }, 'MCP') },
+    { maxSubscriptions: listenerBounds.mostOfAll, onerror: (error) => app.log.debug({ err: error }, 'MCP') },
   );
   const { serveOlder } = options;
   const teller = createChangeTeller(() => handler.notify.resourcesChanged());
@@ -110,6 +111,16 @@ async function createHandler(app: FastifyInstance, options: McpRouteOptions): Pr
       await handler.close();
     },
   };
+}
+
+/** Whether a message opens a stream that stays open. */
+function listens(message: unknown): boolean {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'method' in message &&
+    message.method === 'subscriptions/listen'
+  );
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */

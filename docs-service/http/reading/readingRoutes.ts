@@ -13,7 +13,7 @@ import { createLookups } from '../lookups.ts';
 import type { OwnerSession } from '../ownerSession.ts';
 import { pageHeaders } from '../pages.ts';
 import { HttpProblem } from '../problem.ts';
-import { renditionBytes, sendRendition } from '../renditionReply.ts';
+import { sendRendition } from '../renditionReply.ts';
 import { nameParameter, slugParameter } from '../schemas.ts';
 import { collectionPage } from './collectionPage.ts';
 import { documentPage, type Surroundings } from './documentPage.ts';
@@ -49,8 +49,6 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
   const { index, renditions, authorization, owner } = services;
   const lookups = createLookups(index);
   const document = (slug: string) => lookups.document(slug, true);
-  const countRender = (request: FastifyRequest, reply: FastifyReply) => () =>
-    authorization.countRender(request, reply);
   return async (app) => {
     app.addHook('onRequest', async (request, reply) => {
       await owner.requireOwner(request, reply);
@@ -97,26 +95,25 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         const found = await document(slug);
         const article = await renditions.article(found);
         const around = await surroundingsOf(slug, request.query.in);
-        const { before, after } = documentPage(found, around);
-        const etag = createEtag(before, after, article.etag);
-        setValidators(reply, etag).headers(pageHeaders());
-        if (isNotModified(request, etag)) return reply.code(304).send();
-        const bytes = await renditionBytes(request, article);
-        reply.type('text/html; charset=utf-8');
-        return reply.send(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]));
+        const page = documentPage(found, around);
+        const etag = createEtag(page.before, page.after, article.etag);
+        reply.headers(pageHeaders());
+        return sendRendition(request, reply, { ...article, etag }, { authorization, around: page });
       },
     );
 
     app.get('/:slug.pdf', { schema: { hide: true, params: slugParameter } }, async (request, reply) => {
       const found = await document(request.params.slug);
       return sendRendition(request, reply, await renditions.pdf(found), {
-        countRender: countRender(request, reply),
+        authorization,
         fileName: `${found.slug}.pdf`,
       });
     });
 
     app.get('/:slug.md', { schema: { hide: true, params: slugParameter } }, async (request, reply) =>
-      sendRendition(request, reply, await renditions.markdown(await document(request.params.slug))),
+      sendRendition(request, reply, await renditions.markdown(await document(request.params.slug)), {
+        authorization,
+      }),
     );
 
     app.get(
@@ -136,7 +133,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       async (request, reply) => {
         const collection = await lookups.collection(request.params.name);
         return sendRendition(request, reply, await renditions.epub(collection), {
-          countRender: countRender(request, reply),
+          authorization,
           fileName: `${collection.definition.name}.epub`,
         });
       },

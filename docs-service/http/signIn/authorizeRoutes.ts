@@ -8,7 +8,12 @@ import { OAuthError } from '../../auth/oauthError.ts';
 import { OutsideError } from '../../auth/outsideError.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import { Parameters } from '../../auth/parameters.ts';
-import { isLoopbackName, isRedirectAllowed, redirectUriProblem } from '../../auth/redirectUri.ts';
+import {
+  isLoopbackName,
+  isLoopbackRedirect,
+  isRedirectAllowed,
+  redirectUriProblem,
+} from '../../auth/redirectUri.ts';
 import type { Scope } from '../../auth/scope.ts';
 import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../baseUrl.ts';
@@ -19,6 +24,7 @@ import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, PageError, sendPage } from './pageErrors.ts';
+import type { Solution } from './signInPages.ts';
 import { meOf } from './tokenRoutes.ts';
 
 export interface AuthorizeRoutesOptions {
@@ -151,23 +157,21 @@ async function readClient(parameters: Parameters, options: ReadOptions) {
   const problem = redirectUriProblem(redirectUri);
   if (problem !== undefined)
     throw new PageError('The app sent a redirect address that cannot be used', problem);
-  const commandLine = addCommand({ id, redirectUri, hint: options.dataHint });
-  const client = await findClient(id, { ...options, commandLine });
+  const solution = addCommand({ id, redirectUri, hint: options.dataHint });
+  const client = await findClient(id, { ...options, solution });
   if (client === undefined || isRedirectAllowed(client, redirectUri))
     return client && { client, redirectUri };
-  // A command line for copying must not admit somebody who only uses the name of an app.
-  const isLocal = isLoopbackName(new URL(redirectUri).hostname);
   throw new PageError(
     'The app wants its answer at an address that is not its own',
     `${redirectUri} is not one of the addresses that ${id} has named.`,
-    isLocal && client.source !== 'registration' ? { commandLine } : {},
+    isLoopbackRedirect(redirectUri) && client.source !== 'registration' ? { solution } : {},
   );
 }
 
 /** Undefined if a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
-  { finder, commandLine, isOwner }: ReadOptions & { readonly commandLine: string },
+  { finder, solution, isOwner }: ReadOptions & { readonly solution: Solution },
 ): Promise<OAuthClient | undefined> {
   try {
     const found = await finder.find(id, isOwner ? 'owner' : 'stranger');
@@ -175,7 +179,7 @@ async function findClient(
   } catch (cause) {
     if (!(cause instanceof OutsideError)) throw cause;
     if (cause.kind === 'busy' && !isOwner) return undefined;
-    throw new PageError('The app cannot be looked up', cause.message, { commandLine, cause });
+    throw new PageError('The app cannot be looked up', cause.message, { solution, cause });
   }
   throw new PageError(
     'The app is not known here',
@@ -183,18 +187,26 @@ async function findClient(
   );
 }
 
-/** A line to paste into a shell. */
-function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string; hint: string }): string {
+/**
+ * A line to paste into a shell. It must not admit somebody who only uses the name of an app, so it repeats no redirect
+ * address that leads elsewhere.
+ */
+function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string; hint: string }): Solution {
+  const isLocal = isLoopbackRedirect(redirectUri);
   const parts = [
     '--client-id',
     quoteForShell(id),
     '--redirect-uri',
-    quoteForShell(redirectUri),
+    isLocal ? quoteForShell(redirectUri) : placeholder,
     '--name',
     quoteForShell('Its name'),
   ];
-  return ['runner-docs client add', ...(hint === '' ? [] : [hint]), ...parts].join(' ');
+  const commandLine = ['runner-docs client add', ...(hint === '' ? [] : [hint]), ...parts].join(' ');
+  return isLocal ? { commandLine } : { commandLine, note: whereToLook };
 }
+
+const placeholder = 'REDIRECT_ADDRESS';
+const whereToLook = `Replace ${placeholder} with the redirect address (redirect URI) in the app's own documentation, or ask who makes the app. The address in this request may be somebody else's, so it is not filled in.`;
 
 type Answer = { readonly code: string } | typeof refusal;
 

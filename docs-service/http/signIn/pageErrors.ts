@@ -1,23 +1,22 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { problemOf } from '../errors.ts';
-import { clientProblemPage, signInHeaders } from './signInPages.ts';
+import { clientProblemPage, type Solution, signInHeaders } from './signInPages.ts';
 
 /** An error for the person at the browser, who is redirected nowhere. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly title: string;
-  /** A command that helps, to be copied. */
-  readonly commandLine: string | undefined;
+  readonly solution: Solution | undefined;
 
   constructor(
     title: string,
     sentence: string,
-    more: { readonly commandLine?: string; readonly cause?: unknown } = {},
+    more: { readonly solution?: Solution; readonly cause?: unknown } = {},
   ) {
     super(sentence, { cause: more.cause });
     this.title = title;
-    this.commandLine = more.commandLine;
+    this.solution = more.solution;
   }
 }
 
@@ -27,10 +26,10 @@ export function answerPageErrors(app: FastifyInstance): void {
     if (error instanceof PageError)
       return sendPage(
         reply.code(400),
-        clientProblemPage({ title: error.title, sentence: error.message, commandLine: error.commandLine }),
+        clientProblemPage({ title: error.title, sentence: error.message, solution: error.solution }),
       );
     if (error instanceof OAuthError) return sendError(reply, error.status, error.message);
-    if (error.code?.startsWith('FST_CSRF_'))
+    if (String(error.code).startsWith('FST_CSRF_'))
       return sendError(
         reply,
         403,

@@ -12,37 +12,29 @@ export interface RegisterRouteOptions {
   readonly now: () => number;
 }
 
-/** A minute: for each address, and for all of them together. */
+/** A minute, for each address. There is no limit for all: with one, a few strangers could lock out everybody else. */
 const limit = 10;
-const limitOfAll = 100;
 
-/** Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. */
+/**
+ * Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. So what a
+ * stranger can fill is one row, which makes room for later ones.
+ */
 export function createRegisterRoute({ clients, now }: RegisterRouteOptions): FastifyPluginAsync {
   const registrations = new RateLimiter(limit, now);
-  const all = new RateLimiter(limitOfAll, now);
   return async (app) => {
     answerOAuthErrors(app);
     app.post(
       signInPaths.registration,
       { schema: { hide: true }, bodyLimit: 65_536 },
       async (request, reply) => {
-        const own = registrations.take(callerOf(request.ip));
-        const { isAllowed, resetAfter } = own.isAllowed ? all.take('') : own;
+        const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
         if (!isAllowed)
           throw new OAuthError('temporarily_unavailable', 'Too many registrations. Try again in a minute.', {
             status: 429,
             headers: { 'retry-after': String(resetAfter) },
           });
         const client = parseRegistration(request.body);
-        if (!(await clients.register(client, now())))
-          throw new OAuthError(
-            'temporarily_unavailable',
-            'Too many clients have registered. Try again in ten minutes.',
-            {
-              status: 503,
-              headers: { 'retry-after': '600' },
-            },
-          );
+        await clients.register(client, now());
         return reply
           .code(201)
           .header('cache-control', 'no-store')

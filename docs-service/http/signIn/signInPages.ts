@@ -45,23 +45,30 @@ export interface ClientProblemPage {
   readonly title: string;
   /** What is wrong with the program's request, and what to do. */
   readonly sentence: string;
-  /** A command that solves it, to be copied. */
-  readonly commandLine?: string | undefined;
+  readonly solution?: Solution | undefined;
+}
+
+/** A command that solves a problem, to be copied. */
+export interface Solution {
+  readonly commandLine: string;
+  /** What to change in the command before it is run. */
+  readonly note?: string;
 }
 
 /** A page for a request that cannot be answered with a redirect, such as one from an unknown program. */
-export function clientProblemPage({ title, sentence, commandLine: command }: ClientProblemPage): string {
-  const solution =
-    command === undefined
-      ? ''
-      : `<p>If you know this app and want to use it, run this command on the machine that runs the service, and try again:</p>
-${commandLine(command)}\n`;
+export function clientProblemPage({ title, sentence, solution }: ClientProblemPage): string {
   return card(
     title,
     `<h1>${foreign(title)}</h1>
 <p>${foreign(sentence)}</p>
-${solution}<p class="soft">Nothing was allowed. You can close this page.</p>`,
+${solution === undefined ? '' : solutionOf(solution)}<p class="soft">Nothing was allowed. You can close this page.</p>`,
   );
+}
+
+function solutionOf({ commandLine: command, note }: Solution): string {
+  return `<p>If you know this app and want to use it, run this command on the machine that runs the service, and try again:</p>
+${commandLine(command)}
+${note === undefined ? '' : `<p>${escapeHtml(note)}</p>\n`}`;
 }
 
 /** Asks before it ends the session, because a link alone must not end one. */

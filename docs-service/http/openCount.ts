@@ -1,0 +1,43 @@
+import { HttpProblem } from './problem.ts';
+
+export interface OpenCountOptions {
+  /** What is counted, in the plural: `downloads`. */
+  readonly what: string;
+  readonly mostOfOne: number;
+  readonly mostOfAll: number;
+}
+
+/** Bounds what is open at once: for each caller, so that others get theirs, and in all. */
+export class OpenCount {
+  readonly #options: OpenCountOptions;
+  readonly #open = new Map<string, number>();
+  #all = 0;
+
+  constructor(options: OpenCountOptions) {
+    this.#options = options;
+  }
+
+  /** Returns a function that counts one less. Throws HttpProblem if there are too many. */
+  add(caller: string): () => void {
+    const { what, mostOfOne, mostOfAll } = this.#options;
+    const count = this.#open.get(caller) ?? 0;
+    if (count >= mostOfOne)
+      throw tooMany(429, `One token can have at most ${mostOfOne} ${what} at once. End one of the others.`);
+    if (this.#all >= mostOfAll)
+      throw tooMany(503, `Too many ${what} are in progress. Try again in a moment.`);
+    this.#open.set(caller, count + 1);
+    this.#all += 1;
+    return () => this.#remove(caller);
+  }
+
+  #remove(caller: string): void {
+    const count = (this.#open.get(caller) ?? 0) - 1;
+    if (count > 0) this.#open.set(caller, count);
+    else this.#open.delete(caller);
+    this.#all -= 1;
+  }
+}
+
+function tooMany(status: number, detail: string): HttpProblem {
+  return new HttpProblem(status, detail, { headers: { 'retry-after': '5' } });
+}
