@@ -30,6 +30,7 @@ const chapters = [
   ['docsPdf', 'PDF'],
   ['docsFormats', 'EPUB'],
   ['docsAuth', 'Checking a token'],
+  ['docsSoak', 'Strangers at the document service'],
 ];
 
 const introduction = `# Performance
