@@ -236,6 +236,7 @@ function createTurn({ config, surroundings, stores, folder, logger }: Parts): Wr
       const indexer = await LibraryIndexer.create({
         folder,
         index: stores.index,
+        slugs: stores.access.slugs,
         now,
         onProgress,
         onProblem,

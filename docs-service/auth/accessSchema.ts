@@ -79,4 +79,9 @@ export const accessMigrations: readonly string[] = [
   CREATE INDEX docs_access_tokens_grant ON docs_access_tokens (grant_id);
   CREATE INDEX docs_refresh_tokens_grant ON docs_refresh_tokens (grant_id);
   CREATE INDEX docs_password_attempts_address ON docs_password_attempts (address, made)`,
+  `CREATE TABLE docs_slugs (
+    slug TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
+    gone INTEGER
+  ) STRICT`,
 ];

@@ -1,15 +1,18 @@
+import type { SlugRecords } from '../content/slugRegister.ts';
 import type { AccessDatabase } from './accessDatabase.ts';
 import { type ClientStore, createClientStore } from './clientStore.ts';
 import { createOwnerStore, type OwnerStore } from './ownerStore.ts';
 import { createSignInStore, type SignInStore } from './signInStore.ts';
+import { createSlugStore } from './slugStore.ts';
 import { createTokenStore, type TokenStore } from './tokenStore.ts';
 
-/** Everything about who may read, in one database. */
+/** What lasts, in one database: who may read, and the addresses of the documents. */
 export interface AccessStores {
   readonly tokens: TokenStore;
   readonly signIns: SignInStore;
   readonly clients: ClientStore;
   readonly owners: OwnerStore;
+  readonly slugs: SlugRecords;
   close(): Promise<void>;
 }
 
@@ -19,6 +22,7 @@ export function createAccessStores(database: AccessDatabase): AccessStores {
     signIns: createSignInStore(database),
     clients: createClientStore(database),
     owners: createOwnerStore(database),
+    slugs: createSlugStore(database),
     close: () => database.close(),
   };
 }

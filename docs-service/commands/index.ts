@@ -30,7 +30,13 @@ export const indexCommand = defineCommand({
       const { index } = stores;
       const progress = createProgressLine(surroundings, (text) => note(`${text}\n`));
       const { LibraryIndexer: Indexer } = await import('../content/libraryIndexer.ts');
-      const indexer = await Indexer.create({ folder, index, now, onProgress: progress });
+      const indexer = await Indexer.create({
+        folder,
+        index,
+        slugs: stores.access.slugs,
+        now,
+        onProgress: progress,
+      });
       const unsettled = await syncUntilSettled(indexer, ending);
       const { documents, problems, warnings } = await index.summary();
       for (const problem of problems) note(`${showLine(toSentence(problem))}\n`);

@@ -9,6 +9,8 @@ export interface Shelf {
   readonly problems: readonly ContentProblem[];
 }
 
+type Lookup = Pick<DocumentIndex, 'metadataOf' | 'slugsNamed'>;
+
 type Outcome = ParsedCollection | { readonly problem: string };
 
 /** The files of `collections/`. There are few, and an unchanged file is not read again. */
@@ -20,7 +22,7 @@ export class CollectionShelf {
     this.#folder = folder;
   }
 
-  async load(index: Pick<DocumentIndex, 'metadataOf'>): Promise<Shelf> {
+  async load(index: Lookup): Promise<Shelf> {
     const listing = await this.#folder.list('collections');
     const files = (listing?.files ?? []).filter(({ path }) => isCollection(path)).sort(byPath);
     for (const path of this.#read.keys())
@@ -38,8 +40,9 @@ export class CollectionShelf {
           message: `Another file has the name "${collection.name}" already.`,
         });
       else {
-        collections.set(collection.name, collection);
-        problems.push(...(await namedInVain(found.path, collection, index)));
+        const settled = await withSlugs(collection, index);
+        collections.set(collection.name, settled);
+        problems.push(...(await namedInVain(found.path, settled, index)));
       }
     }
     return { collections: [...collections.values()], problems };
@@ -66,13 +69,24 @@ function tryParse(path: string, bytes: Uint8Array): Outcome {
   }
 }
 
+/** Names the documents by their slugs if the file names them by other addresses that lead to them. */
+async function withSlugs(collection: CollectionDefinition, index: Lookup): Promise<CollectionDefinition> {
+  const { docs } = collection;
+  if (!('length' in docs)) return collection;
+  const there = new Set((await index.metadataOf(docs)).map(({ slug }) => slug));
+  const missing = docs.filter((name) => !there.has(name));
+  if (missing.length === 0) return collection;
+  const named = await index.slugsNamed(missing, { drafts: false });
+  return { ...collection, docs: docs.map((name) => named.get(name) ?? name) };
+}
+
 /** At most this many slugs are named in a problem. */
 const named = 10;
 
 async function namedInVain(
   path: string,
   { docs, name }: CollectionDefinition,
-  index: Pick<DocumentIndex, 'metadataOf'>,
+  index: Lookup,
 ): Promise<readonly ContentProblem[]> {
   if (!('length' in docs)) return [];
   const there = new Map((await index.metadataOf(docs)).map((document) => [document.slug, document]));

@@ -7,6 +7,7 @@ import { ContentError } from './contentError.ts';
 import type { Document, Tag } from './document.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { parseFrontMatter } from './frontMatter.ts';
+import { tryPathSlugs } from './pathSlugs.ts';
 import { trySlug } from './slug.ts';
 import { readDate } from './writtenDate.ts';
 import { readDraft, type WrittenValue } from './writtenValue.ts';
@@ -15,7 +16,10 @@ import { readDraft, type WrittenValue } from './writtenValue.ts';
 const farthestHeading = 65_536;
 
 export interface ParsedDocument {
+  /** Its slug is only a proposal if the front matter names none. */
   readonly document: Document;
+  /** Whether the front matter names the slug. */
+  readonly namesSlug: boolean;
   /** Why something was left out, or why the document is a draft; it is served nevertheless. */
   readonly problem: string | null;
   readonly warnings: readonly FileWarning[];
@@ -33,7 +37,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
     document: {
       path,
       body,
-      slug: fields.slug ?? slugOfPath(path),
+      slug: fields.slug ?? shortSlugOf(path),
       title: fields.title ?? tryFirstHeading(body.slice(0, farthestHeading)) ?? basename(path, extname(path)),
       type: fields.type ?? null,
       tags: fields.tags ?? [],
@@ -47,6 +51,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
       draft: read.draft.value || unclear !== null,
       contentHash: createHash('sha256').update(bytes).digest('hex'),
     },
+    namesSlug: typeof fields.slug === 'string',
     problem: joined([
       cover.success ? null : `"cover" was left out: ${cover.error.issues[0]?.message}.`,
       unclear && `${unclear} Until then the document is a draft.`,
@@ -121,11 +126,11 @@ function tryTag(value: unknown): Tag | undefined {
   return title.success && made !== undefined ? { slug: made, title: title.data } : undefined;
 }
 
-function slugOfPath(path: string): string {
-  const made = trySlug(basename(path, extname(path)));
-  if (made === undefined)
+function shortSlugOf(path: string): string {
+  const slugs = tryPathSlugs(path);
+  if (slugs === undefined)
     throw new ContentError(
       'The file\'s name contains nothing that a slug could have. Add "slug: some-name" to its front matter.',
     );
-  return made;
+  return slugs.short;
 }

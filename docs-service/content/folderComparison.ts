@@ -1,7 +1,8 @@
 import type { IndexedFile } from '../index/documentIndex.ts';
-import { byPath, type FoundFile, type FoundFolder, isCollection } from './contentFolder.ts';
+import { type FoundFile, type FoundFolder, isCollection } from './contentFolder.ts';
 import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';
+import { nearestFirst } from './pathSlugs.ts';
 
 /** What the folders are compared with. */
 export interface FolderView {
@@ -13,7 +14,7 @@ export interface FolderView {
 }
 
 export interface Comparison {
-  /** New or changed files, by path. */
+  /** New or changed files, the nearest to the content folder first. */
   readonly changed: readonly FoundFile[];
   readonly gone: readonly IndexedFile[];
   /** Folders with files that are left for later, because they are still being written. */
@@ -47,7 +48,7 @@ export function compareFolders(scan: FolderScan, view: FolderView): Comparison {
       else unsettled.add(folder);
     }
   }
-  return { changed: changed.sort(byPath), gone, unsettled: [...unsettled] };
+  return { changed: nearestFirst(changed), gone, unsettled: [...unsettled] };
 }
 
 function goneFrom(

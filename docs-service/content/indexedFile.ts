@@ -23,7 +23,7 @@ export async function tryReadFile(
   const { path, size } = found;
   const modified = surroundings.now - found.modified < coarsest ? -1 : found.modified;
   const withProblem = (problem: string, contentHash = '') => ({
-    file: { path, size, modified, contentHash, slug: null, problem, warnings: [] },
+    file: { path, size, modified, contentHash, slug: null, namesSlug: false, problem, warnings: [] },
   });
   if (size > largestFile)
     return withProblem(`The file has more than ${largestFile / 1024 / 1024} MB. Split it.`);

@@ -1,15 +1,20 @@
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../index/documentIndex.ts';
+import { piecesOf } from '../piecesOf.ts';
 import { CollectionShelf, type Shelf } from './collectionShelf.ts';
 import type { ContentFolder, FoundFile } from './contentFolder.ts';
 import type { ContentProblem, ContentWarning, Document } from './document.ts';
+import { nameFiles } from './fileNaming.ts';
 import { type Comparison, compareFolders, type FolderView, hasUnsettled } from './folderComparison.ts';
 import { type FolderScan, scanFolders } from './folderScan.ts';
 import { tryReadFile } from './indexedFile.ts';
 import { KnownFiles } from './knownFiles.ts';
+import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
 export interface LibraryIndexerOptions {
   readonly folder: ContentFolder;
   readonly index: DocumentIndex & IndexWriter;
+  /** Where the slugs of the files last. */
+  readonly slugs: SlugRecords;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly onProgress?: (progress: IndexProgress) => void;
@@ -45,6 +50,7 @@ const width = 16;
 export class LibraryIndexer {
   readonly #options: LibraryIndexerOptions;
   readonly #known = new KnownFiles();
+  readonly #register: SlugRegister;
   readonly #shelf: CollectionShelf;
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
   /** The path that is served for each slug. */
@@ -64,15 +70,18 @@ export class LibraryIndexer {
   #waitingSince: number | undefined;
   /** The index did not take the last changes, so `#known` may be ahead of it. */
   #ahead = false;
+  /** The register may have files that disappeared while nobody looked. */
+  #mayHaveMissed = true;
 
-  private constructor(options: LibraryIndexerOptions) {
+  private constructor(options: LibraryIndexerOptions, register: SlugRegister) {
     this.#options = options;
+    this.#register = register;
     this.#shelf = new CollectionShelf(options.folder);
   }
 
   /** Starts with the files that the index was built from. */
   static async create(options: LibraryIndexerOptions): Promise<LibraryIndexer> {
-    const indexer = new LibraryIndexer(options);
+    const indexer = new LibraryIndexer(options, await SlugRegister.load(options.slugs, options.now));
     await indexer.#recall();
     return indexer;
   }
@@ -82,11 +91,16 @@ export class LibraryIndexer {
     this.#served.clear();
     this.#appliedShelf = '';
     const { birth, whole, files } = await this.#options.index.files();
-    for (const file of files) this.#known.put(file);
+    for (const file of files) this.#known.put(this.#isNamedAsRecorded(file) ? file : { ...file, size: -1 });
     for (const slug of this.#known.slugs()) this.#served.set(slug, this.#known.winner(slug) ?? '');
     this.#birth = birth;
     this.#whole = whole;
     this.#ahead = false;
+  }
+
+  /** A file whose slug is recorded otherwise counts as changed. */
+  #isNamedAsRecorded({ path, slug, namesSlug }: IndexedFile): boolean {
+    return slug === null || namesSlug || this.#register.adopt(path, slug);
   }
 
   /** All existing folders, for the watcher. */
@@ -116,6 +130,7 @@ export class LibraryIndexer {
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
+    this.#releaseMissed(scan);
     const pieces = changed.length <= atomic ? [changed] : piecesOf(changed, batch);
     let done = 0;
     for (const [at, files] of pieces.entries()) {
@@ -124,6 +139,8 @@ export class LibraryIndexer {
       done += files.length;
       if (changed.length > 0) this.#options.onProgress?.({ done, total: changed.length });
     }
+    await this.#register.write();
+    this.#register.settle();
     await this.#applyShelf();
     this.#ahead = false;
     this.#sayWarnings();
@@ -172,6 +189,17 @@ export class LibraryIndexer {
     return comparison;
   }
 
+  /** Files that are in the register, but neither in the index nor in the folder. */
+  #releaseMissed(scan: FolderScan): void {
+    if (!this.#mayHaveMissed || !scan.has('')) return;
+    const there = new Set(
+      [...scan.values()].flatMap((listing) => listing?.files.map(({ path }) => path) ?? []),
+    );
+    for (const path of this.#register.paths())
+      if (!there.has(path) && this.#known.get(path) === undefined) this.#register.release(path);
+    this.#mayHaveMissed = false;
+  }
+
   /** While the first index is built, there is no earlier state that could stay as it was. */
   #view(): FolderView {
     return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#whole };
@@ -184,18 +212,18 @@ export class LibraryIndexer {
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
     const present = read.filter((one) => one !== undefined);
     for (const { file } of present) this.#noteWarnings(file);
-    const slugs = new Set<string | null | undefined>(gone.map(({ slug }) => slug));
-    for (const path of [...removeFiles, ...present.map(({ file }) => file.path)])
-      slugs.add(this.#known.get(path)?.slug);
-    for (const path of removeFiles) this.#known.delete(path);
-    for (const { file } of present) this.#known.put(file);
-    for (const { file } of present) slugs.add(file.slug);
-    const affected = [...slugs].filter((slug) => typeof slug === 'string');
+    const named = nameFiles(
+      { read: present, removed: removeFiles },
+      { known: this.#known, register: this.#register },
+    );
+    await this.#register.write();
+    const slugs = [...new Set([...named.slugs, ...gone.flatMap(({ slug }) => slug ?? [])])];
     const documents = new Map(
       present.flatMap(({ file, document }) => (document ? [[file.path, document]] : [])),
     );
-    const { put, remove } = await this.#succession(affected, documents);
-    const paths = new Set([...present.map(({ file }) => file.path), ...this.#settleRivals(affected)]);
+    const { put, remove } = await this.#succession(slugs, documents);
+    const rivals = this.#settleRivals(slugs);
+    const paths = new Set([...present.map(({ file }) => file.path), ...named.displaced, ...rivals]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
     await this.#options.index.apply({ birth: this.#birth, put, remove, putFiles, removeFiles });
     for (const { path, problem } of putFiles) this.#say(path, problem);
@@ -222,13 +250,13 @@ export class LibraryIndexer {
       }
       const document =
         documents.get(winner) ?? (winner === before ? undefined : await this.#documentOf(winner));
-      if (document !== undefined) put.push(document);
+      if (document !== undefined) put.push({ ...document, slug });
       this.#served.set(slug, winner);
     }
     return { put, remove };
   }
 
-  /** Reads a file that was not read because it had not changed; its rival is gone now. */
+  /** Reads a file that was not read because it had not changed, although it has another slug or no rival any more. */
   async #documentOf(path: string): Promise<Document | undefined> {
     const known = this.#known.get(path);
     return known === undefined ? undefined : (await this.#read(known))?.document;
@@ -296,12 +324,6 @@ function keyOf({ path, message }: ContentProblem): string {
 
 /** How the problem of a file begins if another file has its slug. */
 const taken = 'Another file has the slug';
-
-function piecesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
-    items.slice(at * size, (at + 1) * size),
-  );
-}
 
 /** Maps in order, several at a time. */
 async function mapWide<Item, Result>(

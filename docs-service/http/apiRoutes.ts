@@ -54,7 +54,7 @@ export function createApiRoutes({
         schema: {
           summary: 'The metadata of a document',
           params: slugParameter,
-          response: { 200: Type.Ref('Document'), 304: unchanged, ...usualProblems },
+          response: { 200: Type.Ref('Document'), 304: unchanged, ...documentProblems },
         },
       },
       async (request, reply) => {
@@ -130,7 +130,7 @@ export function createApiRoutes({
           schema: {
             summary,
             params: slugParameter,
-            response: { ...files, 304: unchanged, ...usualProblems, ...problemResponses(422) },
+            response: { ...files, 304: unchanged, ...documentProblems, ...problemResponses(422) },
           },
         },
         async (request, reply) =>
@@ -145,6 +145,8 @@ function seesDrafts({ grant }: FastifyRequest): boolean {
 }
 
 const usualProblems = problemResponses(401, 403, 404, 429, 503);
+/** A document may have another slug. */
+const documentProblems = { ...problemResponses(308), ...usualProblems };
 
 /** The answer if the client already has the same version. */
 const unchanged = Type.Null({ description: 'Nothing has changed since the answer with this entity tag.' });

@@ -3,7 +3,7 @@ import { AccessUnavailable } from '../auth/accessUnavailable.ts';
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
 import { IndexUnavailable, QueryError } from '../index/documentIndex.ts';
-import { HttpProblem, type ProblemError, sendProblem } from './problem.ts';
+import { DocumentMoved, HttpProblem, type ProblemError, sendProblem } from './problem.ts';
 
 /** In characters, without the query. */
 const longestPath = 2_048;
@@ -31,10 +31,25 @@ export function answerError(
 
 /** The error as the caller gets it. An internal error is logged. */
 export function loggedProblemOf(error: FastifyError | HttpProblem, request: FastifyRequest): HttpProblem {
-  const problem = problemOf(error);
+  const problem = error instanceof DocumentMoved ? redirection(error, request) : problemOf(error);
   const isDefect = problem.status >= 500 && problem.status !== 503 && !request.raw.destroyed;
   if (isDefect) request.log.error({ err: error }, 'a defect');
   return problem;
+}
+
+/** To the same route with the right slug. */
+function redirection(
+  { slug, message }: DocumentMoved,
+  { routeOptions, params, url }: FastifyRequest,
+): HttpProblem {
+  const values: Readonly<Record<string, unknown>> = { ...(params as object), slug };
+  const path = (routeOptions.url ?? '').replace(/:(\w+)|\*/g, (placeholder, name = placeholder) =>
+    String(values[name]).split('/').map(encodeURIComponent).join('/'),
+  );
+  const query = url.indexOf('?');
+  return new HttpProblem(308, message, {
+    headers: { location: query < 0 ? path : path + url.slice(query) },
+  });
 }
 
 const where = 'The documents are at /api/v1/docs, and /docs describes every address.';

@@ -3,9 +3,12 @@ import { findCollection, type LibraryCollection } from '../content/libraryCollec
 import { isSlug } from '../content/slug.ts';
 import type { DocumentIndex } from '../index/documentIndex.ts';
 import { unavailable } from './errors.ts';
-import { HttpProblem } from './problem.ts';
+import { DocumentMoved, HttpProblem } from './problem.ts';
 
-/** Looks up what an address names, for all routes. A missing item is a problem with a hint. */
+/**
+ * Looks up what an address names, for all routes. A missing item is a problem with a hint, and one that has another
+ * address is a `DocumentMoved`.
+ */
 export interface Lookups {
   document(slug: string, drafts: boolean): Promise<Document>;
   metadata(slug: string, drafts: boolean): Promise<DocumentMetadata>;
@@ -61,6 +64,10 @@ export function createLookups(index: DocumentIndex): Lookups {
     drafts: boolean,
   ): Promise<Found> {
     if (document !== undefined && (!document.draft || drafts)) return document;
+    if (document === undefined && isSlug(slug)) {
+      const named = (await index.slugsNamed([slug], { drafts })).get(slug);
+      if (named !== undefined) throw new DocumentMoved(named);
+    }
     await refuseUntilWhole();
     const near = slug === '' ? [] : await index.nearSlugs(slug.slice(0, 100), 3);
     throw new DocumentMissing(slug.slice(0, 100), near);

@@ -41,7 +41,19 @@ export class HttpProblem extends Error {
   }
 }
 
+/** The document has another slug; `answerErrors` leads there on the same route. */
+export class DocumentMoved extends Error {
+  override readonly name = 'DocumentMoved';
+  readonly slug: string;
+
+  constructor(slug: string) {
+    super(`The document has the slug "${slug}".`);
+    this.slug = slug;
+  }
+}
+
 const titles: Readonly<Record<number, string>> = {
+  308: 'Permanent Redirect',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

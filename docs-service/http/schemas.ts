@@ -106,5 +106,8 @@ export const readinessSchema = Type.Object(
 /** The problems that a route can answer with, for `openapi.json`. */
 export function problemResponses(...statuses: readonly number[]) {
   const problem = { content: { 'application/problem+json': { schema: Type.Ref('Problem') } } };
-  return Object.fromEntries(statuses.map((status) => [status, { description: 'A problem', ...problem }]));
+  const descriptionOf = (status: number) => (status === 308 ? 'The document has another slug' : 'A problem');
+  return Object.fromEntries(
+    statuses.map((status) => [status, { description: descriptionOf(status), ...problem }]),
+  );
 }

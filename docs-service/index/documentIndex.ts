@@ -21,6 +21,14 @@ export interface DocumentIndex {
   select(selection: Selection): Promise<readonly LocatedMetadata[]>;
   /** The slugs of the documents at these paths; without drafts and missing documents. */
   slugsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /**
+   * The slugs of the documents to which these other names lead: for each name the document that has it as its long form,
+   * or else the one nearest to the content folder that has it as its short form (see `content/pathSlugs.ts`).
+   */
+  slugsNamed(
+    names: readonly string[],
+    reader: { readonly drafts: boolean },
+  ): Promise<ReadonlyMap<string, string>>;
   /** Slugs that resemble a wrong one, the nearest first; drafts are left out. */
   nearSlugs(slug: string, limit: number): Promise<readonly string[]>;
   /** Slugs with this beginning, in order; drafts are left out. */
@@ -128,8 +136,10 @@ export interface IndexedFile {
   /** Milliseconds since 1970, rounded. */
   readonly modified: number;
   readonly contentHash: string;
-  /** The slug that the file claims, even if another file with the same slug is served. */
+  /** The slug that the file claims, even if another file whose front matter names the same one is served. */
   readonly slug: string | null;
+  /** Whether the front matter names the slug; otherwise it was given to the file. */
+  readonly namesSlug: boolean;
   /** What is wrong with the file, even if it is served anyway. */
   readonly problem: string | null;
   /** In the order of their lines. */

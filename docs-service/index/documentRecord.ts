@@ -1,10 +1,14 @@
 import type { Document, DocumentMetadata } from '../content/document.ts';
+import { tryPathSlugs } from '../content/pathSlugs.ts';
 import { mostTags } from './documentTokens.ts';
 
 /** A document as both engines store it. */
 export interface DocumentRecord {
   readonly slug: string;
   readonly path: string;
+  /** The forms of the slug that the path gives, by which the document is found too; empty if it gives none. */
+  readonly short: string;
+  readonly long: string;
   /** `DocumentMetadata` in JSON. */
   readonly metadata: string;
   readonly body: string;
@@ -17,9 +21,12 @@ export interface DocumentRecord {
 }
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
+  const { short, long } = tryPathSlugs(path) ?? { short: '', long: '' };
   return {
     slug: metadata.slug,
     path: storable(path),
+    short,
+    long,
     metadata: JSON.stringify(metadata),
     body: storable(body),
     type: metadata.type,

@@ -11,7 +11,8 @@ export interface McpLibrary {
   readonly index: DocumentIndex;
   /** Whether this reader sees drafts. */
   readonly drafts: boolean;
-  read(slug: string): Promise<Document | undefined>;
+  /** By its slug, or by another address that leads to it. */
+  read(name: string): Promise<Document | undefined>;
   parts(document: Document, signal: AbortSignal): Promise<DocumentParts>;
   collection(name: string): Promise<LibraryCollection | undefined>;
   /** In the order of their names. */
@@ -56,8 +57,9 @@ export function createMcpLibrary({
     index,
     drafts,
     parts,
-    async read(slug) {
-      const document = isSlug(slug) ? await index.read(slug) : undefined;
+    async read(name) {
+      if (!isSlug(name)) return undefined;
+      const document = (await index.read(name)) ?? (await readNamed(index, name, drafts));
       return document !== undefined && isVisible(document, drafts) ? document : undefined;
     },
     collection: async (name) => (isSlug(name) ? findCollection(index, name) : undefined),
@@ -71,6 +73,11 @@ const indexing =
 
 function sizeOf({ markdown, sections, blocks, lines }: DocumentParts): number {
   return markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
+}
+
+async function readNamed(index: DocumentIndex, name: string, drafts: boolean): Promise<Document | undefined> {
+  const slug = (await index.slugsNamed([name], { drafts })).get(name);
+  return slug === undefined ? undefined : index.read(slug);
 }
 
 function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {

@@ -140,7 +140,12 @@ function followFiles(stores: Stores, { folder, surroundings }: Opening): WriterT
   return new WriterTurn({
     tryBecomeWriter: () => stores.tryBecomeWriter(),
     openLibrary: async () => {
-      const indexer = await LibraryIndexer.create({ folder, index: stores.index, now });
+      const indexer = await LibraryIndexer.create({
+        folder,
+        index: stores.index,
+        slugs: stores.access.slugs,
+        now,
+      });
       return new Library({ folder, indexer, rescan, onError });
     },
     onError,

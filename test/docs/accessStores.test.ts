@@ -103,6 +103,22 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.equal(await one.tokens.find(token.hash), undefined);
   });
 
+  t.test('slugs last, and each has one file', async (t) => {
+    const record = (slug: string, path: string, gone: number | null = null) => ({ slug, path, gone });
+    const all = async () => [...(await other.slugs.all())].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+    const many = Array.from({ length: 250 }, (_, at) => record(`many-${at}`, `many/${at}.md`));
+    const path = `${'long/'.repeat(800)}a.md`;
+    await one.slugs.change([record('a', path), record('b', 'b.md', now), ...many], []);
+    await other.slugs.change(
+      [record('b', 'other.md'), record('größe', 'größe.md')],
+      many.map(({ slug }) => slug),
+    );
+    t.strictSame(await all(), [record('a', path), record('b', 'other.md'), record('größe', 'größe.md')]);
+    await one.slugs.change([], []);
+    await one.slugs.change([record('a', path, now)], ['b', 'größe']);
+    t.strictSame(await all(), [record('a', path, now)]);
+  });
+
   t.test('of many that use a code at once, one does', async (t) => {
     const code = codeOf('c1');
     await one.signIns.addCode(code, now);

@@ -766,6 +766,37 @@ t.test('behind a proxy the own name counts, with the usual port or without', asy
     t.equal((await get('/api/v1/docs', { headers: { host } })).statusCode, want, host);
 });
 
+t.test('the other names of a document lead to it, on every route', async (t) => {
+  const { get, createToken } = await openTestApp(t, {
+    'guides/Größe.md': '# Größe\n\nWords.',
+    'guides/draft.md': '---\ndraft: true\nslug: hidden\n---\n',
+    'undici/README.md': '# undici',
+    'collections/book.yaml': 'docs: [undici-readme, undici, guides-größe]',
+  });
+  for (const ending of ['', '.pdf', '.md', '.html']) {
+    const moved = await get(`/api/v1/docs/guides-gr%C3%B6%C3%9Fe${ending}?a=b%20c&d`);
+    t.equal(moved.statusCode, 308, ending);
+    t.equal(moved.headers['location'], `/api/v1/docs/gr%C3%B6%C3%9Fe${ending}?a=b%20c&d`);
+    t.equal(moved.headers['cache-control'], 'no-store', 'it may lead elsewhere later');
+    t.match(moved.json(), { status: 308, detail: 'The document has the slug "größe".' });
+    t.equal((await get(String(moved.headers['location']))).statusCode, 200);
+  }
+  t.match((await get('/api/v1/docs/undici')).json(), { slug: 'undici', title: 'undici' });
+  t.equal((await get('/api/v1/docs/undici-readme')).headers['location'], '/api/v1/docs/undici');
+  t.equal((await get('/api/v1/docs/undici-readme', { method: 'HEAD' })).statusCode, 308);
+  t.equal((await get('/api/v1/docs/guides-draft')).statusCode, 404, 'nobody learns the slug of a draft');
+  const draft = { authorization: `Bearer ${await createToken(['read', 'draft'])}` };
+  t.equal(
+    (await get('/api/v1/docs/guides-draft', { headers: draft })).headers['location'],
+    '/api/v1/docs/hidden',
+  );
+  t.match(
+    (await get('/readyz')).json(),
+    { documents: 2, problems: 0 },
+    'a collection may use these names too',
+  );
+});
+
 t.test('a clock that is set back takes nothing from anybody', async (t) => {
   let now = 10_000_000;
   const limiter = new RateLimiter(2, () => now);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -8,10 +8,18 @@ import fc from 'fast-check';
 import t from 'tap';
 import { findCollection } from '../../docs-service/content/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/content/libraryWatcher.ts';
+import { SlugRegister } from '../../docs-service/content/slugRegister.ts';
 import { tryLock } from '../../docs-service/dataFolder.ts';
 import { createLogger } from '../../docs-service/log.ts';
 import { runProgram } from '../../docs-service/program.ts';
-import { followTestLibrary, openTestLibrary, parts } from '../support/docsLibrary.ts';
+import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import {
+  createSlugRecords,
+  followTestLibrary,
+  openTestLibrary,
+  parts,
+  type TestLibrary,
+} from '../support/docsLibrary.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const quietSurroundings = {
@@ -36,8 +44,8 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
     'unclear.md': '---\ndate: 05/06/2026\n---\n# Unclear',
     'latin.md': new Uint8Array([0x23, 0x20, 0xe9]),
     'large.md': new Uint8Array(10 * 1024 * 1024 + 1),
-    'a/same.md': '# First',
-    'b/same.md': '# Second',
+    'a/same.md': '---\nslug: same\n---\n# First',
+    'b/same.md': '---\nslug: same\n---\n# Second',
     'cover.md': '---\ncover: ../../up.png\n---\n# Cover',
     '.hidden/no.md': '# No',
     'node_modules/no.md': '# No',
@@ -177,26 +185,257 @@ t.test('a warning is told once, and stays while its file does', async (t) => {
 
 t.test('an index that was made before is gone on with', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
-  const files = { 'a/same.md': '# First', 'b/same.md': '# Second', 'bad.md': '---\nslug: No\n---\n' };
+  const named = (title: string) => `---\nslug: same\n---\n# ${title}`;
+  const files = { 'a/one.md': named('First'), 'b/one.md': named('Second'), 'bad.md': '---\nslug: No\n---\n' };
   const before = await openTestLibrary(t, files, { file });
   await before.indexer.sync();
   await before.index.close();
   const after = await openTestLibrary(t, {}, { file, content: before.content });
   t.strictSame(await after.slugs(), ['same'], 'it can be read before anything was looked at');
   t.equal((await after.indexer.sync()).changed, 0);
-  await rm(join(before.content, 'a/same.md'));
+  await rm(join(before.content, 'a/one.md'));
   await after.indexer.sync();
   t.match(await after.index.read('same'), { title: 'Second' });
   t.notOk(
-    (await after.index.summary()).problems.some(({ path }) => path === 'b/same.md'),
+    (await after.index.summary()).problems.some(({ path }) => path === 'b/one.md'),
     'its problem is gone',
   );
 });
 
+/** The slug of each document, by its path. */
+async function slugsByPath({ index }: TestLibrary): Promise<Readonly<Record<string, string>>> {
+  const { items } = await index.list({ limit: 100, offset: 0, drafts: true });
+  const read = await Promise.all(items.map(({ slug }) => index.read(slug)));
+  return Object.fromEntries(
+    read
+      .map((document) => [document?.path ?? '', document?.slug ?? ''])
+      .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  );
+}
+
+t.test('every file has an address, the nearest to the content folder the shortest one', async (t) => {
+  const long = 'a-folder-with-a-long-name'.repeat(4);
+  const library = await openTestLibrary(t, {
+    'README.md': '# Library',
+    'index.md': '# Also the library',
+    'guides.md': '# Guides',
+    'guides/readme.md': '# A folder',
+    'guides/index.md': '# Beside it',
+    'guides/errors.md': '# Errors',
+    'api/errors.md': '# Errors of the API',
+    'api/v1/README.md': '# Version 1',
+    'api/v1/Errors.markdown': '# More',
+    'api-v1/errors.md': '# An equal form',
+    'named.md': '---\nslug: index\n---\n# Named',
+    '日本/index.md': '# Japan',
+    '??/README.md': '# A folder without letters',
+    [`${long}/x/errors.md`]: '# Long',
+    [`other/${long}/x/errors.md`]: '# Long too',
+  });
+  await library.indexer.sync();
+  t.strictSame(await slugsByPath(library), {
+    '??/README.md': 'readme-2',
+    'README.md': 'readme',
+    [`${long}/x/errors.md`]: 'x-errors',
+    'api-v1/errors.md': 'errors',
+    'api/errors.md': 'api-errors',
+    'api/v1/Errors.markdown': 'api-v1-errors-2',
+    'api/v1/README.md': 'v1',
+    'guides.md': 'guides',
+    'guides/errors.md': 'guides-errors',
+    'guides/index.md': 'guides-index',
+    'guides/readme.md': 'guides-readme',
+    'index.md': 'index-2',
+    'named.md': 'index',
+    [`other/${long}/x/errors.md`]: 'x-errors-2',
+    '日本/index.md': '日本',
+  });
+  t.strictSame((await library.index.summary()).problems, []);
+});
+
+t.test('the documentation of three other projects is served whole', async (t) => {
+  const content = await temporaryFolder(t);
+  for (const name of ['fastify', 'pino', 'undici'])
+    for (const part of ['docs', 'README.md'])
+      await cp(join('node_modules', name, part), join(content, name, part), { recursive: true });
+  const files = (await readdir(content, { recursive: true })).filter((path) => path.endsWith('.md'));
+  t.ok(files.length > 90, `${files.length} files`);
+  const library = await openTestLibrary(t, {}, { content });
+  await library.indexer.sync();
+  const { documents, problems } = await library.index.summary();
+  t.strictSame({ documents, problems }, { documents: files.length, problems: [] });
+  const pages = await Promise.all(['fastify', 'pino', 'undici'].map((slug) => library.index.read(slug)));
+  t.strictSame(
+    pages.map((page) => page?.path),
+    ['fastify/README.md', 'pino/README.md', 'undici/README.md'],
+  );
+});
+
+t.test('no new file takes an address over', async (t) => {
+  const library = await openTestLibrary(t, { 'b/errors.md': '# B', 'guides/README.md': '# Guides' });
+  const { content, index, indexer } = library;
+  const named = async (name: string) => (await index.slugsNamed([name], { drafts: true })).get(name);
+  await indexer.sync();
+  t.strictSame(await slugsByPath(library), { 'b/errors.md': 'errors', 'guides/README.md': 'guides' });
+  t.equal(await named('b-errors'), 'errors', 'the long form leads to it too');
+  await writeFiles(content, {
+    'errors.md': '# A',
+    'guides.md': '# Beside',
+    'b-errors.md': '# The long form',
+  });
+  await indexer.sync();
+  t.match(await slugsByPath(library), {
+    'b/errors.md': 'errors',
+    'errors.md': 'errors-2',
+    'guides/README.md': 'guides',
+    'guides.md': 'guides-2',
+    'b-errors.md': 'b-errors-2',
+  });
+
+  await writeFiles(content, { 'b/errors.md': '---\nbad: [\n---\n', 'c/errors.md': '# C' });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'c/errors.md': 'c-errors' }, 'not even while it cannot be read');
+  await writeFiles(content, { 'b/errors.md': '# B again' });
+  await indexer.sync();
+  t.match(await index.read('errors'), { title: 'B again' });
+
+  await rm(join(content, 'b/errors.md'));
+  await indexer.sync();
+  t.equal(await index.read('errors'), undefined);
+  t.equal(await named('errors'), 'errors-2', 'the nearest of this name answers now');
+  await writeFiles(content, { 'd/errors.md': '# D' });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'd/errors.md': 'd-errors' });
+  await writeFiles(content, { 'b/errors.md': '# Back' });
+  await indexer.sync();
+  t.match(await index.read('errors'), { title: 'Back' });
+
+  await rename(join(content, 'b'), join(content, 'z'));
+  await indexer.sync();
+  t.match(await index.read('errors'), { path: 'z/errors.md' }, 'it moves with its file');
+});
+
+t.test('a slug that a front matter names wins', async (t) => {
+  const library = await openTestLibrary(t, { 'errors.md': '# Errors', 'b/errors.md': '# B' });
+  const { content, index, indexer } = library;
+  await indexer.sync();
+  await writeFiles(content, {
+    'x.md': '---\nslug: errors\n---\n# X',
+    'y.md': '---\nslug: b-errors\n---\n# Y',
+  });
+  await indexer.sync();
+  t.strictSame(await slugsByPath(library), {
+    'b/errors.md': 'b-errors-2',
+    'errors.md': 'errors-2',
+    'x.md': 'errors',
+    'y.md': 'b-errors',
+  });
+  t.match(await index.read('errors-2'), { title: 'Errors', path: 'errors.md' });
+  await writeFiles(content, { 'x.md': '# X', 'errors.md': '---\nslug: mistakes\n---\n# Errors' });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'x.md': 'x', 'errors.md': 'mistakes' });
+  t.equal((await index.slugsNamed(['errors'], { drafts: true })).get('errors'), 'mistakes');
+  t.strictSame((await index.summary()).problems, []);
+});
+
+t.test('slugs outlive the index', async (t) => {
+  const before = await openTestLibrary(t, {
+    'b/errors.md': '# B',
+    'b/c/errors.md': '# C',
+    'd/faq.md': '# D',
+  });
+  await before.indexer.sync();
+  const { content, records } = before;
+  await writeFiles(content, { 'errors.md': '# New', 'faq.md': '# New too' });
+  await rm(join(content, 'd/faq.md'));
+  const after = await openTestLibrary(t, {}, { content, records });
+  await after.indexer.sync();
+  t.strictSame(await slugsByPath(after), {
+    'b/c/errors.md': 'b-c-errors',
+    'b/errors.md': 'errors',
+    'errors.md': 'errors-2',
+    'faq.md': 'faq',
+  });
+  const lost = await openTestLibrary(t, {}, { content });
+  await lost.indexer.sync();
+  t.match(
+    await slugsByPath(lost),
+    { 'errors.md': 'errors', 'b/errors.md': 'b-errors' },
+    'without both it is a first start',
+  );
+});
+
+t.test('files that are gone are not recorded without an end', async (t) => {
+  const records = createSlugRecords();
+  let now = 0;
+  const register = await SlugRegister.load(records, () => ++now);
+  const path = (number: number) => `folder/${number}.md`;
+  for (let number = 0; number < 10_050; number++) register.give(path(number), () => false);
+  await register.write();
+  for (let number = 0; number < 10_050; number++) register.release(path(number));
+  await register.write();
+  const kept = await records.all();
+  t.equal(kept.length, 10_000);
+  t.notOk(
+    kept.some((record) => record.path === path(49)),
+    'the oldest go first',
+  );
+  const again = await SlugRegister.load(records, () => ++now);
+  t.equal(
+    again.give('other/60.md', () => false),
+    '60',
+    'the slug of a file that is gone is free',
+  );
+  t.equal(
+    again.give(path(60), () => false),
+    'folder-60',
+  );
+  t.equal(
+    again.give(path(61), () => false),
+    '61',
+  );
+  await again.write();
+  t.equal((await records.all()).length, 10_001);
+});
+
+t.test('the slugs of an index of an older version are kept', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const old = await openDatabase(file);
+  old.exec('CREATE TABLE documents (slug TEXT, path TEXT); CREATE TABLE files (path TEXT)');
+  const insert = old.prepare('INSERT INTO documents VALUES (?, ?)');
+  insert.run('readme', 'guides/README.md');
+  insert.run('setup', 'a/deep/setup.md');
+  insert.run('named', 'named.md');
+  insert.run('gone', 'gone.md');
+  old.close();
+  const library = await openTestLibrary(
+    t,
+    {
+      'guides/README.md': '# Guides',
+      'README.md': '# Library',
+      'a/deep/setup.md': '# Setup',
+      'b/setup.md': '# Another',
+      'named.md': '---\nslug: named\n---\n# Named',
+    },
+    { file },
+  );
+  await library.indexer.sync();
+  t.strictSame(await slugsByPath(library), {
+    'README.md': 'readme-2',
+    'a/deep/setup.md': 'setup',
+    'b/setup.md': 'b-setup',
+    'guides/README.md': 'readme',
+    'named.md': 'named',
+  });
+  t.equal((await library.index.slugsNamed(['guides'], { drafts: false })).get('guides'), 'readme');
+  t.match(await library.index.summary(), { documents: 5, problems: [] });
+});
+
 t.test('whatever happens to the files, the index becomes what a new one would be', async (t) => {
-  const names = ['a.md', 'b.md', 'x/a.md', 'x/c.md', 'y/z/a.md', 'collections/k.yaml'];
+  const names = ['a.md', 'x/README.md', 'x/a.md', 'x.md', 'y/x/a.md', 'collections/k.yaml'];
   const texts = [
     '# One',
+    '---\nslug: a\n---\n',
     '---\nslug: s\n---\n',
     '---\nslug: s\n---\nOther',
     '---\nbad: [\n---\n',
@@ -206,7 +445,7 @@ t.test('whatever happens to the files, the index becomes what a new one would be
     kind: fc.constantFrom('write', 'write', 'remove', 'move', 'removeFolder'),
     at: fc.nat(5),
     to: fc.nat(5),
-    text: fc.nat(4),
+    text: fc.nat(5),
   });
   await fc.assert(
     fc.asyncProperty(
@@ -231,7 +470,7 @@ t.test('whatever happens to the files, the index becomes what a new one would be
           // Rejects where nothing at all is left, the first time.
           await library.indexer.sync().catch(() => undefined);
         }
-        const anew = await openTestLibrary(own, {}, { content });
+        const anew = await openTestLibrary(own, {}, { content, records: library.records });
         await anew.indexer.sync();
         await library.indexer.sync().catch(() => undefined);
         await library.indexer.sync();

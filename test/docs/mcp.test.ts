@@ -100,6 +100,31 @@ t.test('an excerpt is harmless by itself', async (t) => {
   t.equal(results.find(({ slug }) => slug === 'good')?.snippet, hostile['good.md']);
 });
 
+t.test('a document is read by each of its names', async (t) => {
+  const { url, createToken } = await openMcp(
+    t,
+    {},
+    {
+      'guides/README.md': '# Guides\n',
+      'guides/secret.md': '---\nslug: hidden\ndraft: true\n---\n',
+    },
+  );
+  const client = await connectClient(t, url, await createToken());
+  const { structuredContent } = await client.callTool({
+    name: 'get_doc_markdown',
+    arguments: { slug: 'guides-readme' },
+  });
+  t.match(structuredContent, { slug: 'guides', markdown: '# Guides\n' }, 'and the answer has its slug');
+  t.match((await client.readResource({ uri: 'docs://doc/guides-readme' })).contents, [
+    { text: '# Guides\n' },
+  ]);
+  const { isError } = await client.callTool({
+    name: 'get_doc_markdown',
+    arguments: { slug: 'guides-secret' },
+  });
+  t.ok(isError, 'a draft has no other name either');
+});
+
 t.test('the tools', async (t) => {
   const { url, createToken } = await openMcp(t);
   const client = await connectClient(t, url, await createToken());

@@ -9,6 +9,7 @@ import { Library } from '../../docs-service/content/library.ts';
 import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
 import { createPostgresIndex } from '../../docs-service/index/postgres/postgresIndex.ts';
 import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
+import { createSlugRecords } from '../support/docsLibrary.ts';
 import {
   documentIndexContract,
   documentOf,
@@ -178,7 +179,12 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const content = await temporaryFolder(t, { 'one.md': '# One', 'deep/two.md': '# Two' });
     const index = open();
     const folder = await openContentFolder(content);
-    const indexer = await LibraryIndexer.create({ folder, index, now: () => Date.now() + 3_600_000 });
+    const indexer = await LibraryIndexer.create({
+      folder,
+      index,
+      slugs: createSlugRecords(),
+      now: () => Date.now() + 3_600_000,
+    });
     const library = new Library({ folder, indexer, rescan: 3_600, onError: ignore });
     await library.start();
     t.match(await index.summary(), { documents: 2, whole: true });

@@ -282,6 +282,18 @@ t.test('what goes wrong is a page for a browser, and a problem for a program', a
   t.equal((await browse('/read/')).headers['location'], '/read');
 });
 
+t.test('the other names of a document lead to its page', async (t) => {
+  const { browse } = await openReader(t, { 'undici/README.md': '# undici' });
+  for (const ending of ['', '.pdf', '.md']) {
+    const { statusCode, headers } = await browse(`/read/undici-readme${ending}?in=book`);
+    t.match(
+      { statusCode, headers },
+      { statusCode: 308, headers: { location: `/read/undici${ending}?in=book` } },
+    );
+  }
+  t.equal((await browse('/read/undici')).statusCode, 200);
+});
+
 t.test('the owner has the limits of a token', async (t) => {
   const start = Date.now();
   const limits = { requests: 6, renders: 1, authFailures: 10 };

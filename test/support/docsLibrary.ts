@@ -3,6 +3,7 @@ import { type ContentFolder, openContentFolder } from '../../docs-service/conten
 import type { ContentProblem, ContentWarning } from '../../docs-service/content/document.ts';
 import { Library } from '../../docs-service/content/library.ts';
 import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
+import type { SlugRecord, SlugRecords } from '../../docs-service/content/slugRegister.ts';
 import type { DocumentIndex, IndexWriter } from '../../docs-service/index/documentIndex.ts';
 import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
@@ -22,6 +23,7 @@ export interface TestLibrary {
   readonly indexer: LibraryIndexer;
   readonly problems: readonly ContentProblem[];
   readonly warnings: readonly ContentWarning[];
+  readonly records: SlugRecords;
   /** The slugs of the list, in its order. */
   slugs(): Promise<readonly string[]>;
 }
@@ -31,6 +33,7 @@ export interface TestLibraryOptions {
   /** The content folder and the file of the index of another library, to go on with. */
   readonly content?: string;
   readonly file?: string;
+  readonly records?: SlugRecords;
 }
 
 /** A library on a real folder and a real index. Nothing is indexed until somebody says so. */
@@ -47,16 +50,30 @@ export async function openTestLibrary(
   const folder = await openContentFolder(content);
   const problems: ContentProblem[] = [];
   const warnings: ContentWarning[] = [];
+  const { records = createSlugRecords() } = given;
   const indexer = await LibraryIndexer.create({
     folder,
     index,
+    slugs: records,
     now,
     onProblem: (problem) => problems.push(problem),
     onWarnings: (found) => warnings.push(...found),
   });
   const slugs = async () =>
     (await index.list({ limit: 100, offset: 0, drafts: true })).items.map(({ slug }) => slug);
-  return { content, folder, index, indexer, problems, warnings, slugs };
+  return { content, folder, index, indexer, problems, warnings, records, slugs };
+}
+
+/** Slugs that last as long as the test. */
+export function createSlugRecords(): SlugRecords {
+  const kept = new Map<string, SlugRecord>();
+  return {
+    all: async () => [...kept.values()],
+    async change(put, remove) {
+      for (const slug of remove) kept.delete(slug);
+      for (const record of put) kept.set(record.slug, record);
+    },
+  };
 }
 
 /** A library that follows its folder, and what resolves once it has come to a state. */

@@ -315,6 +315,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       modified: 1_700_000_000_123,
       contentHash: 'abc',
       slug: problem ? null : path,
+      namesSlug: path === 'b',
       problem,
       warnings: [],
     });
@@ -359,6 +360,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       modified: 1,
       contentHash: 'abc',
       slug: path,
+      namesSlug: false,
       problem: null,
       warnings: lines.map((line) => ({ line, message: `Line "${line}".` })),
     });
@@ -389,6 +391,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       modified: 1,
       contentHash: 'x',
       slug: 'a',
+      namesSlug: false,
       problem: null,
       warnings: [],
     };
@@ -427,6 +430,35 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       (await index.select({ order: 'title', type: 'x' })).map(({ path }) => path),
       ['d.md'],
     );
+  });
+
+  on('a document is found by the other forms of its slug', async (t, index) => {
+    const at = (path: string, slug: string, draft = false) => documentOf(slug, { path, draft });
+    await index.apply({
+      put: [
+        at('errors.md', 'errors'),
+        at('b/errors.md', 'b-errors'),
+        at('c/README.md', 'readme'),
+        at('d/deep/faq.md', 'd-deep-faq'),
+        at('z/faq.md', 'z-faq'),
+        at('e/faq.md', 'named'),
+        at('a/faq.md', 'a-faq', true),
+      ],
+    });
+    const named = async (names: readonly string[], drafts = false) =>
+      Object.fromEntries(await index.slugsNamed(names, { drafts }));
+    t.strictSame(await named(['c', 'c-readme', 'nothing', '', 'a\0b\ud800']), {
+      c: 'readme',
+      'c-readme': 'readme',
+    });
+    t.strictSame(
+      await named(['faq', 'e-faq', 'a-faq']),
+      { faq: 'named', 'e-faq': 'named' },
+      'the nearest, then by path',
+    );
+    t.strictSame(await named(['faq'], true), { faq: 'a-faq' });
+    await index.apply({ remove: ['named', 'z-faq'] });
+    t.strictSame(await named(['faq']), { faq: 'd-deep-faq' });
   });
 
   on('slugs near a wrong one', async (t, index) => {

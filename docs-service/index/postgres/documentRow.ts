@@ -9,6 +9,8 @@ export const documentColumns: Readonly<Record<string, string>> = {
   slug: 'text',
   reversed: 'text',
   path: 'text',
+  short: 'text',
+  long: 'text',
   draft: 'boolean',
   figures: 'text',
   metadata: 'text',
@@ -20,11 +22,13 @@ export const documentColumns: Readonly<Record<string, string>> = {
 };
 
 export function documentToRow(document: Document, tokens: DocumentTokens): readonly (string | boolean)[] {
-  const { slug, path, draft, metadata, body, type, tags } = documentToRecord(document);
+  const { slug, path, short, long, draft, metadata, body, type, tags } = documentToRecord(document);
   return [
     slug,
     reversed(slug),
     path,
+    short,
+    long,
     draft,
     documentFigures(tokens),
     metadata,

@@ -62,6 +62,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     metadataOf: (slugs) => reading((client) => reader.metadataOf(client, slugs)),
     select: (selection) => reading((client) => reader.selectDocuments(client, selection)),
     slugsOf: (paths) => reading((client) => reader.slugsOf(client, paths)),
+    slugsNamed: (names, who) => reading((client) => reader.slugsNamed(client, names, who)),
     nearSlugs: (slug, limit) => reading((client) => reader.nearSlugs(client, slug, limit)),
     slugsFrom: (prefix, limit) => reading((client) => reader.slugsFrom(client, prefix, limit)),
     collections: () => reading(reader.readCollections),

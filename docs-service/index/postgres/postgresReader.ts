@@ -67,6 +67,21 @@ export async function slugsOf(
   return new Map(rows.map(({ path, slug }) => [path, slug]));
 }
 
+export async function slugsNamed(
+  client: Client,
+  names: readonly string[],
+  { drafts }: { readonly drafts: boolean },
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; slug: string }>(
+    `SELECT name, slug FROM unnest($1::text[]) AS asked (name) CROSS JOIN LATERAL (
+       SELECT slug FROM docs_documents WHERE (long = name OR short = name) AND draft <= $2
+       ORDER BY long <> name, length(path) - length(replace(path, '/', '')), path COLLATE "C" LIMIT 1
+     ) AS found`,
+    [names.map(storable), drafts],
+  );
+  return new Map(rows.map(({ name, slug }) => [name, slug]));
+}
+
 export async function nearSlugs(client: Client, slug: string, limit: number): Promise<readonly string[]> {
   const wrong = storable(slug);
   const side = (column: string, comparison: string, order: string) =>

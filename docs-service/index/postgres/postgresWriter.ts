@@ -21,6 +21,7 @@ interface FileRow {
   readonly modified: string;
   readonly content_hash: string;
   readonly slug: string | null;
+  readonly names_slug: boolean;
   readonly problem: string | null;
   readonly warnings: string | null;
 }
@@ -47,11 +48,12 @@ async function tryReadMeta(client: Client, name: string): Promise<string | undef
 
 async function readRows(client: Client): Promise<readonly IndexedFile[]> {
   const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return rows.map(({ size, modified, content_hash, warnings, ...row }) => ({
+  return rows.map(({ size, modified, content_hash, names_slug, warnings, ...row }) => ({
     ...row,
     size: Number(size),
     modified: Number(modified),
     contentHash: content_hash,
+    namesSlug: names_slug,
     warnings: parseWarnings(warnings),
   }));
 }
@@ -188,7 +190,7 @@ async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<
   const before = await takeFiles(client, [...latest.keys()]);
   const said = new Map(before.map((row) => [row.path, row]));
   await client.query(
-    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])',
+    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[])',
     fileColumns.map((column) => rows.map((row) => row[column])),
   );
   return rows.some(({ path, problem, warnings }) => {
@@ -211,7 +213,16 @@ async function takeFiles(
 }
 
 /** In the order of the table's columns. */
-const fileColumns = ['path', 'size', 'modified', 'contentHash', 'slug', 'problem', 'warnings'] as const;
+const fileColumns = [
+  'path',
+  'size',
+  'modified',
+  'contentHash',
+  'slug',
+  'namesSlug',
+  'problem',
+  'warnings',
+] as const;
 
 function fileToRow(path: string, { slug, problem, warnings, ...file }: IndexedFile) {
   return {

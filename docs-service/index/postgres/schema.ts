@@ -3,7 +3,7 @@ import { analyserRules } from '../analyser.ts';
 import { inTransaction } from './connection.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `3 ${analyserRules}`;
+export const schemaVersion = `4 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -19,12 +19,31 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const version = rows[0]?.made === tables.length ? await versionOf(client) : undefined;
     if (version === schemaVersion) return;
     await client.query("SET LOCAL statement_timeout = '120s'");
+    const named = await namedFiles(client);
     await client.query(schema);
+    await client.query(
+      "INSERT INTO docs_files SELECT path, -1, -1, '', slug, false, NULL, NULL FROM unnest($1::text[], $2::text[]) AS named (path, slug)",
+      [named.map(({ path }) => path), named.map(({ slug }) => slug)],
+    );
     await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('birth', $2)", [
       schemaVersion,
       `${Date.now()} ${Math.random()}`,
     ]);
   });
+}
+
+/** The slugs in an index of another version: the new one begins with these files, as if all of them had changed. */
+async function namedFiles(
+  client: pg.ClientBase,
+): Promise<readonly { readonly path: string; readonly slug: string }[]> {
+  const columns = await client.query(
+    "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('docs_documents') AND attname IN ('path', 'slug')",
+  );
+  if (columns.rows.length < 2) return [];
+  const { rows } = await client.query<{ path: string; slug: string }>(
+    'SELECT path, slug FROM docs_documents',
+  );
+  return rows;
 }
 
 async function versionOf(client: pg.ClientBase): Promise<string | undefined> {
@@ -43,6 +62,8 @@ CREATE TABLE docs_documents (
   slug text COLLATE "C" PRIMARY KEY,
   reversed text COLLATE "C" NOT NULL,
   path text NOT NULL,
+  short text NOT NULL,
+  long text NOT NULL,
   draft boolean NOT NULL,
   -- What documents are ranked by; relevance.ts has it.
   figures text NOT NULL,
@@ -60,6 +81,8 @@ ALTER TABLE docs_documents ALTER title_words SET STORAGE EXTERNAL, ALTER heading
 CREATE INDEX ON docs_documents (reversed);
 -- A path may be longer than an entry of a tree.
 CREATE INDEX ON docs_documents USING hash (path);
+CREATE INDEX ON docs_documents USING hash (short);
+CREATE INDEX ON docs_documents USING hash (long);
 CREATE INDEX ON docs_documents USING gin (words);
 -- Whatever lists are filtered by: all, a type, a tag, a type with a tag.
 CREATE TABLE docs_scopes (
@@ -84,6 +107,7 @@ CREATE TABLE docs_files (
   modified bigint NOT NULL,
   content_hash text NOT NULL,
   slug text,
+  names_slug boolean NOT NULL,
   problem text,
   -- As JSON; null if there are none.
   warnings text

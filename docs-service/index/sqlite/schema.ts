@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 3;
+const schemaVersion = 4;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -48,6 +48,7 @@ function withSchema(database: Database): Database {
 }
 
 function makeSchema(database: Database): void {
+  const named = namedFiles(database);
   const tables = database.prepare<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'",
   );
@@ -56,6 +57,17 @@ function makeSchema(database: Database): void {
   database.exec(schema);
   database.exec(`PRAGMA user_version = ${version}`);
   database.prepare("INSERT INTO meta VALUES ('birth', ?)").run(`${Date.now()} ${Math.random()}`);
+  const insert = database.prepare("INSERT INTO files VALUES (?, -1, -1, '', ?, 0, NULL, NULL)");
+  for (const { path, slug } of named) insert.run(path, slug);
+}
+
+/** The slugs in an index of another version: the new one begins with these files, as if all of them had changed. */
+function namedFiles(database: Database): readonly { readonly path: string; readonly slug: string }[] {
+  const columns = database.prepare<{ name: string }>("SELECT name FROM pragma_table_info('documents')").all();
+  const hasBoth = ['path', 'slug'].every((wanted) => columns.some(({ name }) => name === wanted));
+  return hasBoth
+    ? database.prepare<{ path: string; slug: string }>('SELECT path, slug FROM documents').all()
+    : [];
 }
 
 const schema = `
@@ -70,9 +82,13 @@ CREATE TABLE documents (
   slug TEXT NOT NULL UNIQUE,
   reversed TEXT NOT NULL,
   path TEXT NOT NULL,
+  short TEXT NOT NULL,
+  long TEXT NOT NULL,
   draft INTEGER NOT NULL,
   metadata TEXT NOT NULL
 );
+CREATE INDEX documents_short ON documents (short);
+CREATE INDEX documents_long ON documents (long);
 CREATE INDEX documents_reversed ON documents (reversed);
 CREATE INDEX documents_path ON documents (path);
 CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT NOT NULL);
@@ -107,6 +123,7 @@ CREATE TABLE files (
   modified INTEGER NOT NULL,
   content_hash TEXT NOT NULL,
   slug TEXT,
+  names_slug INTEGER NOT NULL,
   problem TEXT,
   -- As JSON; null if there are none.
   warnings TEXT

@@ -33,6 +33,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     metadataOf: (slugs) => reader.call('metadataOf', slugs),
     select: (selection) => reader.call('select', selection),
     slugsOf: (paths) => reader.call('slugsOf', paths),
+    slugsNamed: (names, who) => reader.call('slugsNamed', names, who),
     nearSlugs: (slug, limit) => reader.call('nearSlugs', slug, limit),
     slugsFrom: (prefix, limit) => reader.call('slugsFrom', prefix, limit),
     collections: () => reader.call('collections'),

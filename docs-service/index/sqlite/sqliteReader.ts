@@ -52,6 +52,10 @@ function createDocumentReader(database: Database) {
   const byPath = database.prepare<{ slug: string }>(
     'SELECT slug FROM documents WHERE path = ? AND NOT draft',
   );
+  const byName = database.prepare<{ slug: string }>(
+    `SELECT slug FROM documents WHERE (long = ?1 OR short = ?1) AND draft <= ?2
+     ORDER BY long <> ?1, length(path) - length(replace(path, '/', '')), path LIMIT 1`,
+  );
   const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
   const from = database.prepare<{ slug: string }>(
     'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
@@ -72,6 +76,13 @@ function createDocumentReader(database: Database) {
       slugs.flatMap((slug) => bySlug.get(slug) ?? []).map(located),
     slugsOf: (paths: readonly string[]): ReadonlyMap<string, string> =>
       new Map(paths.flatMap((path) => byPath.all(path).map(({ slug }) => [path, slug] as const))),
+    slugsNamed: (
+      names: readonly string[],
+      { drafts }: { readonly drafts: boolean },
+    ): ReadonlyMap<string, string> =>
+      new Map(
+        names.flatMap((name) => byName.all(name, Number(drafts)).map(({ slug }) => [name, slug] as const)),
+      ),
     slugsFrom: (prefix: string, limit: number): readonly string[] =>
       from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
   };

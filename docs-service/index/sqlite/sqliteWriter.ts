@@ -77,7 +77,7 @@ function createDocumentTables(database: Database) {
   const sample = createSampleTable(database);
   const remove = removal(database);
   const insert = database.prepare(
-    'INSERT INTO documents (key, label, slug, reversed, path, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO documents (key, label, slug, reversed, path, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
   const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
@@ -95,8 +95,8 @@ function createDocumentTables(database: Database) {
     record: DocumentRecord,
     { key, label }: { readonly key: number; readonly label: number },
   ) => {
-    const { slug, path, metadata, body, draft } = record;
-    insert.run(key, label, slug, reversed(slug), path, Number(draft), metadata);
+    const { slug, path, short, long, metadata, body, draft } = record;
+    insert.run(key, label, slug, reversed(slug), path, short, long, Number(draft), metadata);
     insertBody.run(key, body);
     const tokens = tokensOf(record);
     words.add(label, record, tokens);
@@ -229,6 +229,7 @@ interface FileRow {
   readonly modified: number;
   readonly content_hash: string;
   readonly slug: string | null;
+  readonly names_slug: number;
   readonly problem: string | null;
   readonly warnings: string | null;
 }
@@ -237,17 +238,17 @@ interface FileRow {
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
   const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
   const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
     all: () => all.all().map(rowToFile),
     put: (files: readonly IndexedFile[]) =>
       files
-        .map(({ path, size, modified, contentHash, slug, problem, ...file }) => {
+        .map(({ path, size, modified, contentHash, slug, namesSlug, problem, ...file }) => {
           const before = saidOf(path);
           const warnings = warningsToJson(file.warnings);
-          put.run(path, size, modified, contentHash, slug, problem, warnings);
+          put.run(path, size, modified, contentHash, slug, Number(namesSlug), problem, warnings);
           return before.problem !== problem || before.warnings !== warnings;
         })
         .includes(true),
@@ -264,10 +265,11 @@ function createFileTable(database: Database) {
 
 type Said = Pick<FileRow, 'problem' | 'warnings'>;
 
-function rowToFile({ content_hash, warnings, ...row }: FileRow): IndexedFile {
+function rowToFile({ content_hash, names_slug, warnings, ...row }: FileRow): IndexedFile {
   return {
     ...row,
     contentHash: content_hash,
+    namesSlug: names_slug === 1,
     warnings: parseWarnings(warnings),
   };
 }

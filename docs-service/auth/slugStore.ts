@@ -1,0 +1,28 @@
+import type { SlugRecord, SlugRecords } from '../content/slugRegister.ts';
+import { piecesOf } from '../piecesOf.ts';
+import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
+
+/** Rows in one statement. */
+const width = 100;
+
+/** The slugs that files have, kept where they outlive the index: addresses are as lasting as tokens. */
+export function createSlugStore(database: AccessDatabase): SlugRecords {
+  return {
+    all: () => database.rows<SlugRecord>('SELECT slug, path, gone FROM docs_slugs'),
+    async change(put, remove) {
+      await database.batch([...piecesOf(remove, width).map(removal), ...piecesOf(put, width).map(insertion)]);
+    },
+  };
+}
+
+function removal(slugs: readonly string[]): AccessStatement {
+  return [`DELETE FROM docs_slugs WHERE slug IN (${slugs.map(() => '?').join(', ')})`, ...slugs];
+}
+
+function insertion(records: readonly SlugRecord[]): AccessStatement {
+  return [
+    `INSERT INTO docs_slugs (slug, path, gone) VALUES ${records.map(() => '(?, ?, ?)').join(', ')}
+     ON CONFLICT (slug) DO UPDATE SET path = excluded.path, gone = excluded.gone`,
+    ...records.flatMap(({ slug, path, gone }) => [slug, path, gone]),
+  ];
+}

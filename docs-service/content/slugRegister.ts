@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { type PathSlugs, tryPathSlugs, withEnding } from './pathSlugs.ts';
+
+/** Where the register lasts, even if the index is deleted. */
+export interface SlugRecords {
+  all(): Promise<readonly SlugRecord[]>;
+  /** All or nothing. */
+  change(put: readonly SlugRecord[], remove: readonly string[]): Promise<void>;
+}
+
+export interface SlugRecord {
+  readonly slug: string;
+  /** The file that has the slug. */
+  readonly path: string;
+  /** Since when the file has been gone, in milliseconds since 1970; null if it is there. */
+  readonly gone: number | null;
+}
+
+/** Files that are gone and may come back. The oldest are forgotten first. */
+const mostGone = 10_000;
+/** More files with the same form get a part of a hash. */
+const mostNumbered = 99;
+
+/**
+ * The slugs of all files whose front matter names none. A file keeps its slug as long as it is there, and gets it back
+ * if it comes back and nobody has it. No new file takes an address that answers for another one.
+ */
+export class SlugRegister {
+  readonly #records: SlugRecords;
+  readonly #now: () => number;
+  readonly #slugs = new Map<string, string>();
+  readonly #paths = new Map<string, string>();
+  /** Of files that are gone, by path, the oldest first. */
+  readonly #gone = new Map<string, SlugRecord>();
+  /** Their paths by slug. */
+  readonly #gonePaths = new Map<string, string>();
+  /** How many files that are there have this short or this long form. */
+  readonly #forms = { short: new Map<string, number>(), long: new Map<string, number>() };
+  /** Slugs of files that have disappeared since the last `settle`: a new file may be the same one, moved. */
+  readonly #left = new Set<string>();
+  /** Slugs that must be written or, if undefined, removed. */
+  readonly #changed = new Map<string, SlugRecord | undefined>();
+
+  private constructor(records: SlugRecords, now: () => number) {
+    this.#records = records;
+    this.#now = now;
+  }
+
+  static async load(records: SlugRecords, now: () => number): Promise<SlugRegister> {
+    const register = new SlugRegister(records, now);
+    const oldestFirst = [...(await records.all())].sort((one, other) => (one.gone ?? 0) - (other.gone ?? 0));
+    for (const record of oldestFirst)
+      if (record.gone === null) register.adopt(record.path, record.slug);
+      else register.#keepGone(record);
+    register.#changed.clear();
+    return register;
+  }
+
+  /** All files that have a slug. */
+  paths(): readonly string[] {
+    return [...this.#slugs.keys()];
+  }
+
+  /** The file that has the slug. */
+  holder(slug: string): string | undefined {
+    return this.#paths.get(slug);
+  }
+
+  /** Records the slug that a file has already. False if the file or the slug is recorded otherwise. */
+  adopt(path: string, slug: string): boolean {
+    if (!this.#slugs.has(path) && !this.#paths.has(slug)) this.#put(path, slug);
+    return this.#slugs.get(path) === slug;
+  }
+
+  /**
+   * The slug of a file: the one that it has or had, or else the first free one. `isNamed` says whether a front matter
+   * names a slug. Undefined if the file's name has nothing that a slug could have.
+   */
+  give(path: string, isNamed: (slug: string) => boolean): string | undefined {
+    const kept = this.#slugs.get(path);
+    if (kept !== undefined && !isNamed(kept)) return kept;
+    const forms = tryPathSlugs(path);
+    if (forms === undefined) return undefined;
+    if (kept !== undefined) this.#remove(path, kept);
+    const before = this.#gone.get(path)?.slug;
+    const isBack = before !== undefined && !isNamed(before) && !this.#paths.has(before);
+    const slug = isBack ? before : this.#firstFree(path, forms, isNamed);
+    this.#put(path, slug);
+    return slug;
+  }
+
+  /** The file has disappeared. */
+  release(path: string): void {
+    const slug = this.#slugs.get(path);
+    if (slug === undefined) return;
+    this.#remove(path, slug);
+    this.#left.add(slug);
+    this.#keepGone({ slug, path, gone: this.#now() });
+    const [oldest] = this.#gone.keys();
+    if (oldest !== undefined && this.#gone.size > mostGone) this.#forgetGone(oldest);
+  }
+
+  /** The front matter of the file names its slug now. */
+  forget(path: string): void {
+    const slug = this.#slugs.get(path);
+    if (slug !== undefined) this.#remove(path, slug);
+    this.#forgetGone(path);
+  }
+
+  /** Writes what has changed. */
+  async write(): Promise<void> {
+    if (this.#changed.size === 0) return;
+    const put = [...this.#changed.values()].filter((record) => record !== undefined);
+    const remove = [...this.#changed].flatMap(([slug, record]) => (record === undefined ? [slug] : []));
+    await this.#records.change(put, remove);
+    this.#changed.clear();
+  }
+
+  /** All changes that belong together have been made: a file that appears later is another one. */
+  settle(): void {
+    this.#left.clear();
+  }
+
+  #firstFree(path: string, { short, long }: PathSlugs, isNamed: (slug: string) => boolean): string {
+    const has = (slug: string) => isNamed(slug) || this.#paths.has(slug);
+    const isFree = (slug: string) =>
+      !has(slug) && !this.#forms.short.has(slug) && !this.#forms.long.has(slug);
+    if (isFree(short) || (this.#left.has(short) && !has(short))) return short;
+    if (isFree(long)) return long;
+    for (let number = 2; number <= mostNumbered; number++) {
+      const slug = withEnding(long, String(number));
+      if (isFree(slug)) return slug;
+    }
+    return withEnding(long, createHash('sha256').update(path).digest('hex').slice(0, 16));
+  }
+
+  #put(path: string, slug: string): void {
+    this.#slugs.set(path, slug);
+    this.#paths.set(slug, path);
+    this.#count(path, 1);
+    this.#forgetGone(path);
+    this.#forgetGone(this.#gonePaths.get(slug));
+    this.#changed.set(slug, { slug, path, gone: null });
+  }
+
+  #remove(path: string, slug: string): void {
+    this.#slugs.delete(path);
+    this.#paths.delete(slug);
+    this.#count(path, -1);
+    this.#changed.set(slug, undefined);
+  }
+
+  #keepGone(record: SlugRecord): void {
+    this.#gone.set(record.path, record);
+    this.#gonePaths.set(record.slug, record.path);
+    this.#changed.set(record.slug, record);
+  }
+
+  #forgetGone(path: string | undefined): void {
+    const record = path === undefined ? undefined : this.#gone.get(path);
+    if (record === undefined) return;
+    this.#gone.delete(record.path);
+    this.#gonePaths.delete(record.slug);
+    this.#changed.set(record.slug, undefined);
+  }
+
+  #count(path: string, change: 1 | -1): void {
+    const forms = tryPathSlugs(path);
+    if (forms === undefined) return;
+    for (const kind of ['short', 'long'] as const) {
+      const counts = this.#forms[kind];
+      const number = (counts.get(forms[kind]) ?? 0) + change;
+      if (number > 0) counts.set(forms[kind], number);
+      else counts.delete(forms[kind]);
+    }
+  }
+}
