@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { callerOf } from './rateLimiter.ts';
 
@@ -21,8 +21,8 @@ interface Connection {
   readonly socket: Socket;
   /** Who is counted; undefined for a proxy. */
   readonly caller: string | undefined;
-  /** What is being answered; several if the client does not wait for one answer before its next request. */
-  readonly answers: Map<ServerResponse, IncomingMessage>;
+  /** The last answers; several are open if the client does not wait for one before its next request. */
+  answers: readonly ServerResponse[];
   /** Bytes that the client, or the system on its behalf, has taken. */
   taken: number;
   /** When something last moved, in milliseconds of `performance.now`. */
@@ -53,32 +53,36 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
     const address = socket.remoteAddress ?? '';
     const caller = bounds.isProxy(address) ? undefined : callerOf(address);
     if (!makeRoom(caller)) return void socket.destroy();
-    open.set(socket, { socket, caller, answers: new Map(), taken: 0, moved: performance.now() });
+    open.set(socket, { socket, caller, answers: [], taken: 0, moved: performance.now() });
     socket.once('close', () => open.delete(socket));
   });
   server.on('request', (request, response) => {
     const connection = open.get(request.socket);
     if (connection === undefined) return;
-    connection.answers.set(response, request);
+    connection.answers = [...openAnswers(connection), response];
     connection.moved = performance.now();
-    response.once('close', () => {
-      connection.answers.delete(response);
-      connection.moved = performance.now();
-    });
   });
   const sweep = setInterval(() => {
     for (const connection of open.values()) if (stallOf(connection) > bounds.longestStall) end(connection);
   }, bounds.longestStall / 10).unref();
   server.once('close', () => clearInterval(sweep));
   return {
-    hasBegunAnswer: (socket) =>
-      [...(open.get(socket)?.answers.keys() ?? [])].some(({ headersSent }) => headersSent),
+    hasBegunAnswer(socket) {
+      const connection = open.get(socket);
+      return connection !== undefined && openAnswers(connection).some(({ headersSent }) => headersSent);
+    },
   };
 }
 
+function openAnswers({ answers }: Connection): readonly ServerResponse[] {
+  return answers.filter(({ destroyed }) => !destroyed);
+}
+
 /** Whether the client has to do something: to send the rest of a request, or to take its answer. */
-function isWaitedFor({ socket, answers }: Connection): boolean {
-  return socket.writableLength > 0 || ![...answers.values()].some(({ complete }) => complete);
+function isWaitedFor(connection: Connection): boolean {
+  return (
+    connection.socket.writableLength > 0 || !openAnswers(connection).some(({ req: { complete } }) => complete)
+  );
 }
 
 /**
@@ -86,8 +90,8 @@ function isWaitedFor({ socket, answers }: Connection): boolean {
  * stream of events, is no reason to end.
  */
 function stallOf(connection: Connection): number {
-  const { socket, answers } = connection;
-  if (answers.size === 0) return 0;
+  const { socket } = connection;
+  if (openAnswers(connection).length === 0) return 0;
   const taken = socket.bytesWritten - socket.writableLength;
   if (taken !== connection.taken || !isWaitedFor(connection)) connection.moved = performance.now();
   connection.taken = taken;

@@ -19,6 +19,9 @@ export interface RenditionCacheOptions {
   readonly onError: (error: Error) => void;
 }
 
+/** Milliseconds: how exactly the next start knows when a file was last used. */
+const precision = 60_000;
+
 /** Keeps rendered files across restarts. Its folder may be deleted at any time. */
 export async function openRenditionCache(options: RenditionCacheOptions): Promise<RenditionCache> {
   const makeFolder = () => mkdir(options.folder, { recursive: true, mode: 0o700 });
@@ -67,16 +70,17 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
     const size = sizes.get(file);
     if (size === undefined) return undefined;
     const handle = await open(join(options.folder, file)).catch(() => undefined);
-    if (handle !== undefined && (await handle.stat()).size === size) {
-      // The most recently used is last.
-      if (sizes.delete(file)) sizes.set(file, size);
-      const now = new Date();
-      await handle.utimes(now, now).catch(options.onError);
-      return handle;
+    const found = await handle?.stat();
+    if (handle === undefined || found?.size !== size) {
+      forget(file);
+      await handle?.close();
+      return undefined;
     }
-    forget(file);
-    await handle?.close();
-    return undefined;
+    // The most recently used is last.
+    if (sizes.delete(file)) sizes.set(file, size);
+    const now = new Date();
+    if (now.getTime() - found.mtimeMs > precision) await handle.utimes(now, now).catch(options.onError);
+    return handle;
   };
   return {
     sizeOf: (key) => sizes.get(fileOf(key)),

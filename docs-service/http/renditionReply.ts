@@ -24,7 +24,7 @@ export async function sendRendition(
   const { fileName, around } = options;
   setValidators(reply, rendition.etag);
   if (isNotModified(request, rendition.etag)) return reply.code(304).send();
-  const { size, pieces } = await openContent(request, reply, { ...options, rendition });
+  const { size, part } = await openContent(request, reply, { ...options, rendition });
   reply.type(rendition.mediaType);
   if (fileName !== undefined)
     reply.headers({ 'content-disposition': disposition(fileName), 'accept-ranges': 'bytes' });
@@ -33,21 +33,27 @@ export async function sendRendition(
     reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${size}`);
   const { first, last } = range ?? { first: 0, last: size - 1 };
   const [before, after] = [Buffer.from(around?.before ?? ''), Buffer.from(around?.after ?? '')];
-  reply.header('content-length', before.length + (last + 1 - first) + after.length);
-  const isHead = request.method === 'HEAD';
-  return reply.send(Readable.from(isHead ? [] : joined(before, pieces({ first, last }), after)));
+  const length = before.length + (last + 1 - first) + after.length;
+  const asked = part({ first, last });
+  reply.header('content-length', length);
+  if (asked instanceof Uint8Array && length <= writeSize)
+    return reply.send(Buffer.concat([before, asked, after]));
+  return reply.send(Readable.from(request.method === 'HEAD' ? [] : joined(before, asked, after)));
 }
 
-/** The bytes of an answer, from a file or from memory. */
+/** What is sent, from memory or from a file. */
 interface Content {
+  /** In bytes. */
   readonly size: number;
-  readonly pieces: (range: ByteRange) => Pieces;
+  readonly part: (range: ByteRange) => Part;
 }
 
-type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+type Part = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** In bytes. What has more is read from its file while it is sent, so that slow clients need no memory. */
-const pieceSize = 65_536;
+const readSize = 262_144;
+/** In bytes. More is written piece by piece, so that the service sees whether the client takes them. */
+const writeSize = 65_536;
 
 async function openContent(
   request: FastifyRequest,
@@ -56,7 +62,7 @@ async function openContent(
 ): Promise<Content> {
   const countRender = fileName === undefined ? undefined : () => authorization.countRender(request, reply);
   const read = () => renditionBytes(request, rendition, countRender);
-  const isLarge = (size = 0) => size > pieceSize;
+  const isLarge = (size = 0) => size > readSize;
   const bytes = isLarge(rendition.cachedSize()) ? undefined : await read();
   if (bytes !== undefined && !isLarge(bytes.length)) return contentOf(bytes);
   whenClosed(reply, authorization.countDownload(request));
@@ -64,7 +70,7 @@ async function openContent(
   // The cache cannot keep it, or has just deleted it.
   if (file === undefined) return contentOf(bytes ?? (await read()));
   whenClosed(reply, () => void file.close());
-  return { size: (await file.stat()).size, pieces: (range) => piecesOf(file, range) };
+  return { size: (await file.stat()).size, part: (range) => readPieces(file, range) };
 }
 
 /** Also if the client has gone before there was anything to send. */
@@ -74,12 +80,12 @@ function whenClosed({ raw }: FastifyReply, work: () => void): void {
 }
 
 function contentOf(bytes: Uint8Array): Content {
-  return { size: bytes.length, pieces: ({ first, last }) => [bytes.subarray(first, last + 1)] };
+  return { size: bytes.length, part: ({ first, last }) => bytes.subarray(first, last + 1) };
 }
 
-async function* piecesOf(file: FileHandle, { first, last }: ByteRange): AsyncIterable<Uint8Array> {
+async function* readPieces(file: FileHandle, { first, last }: ByteRange): AsyncIterable<Uint8Array> {
   for (let at = first; at <= last; ) {
-    const length = Math.min(pieceSize, last + 1 - at);
+    const length = Math.min(readSize, last + 1 - at);
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
     if (bytesRead === 0) throw new Error('A file of the cache has become shorter while it was sent.');
     yield buffer.subarray(0, bytesRead);
@@ -87,15 +93,15 @@ async function* piecesOf(file: FileHandle, { first, last }: ByteRange): AsyncIte
   }
 }
 
-/** In pieces, so that the service sees whether the client takes them. */
-async function* joined(before: Uint8Array, pieces: Pieces, after: Uint8Array): AsyncIterable<Uint8Array> {
+async function* joined(before: Uint8Array, part: Part, after: Uint8Array): AsyncIterable<Uint8Array> {
   yield* slices(before);
-  for await (const piece of pieces) yield* slices(piece);
+  if (part instanceof Uint8Array) yield* slices(part);
+  else for await (const piece of part) yield* slices(piece);
   yield* slices(after);
 }
 
 function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += pieceSize) yield bytes.subarray(at, at + pieceSize);
+  for (let at = 0; at < bytes.length; at += writeSize) yield bytes.subarray(at, at + writeSize);
 }
 
 /** The bytes from the cache, or else from a rendering. */

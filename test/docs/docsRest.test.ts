@@ -18,6 +18,7 @@ import type { Rendition } from '../../docs-service/formats/renditions.ts';
 import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
 import { type ListenerBounds, listen } from '../../docs-service/listener.ts';
 import { RateLimiter } from '../../docs-service/rateLimiter.ts';
+import { createProxyCheck } from '../../docs-service/trustedProxies.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -795,6 +796,29 @@ t.test('the other names of a document lead to it, on every route', async (t) => 
     { documents: 2, problems: 0 },
     'a collection may use these names too',
   );
+});
+
+t.test('which connections come from a proxy', async (t) => {
+  const cases: readonly { proxies: readonly string[]; yes: readonly string[]; no: readonly string[] }[] = [
+    { proxies: [], yes: [], no: ['127.0.0.1', '::1', ''] },
+    { proxies: ['192.0.2.1'], yes: ['192.0.2.1', '::ffff:192.0.2.1'], no: ['192.0.2.2', '::1'] },
+    {
+      proxies: ['10.0.0.0/8', '2001:db8::/32'],
+      yes: ['10.9.8.7', '2001:db8:1::1'],
+      no: ['11.0.0.1', '2001:db9::1'],
+    },
+    { proxies: ['loopback'], yes: ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'], no: ['10.0.0.1'] },
+    {
+      proxies: ['uniquelocal', 'linklocal'],
+      yes: ['172.18.0.2', '192.168.1.1', 'fd00::1', 'fe80::1'],
+      no: ['127.0.0.1'],
+    },
+  ];
+  for (const { proxies, yes, no } of cases) {
+    const isProxy = createProxyCheck(proxies);
+    for (const address of yes) t.ok(isProxy(address), `${proxies}: ${address}`);
+    for (const address of no) t.notOk(isProxy(address), `${proxies}: ${address}`);
+  }
 });
 
 t.test('a clock that is set back takes nothing from anybody', async (t) => {
