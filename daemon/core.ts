@@ -61,8 +61,8 @@ export interface Core {
   readonly sessions: KeptSessions;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
   readonly readUserConfig: () => Promise<UserConfig>;
-  /** What was wrong before anybody could be told. */
-  readonly problems: readonly string[];
+  /** Logs what was wrong before anybody could be told. */
+  readonly warnOfStart: () => void;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** The models of this server are others now. */
   readonly noteModels: (client: RunnerClient) => void;
@@ -92,9 +92,12 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const models = createModels(knowledge, options.now);
   const choices = createChatModelChoices(options.chatModelFile, log);
   const modelChanges = createModelChanges(closed);
+  const warnOfConfiguration = (faults: readonly string[]) => {
+    for (const fault of faults) log.warn(fault, { code: 'configuration' });
+  };
   const readUserConfig = async () => {
     const config = await options.user.read();
-    for (const fault of config.problems) log.warn(fault);
+    warnOfConfiguration(config.problems);
     return config;
   };
   const { sessionsFolder: folder, now, random } = options;
@@ -142,7 +145,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     keepTurns: (kept) => keepTurns(kept, { sessions, log }),
     sessions,
     readUserConfig,
-    problems: problem === undefined ? unusable : [problem, ...unusable],
+    warnOfStart() {
+      if (problem !== undefined) log.warn(problem);
+      warnOfConfiguration(unusable);
+    },
     headersFor,
     noteModels(client) {
       models.forgetList(client);

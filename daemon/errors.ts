@@ -1,4 +1,5 @@
 import { type ErrorData, type ErrorKind, errorCodes, retryableKinds } from '../protocol/errors.ts';
+import type { AdvisedMessage } from './advice.ts';
 
 export type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
 
@@ -20,12 +21,13 @@ export class RunnerError extends Error {
 
   constructor(
     kind: ErrorKind,
-    message: string,
+    message: string | AdvisedMessage,
     options: { details?: ErrorDetails; cause?: unknown; status?: number | undefined } = {},
   ) {
-    super(message, options);
+    super(typeof message === 'string' ? message : message.message, options);
     this.kind = kind;
-    this.details = options.details ?? {};
+    this.details =
+      typeof message === 'string' ? (options.details ?? {}) : { ...options.details, advice: message.advice };
     this.status = options.status;
   }
 

@@ -1,18 +1,17 @@
 import type { LogLevel } from '../protocol/initialize.ts';
+import type { LogParams } from '../protocol/log.ts';
 import { createEmitter, type Event } from './event.ts';
 
 /** What the daemon reports about itself; never a prompt, an answer or a secret. */
 export interface Log {
   debug(message: string): void;
   info(message: string): void;
-  warn(message: string): void;
+  warn(message: string, more?: LogDetails): void;
   error(message: string): void;
 }
 
-export interface LogLine {
-  readonly level: LogLevel;
-  readonly message: string;
-}
+export type LogLine = Omit<LogParams, 'source'>;
+type LogDetails = Pick<LogParams, 'code' | 'refused'>;
 
 /** The log, and the event that carries its lines. */
 export interface WrittenLog extends Log {
@@ -31,8 +30,9 @@ export interface LogOptions {
 
 export function createLog({ level, redact }: LogOptions): WrittenLog {
   const written = createEmitter<LogLine>();
-  const at = (own: LogLevel) => (message: string) => {
-    if (order.indexOf(own) >= order.indexOf(level())) written.fire({ level: own, message: redact(message) });
+  const at = (own: LogLevel) => (message: string, more?: LogDetails) => {
+    if (order.indexOf(own) < order.indexOf(level())) return;
+    written.fire({ level: own, message: redact(message), ...more });
   };
   return {
     debug: at('debug'),

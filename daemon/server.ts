@@ -153,7 +153,7 @@ type Served = ReturnType<typeof serve>;
 
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
-  const { configuration, servers, status, models, chatModels, noteModels, sessions, log, problems } = core;
+  const { configuration, servers, status, models, chatModels, noteModels, sessions, log } = core;
   const { completion, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
@@ -168,7 +168,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   const begun = serveSession(connection, {
     ...common,
     session,
-    problems,
+    warnOfStart: core.warnOfStart,
     version: options.version,
     pullSettings: served.pull,
     onShutdown: async () => {
@@ -203,8 +203,8 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
 /** What follows from what. */
 function subscribe({ core, session, publish, sendLog }: Ground, parts: Features & Served): void {
   const { status } = core;
-  core.log.onDidWrite(({ level, message }) => {
-    if (session.isReady()) sendLog({ level, source: 'daemon', message });
+  core.log.onDidWrite((line) => {
+    if (session.isReady()) sendLog({ ...line, source: 'daemon' });
   });
   status.onDidChange((changed) => publish(statusDidChange, changed));
   core.modelChanges.onDidChange(() => publish(modelsDidChange, {}));
@@ -228,7 +228,7 @@ function subscribe({ core, session, publish, sendLog }: Ground, parts: Features 
     parts.tools.update();
     parts.completion.stop();
     // What was advised may be done by now; else the next request says it again.
-    status.advise(undefined);
+    status.warn(undefined);
   };
   parts.onDidBecomeReady(followSettings);
   parts.onDidChangeSettings(followSettings);

@@ -1,3 +1,4 @@
+import type { Advised } from './advice.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
@@ -132,7 +133,7 @@ export type NoticeCode =
   /** The turn could not be appended to its conversation on the disk. */
   | 'session-not-kept';
 
-export interface Notice {
+export interface Notice extends Advised {
   readonly code: NoticeCode;
   /** A sentence for the user. */
   readonly message: string;

@@ -1,3 +1,5 @@
+import type { Advice } from './advice.ts';
+
 /** The stable names of what can go wrong, the same on the wire and in the terminal's `--json`. */
 export type ErrorKind = keyof typeof errorCodes;
 
@@ -40,6 +42,8 @@ export const retryableKinds: ReadonlySet<ErrorKind> = new Set([
 export interface ErrorData {
   readonly kind: ErrorKind;
   readonly retryable: boolean;
+  /** What can be done about it, if the message ends in that. */
+  readonly advice?: Advice;
   /** The name of the server that was asked. */
   readonly server?: string;
   readonly model?: string;
@@ -67,4 +71,6 @@ export interface ErrorData {
 export interface InvalidParamsData {
   /** What is wrong, such as `messages[0].role`. */
   readonly path: string;
+  /** Why it is wrong, in words that follow a colon. */
+  readonly problem: string;
 }

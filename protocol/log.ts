@@ -1,3 +1,4 @@
+import type { InvalidParamsData } from './errors.ts';
 import type { LogLevel } from './initialize.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
@@ -17,6 +18,13 @@ export interface LogParams {
   readonly level: LogLevel;
   readonly source: 'daemon' | 'server';
   readonly message: string;
+  /**
+   * What a client may show beside its log: the user's configuration file is wrong, a changed setting is wrong, or a
+   * token is not sent.
+   */
+  readonly code?: 'configuration' | 'setting' | 'token';
+  /** With `setting`: the setting, and why it stays as it was. */
+  readonly refused?: InvalidParamsData;
 }
 
 /** Daemon to client: one line of a log, without secrets, prompts or answers. */

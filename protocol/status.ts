@@ -1,6 +1,7 @@
+import type { Advised } from './advice.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
-export interface Status {
+export interface Status extends Advised {
   readonly state: 'checking' | 'online' | 'busy' | 'offline';
   readonly kind: 'ok' | 'warning' | 'error';
   /** A sentence for the user. */

@@ -1,3 +1,4 @@
+import type { Advice } from './advice.ts';
 import type { ToolCall } from './chat.ts';
 import type { NotificationMessage, RequestMessage } from './messageTypes.ts';
 
@@ -73,6 +74,8 @@ export interface ListedToolServer {
   readonly state: 'ready' | 'failed' | 'disabled';
   /** Why it failed, and what to do. */
   readonly message?: string;
+  /** What can be done about it, if the message ends in that. */
+  readonly advice?: Advice;
   /** It failed because nobody is logged in: `runner/tools/login`, which is `runner mcp login NAME` in a terminal. */
   readonly needsLogin?: boolean;
   readonly tools: readonly ListedTool[];

@@ -6,6 +6,7 @@ import * as formatting from '../daemon/chat/formatting.ts';
 import * as thinkingParser from '../daemon/chat/thinkingParser.ts';
 import * as toolUtilities from '../daemon/chat/toolUtilities.ts';
 import * as stream from '../daemon/stream/stream.ts';
+import { adviceCodes } from '../protocol/advice.ts';
 import { errorCodes, retryableKinds } from '../protocol/errors.ts';
 
 interface SourceFile {
@@ -266,6 +267,16 @@ t.test('docs/PROTOCOL.md names every message and every error, and nothing else',
     );
     t.match(page, row, kind);
   }
+});
+
+t.test('docs/PROTOCOL.md and Neovim have words for every advice of the daemon', async (t) => {
+  const words = readFileSync('client/neovim/lua/runner/advice.lua', 'utf8');
+  const inNeovim = [...words.matchAll(/^ {2}\['([a-z-]+)'\] = function/gm)].map(([, code]) => code);
+  t.same(inNeovim.sort(), [...adviceCodes].sort());
+  const page = readFileSync('docs/PROTOCOL.md', 'utf8');
+  const [, table = ''] = /^### Advice$(.*?)^### /ms.exec(page) ?? [];
+  const inPage = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
+  t.same(inPage.sort(), [...adviceCodes].sort());
 });
 
 t.test('three modules re-export the stream library, and do nothing else', async (t) => {

@@ -120,8 +120,7 @@ async function tell({ stderr, env }: Surroundings, remark: Remark): Promise<void
     return writeLine(stderr, lines.map(dim).join('\n'));
   }
   const { yellow } = styleFor(stderr, env);
-  if (remark.kind === 'notice')
-    return writeText(stderr, yellow(showLine(forTerminal(remark.notice.message))));
+  if (remark.kind === 'notice') return writeText(stderr, yellow(showLine(forTerminal(remark.notice))));
   await writeLine(stderr, yellow(describeCall(remark.toolCall)));
 }
 

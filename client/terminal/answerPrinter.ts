@@ -56,7 +56,7 @@ export function createAnswerPrinter(style: Style, columns: number, coloursFor?: 
   return {
     delta(delta) {
       if (delta.kind === 'notice')
-        return line(style.yellow(wrapText(showLine(forTerminal(delta.notice.message)), columns)));
+        return line(style.yellow(wrapText(showLine(forTerminal(delta.notice)), columns)));
       if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
       if (delta.kind === 'toolResult')
         return line(describeResult(delta.toolResult, width).map(style.dim).join('\n'));

@@ -43,11 +43,11 @@ export async function connect(
     sayFaults(surroundings, daemon);
     return daemon;
   } catch (error) {
-    if (named === undefined || refusedParameter(error) !== 'initializationOptions.host') throw error;
-    const why = error instanceof Error ? error.message.split(': ').slice(1).join(': ') : '';
+    const refused = refusedParameter(error);
+    if (named === undefined || refused?.path !== 'initializationOptions.host') throw error;
     throw new TerminalError(
       named.by === '--server' ? 'usage' : 'invalid-request',
-      `The address in ${named.by} cannot be used: ${why}`,
+      `The address in ${named.by} cannot be used: ${refused.problem}.`,
       { cause: error },
     );
   }
@@ -55,15 +55,9 @@ export async function connect(
 
 /** The faults of the user's configuration, as the daemon finds them: in the same command's own words they would be lost. */
 function sayFaults({ stderr, env }: Surroundings, daemon: Daemon): void {
-  daemon.onNotification(logNotification, ({ message }) => {
-    if (isFaultOfConfiguration(message))
-      void writeText(stderr, styleFor(stderr, env).yellow(showLine(message)));
+  daemon.onNotification(logNotification, ({ code, message }) => {
+    if (code === 'configuration') void writeText(stderr, styleFor(stderr, env).yellow(showLine(message)));
   });
-}
-
-/** Whether the daemon says it of the user's configuration; it names the file, the line and the key. */
-export function isFaultOfConfiguration(message: string): boolean {
-  return message.startsWith('The configuration ');
 }
 
 /** Has a daemon for as long as `use` takes. */

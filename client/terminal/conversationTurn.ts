@@ -62,7 +62,7 @@ export function createConversationTurns(
       const { kind, message, partial, messages } = failureOf(error);
       await writeText(stdout, `${style.red(message)}\n`);
       // It was deleted meanwhile: the next prompt begins another, with all that was said.
-      if (refusedParameter(cause) === 'session') onDidLoseSession();
+      if (refusedParameter(cause)?.path === 'session') onDidLoseSession();
       if (kind === 'daemon-failed') await renew();
       return messages ?? (partial ? whatCame(partial) : []);
     }

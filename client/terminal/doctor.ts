@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { logNotification } from '../../protocol/log.ts';
+import { type LogParams, logNotification } from '../../protocol/log.ts';
 import { listModelsRequest } from '../../protocol/models.ts';
 import { statusRequest } from '../../protocol/status.ts';
 import { listToolsRequest } from '../../protocol/tools.ts';
 import { forTerminal } from './advice.ts';
 import type { CommandLine } from './commandLine.ts';
-import { connect, isFaultOfConfiguration, namedRunner } from './connection.ts';
+import { connect, namedRunner } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import type { Daemon } from './daemon.ts';
 import { failureOf } from './failure.ts';
@@ -31,22 +31,22 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
   const daemon = await tryDaemon(surroundings, commandLine);
   if ('check' in daemon) return yield* [file, daemon];
   // What the daemon has to say of its own start, such as of the user's configuration.
-  const warnings: string[] = [];
-  daemon.onNotification(logNotification, ({ level, message }) => {
-    if (level === 'warn' || level === 'error') warnings.push(message);
+  const warnings: LogParams[] = [];
+  daemon.onNotification(logNotification, (line) => {
+    if (line.level === 'warn' || line.level === 'error') warnings.push(line);
   });
   try {
     yield { check: 'runnerd', state: 'ok', found: daemon.version };
     const namedBy = namedRunner(surroundings, commandLine)?.by;
     yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
     yield* examineTools(daemon);
-    const faults = warnings.filter(isFaultOfConfiguration);
+    const faults = warnings.filter(({ code }) => code === 'configuration');
     if (faults.length === 0 || file.state !== 'ok') yield file;
-    for (const found of faults)
+    for (const { message: found } of faults)
       yield { check: 'configuration', state: 'fail', found, mend: mendConfiguration };
-    // Of a token that is withheld the status has spoken.
-    for (const found of warnings)
-      if (!faults.includes(found) && !withheldToken(found)) yield { check: 'runnerd', state: 'warn', found };
+    // The status has named a token that is not sent.
+    for (const { code, message: found } of warnings)
+      if (code !== 'configuration' && code !== 'token') yield { check: 'runnerd', state: 'warn', found };
     if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
   } finally {
     await daemon.close();
@@ -73,28 +73,30 @@ async function* examineServer(
   namedBy: '--server' | 'OLLAMA_HOST' | 'your configuration' | undefined,
 ): AsyncGenerator<Finding> {
   try {
-    const { state, kind, message, version } = await daemon.request(statusRequest, {});
-    const found = `${forTerminal(message)}${version === undefined ? '' : ` Its version is ${version}.`}`;
+    const status = await daemon.request(statusRequest, {});
+    const { state, kind, version, advice } = status;
+    const found = `${forTerminal(status)}${version === undefined ? '' : ` Its version is ${version}.`}`;
     if (state === 'offline') {
-      const mend = isOtherServer(message)
-        ? `Something else answers there, such as the page of a proxy. Correct the address in ${namedBy ?? '--server URL or OLLAMA_HOST'}, or sign in at the proxy.`
-        : namedBy === undefined
-          ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
-          : `Start it there, or correct the address in ${namedBy}.`;
+      const mend =
+        advice?.code === 'check-proxy' || advice?.code === 'set-address'
+          ? `Something else answers there, such as the page of a proxy. Correct the address in ${namedBy ?? '--server URL or OLLAMA_HOST'}, or sign in at the proxy.`
+          : namedBy === undefined
+            ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
+            : `Start it there, or correct the address in ${namedBy}.`;
       return yield { check: 'server', state: 'fail', found, mend };
     }
     yield { check: 'server', state: kind === 'ok' ? 'ok' : 'warn', found };
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
     yield* examineModels(models);
   } catch (error) {
-    const { kind, message } = failureOf(error);
+    const { kind, message, advice } = failureOf(error);
     // The status before has said it.
     if (kind === 'unauthorized')
       return yield {
         check: 'token',
         state: 'fail',
         found: 'the runner wants one',
-        mend: withheldToken(message) ?? mendToken,
+        mend: advice?.code === 'use-https' ? advice.text : mendToken,
       };
     yield { check: 'server', state: 'fail', found: message };
   }
@@ -102,16 +104,6 @@ async function* examineServer(
 
 const mendToken =
   'In ~/.config/runner/config.json: { "auth": { "command": ["pass", "show", "NAME"] } }, or { "auth": { "file": "PATH" } }.';
-
-/** What the daemon says about a token that the runner does not get. */
-function withheldToken(message: string): string | undefined {
-  return /The token for \S+ is not sent .*/.exec(message)?.[0];
-}
-
-/** Whether the daemon's sentence says that what answers is no runner. */
-function isOtherServer(message: string): boolean {
-  return /answered with (?:a web page|a redirect)/.test(message);
-}
 
 /** Each tool server is started and asked. */
 async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {

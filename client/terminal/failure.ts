@@ -1,5 +1,6 @@
+import type { Advice } from '../../protocol/advice.ts';
 import type { Message } from '../../protocol/chat.ts';
-import type { ErrorData, ErrorKind } from '../../protocol/errors.ts';
+import type { ErrorData, ErrorKind, InvalidParamsData } from '../../protocol/errors.ts';
 import type { ModelfileDiagnostic } from '../../protocol/modelfile.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { forTerminal } from './advice.ts';
@@ -20,6 +21,7 @@ export interface Failure {
   readonly kind: FailureKind;
   readonly message: string;
   readonly retryable: boolean;
+  readonly advice?: Advice;
   readonly partial?: Message;
   /** With tools: all that the turn had added. */
   readonly messages?: readonly Message[];
@@ -41,12 +43,12 @@ export class TerminalError extends Error {
 /** What the daemon said of a failure, or what became of the daemon. */
 export function failureOf(error: unknown): Failure {
   const data = wireDataOf(error);
-  const said = showLine(error instanceof Error ? error.message : String(error));
-  const message = data ? forTerminal(said) : said;
+  const said = error instanceof Error ? error.message : String(error);
   const local = error instanceof TerminalError ? error.kind : 'internal';
   return withoutUndefined({
     kind: data?.kind ?? (isInvalidParams(error) ? 'invalid-request' : local),
-    message,
+    message: showLine(forTerminal(withoutUndefined({ message: said, advice: data?.advice }))),
+    advice: data?.advice,
     retryable: data?.retryable ?? false,
     partial: data?.partial as Message | undefined,
     messages: data?.messages as readonly Message[] | undefined,
@@ -54,10 +56,12 @@ export function failureOf(error: unknown): Failure {
   });
 }
 
-/** The parameter that the daemon refused, such as `initializationOptions.host`. */
-export function refusedParameter(error: unknown): string | undefined {
+/** The parameter that the daemon refused, such as `initializationOptions.host`, and why. */
+export function refusedParameter(error: unknown): InvalidParamsData | undefined {
   const data = dataOf(error);
-  return isInvalidParams(error) && typeof data?.['path'] === 'string' ? data['path'] : undefined;
+  return isInvalidParams(error) && typeof data?.['path'] === 'string'
+    ? (data as unknown as InvalidParamsData)
+    : undefined;
 }
 
 function isInvalidParams(error: unknown): boolean {

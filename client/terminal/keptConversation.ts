@@ -41,7 +41,7 @@ export async function orUnknown<T>(id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (refusedParameter(error) !== 'id') throw error;
+    if (refusedParameter(error)?.path !== 'id') throw error;
     throw new TerminalError(
       'usage',
       `There is no conversation "${showLine(id)}". "runner sessions" lists them.`,

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import type { InvalidParamsData } from '../../protocol/errors.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import {
   type FinishLoginResult,
@@ -33,17 +34,16 @@ export async function runMcp(surroundings: Surroundings, commandLine: CommandLin
     try {
       return await (word === 'login' ? logIn : logOut)(surroundings, commandLine, named);
     } catch (error) {
-      throw refusedParameter(error) === 'server' ? unfitServer(error) : error;
+      const refused = refusedParameter(error);
+      throw refused?.path === 'server' ? unfitServer(refused, error) : error;
     }
   });
 }
 
 /** The daemon's sentence is about a parameter; here it is a word of the command line. */
-function unfitServer(error: unknown): TerminalError {
-  const { message } = failureOf(error);
-  const why = message.slice(message.indexOf(': ') + 2);
-  const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
-  return new TerminalError('usage', `${sentence} "runner tools" lists the tool servers.`, { cause: error });
+function unfitServer({ problem }: InvalidParamsData, cause: unknown): TerminalError {
+  const sentence = showLine(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
+  return new TerminalError('usage', `${sentence} "runner tools" lists the tool servers.`, { cause });
 }
 
 /** A login is for an address, so one may be named that only an editor has entered. */
@@ -119,7 +119,7 @@ async function finish(
     if (redirectedTo.trim() === '') return;
     // What comes of a right one is what `finished` waits for.
     daemon.request(finishLoginRequest, { server, redirectedTo }, signal).catch(async (error) => {
-      if (refusedParameter(error) === 'redirectedTo')
+      if (refusedParameter(error)?.path === 'redirectedTo')
         await writeLine(surroundings.stderr, failureOf(error).message);
     });
   });

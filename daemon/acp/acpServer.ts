@@ -63,7 +63,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     logLevel: user.atStart.settings.logLevel ?? 'warn',
     ...(options.model === undefined ? {} : { chatModel: options.model }),
   });
-  for (const problem of core.problems) core.log.warn(problem);
+  core.warnOfStart();
   core.start();
   const leave = () => {
     closed.abort();

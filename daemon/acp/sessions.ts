@@ -1,4 +1,4 @@
-import type { Message, NoticeCode } from '../../protocol/chat.ts';
+import type { Message } from '../../protocol/chat.ts';
 import { InvalidParamsError, RunnerError } from '../errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
@@ -16,7 +16,7 @@ export interface Session {
   /** The model that the configuration names, in whose place another answers; nobody was told yet. */
   standsInFor: string | undefined;
   /** Notices about tools that were shown: they are not shown again. */
-  readonly said: Set<NoticeCode>;
+  readonly said: Set<string>;
   thinking: ThinkingChoice;
   history: readonly Message[];
   /** The prompt that is being answered. */

@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { ChatDelta, Notice, NoticeCode, ToolCall, Usage } from '../../protocol/chat.ts';
+import type { ChatDelta, Notice, ToolCall, Usage } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 import type { HostedTool } from '../chat/hostedTools.ts';
 import { endedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
@@ -19,8 +19,8 @@ export interface TellerOptions {
   readonly update: (update: SessionUpdate) => Promise<void>;
   /** The client shows notices apart from the conversation. */
   readonly takesNotices: boolean;
-  /** What was said of tools in the session so far: it is said once. */
-  readonly said: Set<NoticeCode>;
+  /** The problems with tools that were named in the session so far. Each is named once. */
+  readonly said: Set<string>;
   /** Of the turn: after a cancel there is silence. */
   readonly signal: AbortSignal;
 }
@@ -39,12 +39,14 @@ export function createTeller({ update, takesNotices, said, signal }: TellerOptio
       ? tell({ sessionUpdate: 'notice', severity: 'warning', title: message })
       : say(`${lineStart(last)}> ${message}\n\n`);
 
-  const isNew = ({ code }: Notice) => {
+  const isNew = ({ code, message, advice }: Notice) => {
     // That nothing is kept is for the log: nobody asked for it here.
     if (code === 'session-not-kept') return false;
     if (code !== 'tools-disabled' && code !== 'tools-unavailable') return true;
-    const wasSaid = said.has(code);
-    said.add(code);
+    // When something is tried again is no news.
+    const problem = advice?.problem ?? message;
+    const wasSaid = said.has(problem);
+    said.add(problem);
     return !wasSaid;
   };
 

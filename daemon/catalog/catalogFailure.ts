@@ -1,4 +1,5 @@
 import type { ErrorKind } from '../../protocol/errors.ts';
+import { type AdvisedMessage, advise } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 
 /**
@@ -26,8 +27,10 @@ export function notAList(base: string): RunnerError {
 export function noModels(base: string): RunnerError {
   return new RunnerError(
     'bad-response',
-    `The model catalog at ${base} answered with a page that lists no models. ` +
-      `Open ${base}/library in a browser to see what it is, or set runner.catalogUrl.`,
+    advise(
+      `The model catalog at ${base} answered with a page that lists no models (${base}/library shows it).`,
+      'set-catalog',
+    ),
   );
 }
 
@@ -35,36 +38,42 @@ export function noModels(base: string): RunnerError {
 export function notAnAddress(): RunnerError {
   return new RunnerError(
     'server-unreachable',
-    'runner.catalogUrl is not an address. Set it to an address such as https://ollama.com; installed models work without it.',
+    advise('The setting catalogUrl is not an address such as https://ollama.com.', 'set-catalog'),
   );
 }
 
 const notOfCatalogs: ReadonlySet<ErrorKind> = new Set(['model-not-found', 'context-exceeded']);
 
-function redirected(base: string): string {
-  return (
-    `The model catalog at ${base} answered with a redirect, which is not followed. ` +
-    'Set runner.catalogUrl to where the catalog itself answers; installed models work without it.'
+function redirected(base: string): AdvisedMessage {
+  return advise(
+    `The model catalog at ${base} answered with a redirect, which is not followed.`,
+    'set-catalog',
   );
 }
 
-function sentence(kind: ErrorKind, base: string, status: number): string {
+function sentence(kind: ErrorKind, base: string, status: number): string | AdvisedMessage {
   const catalog = `The model catalog at ${base}`;
   switch (kind) {
     case 'server-unreachable':
-      return `${catalog} cannot be reached. Check the network, or set runner.catalogUrl; installed models work without it.`;
+      return advise(`${catalog} cannot be reached.`, 'check-network');
     case 'timeout':
-      return `${catalog} took too long to answer. Ask again later, or set runner.catalogUrl; installed models work without it.`;
+      return advise(`${catalog} took too long to answer.`, 'check-network');
     case 'unauthorized':
-      return `${catalog} does not let this request in. Store an access token for its address, or check the one that is stored.`;
+      return advise(`${catalog} does not let this request in.`, 'set-token');
     case 'busy':
       return `${catalog} is busy. Ask again in a moment.`;
     case 'bad-response':
-      return `${catalog} did not answer with a list of models. Check runner.catalogUrl, and whether there is a proxy in between.`;
+      return advise(
+        `${catalog} did not answer with a list of models; there may be a proxy in between.`,
+        'set-catalog',
+      );
     case 'runner-failed':
       return `${catalog} failed${withStatus(status)}. Ask again later; installed models work without it.`;
     default:
-      return `${catalog} has no list of models at its usual place${withStatus(status)}. Check runner.catalogUrl.`;
+      return advise(
+        `${catalog} has no list of models at its usual place${withStatus(status)}.`,
+        'set-catalog',
+      );
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Advised } from '../../protocol/advice.ts';
 import type { Tool } from '../../protocol/chat.ts';
 import type { ToolAnnotations } from '../../protocol/tools.ts';
 
@@ -17,7 +18,7 @@ export interface HostedTools {
 export interface OfferedHostedTools {
   /** In a stable order. */
   readonly tools: readonly HostedTool[];
-  readonly problems: readonly string[];
+  readonly problems: readonly Advised[];
 }
 
 /** A tool under the name that the model sees. */

@@ -1,10 +1,11 @@
 import type { Notice, NoticeCode } from '../../protocol/chat.ts';
+import type { AdvisedMessage } from '../advice.ts';
 import type { DeltaPump } from './deltas.ts';
 
 /** The notices of one turn: each code is sent at most once. */
 export interface Notices {
   readonly all: readonly Notice[];
-  readonly add: (code: NoticeCode, message: string) => void;
+  readonly add: (code: NoticeCode, message: string | AdvisedMessage) => void;
 }
 
 export function createNotices(pump: DeltaPump): Notices {
@@ -13,7 +14,7 @@ export function createNotices(pump: DeltaPump): Notices {
     all,
     add(code, message) {
       if (all.some((known) => known.code === code)) return;
-      const notice = { code, message };
+      const notice = typeof message === 'string' ? { code, message } : { code, ...message };
       all.push(notice);
       pump.push({ kind: 'notice', notice });
     },

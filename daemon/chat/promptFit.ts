@@ -1,11 +1,12 @@
 import type { NoticeCode } from '../../protocol/chat.ts';
+import { type AdvisedMessage, advise } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 import {
+  adviceFor,
   type ContextWindowOptions,
   createContextWindow,
   nearlyFull,
-  wayOutOf,
   withFigures,
 } from './window.ts';
 
@@ -28,7 +29,7 @@ export interface PromptFitOptions extends ContextWindowOptions {
   readonly size: PromptSize;
   /** The tokens of the prompt, as estimated. */
   readonly needed: number;
-  readonly notice: (code: NoticeCode, message: string) => void;
+  readonly notice: (code: NoticeCode, message: AdvisedMessage) => void;
 }
 
 export function createPromptFit({ size, needed, notice, ...options }: PromptFitOptions): PromptFit {
@@ -39,12 +40,17 @@ export function createPromptFit({ size, needed, notice, ...options }: PromptFitO
     if (needed > allocated)
       return notice(
         'context-nearly-full',
-        `The prompt needs about ${needed} tokens, and the context window holds ${allocated}: the runner may refuse it. ${wayOutOf(size)}`,
+        advise(
+          `The prompt needs about ${needed} tokens, and the context window holds ${allocated}: the runner may refuse it.`,
+          adviceFor(size),
+        ),
       );
     notice(
       'context-nearly-full',
-      `The prompt fills about ${Math.round((needed / allocated) * 100)} % of the context window of ${allocated} tokens. ` +
-        'Start a new chat or set a larger context length before anything is refused.',
+      advise(
+        `The prompt fills about ${Math.round((needed / allocated) * 100)} % of the context window of ${allocated} tokens.`,
+        'make-room',
+      ),
     );
   };
   return {
@@ -58,7 +64,7 @@ export function createPromptFit({ size, needed, notice, ...options }: PromptFitO
     async withFigures(error) {
       if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
       await window.learn(windowWithin.refusal);
-      return withFigures(error, { estimated: needed, window: window.allocated(), wayOut: wayOutOf(size) });
+      return withFigures(error, { estimated: needed, window: window.allocated(), advice: adviceFor(size) });
     },
     async allocated() {
       if (window.allocated() === undefined) await window.learn(windowWithin.end);

@@ -109,8 +109,7 @@ class Loop {
     if (toolChoice === 'none' || hostedTools.length === 0) return { tools: [], problems: [] };
     try {
       const offer = await this.#dependencies.hosted.offer(hostedTools, tools, signal);
-      if (offer.problems.length > 0)
-        await this.#notice({ code: 'tools-unavailable', message: offer.problems.join(' ') });
+      for (const problem of offer.problems) await this.#say({ code: 'tools-unavailable', ...problem });
       return offer;
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -158,7 +157,10 @@ class Loop {
   }
 
   async #notice(notice: Notice): Promise<void> {
-    if (this.#notices.some(({ code }) => code === notice.code)) return;
+    if (!this.#notices.some(({ code }) => code === notice.code)) await this.#say(notice);
+  }
+
+  async #say(notice: Notice): Promise<void> {
     this.#notices.push(notice);
     const { streamId } = this.#options.params;
     await this.#send({ streamId, seq: 0, kind: 'notice', notice });

@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { advise } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { RunnerClient } from '../runner/client.ts';
@@ -51,16 +52,22 @@ export function createContextWindow({
 }
 
 /** What a user can do about a prompt that is too long. */
-export function wayOutOf({ characters, inTools }: PromptSize): string {
-  return inTools > characters / 2
-    ? 'Most of it describes the tools: offer fewer tools, or set a larger context length.'
-    : 'Shorten it, start a new chat, or set a larger context length.';
+export function adviceFor({ characters, inTools }: PromptSize): 'offer-fewer-tools' | 'shorten-prompt' {
+  return inTools > characters / 2 ? 'offer-fewer-tools' : 'shorten-prompt';
 }
 
 /** Adds figures to the refusal: what the prompt needs, what the window holds, and what the user can do. */
 export function withFigures(
   error: RunnerError,
-  { estimated, window, wayOut }: { estimated: number; window: number | undefined; wayOut: string },
+  {
+    estimated,
+    window,
+    advice,
+  }: {
+    estimated: number;
+    window: number | undefined;
+    advice: ReturnType<typeof adviceFor>;
+  },
 ): RunnerError {
   const { allocated = window } = error.details;
   // An estimate that fits into the window must be wrong, because the runner has counted.
@@ -69,7 +76,7 @@ export function withFigures(
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
   return new RunnerError(
     'context-exceeded',
-    `The prompt needs about ${needed} tokens and ${holds}. ${wayOut}`,
+    advise(`The prompt needs about ${needed} tokens and ${holds}.`, advice),
     {
       details: withoutUndefined({ ...error.details, needed, allocated }),
       cause: error,

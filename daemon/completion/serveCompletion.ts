@@ -77,7 +77,7 @@ function createReporter({ status, settings, log }: CompletionParts) {
       // A suggestion that was already known does not show that the runner works.
       if (outcome.kind === 'nothing' || outcome.isAnswer) {
         reported.clear();
-        status.advise(undefined);
+        status.warn(undefined);
       }
       if (outcome.kind === 'nothing') dropped('nothing of the answer was worth showing.');
     },
@@ -90,7 +90,7 @@ function createReporter({ status, settings, log }: CompletionParts) {
       if (!isRunners) return;
       status.failed(error);
       // The status itself finds and reports that nothing answers at the address.
-      if (isNew && error.kind !== 'server-unreachable') status.advise(message);
+      if (isNew && error.kind !== 'server-unreachable') status.warn(message);
     },
   };
 }

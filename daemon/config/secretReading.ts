@@ -1,3 +1,4 @@
+import { type AdvisedMessage, withAdvice } from '../advice.ts';
 import { createEmitter, type Event } from '../event.ts';
 import type { Log } from '../log.ts';
 import type { SecretStore } from './secrets.ts';
@@ -23,7 +24,7 @@ export interface SecretReading {
   /** The headers for a request to a runner at this address. If they are withheld, the log says so once. */
   runnerHeadersFor(url: string): Promise<Readonly<Record<string, string>>>;
   /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
-  whyWithheld(url: string): string | undefined;
+  whyWithheld(url: string): AdvisedMessage | undefined;
   /** A secret came after those of the start. */
   readonly onDidChange: Event<void>;
 }
@@ -52,8 +53,8 @@ export function createSecretReading({ store, read, userFile, log }: SecretReadin
     },
     async runnerHeadersFor(url) {
       await atStart;
-      const reason = whyWithheld(url);
-      if (reason !== undefined && !logged.has(reason)) log.warn(reason);
+      const reason = whyWithheld(url)?.message;
+      if (reason !== undefined && !logged.has(reason)) log.warn(reason, { code: 'token' });
       if (reason !== undefined) logged.add(reason);
       return store.runnerHeadersFor(url);
     },
@@ -61,9 +62,16 @@ export function createSecretReading({ store, read, userFile, log }: SecretReadin
   };
 }
 
-function sayWithheld(origin: string, { path, clientHasSettings }: SecretReadingOptions['userFile']): string {
+function sayWithheld(
+  origin: string,
+  { path, clientHasSettings }: SecretReadingOptions['userFile'],
+): AdvisedMessage {
   const way = clientHasSettings
     ? 'set the token again and allow it'
     : `add "origin": "${origin}" and "allowPlainHttp": true to its entry in "auth" of ${path}`;
-  return `The token for ${origin} is not sent over plain http to another machine. Use https, or ${way}.`;
+  return withAdvice({
+    code: 'use-https',
+    problem: `The token for ${origin} is not sent over plain http to another machine.`,
+    text: `Use https, or ${way}.`,
+  });
 }

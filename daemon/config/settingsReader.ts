@@ -21,9 +21,9 @@ export function createSettingsReader(log: Log): SettingsReader {
   const named = new Set<string>();
   let waiting: (() => void)[] | undefined = [];
 
-  const warn = (text: string) => {
-    if (waiting) waiting.push(() => log.warn(text));
-    else log.warn(text);
+  const warn: Log['warn'] = (text, more) => {
+    if (waiting) waiting.push(() => log.warn(text, more));
+    else log.warn(text, more);
   };
   const warnOnce = (key: string, text: string) => {
     if (named.has(key) || named.size >= maxNamed) return;
@@ -50,7 +50,8 @@ export function createSettingsReader(log: Log): SettingsReader {
     change(value) {
       const { taken, wrong, unknown } = readEach(value, 'runner', isChangeable);
       nameUnknown(unknown);
-      for (const { message } of wrong) warn(`A setting is left as it was. ${message}`);
+      for (const { message, path, problem } of wrong)
+        warn(`A setting is left as it was. ${message}`, { code: 'setting', refused: { path, problem } });
       return taken;
     },
     ready() {

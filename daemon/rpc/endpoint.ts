@@ -115,7 +115,10 @@ export function toResponseError(
 ): ResponseError<unknown> {
   if (error instanceof ResponseError) return error;
   if (error instanceof InvalidParamsError)
-    return new ResponseError(ErrorCodes.InvalidParams, error.message, { path: error.path });
+    return new ResponseError(ErrorCodes.InvalidParams, error.message, {
+      path: error.path,
+      problem: error.problem,
+    });
   if (error instanceof RunnerError) {
     log.warn(`${method}: ${error.kind}: ${error.message}`);
     return new ResponseError(error.code, error.message, error.data);

@@ -58,8 +58,8 @@ export function createSession(): Session {
 
 export interface SessionParts extends ConfigurationParts {
   readonly version: string;
-  /** Problems from before the editor could be told; they are logged once it is ready. */
-  readonly problems: readonly string[];
+  /** Logs what was wrong before the editor could be told. It is called once the editor is ready. */
+  readonly warnOfStart: () => void;
   /** Ends everything that would outlive the process. */
   readonly onShutdown: () => Promise<void>;
   /** Asks the editor for its settings, where it answers that. */
@@ -107,7 +107,7 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
     return greetingTo(params.capabilities, { version: parts.version, isHostNamed });
   });
   connection.onInitialized(async () => {
-    for (const problem of parts.problems) log.warn(problem);
+    parts.warnOfStart();
     settings.ready();
     if (answersSettings) await parts.pullSettings();
     ready.fire();

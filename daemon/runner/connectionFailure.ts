@@ -1,3 +1,4 @@
+import { advise } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import { detailsOf, type Subject } from './subject.ts';
 
@@ -12,7 +13,9 @@ export function failureOfConnection(cause: unknown, subject: Subject, answered: 
 function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerError {
   const code = codeOf(cause);
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new RunnerError('timeout', `Could not connect to ${url} in time. ${startIt}`, { cause });
+    return new RunnerError('timeout', advise(`Could not connect to ${url} in time.`, 'start-runner'), {
+      cause,
+    });
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new RunnerError(
@@ -41,25 +44,27 @@ function explain(cause: unknown, { url }: Subject, answered: boolean): RunnerErr
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new RunnerError(
       'bad-response',
-      `What answers at ${url} does not speak HTTP. Check the runner address.`,
+      advise(`What answers at ${url} does not speak HTTP.`, 'check-address'),
       { cause },
     );
   }
   if (tlsCodes.test(code)) {
     return new RunnerError(
       'server-unreachable',
-      `The certificate of ${url} is not trusted (${code}). If it is your own, name its CA file in the settings.`,
+      advise(`The certificate of ${url} is not trusted (${code}).`, 'name-ca-file'),
       { cause },
     );
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new RunnerError(
       'server-unreachable',
-      `The host of ${url} was not found. Check the runner address.`,
+      advise(`The host of ${url} was not found.`, 'check-address'),
       { cause },
     );
   }
-  return new RunnerError('server-unreachable', `No runner answers at ${url}. ${startIt}`, { cause });
+  return new RunnerError('server-unreachable', advise(`No runner answers at ${url}.`, 'start-runner'), {
+    cause,
+  });
 }
 
 export function stoppedSending(url: string, cause?: unknown): RunnerError {
@@ -67,8 +72,6 @@ export function stoppedSending(url: string, cause?: unknown): RunnerError {
     cause,
   });
 }
-
-const startIt = 'Start it (for example with "ollama serve"), or set the runner address.';
 
 /** Undici wraps errors. If it tried several addresses, the first reason is as good as any. */
 function codeOf(cause: unknown): string {

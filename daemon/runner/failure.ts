@@ -1,3 +1,4 @@
+import { advise, sayAfter } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import { isNestedTooDeep } from '../nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
@@ -70,8 +71,7 @@ function contextExceeded(text: string): RunnerError {
   const details = needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : {};
   return new RunnerError(
     'context-exceeded',
-    'The prompt is longer than the context window that the runner has allocated. ' +
-      'Shorten it, start a new chat, or set a larger context length.',
+    advise('The prompt is longer than the context window that the runner has allocated.', 'shorten-prompt'),
     { details },
   );
 }
@@ -96,8 +96,10 @@ function redirected(answer: FailedAnswer, subject: Subject): RunnerError {
   const target = originOf(answer.location, subject.url);
   return new RunnerError(
     'bad-response',
-    `${subject.url} answered with a redirect${target ? ` to ${target}` : ''}, which is not followed. ` +
-      'Set the runner address to where the runner itself answers.',
+    advise(
+      `${subject.url} answered with a redirect${target ? ` to ${target}` : ''}, which is not followed.`,
+      'set-address',
+    ),
   );
 }
 
@@ -107,13 +109,17 @@ function originOf(location: string | undefined, base: string): string | undefine
 }
 
 function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerError {
-  const next = said?.signinUrl
-    ? `Sign in at ${said.signinUrl} and ask again.`
-    : (subject.whyWithheld?.() ?? 'Store an access token for this server, or check the one that is stored.');
   const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${said.error}` : '';
-  return new RunnerError('unauthorized', `${subject.url} does not let this request in${reason}. ${next}`, {
-    details: said?.signinUrl ? { signinUrl: said.signinUrl } : {},
-  });
+  const problem = `${subject.url} does not let this request in${reason}.`;
+  if (said?.signinUrl)
+    return new RunnerError('unauthorized', `${problem} Sign in at ${said.signinUrl} and ask again.`, {
+      details: { signinUrl: said.signinUrl },
+    });
+  const withheld = subject.whyWithheld?.();
+  return new RunnerError(
+    'unauthorized',
+    withheld ? sayAfter(problem, withheld) : advise(problem, 'set-token'),
+  );
 }
 
 function busy(answer: FailedAnswer, said: ErrorBody | undefined): RunnerError {
@@ -130,8 +136,10 @@ function busy(answer: FailedAnswer, said: ErrorBody | undefined): RunnerError {
 function notARunner(subject: Subject, what: string, said: ErrorBody | undefined): RunnerError {
   return new RunnerError(
     'bad-response',
-    `${subject.url} answered with ${what} instead of a runner's answer${said ? ` (${said.error})` : ''}. ` +
-      'Check the runner address, and whether there is a proxy in between.',
+    advise(
+      `${subject.url} answered with ${what} instead of a runner's answer${said ? ` (${said.error})` : ''}.`,
+      'check-proxy',
+    ),
   );
 }
 

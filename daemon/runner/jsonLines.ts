@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { advise } from '../advice.ts';
 import { createBreath } from '../breath.ts';
 import { RunnerError } from '../errors.ts';
 import { excessOf, maxNesting, maxNodes } from '../nesting.ts';
@@ -75,7 +76,7 @@ function parseLine(line: string): unknown {
     throw new RunnerError(
       'bad-response',
       html
-        ? 'The runner address returned a web page instead of an answer. Check the address, and whether there is a proxy in between.'
+        ? advise('The runner address returned a web page instead of an answer.', 'check-proxy')
         : 'The runner sent a line that is not JSON. Ask again; if it happens again, update the runner.',
       { cause },
     );
@@ -95,7 +96,7 @@ export function refuseExcess(text: string): void {
       : `has more than ${maxNodes.toLocaleString('en')} objects, lists and keys`;
   throw new RunnerError(
     'bad-response',
-    `The runner sent JSON that ${what}, which no answer needs. Check which program answers at the runner address.`,
+    advise(`The runner sent JSON that ${what}, which no answer needs.`, 'check-address'),
   );
 }
 
@@ -103,7 +104,7 @@ function tooLong(limit: number): RunnerError {
   const megabytes = Math.round(limit / (1024 * 1024));
   return new RunnerError(
     'bad-response',
-    `The runner sent a line of more than ${megabytes} MB, which no answer needs. Check which program answers at the runner address.`,
+    advise(`The runner sent a line of more than ${megabytes} MB, which no answer needs.`, 'check-address'),
   );
 }
 
@@ -111,6 +112,9 @@ function endless(limit: number): RunnerError {
   const gigabytes = Math.round(limit / 1024 ** 3);
   return new RunnerError(
     'bad-response',
-    `The runner sent more than ${gigabytes} GB in one answer, which was then stopped. Check which program answers at the runner address.`,
+    advise(
+      `The runner sent more than ${gigabytes} GB in one answer, which was then stopped.`,
+      'check-address',
+    ),
   );
 }

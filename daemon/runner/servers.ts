@@ -1,4 +1,5 @@
 import type { RunnerTimeouts } from '../../protocol/initialize.ts';
+import type { AdvisedMessage } from '../advice.ts';
 import { InvalidParamsError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import { createRunnerClient, type RunnerClient, type Server } from './client.ts';
@@ -10,7 +11,7 @@ export interface ServersOptions {
   /** Authorization and other headers for this address, and for no other. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Why the token for this address is not sent; undefined if none is withheld. */
-  readonly whyWithheld: (url: string) => string | undefined;
+  readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
   /** Removes secrets from what a runner says. */
   readonly redact: (text: string) => string;
 }

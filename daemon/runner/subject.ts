@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import type { AdvisedMessage } from '../advice.ts';
 import type { ErrorDetails } from '../errors.ts';
 
 /** What a request was about. */
@@ -13,7 +14,7 @@ export interface Subject {
    */
   readonly redact: (text: string) => string;
   /** Why the runner does not get its token; undefined if none is withheld. */
-  readonly whyWithheld?: () => string | undefined;
+  readonly whyWithheld?: () => AdvisedMessage | undefined;
 }
 
 /** The details that an error has about it. */

@@ -3,6 +3,7 @@ import type { Agent, Dispatcher } from 'undici';
 import type { RunnerTimeouts } from '../../protocol/initialize.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { withTimeLimit } from '../abort.ts';
+import { type AdvisedMessage, advise } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import { readRegularFile } from '../regularFile.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
@@ -28,7 +29,7 @@ export interface TransportOptions {
   /** Called when an answer begins, with whatever status. */
   readonly onAnswer?: () => void;
   /** Why the runner does not get its token; undefined if none is withheld. */
-  readonly whyWithheld?: () => string | undefined;
+  readonly whyWithheld?: () => AdvisedMessage | undefined;
   /** Removes secrets from what the runner says, before any of it is cut. */
   readonly redact?: (text: string) => string;
 }
@@ -302,7 +303,7 @@ async function readText(
     if (whole)
       throw new RunnerError(
         'bad-response',
-        'The runner sent far more than this answer can need. Check the runner address.',
+        advise('The runner sent far more than this answer can need.', 'check-address'),
       );
     break;
   }
@@ -319,7 +320,7 @@ function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown
     if (cause instanceof RunnerError) throw cause.with({ server: subject.server });
     throw new RunnerError(
       'bad-response',
-      `${subject.url} answered with something that is not JSON. Check the runner address.`,
+      advise(`${subject.url} answered with something that is not JSON.`, 'check-address'),
       { cause },
     );
   }
@@ -330,8 +331,7 @@ function refuseHtml(contentType: string, subject: Subject): void {
   if (!contentType.includes('text/html')) return;
   throw new RunnerError(
     'bad-response',
-    `${subject.url} answered with a web page instead of a runner's answer. ` +
-      'Check the runner address, and whether there is a proxy in between.',
+    advise(`${subject.url} answered with a web page instead of a runner's answer.`, 'check-proxy'),
   );
 }
 

@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { advise } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import { opensThinking, type Turns, turnsOf } from './chatTemplate.ts';
 import { refuseExcess } from './jsonLines.ts';
@@ -248,7 +249,7 @@ function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 function wrongShape(): RunnerError {
   return new RunnerError(
     'bad-response',
-    'The runner sent an answer that does not have the form of the API. Check the runner address.',
+    advise('The runner sent an answer that does not have the form of the API.', 'check-address'),
   );
 }
 

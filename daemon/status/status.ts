@@ -1,4 +1,5 @@
 import type { Status } from '../../protocol/status.ts';
+import { type AdvisedMessage, sayAfter } from '../advice.ts';
 import { RunnerError } from '../errors.ts';
 import { createEmitter, type Event } from '../event.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
@@ -16,8 +17,8 @@ export interface StatusMonitor {
   readonly isWorking: boolean;
   /** A request failed. A lost connection to the default server is checked before it is published. */
   failed(error: RunnerError): void;
-  /** Sets what the user should do about a feature. It is shown while everything else is well; undefined removes it. */
-  advise(message: string | undefined): void;
+  /** Sets what the user should know of a feature. It is shown while everything else is well; undefined removes it. */
+  warn(message: string | undefined): void;
   /**
    * A server answered a request. If it is the default one and was offline, its status is checked. If another one could
    * not be reached before, it has returned.
@@ -29,7 +30,7 @@ export interface StatusOptions {
   /** The current client of the default server. */
   readonly client: () => RunnerClient;
   /** Why the runner at this address does not get its token; undefined if none is withheld. */
-  readonly whyWithheld: (url: string) => string | undefined;
+  readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
   readonly closed: AbortSignal;
 }
 
@@ -41,11 +42,11 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
   let published: string | undefined;
   let last: Status | undefined;
   let working = 0;
-  let advice: string | undefined;
+  let warning: string | undefined;
 
   const publish = () => {
     if (!last) return;
-    const status = withAdvice(withWork(last, working > 0), advice);
+    const status = withWarning(withWork(last, working > 0), warning);
     const text = JSON.stringify(status);
     if (text === published) return;
     published = text;
@@ -103,8 +104,8 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
       if (server === name) checkLater();
       else lost.add(server);
     },
-    advise(message) {
-      advice = message;
+    warn(message) {
+      warning = message;
       publish();
     },
     answered(server) {
@@ -119,16 +120,16 @@ function withWork(status: Status, isWorking: boolean): Status {
 }
 
 /** A runner that does not get its token may refuse all the rest. If it has refused this, its error has the reason. */
-function withReason(status: Status, reason: string | undefined): Status {
-  return reason !== undefined && status.state === 'online' && !status.message.includes(reason)
-    ? { ...status, kind: 'warning', message: `${status.message} ${reason}` }
+function withReason(status: Status, reason: AdvisedMessage | undefined): Status {
+  return reason !== undefined && status.state === 'online' && status.advice?.code !== reason.advice.code
+    ? { ...status, kind: 'warning', ...sayAfter(status.message, reason) }
     : status;
 }
 
-/** A problem of the runner itself takes precedence over advice. */
-function withAdvice(status: Status, advice: string | undefined): Status {
-  return advice !== undefined && status.kind === 'ok' && status.state !== 'checking'
-    ? { ...status, kind: 'warning', message: advice }
+/** A problem of the runner itself takes precedence. */
+function withWarning(status: Status, warning: string | undefined): Status {
+  return warning !== undefined && status.kind === 'ok' && status.state !== 'checking'
+    ? { ...status, kind: 'warning', message: warning }
     : status;
 }
 
@@ -152,6 +153,7 @@ async function statusOf(client: RunnerClient, signal: AbortSignal): Promise<Stat
       state: reached ? 'online' : 'offline',
       kind: reached ? 'warning' : 'error',
       message: error.message,
+      ...(error.details.advice === undefined ? {} : { advice: error.details.advice }),
     };
   }
 }

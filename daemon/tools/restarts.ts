@@ -24,11 +24,11 @@ export class Restarts {
     this.#notBefore = this.#now() + wait;
   }
 
-  /** Why it is not started now, as a clause; undefined where it is. */
-  get delay(): string | undefined {
+  /** Why it is not started now, as a clause, and for how long; undefined where it is. */
+  get delay(): { readonly reason: string; readonly text: string } | undefined {
     const wait = this.#notBefore - this.#now();
     return wait > 0
-      ? `${this.#reason}. It is started again in ${secondsOf(wait)} at the earliest`
+      ? { reason: this.#reason, text: `It is started again in ${secondsOf(wait)} at the earliest.` }
       : undefined;
   }
 }

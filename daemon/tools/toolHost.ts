@@ -1,3 +1,4 @@
+import type { Advice, Advised } from '../../protocol/advice.ts';
 import type { ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/tools.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import { createRedaction } from '../config/redaction.ts';
@@ -110,10 +111,11 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
       return { entry, server, state: 'ready', tools: await server.tools(signal) };
     } catch (error) {
       signal.throwIfAborted();
-      const needsLogin = error instanceof ToolServerError && error.needsLogin;
+      const { needsLogin, advice } = error instanceof ToolServerError ? error : {};
       return {
         ...{ entry, state: 'failed', message: messageOf(error), tools: [] },
         ...(needsLogin ? { needsLogin } : {}),
+        ...(advice === undefined ? {} : { advice }),
       };
     }
   };
@@ -150,6 +152,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
 interface ServerState extends ServerOffer {
   readonly state: ListedToolServer['state'];
   readonly message?: string;
+  readonly advice?: Advice;
   readonly needsLogin?: boolean;
 }
 
@@ -159,15 +162,17 @@ function stateWithout(entry: ServerEntry): ServerState {
     : { entry, state: 'disabled', tools: [] };
 }
 
-function problemOf({ entry, message }: ServerState): string {
-  return message ?? `The tool server ${entry.name} is disabled.`;
+function problemOf({ entry, message, advice }: ServerState): Advised {
+  const sentence = message ?? `The tool server ${entry.name} is disabled.`;
+  return advice === undefined ? { message: sentence } : { message: sentence, advice };
 }
 
-function listedServer({ entry, state, message, needsLogin, tools }: ServerState): ListedToolServer {
+function listedServer({ entry, state, message, advice, needsLogin, tools }: ServerState): ListedToolServer {
   const listed = tools.map(({ fingerprint: _, ...tool }): ListedTool => tool);
   return {
     ...{ name: entry.name, state, tools: listed },
     ...(message === undefined ? {} : { message }),
+    ...(advice === undefined ? {} : { advice }),
     ...(needsLogin ? { needsLogin } : {}),
   };
 }

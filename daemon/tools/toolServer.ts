@@ -98,7 +98,8 @@ class EnteredServer implements ToolServer {
     if (this.#closed.signal.aborted) throw this.#errors.of('was removed');
     if (this.#running) return this.#running;
     const { delay } = this.#restarts;
-    if (!this.#starting && delay !== undefined) throw this.#errors.of(delay);
+    if (!this.#starting && delay !== undefined)
+      throw this.#errors.of(delay.reason, { advice: { code: 'wait-for-restart', text: delay.text } });
     this.#starting ??= this.#start();
     return orAborted(this.#starting, signal);
   }

@@ -1,3 +1,5 @@
+import type { Advice, Advised } from '../../protocol/advice.ts';
+import { withAdvice } from '../advice.ts';
 import { plainText } from '../logs/plainText.ts';
 import { cutText } from './cutText.ts';
 import { LoginNeededError } from './httpTransport.ts';
@@ -9,13 +11,15 @@ import type { ServerTransportOptions } from './serverTransport.ts';
 export class ToolServerError extends Error {
   override readonly name = 'ToolServerError';
   readonly needsLogin: boolean;
+  readonly advice: Advice | undefined;
 
   constructor(
-    message: string,
+    { message, advice }: Advised,
     { needsLogin = false, cause }: { needsLogin?: boolean; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.needsLogin = needsLogin;
+    this.advice = advice;
   }
 }
 
@@ -25,7 +29,10 @@ const maxReason = 500;
 /** The errors of one server. */
 export interface ServerErrors {
   /** A sentence of a clause, whose subject is the server. */
-  of(clause: string, more?: { needsLogin?: boolean; cause?: unknown }): ToolServerError;
+  of(
+    clause: string,
+    more?: { advice?: Omit<Advice, 'problem'>; needsLogin?: boolean; cause?: unknown },
+  ): ToolServerError;
   /** Of what its connection throws. `how` says more of a server that has ended than what came of the call. */
   from(error: unknown, how?: string): ToolServerError;
 }
@@ -34,16 +41,23 @@ export function createServerErrors({
   entry,
   redact,
 }: Pick<ServerTransportOptions, 'entry' | 'redact'>): ServerErrors {
-  const of: ServerErrors['of'] = (clause, more) => {
+  const sentenceOf = (clause: string) => {
     const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
-    return new ToolServerError(`The tool server ${entry.name} ${reason}.`, more);
+    return `The tool server ${entry.name} ${reason}.`;
+  };
+  const of: ServerErrors['of'] = (clause, { advice, ...more } = {}) => {
+    const problem = sentenceOf(clause);
+    const advised = advice === undefined ? { message: problem } : withAdvice({ ...advice, problem });
+    return new ToolServerError(advised, more);
   };
   const loginNeeded = ({ message }: LoginNeededError) => {
-    const hint =
-      entry.kind === 'http' && canHaveToken(entry.url)
-        ? `Run "runner mcp login ${entry.name}" (with its address instead of its name, if only an editor has the server), or enter a token for its address under "auth" in ~/.config/runner/config.json`
-        : 'Its address is plain http on another machine, where no token is sent: enter its https address';
-    return of(`${message}. ${hint}`, { needsLogin: true });
+    if (entry.kind !== 'http' || !canHaveToken(entry.url))
+      return of(
+        `${message}. Its address is plain http on another machine, where no token is sent: enter its https address`,
+        { needsLogin: true },
+      );
+    const text = `Run "runner mcp login ${entry.name}" (with its address instead of its name, if only an editor has the server), or enter a token for its address under "auth" in ~/.config/runner/config.json.`;
+    return of(message, { needsLogin: true, advice: { code: 'log-in', text, server: entry.name } });
   };
   return {
     of,

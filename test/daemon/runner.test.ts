@@ -444,7 +444,8 @@ async function replay(recording: Recording): Promise<unknown> {
     return await outcomeOf(transport, url, recording);
   } catch (error) {
     if (!(error instanceof RunnerError)) throw error;
-    return { ...error.data, message: error.message.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST') };
+    const outcome = JSON.stringify({ ...error.data, message: error.message });
+    return JSON.parse(outcome.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'));
   } finally {
     await transport.close();
     await close();

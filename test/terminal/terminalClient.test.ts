@@ -23,6 +23,7 @@ import { nearest } from '../../client/terminal/nearest.ts';
 import { type ConversationState, runSlashCommand } from '../../client/terminal/slashCommands.ts';
 import { createStyle } from '../../client/terminal/style.ts';
 import { WordWrap, wrapText } from '../../client/terminal/wordWrap.ts';
+import type { AdviceCode, Advised } from '../../protocol/advice.ts';
 import { formatBytes } from '../../protocol/bytes.ts';
 import { preferredModel } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
@@ -455,44 +456,34 @@ t.test('an answer is printed with its thinking apart', async (t) => {
 });
 
 t.test('the advice of the daemon can be followed at a terminal', async (t) => {
-  const cases = [
+  const window = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
+  const cases: readonly (readonly [AdviceCode, string])[] = [
+    ['check-address', 'Check the address in --server or OLLAMA_HOST.'],
+    ['set-address', 'Say with --server URL or OLLAMA_HOST where the runner itself answers.'],
+    ['name-ca-file', 'If it is your own, name its CA file in "caFile" of ~/.config/runner/config.json.'],
     [
-      'It fails. Check the runner address, and more.',
-      'It fails. Check the address in --server or OLLAMA_HOST, and more.',
-    ],
-    [
-      'Set the runner address to where the runner itself answers.',
-      'Say with --server URL or OLLAMA_HOST where the runner itself answers.',
-    ],
-    [
-      'If it is your own, name its CA file in the settings.',
-      'If it is your own, name its CA file in "caFile" of ~/.config/runner/config.json.',
-    ],
-    [
-      'Store an access token for its address, or check the one that is stored.',
+      'set-token',
       'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.',
     ],
-    [
-      'Shorten it, start a new chat, or set a larger context length.',
-      'Shorten it, start a new conversation ("/clear"), or set a larger window with "--context 8192", or "/context 8192" in a conversation.',
-    ],
-    [
-      'Most of it describes the tools: offer fewer tools, or set a larger context length.',
-      'Most of it describes the tools: offer fewer tools with "--tools NAME", or "/tools NAME off" in a conversation, or set a larger window with "--context 8192", or "/context 8192" in a conversation.',
-    ],
-    ['Nothing to do.', 'Nothing to do.'],
+    ['shorten-prompt', `Shorten it, start a new conversation ("/clear"), or ${window}.`],
+    ['use-https', 'As the daemon has it.'],
   ];
-  for (const [said, want] of cases) t.equal(forTerminal(said ?? ''), want);
-  const message = 'Start a new chat or set a larger context length before anything is refused.';
-  const printer = createAnswerPrinter(createStyle(false), 300);
+  const adviseOn = (code: AdviceCode): Advised => ({
+    message: 'It fails. As the daemon has it.',
+    advice: { code, problem: 'It fails.', text: 'As the daemon has it.' },
+  });
+  for (const [code, want] of cases) t.equal(forTerminal(adviseOn(code)), `It fails. ${want}`, code);
+  t.equal(forTerminal({ message: 'Nothing to do.' }), 'Nothing to do.');
   t.equal(
-    printer.delta({
-      streamId: 's',
-      seq: 0,
-      kind: 'notice',
-      notice: { code: 'context-nearly-full', message },
-    }),
-    'Start a new conversation ("/clear") or set a larger window with "--context 8192", or "/context 8192" in a conversation before anything is refused.\n',
+    forTerminal(adviseOn('of-a-newer-daemon' as AdviceCode)),
+    'It fails. As the daemon has it.',
+    'a code without words',
+  );
+  const printer = createAnswerPrinter(createStyle(false), 300);
+  const notice = { code: 'context-nearly-full', ...adviseOn('make-room') } as const;
+  t.equal(
+    printer.delta({ streamId: 's', seq: 0, kind: 'notice', notice }),
+    `It fails. Start a new conversation ("/clear") or ${window} before anything is refused.\n`,
   );
 });
 

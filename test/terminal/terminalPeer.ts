@@ -85,7 +85,10 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     self.approvesTools = client.experimental.runner.approvesTools === true;
     if (self.options.host?.includes(' ')) {
       const message = 'The parameter "initializationOptions.host" is not valid: it is not an address.';
-      return new ResponseError(-32602, message, { path: 'initializationOptions.host' });
+      return new ResponseError(-32602, message, {
+        path: 'initializationOptions.host',
+        problem: 'it is not an address',
+      });
     }
     const { isHostNamed = false } = script;
     const capabilities = { experimental: { runner: { protocolVersion: 1, isHostNamed } } };

@@ -7,6 +7,7 @@ import { ResponseError } from 'vscode-jsonrpc';
 import { columnsOf } from '../../client/terminal/columns.ts';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
 import { openerOf } from '../../client/terminal/openAddress.ts';
+import type { Advice } from '../../protocol/advice.ts';
 import type { ChatResult, Message } from '../../protocol/chat.ts';
 import type { Model } from '../../protocol/models.ts';
 import { pictures } from '../support/pictures.ts';
@@ -678,7 +679,7 @@ t.test('doctor', async (t) => {
   const fault = 'The configuration /x:3 has "hots", which is left out: there is no such setting.';
   const answers = {
     'runner/status': async ({ notify }: Asked) => {
-      await notify('runner/log', { level: 'warn', source: 'daemon', message: fault });
+      await notify('runner/log', { level: 'warn', source: 'daemon', message: fault, code: 'configuration' });
       return { state: 'online', kind: 'ok', message: 'It answers.' };
     },
   };
@@ -692,32 +693,38 @@ t.test('doctor', async (t) => {
   const command = startTerminal({ args: [], input: 'hi', models, answers, chat: say });
   t.equal(await command.ended, 0);
   t.match(command.stderr.text(), `${fault}\n`, 'every other command says it too');
-  const findings = async (message: string, list: Error) => {
+  const findings = async (advice: Advice | undefined, list: Error) => {
+    const said = advice ? { message: `${advice.problem} ${advice.text}`, advice } : { message: 'X answers.' };
     const run = startTerminal({
       args: ['doctor', '--json'],
       input: '',
-      status: { state: /page/.test(message) ? 'offline' : 'online', kind: 'warning', message },
+      status: { state: advice?.code === 'check-proxy' ? 'offline' : 'online', kind: 'warning', ...said },
       answers: { 'runner/models/list': () => list },
     });
     t.equal(await run.ended, 1);
     return run.stdout.events();
   };
   const refused = new ResponseError(-33003, 'No.', { kind: 'unauthorized', retryable: false });
-  const page = await findings('X answered with a web page instead of a runner’s answer.', refused);
+  const page = await findings(
+    { code: 'check-proxy', problem: 'X answered with a page.', text: 'Look.' },
+    refused,
+  );
   t.match(page.find(({ check }) => check === 'server')?.mend, /page of a proxy.*--server URL or OLLAMA_HOST/);
-  const locked = await findings('X does not let this request in.', refused);
+  const locked = await findings(undefined, refused);
   t.match(locked.find(({ check }) => check === 'token')?.mend, /config\.json: \{ "auth"/);
-  const reason = 'The token for http://box:11434 is not sent over plain http to another machine. Use https.';
-  const toWithhold = new ResponseError(-33003, `X does not let this request in. ${reason}`, {
+  const useHttps = { code: 'use-https', text: 'Use https.' } as const;
+  const problem = 'X answers. The token for X is not sent over plain http to another machine.';
+  const toWithhold = new ResponseError(-33003, 'X does not let this request in.', {
     kind: 'unauthorized',
     retryable: false,
+    advice: { ...useHttps, problem: 'X does not let this request in.' },
   });
-  const plain = await findings(`The runner at X answers. ${reason}`, toWithhold);
+  const plain = await findings({ ...useHttps, problem }, toWithhold);
   t.match(
     plain.filter(({ check }) => check === 'server' || check === 'token'),
     [
-      { check: 'server', state: 'warn', found: `The runner at X answers. ${reason}` },
-      { check: 'token', state: 'fail', mend: reason },
+      { check: 'server', state: 'warn', found: `${problem} Use https.` },
+      { check: 'token', state: 'fail', mend: 'Use https.' },
     ],
     'it says what became of the token',
   );
@@ -1195,8 +1202,11 @@ t.test('on a narrow screen no word is parted, and no column is lost', async (t) 
 
 t.test('a word that fits nowhere is refused before anything is asked', async (t) => {
   const refused = (why: string) => () =>
-    new ResponseError(-32602, `The parameter "server" is not valid: ${why}`, { path: 'server' });
-  const answers = { 'runner/tools/login': refused('there is no tool server "web" at an address.') };
+    new ResponseError(-32602, `The parameter "server" is not valid: ${why}.`, {
+      path: 'server',
+      problem: why,
+    });
+  const answers = { 'runner/tools/login': refused('there is no tool server "web" at an address') };
   const cases = [
     { args: ['run', 'm', '--keep-alive', '9x'], want: /^"9x" does not say how long the model stays loaded/ },
     {

@@ -68,7 +68,7 @@ local function to_config(cmd)
   return {
     name = name,
     cmd = command.starter(cmd, function(err)
-      refused = { settings = settings, problem = incoming.to_problem(err.message) }
+      refused = { settings = settings, problem = incoming.to_problem(err.message, err.data) }
       notice.warn_once(refused.problem)
     end),
     root_dir = vim.uv.cwd(),

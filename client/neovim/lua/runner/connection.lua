@@ -29,6 +29,12 @@ client.on_end(function(client_id, message)
   end
 end)
 
+---@param err runner.Error
+---@return string
+local function to_message(err)
+  return advice.fit({ message = err.message, advice = err.data and err.data.advice })
+end
+
 --- Asks the daemon, and starts it where that is needed. `done` is called once, also when the daemon ends.
 ---@param method string
 ---@param params table
@@ -44,7 +50,7 @@ function M.request(method, params, done)
     end
     is_over = true
     unanswered[finish] = nil
-    done(err and vim.tbl_extend('force', err, { message = advice.fit(err.message) }), result)
+    done(err and vim.tbl_extend('force', err, { message = to_message(err) }), result)
   end
   local client_id, problem = client.when_initialized(function(connected)
     if is_over then

@@ -66,7 +66,7 @@ local function check_runner()
     return false
   end
   local tell = ({ ok = health.ok, warning = health.warn, error = health.error })[status.kind]
-  tell(require('runner.advice').fit(status.message) .. (status.version and (' Version %s.'):format(status.version) or ''))
+  tell(require('runner.advice').fit(status) .. (status.version and (' Version %s.'):format(status.version) or ''))
   return status.state ~= 'offline'
 end
 

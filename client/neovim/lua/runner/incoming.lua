@@ -22,22 +22,22 @@ local function forwarder(method)
   end
 end
 
---- What a daemon says of options that it refuses, in the words of `setup`.
+--- What a daemon says of an option that it refuses, in the words of `setup`.
 ---@param message string
+---@param refused? { path: string, problem: string }
 ---@return string
-function M.to_problem(message)
-  local key, reason = message:match('The parameter "%a+%.([^"]+)" is not valid: (.*)$')
-  return key and ('The option %s is wrong: %s'):format(key, reason) or message
+function M.to_problem(message, refused)
+  local key = refused and refused.path and refused.path:match('^%a+%.(.+)$')
+  return key and ('The option %s is wrong: %s.'):format(key, refused.problem) or message
 end
 
 ---@param _ any
----@param params { level: string, source: string, message: string }
+---@param params { level: string, source: string, message: string, refused?: { path: string, problem: string } }
 local function write_log(_, params)
   local log = vim.lsp.log
   local write = log[params.level] or log.info
-  local left = params.message:match('^A setting is left as it was%. (.*)$')
-  if left then
-    notice.warn(M.to_problem(left))
+  if params.refused then
+    notice.warn(M.to_problem(params.message, params.refused))
   end
   write(('runnerd (%s): %s'):format(params.source, params.message))
 end

@@ -23,8 +23,8 @@ end
 ---@param err runner.Error
 ---@return string
 local function sentence_of(err)
-  local why = err.data and err.data.path == 'server' and err.message:match(': (.+)$')
-  return why and why:sub(1, 1):upper() .. why:sub(2) or err.message
+  local why = err.data and err.data.path == 'server' and err.data.problem
+  return why and ('%s%s.'):format(why:sub(1, 1):upper(), why:sub(2)) or err.message
 end
 
 ---@param server string

@@ -9,6 +9,7 @@ local M = {}
 ---@field state 'checking'|'online'|'busy'|'offline'
 ---@field kind 'ok'|'warning'|'error'
 ---@field message string
+---@field advice? runner.Advice
 ---@field version? string
 
 ---@type runner.Status?
@@ -36,7 +37,7 @@ end
 ---@param status runner.Status
 local function take(status)
   local said = current and current.message
-  current = vim.tbl_extend('force', status, { message = advice.fit(status.message) })
+  current = vim.tbl_extend('force', status, { message = advice.fit(status) })
   vim.cmd.redrawstatus({ bang = true })
   if status.kind ~= 'ok' and current.message ~= said then
     notice.warn(current.message)

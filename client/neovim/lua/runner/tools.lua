@@ -10,6 +10,7 @@ local M = {}
 ---@field name string
 ---@field state 'ready'|'failed'|'disabled'
 ---@field message? string
+---@field advice? runner.Advice
 ---@field needsLogin? boolean
 ---@field tools { name: string, title?: string, description: string }[]
 
@@ -35,7 +36,7 @@ end
 ---@return string
 local function describe(server)
   if server.state ~= 'ready' then
-    return controls.line(advice.fit(server.message or ''), 200)
+    return controls.line(advice.fit({ message = server.message or '', advice = server.advice }), 200)
   end
   return ('%d %s'):format(#server.tools, #server.tools == 1 and 'tool' or 'tools')
 end
@@ -89,7 +90,7 @@ local function switch(server, chat)
   elseif server.state == 'disabled' then
     return notice.say(('%s is disabled. Take "disabled" out of its entry in mcpServers.'):format(name))
   elseif server.state == 'failed' then
-    return notice.complain(('%s does not run. %s'):format(name, controls.line(advice.fit(server.message or ''), 500)))
+    return notice.complain(('%s does not run. %s'):format(name, controls.line(advice.fit({ message = server.message or '', advice = server.advice }), 500)))
   end
   local is_on = not chat.servers:has(server.name)
   chat.servers:switch(server.name, is_on)

@@ -56,12 +56,12 @@ function Chat:select(selection)
 end
 
 --- A model or a server does not change from turn to turn: what is said of them is said once.
----@param said { code: string, message: string }
+---@param said { code: string, message: string, advice?: runner.Advice }
 ---@return boolean
 function Chat:is_news(said)
   local lasts = said.code == 'tools-disabled' or said.code == 'tools-unavailable'
   -- When it is tried again is no news.
-  local what = said.message:gsub(' It is started again [^.]*%.', '')
+  local what = said.advice and said.advice.problem or said.message
   local is_news = not self.said[what]
   self.said[what] = lasts or nil
   return is_news

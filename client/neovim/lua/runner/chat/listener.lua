@@ -55,7 +55,7 @@ function M.create(chat, turn)
   end
   function listener.notice(notice)
     if chat:is_news(notice) then
-      page:add_line(('*%s*'):format(advice.fit(notice.message)))
+      page:add_line(('*%s*'):format(advice.fit(notice)))
     end
   end
   function listener.failed(err)

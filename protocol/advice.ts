@@ -1,0 +1,50 @@
+/** What somebody can do next, of which each client has words of its own. */
+export const adviceCodes = [
+  /** No runner answers at the address. */
+  'start-runner',
+  /** Something else answers at the address, or nothing with its name. */
+  'check-address',
+  /** A web page answers at the address. */
+  'check-proxy',
+  /** The address leads to another one, which is not followed. */
+  'set-address',
+  /** The certificate of the runner is not trusted. */
+  'name-ca-file',
+  /** The server wants a token, or another one. */
+  'set-token',
+  /** There is a token, and it is not sent over plain http to another machine. */
+  'use-https',
+  /** The prompt does not fit into the context window. */
+  'shorten-prompt',
+  /** The prompt does not fit, and most of it describes tools. */
+  'offer-fewer-tools',
+  /** The prompt nearly fills the context window. */
+  'make-room',
+  /** The tool server wants a login; `server` names it. */
+  'log-in',
+  /** The tool server has failed, and is started again later. */
+  'wait-for-restart',
+  /** The model catalog cannot be reached. */
+  'check-network',
+  /** What answers is no model catalog. */
+  'set-catalog',
+] as const;
+
+export type AdviceCode = (typeof adviceCodes)[number];
+
+/** The advice in a message. The message is `problem`, a blank and `text`. */
+export interface Advice {
+  readonly code: AdviceCode;
+  /** What is wrong, in one or more sentences. A client puts its own words for the code after it. */
+  readonly problem: string;
+  /** The advice in words that fit any client. */
+  readonly text: string;
+  /** With `log-in`: the name of the tool server. */
+  readonly server?: string;
+}
+
+/** A message and the advice in it, if it has any. */
+export interface Advised {
+  readonly message: string;
+  readonly advice?: Advice;
+}
