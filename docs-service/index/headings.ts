@@ -1,21 +1,33 @@
 import { Lexer, type Token } from 'marked';
 import { markdownLines } from './markdownLines.ts';
+import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 
 /** The headings of a Markdown text, as written between their marks, found line by line. */
 export function headingsOf(text: string): readonly string[] {
   return [...headings(text)];
 }
 
-/** The first heading of a Markdown text without its marks, for a document without a title in its front matter. */
+/**
+ * The first heading of a Markdown text without its marks, for a document without a title in its front matter. Raw HTML
+ * counts only at the beginning.
+ */
 export function tryFirstHeading(text: string): string | undefined {
+  const raw = tryRawHeading(text);
+  const title =
+    raw === undefined ? '' : onOneLine(withCharacters(textOfHeading(raw).slice(0, longestHeading)));
+  if (title !== '') return title;
   for (const heading of headings(text)) {
-    const plain = plainText(Lexer.lexInline(heading))
-      .replace(/\s+/g, ' ')
-      .trim()
-      .replace(/\p{Surrogate}/gu, '\ufffd');
+    const plain = onOneLine(plainText(Lexer.lexInline(heading)));
     if (plain !== '') return plain;
   }
   return undefined;
+}
+
+function onOneLine(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 /** A heading is cut off here, in UTF-16 units. */

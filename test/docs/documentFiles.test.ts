@@ -66,6 +66,21 @@ t.test('a document is what its front matter says', async (t) => {
       },
     },
     { name: 'no heading: the title is the name of the file', text: 'Words.', want: { title: 'First note' } },
+    {
+      name: 'a heading in raw HTML that begins the text',
+      text: '<h1 align="center">\n  <a href="x"><img alt="Logo" src="x.png"></a>\n  Fast &amp;<br>low\n</h1>\n\n## Server',
+      want: { title: 'Fast & low' },
+    },
+    {
+      name: 'a heading of a picture alone',
+      text: '<div>\n<h1><img src="x.png" alt="The name"></h1>\n</div>\n\n# Other',
+      want: { title: 'The name' },
+    },
+    {
+      name: 'a heading in raw HTML later is none',
+      text: 'Words.\n\n<h1>Later</h1>\n\n## Server',
+      want: { title: 'Server' },
+    },
     { name: 'a heading in a fence is none', text: '```\n# code\n```\n', want: { title: 'First note' } },
     {
       name: 'a byte order mark is no part of the text',

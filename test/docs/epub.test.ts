@@ -24,6 +24,25 @@ async function bookOf(job: EpubJob, nameToCheck?: string) {
   return { bytes, notes, files: filesOf(bytes) };
 }
 
+t.test('the heading that became the title begins its chapter, and stands once', async (t) => {
+  const documents = [
+    documentOf('raw', '<h1 align="center">\n  <a href="x"><b>Fast</b></a>\n</h1>\n\n## Server', {
+      title: 'Fast',
+    }),
+    documentOf('low', '![p](a.png)\n\n## Low\n\nWords.\n\n## Lower', { title: 'Low' }),
+  ];
+  const { files } = await bookOf(epubJob(t.testdir({}), documents), 'titles');
+  const [raw = '', low = '', toc = ''] = ['raw', 'low', 'toc'].map((name) =>
+    files.get(`OEBPS/${name}.xhtml`),
+  );
+  t.match(
+    raw,
+    /<section[^>]*>\n<h1 id="fast">(?:<a [^>]*>)?<b>Fast<\/b>(?:<\/a>)?\s*<\/h1>\n<h2 id="server">/,
+  );
+  t.match(low, /<section[^>]*>\n<h1 id="low">Low<\/h1>\n<p>.*<\/p>\n<p>Words\.<\/p>\n<h2 id="lower">/);
+  t.equal(toc.match(/>Low</g)?.length, 1);
+});
+
 t.test('a book has its chapters, their links, and nested contents', async (t) => {
   const documents = [
     documentOf(

@@ -9,6 +9,7 @@ import { readAsset } from '../../docs-service/formats/markdown/assets.ts';
 import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
 import { resolveLink } from '../../docs-service/formats/markdown/links.ts';
 import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
+import { withRawHeading } from '../../docs-service/formats/markdown/rawHeadingTokens.ts';
 import { createReferences } from '../../docs-service/formats/markdown/references.ts';
 import { sanitiseMarkdown } from '../../docs-service/formats/markdown/sanitisedMarkdown.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -41,6 +42,57 @@ t.test('headings have the ids of GitHub, each once', async (t) => {
     { depth: 1, text: '???', id: '-1' },
     { depth: 2, text: 'A', id: 'a' },
   ]);
+});
+
+t.test('a heading in raw HTML that begins a page is a heading like others', async (t) => {
+  const picture = '<a href="https://example.org/"><img src="../a.png" alt="A picture"></a>';
+  const cases: readonly { name: string; source: string; headings: readonly string[]; html: RegExp }[] = [
+    {
+      name: 'alone',
+      source: '<h1 align="center">Fast &amp; *low*</h1>\n\n## Server\n',
+      headings: ['1 Fast & *low* fast--low', '2 Server server'],
+      html: /^<h1 id="fast--low">Fast &amp; \*low\*<\/h1>\n<h2 id="server">Server<\/h2>\n$/,
+    },
+    {
+      name: 'over several lines, with a picture in a link',
+      source: `<h2 align="center">\n  <br>\n  ${picture}\n  <br>\n  The\n  name<br/>below\n  <br>\n</h2>\n<p>Words.</p>\n`,
+      headings: ['2 The name below the-name-below'],
+      html: /^<h2 id="the-name-below"><a href="https:\/\/example\.org\/"><img [^>]*alt="A picture"[^>]*\/><\/a>[\s\S]* The name<br\/>\nbelow ?<\/h2>\n<p>Words\.<\/p>\n$/,
+    },
+    {
+      name: 'after comments and pictures, in an element that places it',
+      source: `<!-- <h1>No</h1> -->\n\n<p align="center">\n${picture}\n</p>\n\n${picture}\n\n<div align="center">\n  <h1>Name</h1>\n  <em>Words.</em>\n</div>\n\nMore.`,
+      headings: ['1 Name name'],
+      html: /<h1 id="name">Name<\/h1>\n<p><em>Words\.<\/em>\s*<\/p>\n<p>More\.<\/p>\n$/,
+    },
+    { name: 'not later', source: 'Words.\n\n<h1>Later</h1>\n', headings: [], html: /<p>Later<\/p>/ },
+    { name: 'not in code', source: '    <h1>Code</h1>\n', headings: [], html: /<pre>/ },
+    {
+      name: 'not without its end',
+      source: '<h1>Open\n\nWords.\n\n</h1>',
+      headings: [],
+      html: /<p>Open<\/p>/,
+    },
+    { name: 'not with another end', source: '<h1>Open</h2>', headings: [], html: /<p>Open<\/p>/ },
+    { name: 'not a picture alone', source: `<h1>${picture}</h1>`, headings: [], html: /<p><a [^>]*><img/ },
+  ];
+  for (const { name, source, headings, html } of cases) {
+    t.strictSame(
+      parseMarkdown(source).headings.map(
+        ({ depth, text, id }) => `${depth} ${text.replace(/\s+/g, ' ')} ${id}`,
+      ),
+      headings,
+      name,
+    );
+    t.match(htmlOf(source), html, name);
+  }
+  const hostile = ['<!--', '<div>', '<br ', '<!-- -->', '<h1>', '<h1 ', '<h1><', '<h1></', '<h1><img alt="'];
+  for (const text of hostile) {
+    const start = performance.now();
+    for (const source of [text.repeat(20_000), text + '<'.repeat(200_000), text + ' '.repeat(200_000)])
+      t.doesNotThrow(() => withRawHeading([{ type: 'html', raw: source, text: source }]));
+    t.ok(performance.now() - start < 2_000, text);
+  }
 });
 
 t.test('footnotes are numbered in the order of their first references', async (t) => {
@@ -310,7 +362,7 @@ t.test('Markdown becomes XHTML', async (t) => {
     {
       name: 'blocks of HTML',
       source: '<div align="center">\n<h1>T</h1>\n<p>a <b>b</p>\n</div>',
-      want: '<p>T</p>\n<p>a <b>b</b></p>\n',
+      want: '<h1 id="t">T</h1>\n<p>a <b>b</b></p>\n',
     },
     { name: 'control characters', source: 'a\u0000\u0008\ufffe\ud800b &#8;', want: '<p>ab </p>\n' },
     { name: 'comment', source: '<!-- a -- b -->\n\nc', want: '<p>c</p>\n' },

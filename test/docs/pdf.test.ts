@@ -30,6 +30,19 @@ t.test(
   },
 );
 
+t.test('the heading that became the title is set once', parts, async (t) => {
+  for (const heading of [
+    '<h1 align="center">\n  The <em>guide</em>\n</h1>',
+    '<!-- A comment -->\n\n## The guide',
+    'Before.\n\n## The guide',
+  ]) {
+    const { bytes } = await createPdf(
+      pdfJob('', { title: 'The guide', date: null, body: `${heading}\n\nWords.\n\n## More\n` }),
+    );
+    t.match(textOf(bytes), /^\s*The guide\s+(?:Before\.\s+)?Words\.\s+More\s+1 ?\/ ?1\s*$/, heading);
+  }
+});
+
 t.test('metadata says what the front matter says', parts, async (t) => {
   const document = {
     title: 'Ключ ☂ "x"',

@@ -282,6 +282,32 @@ t.test('what goes wrong is a page for a browser, and a problem for a program', a
   t.equal((await browse('/read/')).headers['location'], '/read');
 });
 
+t.test('the heading that became the title stands once', async (t) => {
+  const more = '\n\nWords.\n\n## A\n\n## B\n\n## C\n\n## D\n\n[up](#the-title)\n';
+  const { browse, get } = await openReader(t, {
+    'raw.md': `<h1 align="center">The <em>title</em></h1>\n${more}`,
+    'second.md': `## The *title*${more}`,
+    'below.md': `![a picture](p.png)\n\n# The title${more}`,
+    'named.md': `---\ntitle: The  Title\n---\nIntroduction.\n\n## The title${more}`,
+    'collections/all.yaml': 'docs: [raw, second, below, named]',
+  });
+  for (const slug of ['raw', 'second', 'below', 'named']) {
+    const page = (await browse(`/read/${slug}`)).body.replace(/^[\s\S]*<article/, '');
+    const { body } = await get(`/api/v1/docs/${slug}.html`);
+    for (const html of [page, body.replace(/^[\s\S]*<article/, '')]) {
+      const text = html.replace(/<[^>]*>/g, '');
+      t.equal(text.match(/The title/gi)?.length, 1, slug);
+      t.match(html, /<header>\n<h1 id="the-title">The (<em>)?title/);
+    }
+    t.match(
+      page,
+      /<nav class="contents"[\s\S]*?<li><a href="#a">A<\/a><\/li>/,
+      'contents begin with the next one',
+    );
+    t.match(page, /href="#the-title"/, 'links to it still work');
+  }
+});
+
 t.test('the other names of a document lead to its page', async (t) => {
   const { browse } = await openReader(t, { 'undici/README.md': '# undici' });
   for (const ending of ['', '.pdf', '.md']) {

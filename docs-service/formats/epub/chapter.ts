@@ -3,8 +3,9 @@ import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
 import { idsOf, markdownToHtml } from '../markdown/html.ts';
 import { resolveLink } from '../markdown/links.ts';
-import { type Heading, parseMarkdown, startsWithTitle } from '../markdown/markdown.ts';
+import type { Heading } from '../markdown/markdown.ts';
 import { createReferences } from '../markdown/references.ts';
+import { parseTitled, startsWithTitle } from '../markdown/titledMarkdown.ts';
 import { escapeXml, visibleText } from '../markdown/xmlText.ts';
 import type { BookPictures } from './bookPictures.ts';
 import { type XhtmlPage, xhtmlPage } from './xhtmlPage.ts';
@@ -40,7 +41,7 @@ export class ChapterWriter {
 
   write(document: Document): void {
     const file = fileOf(document.slug);
-    const markdown = parseMarkdown(document.body);
+    const markdown = parseTitled(document);
     const links: PlaceLink[] = [];
     this.#idsOf.set(file, idsOf(markdown));
     const body = markdownToHtml(markdown, {

@@ -5,8 +5,8 @@ import { plainArticle, readingArticle } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
 import { readAsset } from './assets.ts';
 import { idsOf, markdownToHtml } from './html.ts';
-import { parseMarkdown } from './markdown.ts';
 import { createReferences, type ShownPicture } from './references.ts';
+import { parseTitled } from './titledMarkdown.ts';
 import { escapeXml, visibleText } from './xmlText.ts';
 
 /**
@@ -14,7 +14,7 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * has an address that would need authorization.
  */
 export function createHtml({ content, targets, document, form }: HtmlJob): Rendered {
-  const markdown = parseMarkdown(document.body);
+  const markdown = parseTitled(document);
   const pictures = new DataPictures(content);
   const references = createReferences({
     path: document.path,

@@ -4,6 +4,7 @@ import { Unrenderable } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { plainText } from './plainText.ts';
+import { withRawHeading } from './rawHeadingTokens.ts';
 import { withoutIllegalCharacters } from './xmlText.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
@@ -48,14 +49,7 @@ export interface FootnoteMark {
  */
 export function parseMarkdown(source: string): MarkdownDocument {
   const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));
-  return new Survey(definitions, 2 * source.length + 1_000_000).of(tokens);
-}
-
-/** Whether the document begins with a first-level heading, which is then its title. */
-export function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boolean {
-  const first = tokens.find(({ type }) => !['space', 'def', 'footnoteDefinition'].includes(type));
-  const heading = first && headingOf.get(first);
-  return heading?.depth === 1 && heading === headings[0] && heading.text !== '';
+  return new Survey(definitions, 2 * source.length + 1_000_000).of(withRawHeading(tokens));
 }
 
 export function lexWithFootnotes(source: string) {

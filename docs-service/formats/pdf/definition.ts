@@ -1,8 +1,9 @@
-import type { Token, Tokens } from 'marked';
+import type { Token } from 'marked';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { Document } from '../../content/document.ts';
 import { resolveLink } from '../markdown/links.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
+import { isTitle } from '../markdown/titledMarkdown.ts';
 import { Unrenderable } from '../renderJob.ts';
 import { arrange } from './arrange.ts';
 import { blocksOf } from './blocks.ts';
@@ -105,21 +106,14 @@ function inlineContext(
   };
 }
 
-/** Leaves the first heading out if it repeats the title. */
+/** Leaves the first heading out if it is the title. */
 function withoutTitle(
-  markdown: MarkdownDocument,
+  { tokens, headingOf }: MarkdownDocument,
   title: string,
 ): { title?: Heading; rest: readonly Token[] } {
-  const index = markdown.tokens.findIndex(({ type }) => type !== 'space');
-  const first = markdown.tokens[index];
-  const heading = first && markdown.headingOf.get(first);
-  if (heading?.depth !== 1 || (first as Tokens.Heading).type !== 'heading') return { rest: markdown.tokens };
-  if (folded(heading.text) !== folded(title)) return { rest: markdown.tokens };
-  return { title: heading, rest: markdown.tokens.slice(index + 1) };
-}
-
-function folded(text: string): string {
-  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+  const [first, ...rest] = tokens;
+  const heading = first && headingOf.get(first);
+  return heading?.depth === 1 && isTitle(heading.text, title) ? { title: heading, rest } : { rest: tokens };
 }
 
 function infoOf(document: Document): TDocumentDefinitions['info'] {

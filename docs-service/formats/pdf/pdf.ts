@@ -1,5 +1,6 @@
 import pdfmake from 'pdfmake';
-import { parseMarkdown } from '../markdown/markdown.ts';
+import type { MarkdownDocument } from '../markdown/markdown.ts';
+import { parseTitled } from '../markdown/titledMarkdown.ts';
 import { type PdfJob, type Rendered, Unrenderable } from '../renderJob.ts';
 import { documentDefinition } from './definition.ts';
 import { regionOf } from './fallbackFonts.ts';
@@ -14,7 +15,7 @@ import { Typesetter } from './typesetter.ts';
  * `Unrenderable` for a document that is out of bounds.
  */
 export async function createPdf(job: PdfJob): Promise<Rendered> {
-  const markdown = parseMarkdown(job.document.body);
+  const markdown = parseTitled(job.document);
   const attempt = { job, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
   const pictures = new Set<string>();
   try {
@@ -33,7 +34,7 @@ export async function createPdf(job: PdfJob): Promise<Rendered> {
 
 interface Attempt {
   readonly job: PdfJob;
-  readonly markdown: ReturnType<typeof parseMarkdown>;
+  readonly markdown: MarkdownDocument;
   readonly book: FontBook;
   /** Paths of pictures that are left out. */
   readonly excluded: ReadonlySet<string>;
