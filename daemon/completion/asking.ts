@@ -5,7 +5,7 @@ import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { answerContextOf } from './answerContext.ts';
 import { readAnswer } from './answerReader.ts';
-import { suggestionOf } from './filters/filters.ts';
+import { suggestionOf } from './filters.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Place } from './suggestions.ts';
 import { less } from './surroundings.ts';

@@ -7,7 +7,7 @@ import {
 import type { Acceptances } from './acceptances.ts';
 import { answerContextOf } from './answerContext.ts';
 import type { AskRunner } from './asking.ts';
-import { replacedLength } from './filters/repeatedClosers.ts';
+import { replacedLength } from './filters.ts';
 import { createFlights, createNewest } from './flights.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 import type { Pacing } from './pacing.ts';

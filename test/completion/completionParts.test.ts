@@ -5,18 +5,23 @@ import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
 import { itemOf } from '../../daemon/completion/completion.ts';
-import { withoutFences } from '../../daemon/completion/filters/fences.ts';
-import type { Filter } from '../../daemon/completion/filters/filter.ts';
-import { filters, suggestionOf } from '../../daemon/completion/filters/filters.ts';
-import { withoutDoubledBlank } from '../../daemon/completion/filters/leadingBlank.ts';
-import { overlapLength } from '../../daemon/completion/filters/overlap.ts';
-import { replacedLength, withoutRepeatedClosers } from '../../daemon/completion/filters/repeatedClosers.ts';
-import { withoutRepeatedLines, withoutRepeatedRest } from '../../daemon/completion/filters/repeatedSuffix.ts';
-import { cutToSingleLine } from '../../daemon/completion/filters/singleLine.ts';
-import { withoutThinking } from '../../daemon/completion/filters/thinking.ts';
-import { withoutSpecialTokens } from '../../daemon/completion/filters/tokens.ts';
-import { withoutTrailingBlank } from '../../daemon/completion/filters/trailingBlank.ts';
-import { unlessUseless } from '../../daemon/completion/filters/useless.ts';
+import {
+  cutToSingleLine,
+  type Filter,
+  filters,
+  overlapLength,
+  replacedLength,
+  suggestionOf,
+  unlessUseless,
+  withoutDoubledBlank,
+  withoutFences,
+  withoutRepeatedClosers,
+  withoutRepeatedLines,
+  withoutRepeatedRest,
+  withoutSpecialTokens,
+  withoutThinking,
+  withoutTrailingBlank,
+} from '../../daemon/completion/filters.ts';
 import { createFlights, createNewest, type Flight, Superseded } from '../../daemon/completion/flights.ts';
 import { createNeighbours } from '../../daemon/completion/neighbours.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
