@@ -1,10 +1,9 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
 import { withoutUndefined } from '../protocol/withoutUndefined.ts';
-import { userConfigPath } from './config/userConfigPath.ts';
 import { ErrorOutput } from './errorOutput.ts';
 import type { DaemonOptions } from './handshake.ts';
-import { sessionsFolder } from './sessions/sessionsFolder.ts';
-import { chatModelFile } from './stateFolder.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -146,13 +145,14 @@ type CommonOptions = Omit<DaemonOptions, 'platform' | 'env' | 'wait'>;
 /** What the daemon is given, whatever protocol it speaks. */
 async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonOptions> {
   const runner = practice ? await startPractice() : undefined;
+  const state = stateFolder(process.env, process.platform);
   return withoutUndefined<CommonOptions>({
     input: process.stdin,
     output: process.stdout,
     version: RUNNER_VERSION,
     host: runner?.url ?? process.env['OLLAMA_HOST'],
     // An editor that hands secrets over has settings of its own, too.
-    userFile: { path: userConfigPath(process.env), clientHasSettings: secretsFd !== undefined },
+    userFile: { path: userConfigFile(process.env), clientHasSettings: secretsFd !== undefined },
     traceFile: trace,
     readSecrets: async (sources) => {
       // The answer to `initialize` goes first: only the first request to a runner waits for this.
@@ -160,8 +160,8 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
       const { readSecrets } = await import('./config/readSecrets.ts');
       await readSecrets(withoutUndefined({ ...sources, fd: secretsFd }));
     },
-    sessionsFolder: sessionsFolder(process.env, process.platform),
-    chatModelFile: chatModelFile(process.env, process.platform),
+    sessionsFolder: join(state, 'sessions'),
+    chatModelFile: join(state, 'chatModel.json'),
     now: Date.now,
     random: Math.random,
   });

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
 import { type ConversationTurn, createConversationTurns } from './conversationTurn.ts';
 import { failureOf } from './failure.ts';
-import { appendHistory, historyPath, readHistory } from './history.ts';
+import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { createInterrupts, Insisted, type Interrupts } from './interrupts.ts';
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
@@ -37,7 +37,7 @@ export async function converse(
     named === undefined ? await chooseModelOf(surroundings, daemon, kept) : await chooseModel(daemon, named);
   const path = historyPath(surroundings.env);
   const editor = createLineEditor(surroundings, {
-    history: readHistory(path),
+    history: readHistory(path, formerHistoryPath(surroundings.env)),
     onDidEnter: (entry) => appendHistory(path, entry),
   });
   try {

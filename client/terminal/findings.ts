@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { userConfigFile } from '../../protocol/base/userFolders.ts';
 import { canChat } from '../../protocol/choice.ts';
 import type { Model } from '../../protocol/models.ts';
 
@@ -34,8 +33,7 @@ export function* examineProxy(env: Environment): Generator<Finding> {
 /** The user's configuration says where secrets come from: only their owner should read or change it. */
 export async function examineConfiguration(env: Environment): Promise<Finding> {
   const check = 'configuration';
-  const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
-  const path = join(folder, 'runner', 'config.json');
+  const path = userConfigFile(env);
   const file = await stat(path).catch(() => undefined);
   if (!file) return { check, state: 'ok', found: `none at ${path}; none is needed` };
   const problem = await readFile(path).then(

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -9,6 +10,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { stateFolder } from '../../protocol/base/userFolders.ts';
 
 /** How many entries can be recalled. */
 export const historySize = 1000;
@@ -17,16 +19,25 @@ const maxFile = 256 * 1024;
 /** A longer entry is not kept, in characters. */
 const maxEntry = 64 * 1024;
 
-export function historyPath(env: Readonly<Record<string, string | undefined>>): string {
-  return join(
-    env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state'),
-    'runner',
-    'history',
-  );
+export function historyPath(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  return join(stateFolder(env, platform), 'history');
 }
 
-/** The entries of earlier conversations in any terminal, newest first, as readline wants them. */
-export function readHistory(path: string): string[] {
+/** Where Runner 0.1 kept it, on every system and also under a relative path. */
+export function formerHistoryPath(env: Readonly<Record<string, string | undefined>>): string {
+  const home = env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state');
+  return join(home, 'runner', 'history');
+}
+
+/**
+ * The entries of earlier conversations in any terminal, newest first, as readline wants them. A file at the former
+ * place moves to the new one, if there is none.
+ */
+export function readHistory(path: string, former = path): string[] {
+  if (former !== path && !existsSync(path)) move(former, path);
   makeRoom(path);
   const entries = [olderThan(path), path].flatMap(entriesOf).reverse();
   return [...new Set(entries)].slice(0, historySize);
@@ -38,10 +49,20 @@ export function readHistory(path: string): string[] {
  */
 export function appendHistory(path: string, entry: string): void {
   if (entry.length > maxEntry) return;
-  for (const folder of foldersOf(path)) tryTo(() => mkdirSync(folder, { mode: 0o700 }));
+  makeFolders(path);
   // The mode of a file that is there already is not changed by writing it.
   tryTo(() => chmodSync(path, 0o600));
   tryTo(() => appendFileSync(path, `${entry}\n`, { mode: 0o600 }));
+}
+
+function move(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  makeFolders(to);
+  tryTo(() => renameSync(from, to));
+}
+
+function makeFolders(path: string): void {
+  for (const folder of foldersOf(path)) tryTo(() => mkdirSync(folder, { mode: 0o700 }));
 }
 
 function entriesOf(path: string): readonly string[] {

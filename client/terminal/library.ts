@@ -1,5 +1,6 @@
-import { isAbsolute, join } from 'node:path';
+import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import { type CatalogEntry, cloudRequest, libraryRequest } from '../../protocol/models.ts';
+import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import type { CommandLine } from './commandLine.ts';
 import { withDaemon } from './connection.ts';
 import { showLine } from './controlCharacters.ts';
@@ -50,9 +51,5 @@ function dateOf(fetchedAt: string): string {
 
 /** Where the daemon may keep the catalog; nothing where no such folder is known. */
 function cacheOption(env: Surroundings['env']): { readonly cacheDir?: string } {
-  const { XDG_CACHE_HOME: xdg = '', LOCALAPPDATA: local = '', HOME: home = '' } = env;
-  if (process.platform === 'win32') return local === '' ? {} : { cacheDir: join(local, 'runner', 'Cache') };
-  // A relative one is to be passed over (https://specifications.freedesktop.org/basedir-spec).
-  if (isAbsolute(xdg)) return { cacheDir: join(xdg, 'runner') };
-  return isAbsolute(home) ? { cacheDir: join(home, '.cache', 'runner') } : {};
+  return withoutUndefined({ cacheDir: cacheFolder(env, process.platform) });
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import type { CodeColours } from './codeFence.ts';
 import { spawnDaemon } from './daemonProcess.ts';
 import { openAddress } from './openAddress.ts';
@@ -17,8 +18,9 @@ void main();
 function documents(): Pick<Surroundings, 'documents'> {
   const program = join(__dirname, 'runner-docs.cjs');
   if (!existsSync(program)) return {};
-  const { XDG_CACHE_HOME, HOME = homedir() } = process.env;
-  const data = join(XDG_CACHE_HOME || join(HOME, '.cache'), 'runner', 'docs');
+  const cache = cacheFolder({ HOME: homedir(), ...process.env }, process.platform);
+  if (cache === undefined) return {};
+  const data = join(cache, 'docs');
   const args = [program, 'mcp', '--content', join(__dirname, '..', 'docs'), '--data', data];
   return { documents: { command: process.execPath, args } };
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { Approvals } from '../../protocol/tools.ts';
 import type { CommandLine } from './commandLine.ts';
@@ -74,9 +73,8 @@ function serverOfAllowed(one: string): string {
 
 /** Names alone, so that none need be started to know them. The daemon says what is wrong in the file. */
 function ownServers(env: Surroundings['env']): readonly string[] {
-  const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
   try {
-    const config: unknown = JSON.parse(readFileSync(join(folder, 'runner', 'config.json'), 'utf8'));
+    const config: unknown = JSON.parse(readFileSync(userConfigFile(env), 'utf8'));
     if (typeof config !== 'object' || config === null || !('mcpServers' in config)) return [];
     return Object.entries(config.mcpServers ?? {}).flatMap(([name, entry]) => (isOff(entry) ? [] : [name]));
   } catch {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { stateFolder } from '../stateFolder.ts';
+import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { createKeptApprovals, type KeptApprovals } from './keptApprovals.ts';
 import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 

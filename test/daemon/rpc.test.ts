@@ -43,6 +43,7 @@ import { createSession } from '../../daemon/rpc/session.ts';
 import { createWorks, type Report } from '../../daemon/rpc/work.ts';
 import { type Daemon, type ServerOptions, startServer } from '../../daemon/server.ts';
 import { exact, type Schema, validate } from '../../daemon/validate.ts';
+import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { ChatDelta } from '../../protocol/chat.ts';
 import type { RunnerOptions } from '../../protocol/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
@@ -1039,6 +1040,36 @@ t.test('one listener that throws keeps an event from no other, nor from whoever 
   t.strictSame(heard, ['first 1', 'third 1']);
   const [report] = later().map(({ args }) => args[0]);
   t.throws(() => report?.(), /a defect/, 'it is reported all the same');
+});
+
+t.test('where the files of the user are', async (t) => {
+  const home = { HOME: '/h' };
+  const windows = { LOCALAPPDATA: '/l' };
+  t.equal(userConfigFile(home), '/h/.config/runner/config.json');
+  t.equal(userConfigFile({ ...home, XDG_CONFIG_HOME: '/c' }), '/c/runner/config.json');
+  const cases: readonly (readonly [
+    NodeJS.Platform,
+    NodeJS.ProcessEnv,
+    state: string,
+    cache: string | undefined,
+  ])[] = [
+    ['linux', home, '/h/.local/state/runner', '/h/.cache/runner'],
+    ['linux', { ...home, XDG_STATE_HOME: '/s', XDG_CACHE_HOME: '/c' }, '/s/runner', '/c/runner'],
+    [
+      'linux',
+      { ...home, XDG_STATE_HOME: 's', XDG_CACHE_HOME: './c' },
+      '/h/.local/state/runner',
+      '/h/.cache/runner',
+    ],
+    ['darwin', home, '/h/Library/Application Support/runner', '/h/.cache/runner'],
+    ['win32', windows, '/l/runner', '/l/runner/Cache'],
+  ];
+  for (const [platform, env, state, cache] of cases) {
+    t.equal(stateFolder(env, platform), state);
+    t.equal(cacheFolder(env, platform), cache);
+  }
+  t.equal(cacheFolder({}, 'linux'), undefined, 'nobody is at home');
+  t.equal(userConfigFile({ ...home, XDG_CONFIG_HOME: 'of/a/workspace' }), '/h/.config/runner/config.json');
 });
 
 t.test('what Node compiles is kept in the cache of the user, and nowhere else', async (t) => {

@@ -20,7 +20,6 @@ import t, { type Test } from 'tap';
 import { AnswerSoFar } from '../../daemon/sessions/answerSoFar.ts';
 import { toKept } from '../../daemon/sessions/keptMessage.ts';
 import { tryRecord } from '../../daemon/sessions/records.ts';
-import { sessionsFolder } from '../../daemon/sessions/sessionsFolder.ts';
 import { titleOf } from '../../daemon/sessions/title.ts';
 import { questionToAddition } from '../../daemon/sessions/turnRecords.ts';
 import { type ChatDelta, chatRequest, type Message } from '../../protocol/chat.ts';
@@ -792,25 +791,4 @@ t.test('no line stops the reader', async (t) => {
   for (const line of ['{"type":"message","role":"user"}', '{"type":"later"}', '[]', '{', '', 'null', '7'])
     t.equal(tryRecord(line), undefined, line);
   t.equal(tryRecord('['.repeat(9999)), undefined);
-});
-
-t.test('the folder is where the system has such files', async (t) => {
-  const home = { HOME: '/home/me' };
-  for (const { name, env, platform, want } of [
-    { name: 'XDG', env: { ...home, XDG_STATE_HOME: '/s' }, platform: 'linux', want: '/s/runner/sessions' },
-    {
-      name: 'relative',
-      env: { ...home, XDG_STATE_HOME: 's' },
-      platform: 'linux',
-      want: '/home/me/.local/state/runner/sessions',
-    },
-    {
-      name: 'macOS',
-      env: home,
-      platform: 'darwin',
-      want: '/home/me/Library/Application Support/runner/sessions',
-    },
-    { name: 'Windows', env: { LOCALAPPDATA: '/local' }, platform: 'win32', want: '/local/runner/sessions' },
-  ] as const)
-    t.equal(sessionsFolder(env, platform), want, name);
 });

@@ -2,8 +2,8 @@ import { Transform } from 'node:stream';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
-import { userConfigPath } from '../../daemon/config/userConfigPath.ts';
 import { startDaemon } from '../../daemon/handshake.ts';
+import { userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { InitializationOptions } from '../../protocol/initialize.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
@@ -45,7 +45,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     version: '0.0.0-test',
     ...(host === undefined ? {} : { host }),
     ...(pair.sessionsFolder === undefined ? {} : { sessionsFolder: pair.sessionsFolder }),
-    userFile: { path: userConfigPath(env), clientHasSettings: pair.readsUserSettings !== true },
+    userFile: { path: userConfigFile(env), clientHasSettings: pair.readsUserSettings !== true },
     readSecrets: async ({ store }) => secrets.forEach(store.set),
     platform: process.platform,
     env,

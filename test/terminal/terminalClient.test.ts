@@ -16,7 +16,7 @@ import { columnsOf } from '../../client/terminal/columns.ts';
 import { parseCommandLine } from '../../client/terminal/commandLine.ts';
 import { createControlFilter } from '../../client/terminal/controlCharacters.ts';
 import type { Daemon } from '../../client/terminal/daemon.ts';
-import { appendHistory, readHistory } from '../../client/terminal/history.ts';
+import { appendHistory, formerHistoryPath, historyPath, readHistory } from '../../client/terminal/history.ts';
 import { createMarkdownRenderer } from '../../client/terminal/markdown.ts';
 import { modelsTable } from '../../client/terminal/models.ts';
 import { nearest } from '../../client/terminal/nearest.ts';
@@ -786,6 +786,20 @@ t.test('history is private, bounded and in order', async (t) => {
   appendHistory(join(path, 'below', 'a-file'), 'x');
   appendHistory('/proc/1/none/deep/history', 'x');
   t.pass('a folder that cannot be written is no failure');
+});
+
+t.test('a history of an earlier version moves to where the conversations are', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { HOME: folder };
+  const [path, former] = [historyPath(env, 'darwin'), formerHistoryPath(env)];
+  appendHistory(former, 'an old line');
+  t.strictSame(readHistory(path, former), ['an old line']);
+  appendHistory(path, 'a new line');
+  t.strictSame(readHistory(path, former), ['a new line', 'an old line']);
+  t.strictSame(readHistory(former), [], 'it has moved');
+  appendHistory(former, 'of an earlier version that still runs');
+  t.strictSame(readHistory(path, former), ['a new line', 'an old line'], 'what is there is not replaced');
 });
 
 t.test('a history that grows takes bounded room and loses nothing that can be recalled', async (t) => {

@@ -1,0 +1,40 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The file with the user's own configuration: `runner/config.json` in `$XDG_CONFIG_HOME`, or else in `~/.config`, on
+ * every system.
+ */
+export function userConfigFile(env: Environment): string {
+  return join(absolute(env['XDG_CONFIG_HOME']) ?? join(homeOf(env), '.config'), 'runner', 'config.json');
+}
+
+/** The folder for what the user's programs remember: conversations, the history, the models that were chosen last. */
+export function stateFolder(env: Environment, platform: NodeJS.Platform): string {
+  return join(absolute(env['XDG_STATE_HOME']) ?? usualStateHome(env, platform), 'runner');
+}
+
+function usualStateHome(env: Environment, platform: NodeJS.Platform): string {
+  if (platform === 'win32') return absolute(env['LOCALAPPDATA']) ?? join(homedir(), 'AppData', 'Local');
+  if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support');
+  return join(homeOf(env), '.local', 'state');
+}
+
+/** The folder for what can be made again; undefined where the system has none, or the user no home. */
+export function cacheFolder(env: Environment, platform: NodeJS.Platform): string | undefined {
+  const [home, local] = [absolute(env['HOME']), absolute(env['LOCALAPPDATA'])];
+  if (platform === 'win32') return local && join(local, 'runner', 'Cache');
+  const folder = absolute(env['XDG_CACHE_HOME']) ?? (home && join(home, '.cache'));
+  return folder && join(folder, 'runner');
+}
+
+/** A relative path does not count (https://specifications.freedesktop.org/basedir-spec). */
+function absolute(path = ''): string | undefined {
+  return isAbsolute(path) ? path : undefined;
+}
+
+function homeOf(env: Environment): string {
+  return env['HOME'] || homedir();
+}
