@@ -1,3 +1,4 @@
+import { unavailable } from './errors.ts';
 import { HttpProblem } from './problem.ts';
 
 export interface OpenCountOptions {
@@ -22,9 +23,12 @@ export class OpenCount {
     const { what, mostOfOne, mostOfAll } = this.#options;
     const count = this.#open.get(caller) ?? 0;
     if (count >= mostOfOne)
-      throw tooMany(429, `One token can have at most ${mostOfOne} ${what} at once. End one of the others.`);
-    if (this.#all >= mostOfAll)
-      throw tooMany(503, `Too many ${what} are in progress. Try again in a moment.`);
+      throw new HttpProblem(
+        429,
+        `One token can have at most ${mostOfOne} ${what} at once. End one of the others.`,
+        { headers: { 'retry-after': '5' } },
+      );
+    if (this.#all >= mostOfAll) throw unavailable(`Too many ${what} are in progress. Try again in a moment.`);
     this.#open.set(caller, count + 1);
     this.#all += 1;
     return () => this.#remove(caller);
@@ -36,8 +40,4 @@ export class OpenCount {
     else this.#open.delete(caller);
     this.#all -= 1;
   }
-}
-
-function tooMany(status: number, detail: string): HttpProblem {
-  return new HttpProblem(status, detail, { headers: { 'retry-after': '5' } });
 }

@@ -54,6 +54,7 @@ async function main(): Promise<void> {
   setMaxListeners(0, end.signal);
   const loops = [
     ...honestWork(service, token).map((work) => repeat(() => measured(work), end.signal)),
+    repeat(() => listen(service, token, end.signal), end.signal),
     ...strangers(service, other).map((one) => repeat(() => stay(service, one, end.signal), end.signal)),
   ];
   for (let minute = 1; minute <= minutes; minute++) {
@@ -83,10 +84,7 @@ let asked = 0;
 
 function honestWork(service: DocsService, token: string): readonly Work[] {
   const get = (name: string, path: () => string) => ({ name, ask: () => service.get(path(), token) });
-  const message = (query: string) => ({
-    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-    params: { name: 'search_docs', arguments: { query } },
-  });
+  const search = (query: string) => ({ name: 'search_docs', arguments: { query } });
   return [
     get('a list', () => '/api/v1/docs'),
     get('a search', () => `/api/v1/docs?q=number${asked++ % 200}`),
@@ -94,18 +92,57 @@ function honestWork(service: DocsService, token: string): readonly Work[] {
     get('a whole book', () => book),
     {
       name: 'a search by MCP',
-      ask: () =>
-        fetch(`${service.origin}/mcp`, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            accept: 'application/json, text/event-stream',
-            authorization: `Bearer ${token}`,
-          },
-          body: JSON.stringify(message(`number${asked++ % 200}`)),
-        }),
+      ask: () => post(service, token, { method: 'tools/call', params: search(`number${asked++ % 200}`) }),
     },
   ];
+}
+
+interface Message {
+  readonly method: string;
+  readonly params: object;
+}
+
+function post(
+  { origin }: DocsService,
+  token: string,
+  { method, params }: Message,
+  more: RequestInit = {},
+): Promise<Response> {
+  return fetch(`${origin}/mcp`, {
+    ...{ method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) },
+    ...more,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token}`,
+      ...more.headers,
+    },
+  });
+}
+
+const revision = '2026-07-28';
+/** Milliseconds: a little less than the service lets an agent listen. */
+const longListening = 590_000;
+
+/** An agent that listens for changes, while there are none. */
+async function listen(service: DocsService, token: string, end: AbortSignal): Promise<void> {
+  const method = 'subscriptions/listen';
+  const params = {
+    notifications: { resourcesListChanged: true },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': revision,
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': { name: 'soak', version: '1.0.0' },
+    },
+  };
+  const headers = { 'mcp-protocol-version': revision, 'mcp-method': method };
+  const from = performance.now();
+  const ending = await post(service, token, { method, params }, { headers, signal: end })
+    .then(async (answer) => `${answer.status} ${(await answer.text()).slice(-200)}`)
+    .catch((error: Error) => error.message);
+  if (end.aborted || performance.now() - from > longListening) return;
+  count(errors, `a stream of events ended: ${ending}`);
+  await wait(1_000);
 }
 
 /** Milliseconds of each honest answer, from the request to its last byte. */
@@ -118,7 +155,9 @@ async function measured({ name, ask }: Work): Promise<void> {
     const answer = await ask();
     await answer.arrayBuffer();
     if (!answer.ok) throw new Error(`status ${answer.status}`);
-    times.set(name, [...(times.get(name) ?? []), performance.now() - from]);
+    const all = times.get(name) ?? [];
+    all.push(performance.now() - from);
+    times.set(name, all);
   } catch (error) {
     const { message, cause } = error as Error;
     count(errors, `${name}: ${message}${cause instanceof Error ? `, ${cause.message}` : ''}`);

@@ -171,6 +171,21 @@ t.test('the table of flags has every flag as it is, and no other', async (t) => 
   );
 });
 
+t.test('the table of limits has the defaults of the flags', async (t) => {
+  const { limits } = parseServeConfig(parseOptions(serveOptions, [], {}).values, {});
+  const defaults = {
+    'limit-requests': limits.requests,
+    'limit-renders': limits.renders,
+    'limit-auth-failures': limits.authFailures,
+  };
+  const rows = tableBelow('| what | limit | beyond it |');
+  for (const [flag, usual] of Object.entries(defaults)) {
+    const named = rows.map(([, limit = '']) => plain(limit)).filter((limit) => limit.endsWith(`--${flag}`));
+    t.ok(named.length > 0, flag);
+    for (const limit of named) t.ok(limit.startsWith(`${usual} a minute`), limit);
+  }
+});
+
 t.test('runner-docs is called nowhere with a command or a flag that it does not have', async (t) => {
   const files = readdirSync(hosting);
   const texts = [page, readFileSync('README.md', 'utf8'), ...files.map(fileOf)];

@@ -16,8 +16,8 @@ export interface RegisterRouteOptions {
 const limit = 10;
 
 /**
- * Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. So what a
- * stranger can fill is one row, which makes room for later ones.
+ * Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. A
+ * registration costs one row, for which the oldest makes room.
  */
 export function createRegisterRoute({ clients, now }: RegisterRouteOptions): FastifyPluginAsync {
   const registrations = new RateLimiter(limit, now);
