@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isLoopbackHost } from '../protocol/base/loopback.ts';
 import { UsageError } from './usageError.ts';
 
 /** The address that readers use, and its parts. */
@@ -26,12 +26,6 @@ export function parseBaseUrl(text: string): BaseUrl {
       `--base-url must begin with https:// if others can reach it. Put a proxy with a certificate in front, and write "https://${url.host}".`,
     );
   return { origin: url.origin, host: url.host, isLoopback };
-}
-
-/** Whether a host name, without a port, is this machine: `localhost`, 127.0.0.0/8 or `::1`. */
-export function isLoopbackHost(hostname: string): boolean {
-  const host = hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 const highestPort = 65_535;

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isLoopbackHost } from '../protocol/base/loopback.ts';
 import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
-import { type BaseUrl, isLoopbackHost, parseBaseUrl } from './baseUrl.ts';
+import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
 import { type OptionSpecs, type OptionValues, parseNumber } from './options.ts';
 import { parseNetwork } from './trustedProxies.ts';
 import { UsageError } from './usageError.ts';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../protocol/address.ts';
+import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { Attachment, Message, Notice } from '../../protocol/chat.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import { type FindPrivacy, type Privacy, tryPathOf } from '../privateFiles.ts';

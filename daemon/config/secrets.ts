@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { isLoopback } from '../../protocol/address.ts';
+import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { SecretLine } from '../../protocol/secrets.ts';
 import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
 import { createEmitter, type Event } from '../event.ts';

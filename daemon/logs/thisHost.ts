@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { isLoopback } from '../../protocol/address.ts';
+import { isLoopback } from '../../protocol/base/loopback.ts';
 
 export interface ThisHost {
   /** Every address of this machine, as the operating system writes them. */

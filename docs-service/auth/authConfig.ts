@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isLoopbackHost } from '../baseUrl.ts';
+import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import type { OptionSpecs, OptionValues } from '../options.ts';
 import { UsageError } from '../usageError.ts';
 import { parseProfileUrl } from './profileUrl.ts';

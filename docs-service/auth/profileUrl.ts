@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isLoopbackHost } from '../baseUrl.ts';
+import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { UsageError } from '../usageError.ts';
 
 /** A profile URL from a flag, in the form in which profile URLs are compared. Throws UsageError. */

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../baseUrl.ts';
+import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { type Answer, ask, type Fetch } from './ask.ts';
 import { tryBearerChallenge } from './challenge.ts';
 

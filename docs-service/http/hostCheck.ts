@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { type BaseUrl, isLoopbackHost, tryHostname } from '../baseUrl.ts';
+import { isLoopbackHost } from '../../protocol/base/loopback.ts';
+import { type BaseUrl, tryHostname } from '../baseUrl.ts';
 import { pathOf } from './errors.ts';
 import { HttpProblem } from './problem.ts';
 

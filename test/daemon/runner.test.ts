@@ -26,7 +26,8 @@ import {
   parseVersion,
   parseWorkLine,
 } from '../../daemon/runner/wire.ts';
-import { isLoopback, parseAddress } from '../../protocol/address.ts';
+import { parseAddress } from '../../protocol/address.ts';
+import { isLoopback } from '../../protocol/base/loopback.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';

@@ -147,6 +147,8 @@ t.test('connect refuses what it does not know', async (t) => {
     stderr: /the agents are claude, cursor, vscode/,
   });
   t.match(await runDocs(['connect']), { code: 2, stdout: '' });
+  const below = await runDocs(['connect', 'codex', '--base-url', 'http://docs.localhost:4000']);
+  t.match(below.stdout, 'http://docs.localhost:4000/mcp', 'a name below localhost is this machine');
   const http = await runDocs(['connect', 'codex', '--base-url', 'http://docs.example.org']);
   t.match(http, { code: 2, stdout: '', stderr: /must begin with https/ });
 });

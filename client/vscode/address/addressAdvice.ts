@@ -1,4 +1,5 @@
-import { isLoopback, parseAddress } from '../../../protocol/address.ts';
+import { parseAddress } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 
 /** What is said of an address while it is typed. */
 export type AddressAdvice =

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isLoopback } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 import type { RunnerOptions } from '../../../protocol/initialize.ts';
 import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 
 /** Where a document service answers, according to `runner.docsUrl`. */
 export type DocsAddress =

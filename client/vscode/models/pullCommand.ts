@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import * as vscode from 'vscode';
-import { isLoopback } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { defaultServerName } from '../../../protocol/initialize.ts';
 import { libraryRequest, listModelsRequest, pullModelRequest } from '../../../protocol/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';

@@ -1,5 +1,5 @@
 import { OAuthError, refreshAuthorization } from '@modelcontextprotocol/client';
-import { isLoopback } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { codeOf, loginFailure } from './loginFailure.ts';
 import type { KeptLogin, LoginStore } from './loginStore.ts';

@@ -6,7 +6,7 @@ import {
   extractWWWAuthenticateParams,
   type FetchLike,
 } from '@modelcontextprotocol/client';
-import { isLoopback } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { withTimeLimit } from '../../abort.ts';
 import { RunnerError } from '../../errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as openHttp } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { isLoopback } from '../../../protocol/address.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
 import {
   arePublic,
   createDnsLookup,
