@@ -9,8 +9,6 @@ export interface Shelf {
   readonly problems: readonly ContentProblem[];
 }
 
-type Lookup = Pick<DocumentIndex, 'metadataOf' | 'slugsNamed'>;
-
 type Outcome = ParsedCollection | { readonly problem: string };
 
 /** The files of `collections/`. There are few, and an unchanged file is not read again. */
@@ -22,27 +20,27 @@ export class CollectionShelf {
     this.#folder = folder;
   }
 
-  async load(index: Lookup): Promise<Shelf> {
+  async load(index: Pick<DocumentIndex, 'metadataOf' | 'slugsNamed'>): Promise<Shelf> {
     const listing = await this.#folder.list('collections');
     const files = (listing?.files ?? []).filter(({ path }) => isCollection(path)).sort(byPath);
     for (const path of this.#read.keys())
       if (!files.some((file) => file.path === path)) this.#read.delete(path);
     const problems: ContentProblem[] = [];
     const collections = new Map<string, CollectionDefinition>();
-    for (const found of files) {
-      const outcome = await this.#outcomeOf(found);
-      if (outcome.problem !== null) problems.push({ path: found.path, message: outcome.problem });
+    for (const file of files) {
+      const outcome = await this.#outcomeOf(file);
+      if (outcome.problem !== null) problems.push({ path: file.path, message: outcome.problem });
       if (!('collection' in outcome)) continue;
       const { collection } = outcome;
       if (collections.has(collection.name))
         problems.push({
-          path: found.path,
+          path: file.path,
           message: `Another file has the name "${collection.name}" already.`,
         });
       else {
-        const settled = await withSlugs(collection, index);
-        collections.set(collection.name, settled);
-        problems.push(...(await namedInVain(found.path, settled, index)));
+        const found = await lookUp(file.path, collection, index);
+        collections.set(collection.name, found.collection);
+        problems.push(...found.problems);
       }
     }
     return { collections: [...collections.values()], problems };
@@ -69,35 +67,31 @@ function tryParse(path: string, bytes: Uint8Array): Outcome {
   }
 }
 
-/** Names the documents by their slugs if the file names them by other addresses that lead to them. */
-async function withSlugs(collection: CollectionDefinition, index: Lookup): Promise<CollectionDefinition> {
-  const { docs } = collection;
-  if (!('length' in docs)) return collection;
-  const there = new Set((await index.metadataOf(docs)).map(({ slug }) => slug));
-  const missing = docs.filter((name) => !there.has(name));
-  if (missing.length === 0) return collection;
-  const named = await index.slugsNamed(missing, { drafts: false });
-  return { ...collection, docs: docs.map((name) => named.get(name) ?? name) };
-}
-
 /** At most this many slugs are named in a problem. */
 const named = 10;
 
-async function namedInVain(
+/** The collection with the slug of each document that its file calls by another name, and what it lists in vain. */
+async function lookUp(
   path: string,
-  { docs, name }: CollectionDefinition,
-  index: Lookup,
-): Promise<readonly ContentProblem[]> {
-  if (!('length' in docs)) return [];
+  collection: CollectionDefinition,
+  index: Pick<DocumentIndex, 'metadataOf' | 'slugsNamed'>,
+): Promise<{ readonly collection: CollectionDefinition; readonly problems: readonly ContentProblem[] }> {
+  const { docs, name } = collection;
+  if (!('length' in docs)) return { collection, problems: [] };
   const there = new Map((await index.metadataOf(docs)).map((document) => [document.slug, document]));
-  const missing = docs.filter((slug) => !there.has(slug));
+  const others = docs.filter((slug) => !there.has(slug));
+  const slugs = others.length === 0 ? undefined : await index.slugsNamed(others, { drafts: false });
+  const missing = others.filter((slug) => !slugs?.has(slug));
   const drafts = docs.filter((slug) => there.get(slug)?.draft);
-  const sentence = (slugs: readonly string[], what: string) =>
-    slugs.length === 0 ? [] : [{ path, message: `The collection "${name}" names ${what}: ${some(slugs)}.` }];
-  return [
-    ...sentence(missing, 'documents that do not exist'),
-    ...sentence(drafts, 'drafts, which are left out'),
-  ];
+  const sentence = (wrong: readonly string[], what: string) =>
+    wrong.length === 0 ? [] : [{ path, message: `The collection "${name}" names ${what}: ${some(wrong)}.` }];
+  return {
+    collection: { ...collection, docs: docs.map((slug) => slugs?.get(slug) ?? slug) },
+    problems: [
+      ...sentence(missing, 'documents that do not exist'),
+      ...sentence(drafts, 'drafts, which are left out'),
+    ],
+  };
 }
 
 function some(slugs: readonly string[]): string {

@@ -4,7 +4,9 @@ import { trySlug } from './slug.ts';
 
 /** What a file is called in addresses if its front matter does not say. */
 export interface PathSlugs {
-  /** From its name, or, if it is the page of a folder, from the name of that folder. */
+  /** From its name alone. */
+  readonly own: string;
+  /** The same, or, if it is the page of a folder, from the name of that folder. */
   readonly short: string;
   /** With all its folders in front. Few files have the same one. */
   readonly long: string;
@@ -17,7 +19,7 @@ export function tryPathSlugs(path: string): PathSlugs | undefined {
   if (own === undefined) return undefined;
   const long = joined([...names.slice(0, -1).flatMap((folder) => trySlug(folder) ?? []), own]);
   const short = tryFolderPageRank(path) === undefined ? own : trySlug(names.at(-2) ?? 'readme');
-  return { short: short ?? long, long };
+  return { own, short: short ?? long, long };
 }
 
 /** A slug has at most this many characters. */

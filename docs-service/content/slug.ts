@@ -16,8 +16,8 @@ export function trySlug(text: string): string | undefined {
   const parts = text
     .normalize('NFKC')
     .toLowerCase()
-    .split(/[^\p{Ll}\p{Lo}\p{M}\p{N}]+/u)
-    .filter(Boolean);
-  const slug = [...parts.join('-')].slice(0, 100).join('').replace(/-$/, '');
+    .split(/[^\p{Ll}\p{Lo}\p{M}\p{N}]+/u);
+  const whole = parts.filter(Boolean).join('-');
+  const slug = whole.length <= 100 ? whole : [...whole].slice(0, 100).join('').replace(/-$/, '');
   return isSlug(slug) ? slug : undefined;
 }

@@ -34,8 +34,8 @@ export class SlugRegister {
   readonly #gone = new Map<string, SlugRecord>();
   /** Their paths by slug. */
   readonly #gonePaths = new Map<string, string>();
-  /** How many files that are there have this short or this long form. */
-  readonly #forms = { short: new Map<string, number>(), long: new Map<string, number>() };
+  /** Counted when the first new file needs a slug, because a restart seldom brings one. */
+  #forms: Forms | undefined;
   /** Slugs of files that have disappeared since the last `settle`: a new file may be the same one, moved. */
   readonly #left = new Set<string>();
   /** Slugs that must be written or, if undefined, removed. */
@@ -122,9 +122,10 @@ export class SlugRegister {
   }
 
   #firstFree(path: string, { short, long }: PathSlugs, isNamed: (slug: string) => boolean): string {
+    this.#forms ??= this.#countForms();
+    const { short: shorts, long: longs } = this.#forms;
     const has = (slug: string) => isNamed(slug) || this.#paths.has(slug);
-    const isFree = (slug: string) =>
-      !has(slug) && !this.#forms.short.has(slug) && !this.#forms.long.has(slug);
+    const isFree = (slug: string) => !has(slug) && !shorts.has(slug) && !longs.has(slug);
     if (isFree(short) || (this.#left.has(short) && !has(short))) return short;
     if (isFree(long)) return long;
     for (let number = 2; number <= mostNumbered; number++) {
@@ -137,7 +138,7 @@ export class SlugRegister {
   #put(path: string, slug: string): void {
     this.#slugs.set(path, slug);
     this.#paths.set(slug, path);
-    this.#count(path, 1);
+    if (this.#forms !== undefined) count(this.#forms, path, 1);
     this.#forgetGone(path);
     this.#forgetGone(this.#gonePaths.get(slug));
     this.#changed.set(slug, { slug, path, gone: null });
@@ -146,7 +147,7 @@ export class SlugRegister {
   #remove(path: string, slug: string): void {
     this.#slugs.delete(path);
     this.#paths.delete(slug);
-    this.#count(path, -1);
+    if (this.#forms !== undefined) count(this.#forms, path, -1);
     this.#changed.set(slug, undefined);
   }
 
@@ -164,14 +165,25 @@ export class SlugRegister {
     this.#changed.set(record.slug, undefined);
   }
 
-  #count(path: string, change: 1 | -1): void {
-    const forms = tryPathSlugs(path);
-    if (forms === undefined) return;
-    for (const kind of ['short', 'long'] as const) {
-      const counts = this.#forms[kind];
-      const number = (counts.get(forms[kind]) ?? 0) + change;
-      if (number > 0) counts.set(forms[kind], number);
-      else counts.delete(forms[kind]);
-    }
+  #countForms(): Forms {
+    const forms = { short: new Map<string, number>(), long: new Map<string, number>() };
+    for (const path of this.#slugs.keys()) count(forms, path, 1);
+    return forms;
+  }
+}
+
+/** How many files that are there have this short or this long form. */
+interface Forms {
+  readonly short: Map<string, number>;
+  readonly long: Map<string, number>;
+}
+
+function count(forms: Forms, path: string, change: 1 | -1): void {
+  const slugs = tryPathSlugs(path);
+  if (slugs === undefined) return;
+  for (const kind of ['short', 'long'] as const) {
+    const number = (forms[kind].get(slugs[kind]) ?? 0) + change;
+    if (number > 0) forms[kind].set(slugs[kind], number);
+    else forms[kind].delete(slugs[kind]);
   }
 }

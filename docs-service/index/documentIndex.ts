@@ -22,8 +22,9 @@ export interface DocumentIndex {
   /** The slugs of the documents at these paths; without drafts and missing documents. */
   slugsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
-   * The slugs of the documents to which these other names lead: for each name the document that has it as its long form,
-   * or else the one nearest to the content folder that has it as its short form (see `content/pathSlugs.ts`).
+   * The slugs of the documents to which these other names lead (see `content/pathSlugs.ts`): for each name the document
+   * that has it as its long form, or else the one nearest to the content folder that has it as its short form, or else
+   * the first by path whose file has this name.
    */
   slugsNamed(
     names: readonly string[],

@@ -6,7 +6,11 @@ import { mostTags } from './documentTokens.ts';
 export interface DocumentRecord {
   readonly slug: string;
   readonly path: string;
-  /** The forms of the slug that the path gives, by which the document is found too; empty if it gives none. */
+  /**
+   * The forms of the slug that the path gives, by which the document is found too; empty if it gives none. `own` is also
+   * empty if it is the same as `short`.
+   */
+  readonly own: string;
   readonly short: string;
   readonly long: string;
   /** `DocumentMetadata` in JSON. */
@@ -21,10 +25,11 @@ export interface DocumentRecord {
 }
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
-  const { short, long } = tryPathSlugs(path) ?? { short: '', long: '' };
+  const { own, short, long } = tryPathSlugs(path) ?? { own: '', short: '', long: '' };
   return {
     slug: metadata.slug,
     path: storable(path),
+    own: own === short ? '' : own,
     short,
     long,
     metadata: JSON.stringify(metadata),

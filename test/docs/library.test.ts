@@ -278,6 +278,7 @@ t.test('no new file takes an address over', async (t) => {
   await indexer.sync();
   t.strictSame(await slugsByPath(library), { 'b/errors.md': 'errors', 'guides/README.md': 'guides' });
   t.equal(await named('b-errors'), 'errors', 'the long form leads to it too');
+  t.equal(await named('readme'), 'guides', 'and so does the name of its file');
   await writeFiles(content, {
     'errors.md': '# A',
     'guides.md': '# Beside',

@@ -159,6 +159,11 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await t.rejects(index.summary(), { name: 'IndexUnavailable', message: /version/ });
     const newer = open(url);
     t.equal((await newer.summary()).documents, 0);
+    t.match(
+      (await newer.files()).files,
+      [{ path: 'a.md', slug: 'a', namesSlug: false, size: -1 }],
+      'but it knows which file had which slug',
+    );
     await newer.close();
     await index.pool.query(
       'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',

@@ -438,7 +438,9 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       put: [
         at('errors.md', 'errors'),
         at('b/errors.md', 'b-errors'),
-        at('c/README.md', 'readme'),
+        at('c/README.md', 'c'),
+        at('b/deep/README.md', 'deep'),
+        at('x/README.md', 'named-x'),
         at('d/deep/faq.md', 'd-deep-faq'),
         at('z/faq.md', 'z-faq'),
         at('e/faq.md', 'named'),
@@ -447,10 +449,11 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     });
     const named = async (names: readonly string[], drafts = false) =>
       Object.fromEntries(await index.slugsNamed(names, { drafts }));
-    t.strictSame(await named(['c', 'c-readme', 'nothing', '', 'a\0b\ud800']), {
-      c: 'readme',
-      'c-readme': 'readme',
+    t.strictSame(await named(['x', 'c-readme', 'nothing', '', 'a\0b\ud800']), {
+      x: 'named-x',
+      'c-readme': 'c',
     });
+    t.strictSame(await named(['readme']), { readme: 'deep' }, 'the first by path whose file has the name');
     t.strictSame(
       await named(['faq', 'e-faq', 'a-faq']),
       { faq: 'named', 'e-faq': 'named' },

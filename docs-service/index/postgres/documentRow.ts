@@ -9,6 +9,7 @@ export const documentColumns: Readonly<Record<string, string>> = {
   slug: 'text',
   reversed: 'text',
   path: 'text',
+  own: 'text',
   short: 'text',
   long: 'text',
   draft: 'boolean',
@@ -22,11 +23,12 @@ export const documentColumns: Readonly<Record<string, string>> = {
 };
 
 export function documentToRow(document: Document, tokens: DocumentTokens): readonly (string | boolean)[] {
-  const { slug, path, short, long, draft, metadata, body, type, tags } = documentToRecord(document);
+  const { slug, path, own, short, long, draft, metadata, body, type, tags } = documentToRecord(document);
   return [
     slug,
     reversed(slug),
     path,
+    own,
     short,
     long,
     draft,

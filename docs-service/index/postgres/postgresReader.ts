@@ -74,8 +74,11 @@ export async function slugsNamed(
 ): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ name: string; slug: string }>(
     `SELECT name, slug FROM unnest($1::text[]) AS asked (name) CROSS JOIN LATERAL (
-       SELECT slug FROM docs_documents WHERE (long = name OR short = name) AND draft <= $2
-       ORDER BY long <> name, length(path) - length(replace(path, '/', '')), path COLLATE "C" LIMIT 1
+       SELECT slug FROM docs_documents
+       WHERE (long = name OR short = name OR (own = name AND own <> '')) AND draft <= $2
+       ORDER BY long <> name, short <> name,
+         CASE WHEN short = name THEN length(path) - length(replace(path, '/', '')) END, path COLLATE "C"
+       LIMIT 1
      ) AS found`,
     [names.map(storable), drafts],
   );

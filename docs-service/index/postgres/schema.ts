@@ -3,7 +3,7 @@ import { analyserRules } from '../analyser.ts';
 import { inTransaction } from './connection.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `4 ${analyserRules}`;
+export const schemaVersion = `5 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -62,6 +62,8 @@ CREATE TABLE docs_documents (
   slug text COLLATE "C" PRIMARY KEY,
   reversed text COLLATE "C" NOT NULL,
   path text NOT NULL,
+  -- Empty if it is the same as the short form.
+  own text NOT NULL,
   short text NOT NULL,
   long text NOT NULL,
   draft boolean NOT NULL,
@@ -81,6 +83,7 @@ ALTER TABLE docs_documents ALTER title_words SET STORAGE EXTERNAL, ALTER heading
 CREATE INDEX ON docs_documents (reversed);
 -- A path may be longer than an entry of a tree.
 CREATE INDEX ON docs_documents USING hash (path);
+CREATE INDEX ON docs_documents (own) WHERE own <> '';
 CREATE INDEX ON docs_documents USING hash (short);
 CREATE INDEX ON docs_documents USING hash (long);
 CREATE INDEX ON docs_documents USING gin (words);

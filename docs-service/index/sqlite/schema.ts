@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 4;
+const schemaVersion = 5;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -82,11 +82,14 @@ CREATE TABLE documents (
   slug TEXT NOT NULL UNIQUE,
   reversed TEXT NOT NULL,
   path TEXT NOT NULL,
+  -- Empty if it is the same as the short form.
+  own TEXT NOT NULL,
   short TEXT NOT NULL,
   long TEXT NOT NULL,
   draft INTEGER NOT NULL,
   metadata TEXT NOT NULL
 );
+CREATE INDEX documents_own ON documents (own) WHERE own <> '';
 CREATE INDEX documents_short ON documents (short);
 CREATE INDEX documents_long ON documents (long);
 CREATE INDEX documents_reversed ON documents (reversed);

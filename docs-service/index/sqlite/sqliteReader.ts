@@ -53,8 +53,9 @@ function createDocumentReader(database: Database) {
     'SELECT slug FROM documents WHERE path = ? AND NOT draft',
   );
   const byName = database.prepare<{ slug: string }>(
-    `SELECT slug FROM documents WHERE (long = ?1 OR short = ?1) AND draft <= ?2
-     ORDER BY long <> ?1, length(path) - length(replace(path, '/', '')), path LIMIT 1`,
+    `SELECT slug FROM documents WHERE (long = ?1 OR short = ?1 OR (own = ?1 AND own <> '')) AND draft <= ?2
+     ORDER BY long <> ?1, short <> ?1, CASE WHEN short = ?1 THEN length(path) - length(replace(path, '/', '')) END, path
+     LIMIT 1`,
   );
   const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
   const from = database.prepare<{ slug: string }>(

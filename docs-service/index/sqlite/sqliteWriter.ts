@@ -77,7 +77,7 @@ function createDocumentTables(database: Database) {
   const sample = createSampleTable(database);
   const remove = removal(database);
   const insert = database.prepare(
-    'INSERT INTO documents (key, label, slug, reversed, path, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO documents (key, label, slug, reversed, path, own, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
   const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
@@ -95,8 +95,8 @@ function createDocumentTables(database: Database) {
     record: DocumentRecord,
     { key, label }: { readonly key: number; readonly label: number },
   ) => {
-    const { slug, path, short, long, metadata, body, draft } = record;
-    insert.run(key, label, slug, reversed(slug), path, short, long, Number(draft), metadata);
+    const { slug, path, own, short, long, metadata, body, draft } = record;
+    insert.run(key, label, slug, reversed(slug), path, own, short, long, Number(draft), metadata);
     insertBody.run(key, body);
     const tokens = tokensOf(record);
     words.add(label, record, tokens);
