@@ -11,7 +11,7 @@ import { RemoteVerifier } from './auth/remoteVerifier.ts';
 import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
-import { type ContentProblem, type ContentWarning, toSentence } from './content/document.ts';
+import { type ContentProblem, type ContentWarning, countWarnings, toSentence } from './content/document.ts';
 import { Library } from './content/library.ts';
 import { LibraryIndexer } from './content/libraryIndexer.ts';
 import { count } from './count.ts';
@@ -225,7 +225,7 @@ function createTurn({ config, surroundings, stores, folder, logger }: Parts): Wr
   const onProblem = (problem: ContentProblem) => logger.warn(toSentence(problem));
   const onWarnings = (warnings: readonly ContentWarning[]) => {
     for (const warning of warnings.slice(0, mostLogged)) logger.warn(toSentence(warning));
-    const more = warnings.length - mostLogged;
+    const more = countWarnings(warnings) - countWarnings(warnings.slice(0, mostLogged));
     if (more > 0)
       logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
   };
@@ -262,7 +262,7 @@ async function report(index: DocumentIndex, log: Log): Promise<void> {
   const { documents, problems, warnings } = summary;
   const found = [
     ...(problems.length === 0 ? [] : [count(problems.length, 'problem')]),
-    ...(warnings.length === 0 ? [] : [count(warnings.length, 'warning')]),
+    ...(warnings.length === 0 ? [] : [count(countWarnings(warnings), 'warning')]),
   ].join(' and ');
   const named = found === '' ? '' : `, and ${found}, which "runner-docs doctor" names`;
   log.info(`The library has ${count(documents, 'document')}${named}.`);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { showLine } from '../../protocol/controlCharacters.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
-import { toSentence } from '../content/document.ts';
+import { countWarnings, toSentence } from '../content/document.ts';
 import type { LibraryIndexer } from '../content/libraryIndexer.ts';
 import { count } from '../count.ts';
 import { openDataFolder } from '../dataFolder.ts';
@@ -41,7 +41,7 @@ export const indexCommand = defineCommand({
       const { documents, problems, warnings } = await index.summary();
       for (const problem of problems) note(`${showLine(toSentence(problem))}\n`);
       for (const warning of warnings) note(`warning: ${showLine(toSentence(warning))}\n`);
-      const warned = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`;
+      const warned = warnings.length === 0 ? '' : `, ${count(countWarnings(warnings), 'warning')}`;
       print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}${warned}\n`);
       if (unsettled.length === 0) return 0;
       const folders = unsettled.map((path) => showLine(path) || '.').join(', ');

@@ -21,6 +21,8 @@ export interface FoundFolder {
   /** The folder has no entries at all, not even files that are no content. */
   readonly isEmpty: boolean;
   readonly files: readonly FoundFile[];
+  /** The names of all other files, and of links. */
+  readonly others: readonly string[];
   /** Its subfolders, as paths from the content folder. */
   readonly folders: readonly string[];
   readonly problems: readonly ContentProblem[];
@@ -59,6 +61,7 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
     return {
       isEmpty: false,
       files: [],
+      others: [],
       folders: [],
       problems: [{ path: folder || '.', message: `The folder cannot be read: ${entries}` }],
     };
@@ -77,6 +80,9 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
   );
   return {
     isEmpty: entries.length === 0,
+    others: visible
+      .filter((entry) => !entry.isDirectory() && !isDocument(entry.name))
+      .map(({ name }) => name),
     files: looked.filter((one) => one !== undefined && 'size' in one),
     problems: looked.filter((one) => one !== undefined && 'message' in one),
     folders: visible.filter((entry) => entry.isDirectory()).map(pathOf),
@@ -89,7 +95,11 @@ export function byPath(a: FoundFile, b: FoundFile): number {
 
 /** Markdown anywhere, and the YAML files of `collections/` at the top. */
 function isContent(path: string): boolean {
-  return /\.(md|markdown)$/i.test(path) || isCollection(path);
+  return isDocument(path) || isCollection(path);
+}
+
+function isDocument(path: string): boolean {
+  return /\.(md|markdown)$/i.test(path);
 }
 
 export function isCollection(path: string): boolean {

@@ -42,6 +42,12 @@ export interface ContentProblem {
 export interface ContentWarning extends ContentProblem {
   /** Counted from 1, the first line of the file. */
   readonly line: number;
+  /** How many warnings it stands for, if more than one. */
+  readonly count?: number;
+}
+
+export function countWarnings(warnings: readonly ContentWarning[]): number {
+  return warnings.reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
 /** As it is printed and logged. */

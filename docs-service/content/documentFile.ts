@@ -10,6 +10,7 @@ import { parseFrontMatter } from './frontMatter.ts';
 import { tryPathSlugs } from './pathSlugs.ts';
 import { trySlug } from './slug.ts';
 import { readDate } from './writtenDate.ts';
+import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
 import { readDraft, type WrittenValue } from './writtenValue.ts';
 
 /** In characters: a later heading is not the title. */
@@ -23,11 +24,12 @@ export interface ParsedDocument {
   /** Why something was left out, or why the document is a draft; it is served nevertheless. */
   readonly problem: string | null;
   readonly warnings: readonly FileWarning[];
+  readonly links: FileLinks;
 }
 
 /** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError. */
 export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocument {
-  const { values, body, lineOf } = parseFrontMatter(decodeUtf8(bytes));
+  const { values, body, bodyLine, lineOf } = parseFrontMatter(decodeUtf8(bytes));
   const { cover: writtenCover, date, updated, draft, ...written } = values;
   const fields = parseFields(frontMatter, written);
   const cover = contentPath.nullish().safeParse(writtenCover);
@@ -57,6 +59,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
       unclear && `${unclear} Until then the document is a draft.`,
     ]),
     warnings: warningsOf(read, lineOf),
+    links: findWrittenLinks(path, body, bodyLine),
   };
 }
 

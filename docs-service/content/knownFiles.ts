@@ -84,6 +84,10 @@ export class KnownFiles {
     return [...(this.#folders.get(folder)?.values() ?? [])];
   }
 
+  *files(): Generator<IndexedFile> {
+    for (const files of this.#folders.values()) yield* files.values();
+  }
+
   folders(): readonly string[] {
     return [...this.#folders.keys()];
   }

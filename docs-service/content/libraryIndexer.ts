@@ -8,6 +8,7 @@ import { type Comparison, compareFolders, type FolderView, hasUnsettled } from '
 import { type FolderScan, scanFolders } from './folderScan.ts';
 import { tryReadFile } from './indexedFile.ts';
 import { KnownFiles } from './knownFiles.ts';
+import { LibraryLinks } from './libraryLinks.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
 export interface LibraryIndexerOptions {
@@ -52,6 +53,7 @@ export class LibraryIndexer {
   readonly #known = new KnownFiles();
   readonly #register: SlugRegister;
   readonly #shelf: CollectionShelf;
+  readonly #links = new LibraryLinks();
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
   /** The path that is served for each slug. */
   readonly #served = new Map<string, string>();
@@ -93,6 +95,7 @@ export class LibraryIndexer {
     const { birth, whole, files } = await this.#options.index.files();
     for (const file of files) this.#known.put(this.#isNamedAsRecorded(file) ? file : { ...file, size: -1 });
     for (const slug of this.#known.slugs()) this.#served.set(slug, this.#known.winner(slug) ?? '');
+    this.#links.recall((await this.#options.index.summary()).warnings);
     this.#birth = birth;
     this.#whole = whole;
     this.#ahead = false;
@@ -141,6 +144,8 @@ export class LibraryIndexer {
     }
     await this.#register.write();
     this.#register.settle();
+    this.#links.note(scan, changed.length + gone.length > 0);
+    await this.#applyLinks(signal);
     await this.#applyShelf();
     this.#ahead = false;
     this.#sayWarnings();
@@ -278,6 +283,13 @@ export class LibraryIndexer {
       }
     }
     return changed;
+  }
+
+  async #applyLinks(signal?: AbortSignal): Promise<void> {
+    const report = await this.#links.tryReport(this.#known, signal);
+    if (report === undefined) return;
+    await this.#options.index.apply({ birth: this.#birth, linkWarnings: report.warnings });
+    this.#newWarnings.push(...report.added);
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */

@@ -1,6 +1,6 @@
 import type { Document } from '../content/document.ts';
+import { type InsideTarget, resolveLink } from '../content/links.ts';
 import { LruCache } from '../lruCache.ts';
-import { resolveLink } from './markdown/links.ts';
 import { Unrenderable } from './renderJob.ts';
 
 /** What a document may link to or show, as paths from the content folder. */
@@ -20,8 +20,12 @@ const mostFiles = 2_000;
  */
 const patterns = [
   /\]\([ \t\n]{0,10}<?([^)\s>]{1,2048})/g,
+  /\]\([ \t\n]{0,10}([^()\s<>]{0,2048}\([^()\s<>]{0,2048}\)[^()\s<>]{0,2048})/g,
+  /\]\([ \t\n]{0,10}<([^<>\n]{1,2048})>/g,
+  /^ {0,3}\[[^\]\n]{1,999}\]:[ \t\n]{0,10}<([^<>\n]{1,2048})>/gm,
   /^ {0,3}\[[^\]\n]{1,999}\]:[ \t\n]{0,10}<?([^\s>]{1,2048})/gm,
   /\b(?:src|href)=["']?([^"'\s>]{1,2048})/gi,
+  /\b(?:src|href)=["']([^"'<>\n]{1,2048})["']/gi,
 ];
 
 /** The number of documents whose references are cached. */
@@ -44,28 +48,32 @@ export function createReferenceFinder(): (document: Document) => References {
 
 /** Finds, in one pass and without parsing the Markdown, what the rendering of a document can depend on. */
 function findReferences(body: string, path: string): References | Unrenderable {
-  const documents = new Set<string>();
-  const assets = new Set<string>();
+  const targets = new Map<string, InsideTarget>();
   for (const href of hrefs(body)) {
     const target = resolveLink(href, path);
-    if (target.kind === 'document') documents.add(target.path);
-    else if (target.kind === 'asset') assets.add(target.path);
-    if (documents.size + assets.size > mostFiles) {
+    if (target.kind === 'inside') targets.set(`${target.path} ${target.documents.length}`, target);
+    if (targets.size > mostFiles) {
       return new Unrenderable(
         `The document refers to more than ${mostFiles.toLocaleString('en')} files. Split it into several documents.`,
       );
     }
   }
-  return { documents: [...documents].sort(), assets: [...assets].sort() };
+  const inside = [...targets.values()];
+  const documents = new Set(inside.flatMap((target) => target.documents));
+  const assets = inside.map((target) => target.path).filter((path) => path !== '' && !documents.has(path));
+  return { documents: [...documents].sort(), assets: assets.sort() };
 }
 
-/** Each address once, as the author wrote it. */
+/** Marked leaves out the backslash before a sign. */
+const escapes = /\\([!-/:-@[-`{-~])/g;
+
+/** Each address once, as Marked returns it. */
 function hrefs(body: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const pattern of patterns) {
     let matches = 0;
     for (const [, href = ''] of body.matchAll(pattern)) {
-      found.add(href);
+      found.add(href.includes('\\') ? href.replace(escapes, '$1') : href);
       if (++matches === most) break;
     }
   }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { countWarnings } from '../content/document.ts';
 import type { DocumentIndex } from '../index/documentIndex.ts';
 
 /** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
@@ -32,7 +33,7 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
         const body = {
           documents: summary?.documents ?? 0,
           problems: summary?.problems.length ?? 0,
-          warnings: summary?.warnings.length ?? 0,
+          warnings: countWarnings(summary?.warnings ?? []),
         };
         return summary?.whole ? reply.send(body) : reply.code(503).header('retry-after', '5').send(body);
       },

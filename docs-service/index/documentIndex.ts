@@ -1,5 +1,6 @@
 import type { CollectionDefinition } from '../content/collection.ts';
 import type { ContentProblem, ContentWarning, Document, DocumentMetadata } from '../content/document.ts';
+import type { FileLinks } from '../content/writtenLinks.ts';
 
 /**
  * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
@@ -145,6 +146,8 @@ export interface IndexedFile {
   readonly problem: string | null;
   /** In the order of their lines. */
   readonly warnings: readonly FileWarning[];
+  /** Absent if the file is no document. */
+  readonly links?: FileLinks;
 }
 
 /** A warning whose file is known. */

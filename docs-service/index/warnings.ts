@@ -1,4 +1,5 @@
 import type { ContentWarning } from '../content/document.ts';
+import type { FileLinks } from '../content/writtenLinks.ts';
 import type { FileWarning } from './documentIndex.ts';
 
 /** A file with its warnings as JSON, as both engines store them. */
@@ -15,6 +16,16 @@ export function warningsToJson(warnings: readonly FileWarning[]): string | null 
 export function parseWarnings(json: string | null): readonly FileWarning[] {
   // Only this program writes the column.
   return json === null ? [] : (JSON.parse(json) as FileWarning[]);
+}
+
+/** Null if the file has none. */
+export function linksToJson(links: FileLinks | undefined): string | null {
+  return links === undefined ? null : JSON.stringify(links);
+}
+
+export function parseLinks(json: string | null): { readonly links?: FileLinks } {
+  // Only this program writes the column.
+  return json === null ? {} : { links: JSON.parse(json) as FileLinks };
 }
 
 /** All warnings of the library, by path and line: those of single files, and those that depend on other files. */

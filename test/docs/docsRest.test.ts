@@ -319,6 +319,38 @@ t.test('documents that cannot be rendered are a problem, and the next ones are n
   t.equal((await get('/api/v1/docs/good.pdf')).statusCode, 200);
 });
 
+t.test('links of the usual forms lead to their documents, and to no draft', async (t) => {
+  const { get } = await openTestApp(t, {
+    'one.md':
+      '# One\n\n[a](/guides/install.md) [b](guides/install#Setup) [c](guides/) [d](guides/my%20file.md) [e](<guides/my file.md>) ' +
+      '[f][ref] <a href="guides/install">g</a> [h](./one.md#One) [secret](secret) [none](none) [file](LICENSE)\n\n[ref]: <guides/install.md>\n',
+    'guides/README.md': '# Guides\n\n[up](..) [back](../one)',
+    'guides/install.md': '# Setup',
+    'guides/my file.md': '# Mine',
+    'secret.md': '---\ntitle: A secret title\ndraft: true\n---\n',
+    LICENSE: 'x',
+  });
+  const { body } = await get('/api/v1/docs/one.html');
+  const links = Array.from(
+    body.matchAll(/<a href="([^"]*)">(.*?)<\/a>/g),
+    ([, href, text]) => `${text} ${href}`,
+  );
+  const address = 'http://127.0.0.1:4000/api/v1/docs';
+  t.strictSame(links, [
+    `a ${address}/install.html`,
+    `b ${address}/install.html#setup`,
+    `c ${address}/guides.html`,
+    `d ${address}/my-file.html`,
+    `e ${address}/my-file.html`,
+    `f ${address}/install.html`,
+    `g ${address}/install.html`,
+    'h #one',
+  ]);
+  t.notMatch(body, 'A secret title');
+  t.match((await get('/api/v1/docs/guides.html')).body, 'up <a');
+  t.match((await get('/readyz')).json(), { documents: 4, problems: 0, warnings: 2 });
+});
+
 t.test('many links do not hold up the service', async (t) => {
   const { get } = await openTestApp(t, { 'links.md': '[a](b.md) '.repeat(500_000), 'one.md': '# One' });
   const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -839,8 +871,8 @@ t.test('whether it lives and can be read', async (t) => {
   t.match((await get('/healthz')).json(), { status: 'ok' });
   t.strictSame(
     (await get('/readyz')).json(),
-    { documents: 4, problems: 3, warnings: 2 },
-    'a bad file and two drafts in collections',
+    { documents: 4, problems: 3, warnings: 3 },
+    'a bad file and two drafts in collections; two odd values and a picture that is not there',
   );
   const summary = index.summary;
   t.teardown(() => Object.assign(index, { summary }));

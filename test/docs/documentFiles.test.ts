@@ -1,12 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { open, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import type { Token } from 'marked';
 import t from 'tap';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
+import { resolveLink } from '../../docs-service/content/links.ts';
 import { isOpenedAt } from '../../docs-service/content/openedFile.ts';
 import { isSlug, trySlug } from '../../docs-service/content/slug.ts';
+import { findWrittenLinks } from '../../docs-service/content/writtenLinks.ts';
+import {
+  childrenOf,
+  type MarkdownDocument,
+  parseMarkdown,
+} from '../../docs-service/formats/markdown/markdown.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -418,3 +427,157 @@ t.test('an open file is compared with the path that was checked', async (t) => {
   await rename(join(folder, 'inside/new.md'), checked);
   t.ok(isOpenedAt(inside, checked), 'an editor has replaced the file since it was opened');
 });
+
+t.test('links and pictures are found with their lines, and code has none', (t) => {
+  const text = [
+    '---\r',
+    'title: A\r',
+    '---\r',
+    '# One\r',
+    '[a](a.md "title") ![b](b.png) [c](<c d.md>) [e](e%20f.md)\r',
+    '[ref] [text][Ref] [text][] [no]\r',
+    '',
+    '> [quoted][ref] and [![in](in.png)](out.md)\r',
+    '- item [g](g_(h).md)\r',
+    '',
+    '      [code](code.md) in the item',
+    '',
+    '`[x](x.md)` ``[x](`x.md)`` \\[x](x.md) [x\\](x.md) <!-- [x](x.md)',
+    '[x](x.md) --> <a href="raw.md">raw</a> <img src=\'raw.png\'> [x](https://example.org) [x](../out.md)',
+    '~~~',
+    '[x](x.md)',
+    '~~~',
+    '',
+    '    [x](x.md)',
+    '',
+    '[two',
+    'lines](two.md) [self](#one) [end](#)',
+    '',
+    '[ref]: ref.md',
+    '[^1]: [note](note.md)',
+  ].join('\n');
+  const { links } = parse(text, 'page.md');
+  t.strictSame(
+    links.links.map(({ line, href, isPicture }) => `${line} ${href}${isPicture ? ' picture' : ''}`),
+    [
+      '5 a.md',
+      '5 b.png picture',
+      '5 c d.md',
+      '5 e%20f.md',
+      '6 ref.md',
+      '6 ref.md',
+      '8 ref.md',
+      '8 out.md',
+      '8 in.png picture',
+      '9 g_(h).md',
+      '14 raw.md',
+      '14 raw.png picture',
+      '21 two.md',
+      '22 #one',
+      '25 note.md',
+    ],
+  );
+  t.end();
+});
+
+t.test('the anchors of a file are those of its headings and of its raw HTML', (t) => {
+  const text = [
+    '# One *two* `three_four`',
+    '# One',
+    '## One ##',
+    '> ### Quoted [link](x.md)',
+    '- ## In a list',
+    'Under',
+    'lined',
+    '---',
+    '# Über <b>x</b> &amp; [y][z] [^1]',
+    '```',
+    '# Code',
+    '```',
+    '<!-- # Hidden -->',
+    '<a name="raw"></a><p id=other>',
+    '# !',
+  ].join('\n');
+  const raw = parse('<h1 align="center">Fast &amp; <b>small</b></h1>\n\n## Fast & small\n').links;
+  t.strictSame(raw.anchors, ['fast--small', 'fast--small-1']);
+  const { anchors } = parse(text).links;
+  const want = 'raw other one-two-three_four one one-1 quoted-link in-a-list under-lined über-x--y section';
+  t.strictSame([...(anchors ?? [])].sort(), want.split(' ').sort());
+  t.end();
+});
+
+t.test('finding links takes linear time, whatever the text, and has bounds', (t) => {
+  const pieces = [
+    '[',
+    '![',
+    '](',
+    '`',
+    '``` ',
+    '<!-- ',
+    '<pre>',
+    '<a ',
+    '[a]: ',
+    '# [',
+    '> ',
+    '- ',
+    '\\',
+    '](a "',
+    '[a](b)',
+  ];
+  for (const piece of pieces) {
+    const { links, anchors } = parse(piece.repeat(1_000_000 / piece.length)).links;
+    t.ok(links.length <= 2_000 && (anchors?.length ?? 0) <= 2_001, piece);
+  }
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces, ' ', '\n', '\n\n', 'x', ')')), (parts) => {
+      const { links } = parse(parts.join('')).links;
+      return links.every(({ line }) => line >= 1);
+    }),
+  );
+  t.end();
+});
+
+t.test('links are found as Marked finds them, in the documentation of others and in this one', async (t) => {
+  const folders = ['docs', 'node_modules/fastify', 'node_modules/undici', 'node_modules/pino'];
+  const paths = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+      .map((name) => `${folder}/${name}`),
+  );
+  t.ok(paths.length > 100);
+  for (const path of paths) {
+    const text = readFileSync(path, 'utf8');
+    const { links, anchors } = findWrittenLinks(path, text, 1);
+    const parsed = parseMarkdown(text);
+    const hrefs = linksOf(parsed).filter((href) => {
+      const target = resolveLink(href, path);
+      return target.kind === 'inside' || (target.kind === 'fragment' && target.fragment !== '');
+    });
+    t.strictSame(links.map(({ href }) => href).toSorted(), hrefs.toSorted(), path);
+    const ids = parsed.headings.map(({ id }) => id);
+    t.strictSame(
+      ids.filter((id) => !anchors?.includes(id)),
+      [],
+      path,
+    );
+    const lines = text.split('\n');
+    const elsewhere = links.filter(({ line }) => !/[[<]/.test(lines[line - 1] ?? ''));
+    t.strictSame(elsewhere, [], path);
+  }
+});
+
+/** The addresses of all links and pictures, in raw HTML too. */
+function linksOf({ tokens, footnotes }: MarkdownDocument): readonly string[] {
+  const ofTokens = (inner: readonly Token[]): readonly string[] =>
+    inner.flatMap((token) => {
+      if (token.type === 'footnoteDefinition') return [];
+      if (token.type === 'html')
+        return Array.from(
+          token.raw.matchAll(/<(?:a|img)\s[^<>]*?\b(?:href|src)="([^"]*)"/g),
+          ([, href]) => href ?? '',
+        );
+      const own = token.type === 'link' || token.type === 'image' ? [String(token.href)] : [];
+      return [...own, ...childrenOf(token).flatMap(ofTokens)];
+    });
+  return [tokens, ...footnotes.map((footnote) => footnote.tokens)].flatMap(ofTokens);
+}

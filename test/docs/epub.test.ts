@@ -47,7 +47,7 @@ t.test('a book has its chapters, their links, and nested contents', async (t) =>
   const documents = [
     documentOf(
       'one',
-      '# One\n\n[two](sub/two.md#deep--er) [gone](sub/two.md#gone) [no](no.md) [out](out.md)\n\n## A & B\n\n#### Low\n\n### C\n\n# D',
+      '# One\n\n[two](sub/two.md#deep--er) [gone](sub/two.md#gone) [no](no.md) [out](out.md) [bare](/sub/two#Deep--ER) [folder](./sub/..)\n\n## A & B\n\n#### Low\n\n### C\n\n# D',
     ),
     documentOf('two', 'Text[^1] ![p](../a.png)\n\n## Deep & *er*\n\n[back](../one.md#a--b)\n\n[^1]: Note', {
       title: 'Two <2>',
@@ -57,6 +57,7 @@ t.test('a book has its chapters, their links, and nested contents', async (t) =>
       updated: '2026-11-21T10:00:00',
     }),
     documentOf('漢字', '# 漢字\n\n[x](one.md)', { lang: 'ar', path: '漢字.md' }),
+    documentOf('start', '# Start', { path: 'README.md' }),
     documentOf('toc', '# Named like a page of the book'),
     documentOf('one', '# Again'),
   ];
@@ -70,7 +71,8 @@ t.test('a book has its chapters, their links, and nested contents', async (t) =>
   const one = files.get('OEBPS/one.xhtml') ?? '';
   t.match(
     one,
-    '<a href="two.xhtml#deep--er">two</a> <a href="two.xhtml">gone</a> no <a href="https://docs.example/read/out">out</a>',
+    '<a href="two.xhtml#deep--er">two</a> <a href="two.xhtml">gone</a> no <a href="https://docs.example/read/out">out</a> ' +
+      '<a href="two.xhtml#deep--er">bare</a> <a href="start.xhtml">folder</a>',
   );
   const two = files.get('OEBPS/two.xhtml') ?? '';
   t.match(two, 'xml:lang="de" lang="de"');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
+import { countWarnings } from '../../docs-service/content/document.ts';
 import { findCollection } from '../../docs-service/content/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/content/libraryWatcher.ts';
 import { SlugRegister } from '../../docs-service/content/slugRegister.ts';
@@ -181,6 +182,106 @@ t.test('a warning is told once, and stays while its file does', async (t) => {
   await rm(join(content, 'one.md'));
   await again.indexer.sync();
   t.strictSame((await again.index.summary()).warnings, []);
+});
+
+t.test('what leads nowhere is a warning as long as it does', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const one = [
+    '---',
+    'title: One',
+    '---',
+    '[missing](missing.md) [there](guides/install.md#setup) [no place](guides/install.md#nope)',
+    '[absolute](/guides/install.md) [bare](guides/install) [folder](guides/) [empty](empty/)',
+    '![picture](pictures/there.png) ![gone](pictures/gone.png) [file](LICENSE) [code](example.js) [no file](NOTHING)',
+    '[here](#part) [not here](#no-part) [raw](#raw) [top](#top) [out](../../x.md) [mail](mailto:a@example.org)',
+    '[draft](draft.md) [broken](broken.md#x) [hidden](.github/x.md) <img src="pictures/none.png">',
+    '',
+    '## Part',
+    '<a name="raw"></a>',
+  ].join('\n');
+  const library = await openTestLibrary(
+    t,
+    {
+      'one.md': one,
+      'guides/README.md': '# Guides',
+      'guides/install.md': '# Setup\n\n[up](../one.md#part) [up](..)\n',
+      'empty/some.md': 'text',
+      'draft.md': '---\ndraft: true\n---\n[missing](gone.md)\n',
+      'broken.md': '---\n: [\n---\n',
+      'pictures/there.png': 'x',
+      LICENSE: 'x',
+      'example.js': 'x',
+    },
+    { file },
+  );
+  const { content, index, indexer } = library;
+  const now = async (from = index) =>
+    (await from.summary()).warnings.map(
+      ({ path, line, message }) => `${path}:${line} ${/"(.*?)"/.exec(message)?.[1]}`,
+    );
+  await indexer.sync();
+  const first = [
+    'draft.md:4 gone.md',
+    'guides/install.md:3 ..',
+    'one.md:4 missing.md',
+    'one.md:4 guides/install.md#nope',
+    'one.md:5 empty/',
+    'one.md:6 pictures/gone.png',
+    'one.md:6 NOTHING',
+    'one.md:7 #no-part',
+    'one.md:8 pictures/none.png',
+  ];
+  t.strictSame(await now(), first);
+  t.equal(library.warnings.length, first.length);
+  const { generation } = index;
+  await indexer.sync();
+  t.equal(index.generation, generation, 'nothing has changed');
+
+  await t.test('other files change, and the file itself is not read again', async (t) => {
+    await writeFiles(content, {
+      'missing.md': '# Missing',
+      'guides/install.md': '# Nope\n',
+      'pictures/gone.png': 'x',
+      'README.md': '# Start',
+    });
+    await rm(join(content, 'LICENSE'));
+    t.equal((await indexer.sync()).changed, 3);
+    const rest = ['one.md:4 guides/install.md#setup', 'one.md:5 empty/', 'one.md:6 LICENSE'];
+    t.strictSame((await now()).slice(1, 4), rest);
+    t.equal(library.warnings.length, first.length + 2, 'only what is new is told');
+    await rm(join(content, 'guides'), { recursive: true });
+    await indexer.sync();
+    t.match(await now(), [
+      'draft.md:4 gone.md',
+      'one.md:4 guides/install.md#setup',
+      'one.md:4 guides/install.md#nope',
+    ]);
+  });
+
+  await t.test('after a restart too, and nothing is told twice', async (t) => {
+    const before = await now();
+    await index.close();
+    const again = await openTestLibrary(t, {}, { file, content });
+    t.equal((await again.indexer.sync()).changed, 0);
+    t.strictSame(await now(again.index), before);
+    t.strictSame(again.warnings, []);
+    await writeFiles(content, { 'gone.md': '# Gone' });
+    await again.indexer.sync();
+    t.strictSame(await now(again.index), before.slice(1));
+  });
+});
+
+t.test('of many broken links of a file, the first are named and the rest are counted', async (t) => {
+  const { index, indexer } = await openTestLibrary(t, { 'one.md': '[x](x.md)\n'.repeat(100) });
+  await indexer.sync();
+  const { warnings } = await index.summary();
+  t.equal(warnings.length, 21);
+  t.match(warnings.at(-1), {
+    line: 21,
+    count: 80,
+    message: 'From here on, 80 links and pictures lead nowhere.',
+  });
+  t.equal(countWarnings(warnings), 100);
 });
 
 t.test('an index that was made before is gone on with', async (t) => {

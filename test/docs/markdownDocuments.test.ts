@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import t from 'tap';
+import { resolveLink } from '../../docs-service/content/links.ts';
 import { readAsset } from '../../docs-service/formats/markdown/assets.ts';
 import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
-import { resolveLink } from '../../docs-service/formats/markdown/links.ts';
 import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
 import { withRawHeading } from '../../docs-service/formats/markdown/rawHeadingTokens.ts';
 import { createReferences } from '../../docs-service/formats/markdown/references.ts';
@@ -154,13 +154,16 @@ t.test('a document is parsed in bounds or refused with a sentence', async (t) =>
 t.test('links lead to documents, files, addresses and places, or nowhere', async (t) => {
   const none = { kind: 'none' };
   const cases: readonly (readonly [string, unknown])[] = [
-    ['other.md', { kind: 'document', path: 'guide/other.md', fragment: null }],
-    ['./other.md#part%201', { kind: 'document', path: 'guide/other.md', fragment: 'part 1' }],
-    ['../readme.md?raw=1', { kind: 'document', path: 'readme.md', fragment: null }],
+    ['other.md', file('guide/other.md')],
+    ['./other.md#part%201', file('guide/other.md', 'part 1')],
+    ['../readme.md?raw=1', file('readme.md')],
+    ['/other.MARKDOWN', file('other.MARKDOWN')],
+    ['/guide/page.md#x', { kind: 'fragment', fragment: 'x' }],
     ['page.md#x', { kind: 'fragment', fragment: 'x' }],
     ['#%C3%BC', { kind: 'fragment', fragment: 'ü' }],
-    ['a%20b/c.png', { kind: 'asset', path: 'guide/a b/c.png', fragment: null }],
-    ['x&amp;y.md', { kind: 'document', path: 'guide/x&y.md', fragment: null }],
+    ['a%20b/c.png', { kind: 'inside', path: 'guide/a b/c.png', documents: [], fragment: null }],
+    ['/etc/x.conf', { kind: 'inside', path: 'etc/x.conf', documents: [], fragment: null }],
+    ['x&amp;y.md', file('guide/x&y.md')],
     ['https://example.org/ä', { kind: 'external', href: 'https://example.org/%C3%A4' }],
     [
       'http://u:p@[::1]:80/%zz[a]?b|c#d#e',
@@ -172,11 +175,12 @@ t.test('links lead to documents, files, addresses and places, or nowhere', async
       '',
       '?q',
       '../../x.md',
+      '/../x',
+      '../..',
       '%2e%2e/%2e%2e/x',
       '..%2f..%2fx',
       'a\\b',
       '%5c%5chost',
-      '/etc/passwd',
       '//host/x',
       'C:/x',
       'c:%5cx',
@@ -204,6 +208,23 @@ t.test('links lead to documents, files, addresses and places, or nowhere', async
   ];
   for (const [href, want] of cases)
     t.strictSame(resolveLink(href, 'guide/page.md'), want, JSON.stringify(href));
+  const names = [
+    {
+      href: 'other',
+      path: 'guide/other',
+      first: ['guide/other.md', 'guide/other.markdown', 'guide/other/README.md'],
+    },
+    { href: '/v1.2', path: 'v1.2', first: ['v1.2.md', 'v1.2.markdown', 'v1.2/README.md'] },
+    { href: 'parts/#x', path: 'guide/parts', first: ['guide/parts/README.md'] },
+    { href: './', path: 'guide', first: ['guide/README.md'] },
+    { href: '..', path: '', first: ['README.md'] },
+    { href: '/', path: '', first: ['README.md'] },
+  ];
+  for (const { href, path, first } of names) {
+    const target = resolveLink(href, 'guide/page.md');
+    t.match(target, { kind: 'inside', path }, href);
+    t.strictSame('documents' in target && target.documents.slice(0, first.length), first, href);
+  }
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('a.md', 'b/c/d.md'), (href, from) => {
       const target = resolveLink(href, from);
@@ -211,6 +232,10 @@ t.test('links lead to documents, files, addresses and places, or nowhere', async
     }),
   );
 });
+
+function file(path: string, fragment: string | null = null) {
+  return { kind: 'inside', path, documents: [path], fragment };
+}
 
 t.test('pictures are what they are, and are inside of the content folder', async (t) => {
   const content = join(t.testdir({ content: { sub: {} }, outside: {} }), 'content');

@@ -144,14 +144,28 @@ t.test('links lead out, into the document and to other documents, and nowhere el
   const body = [
     '[out here in the text](https://example.com/a?b=c)',
     '[in](#target) [other](other.md#part) [unknown](unknown.md) [script](javascript:alert(1)) [file](file:///etc/passwd)',
+    '[bare and](/sub/page#Part) [a folder](sub/) <a href="sub/my%20file.md">raw and</a> [pointed](<sub/my file.md>)',
     '## Target',
   ].join('\n\n');
-  const job = pdfJob(body, {}, { targets: { 'other.md': 'http://127.0.0.1:4000/read/other' } });
+  const other = 'http://127.0.0.1:4000/read/other';
+  const job = pdfJob(
+    body,
+    {},
+    {
+      targets: {
+        'other.md': other,
+        'sub/page.md': `${other}-1`,
+        'sub/index.md': `${other}-2`,
+        'sub/my file.md': `${other}-3`,
+      },
+    },
+  );
   const { bytes } = await createPdf(job);
   const urls = poppler('pdfinfo', bytes, ['-url'])
     .split('\n')
     .flatMap((line) => /(\S+:\S+)$/.exec(line)?.[1] ?? []);
-  t.same(urls, ['https://example.com/a?b=c', 'http://127.0.0.1:4000/read/other#part'], 'one area for each');
+  const inside = ['#part', '-1#part', '-2', '-3', '-3'].map((end) => `${other}${end}`);
+  t.same(urls, ['https://example.com/a?b=c', ...inside], 'one area for each');
   t.equal(
     Buffer.from(bytes)
       .toString('latin1')

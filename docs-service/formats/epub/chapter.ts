@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
+import { resolveLink } from '../../content/links.ts';
 import { languageOf } from '../language.ts';
 import { idsOf, markdownToHtml } from '../markdown/html.ts';
-import { resolveLink } from '../markdown/links.ts';
 import type { Heading } from '../markdown/markdown.ts';
 import { createReferences } from '../markdown/references.ts';
 import { parseTitled, startsWithTitle } from '../markdown/titledMarkdown.ts';

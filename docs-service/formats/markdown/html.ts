@@ -1,8 +1,8 @@
 import type { Token, Tokens } from 'marked';
+import { decodeEntities, plainText } from '../../index/plainText.ts';
 import { BlockScope } from './blockScope.ts';
 import { InlineScope, pictureTag } from './inlineScope.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
-import { decodeEntities, plainText } from './plainText.ts';
 import { HtmlSanitiser } from './rawHtml.ts';
 import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';

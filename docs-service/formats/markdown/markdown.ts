@@ -1,11 +1,10 @@
 import GithubSlugger from 'github-slugger';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { plainText, withoutIllegalCharacters } from '../../index/plainText.ts';
 import { Unrenderable } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
-import { plainText } from './plainText.ts';
 import { withRawHeading } from './rawHeadingTokens.ts';
-import { withoutIllegalCharacters } from './xmlText.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
 export interface MarkdownDocument {

@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import { markdownLines } from '../../index/markdownLines.ts';
+import { withoutIllegalCharacters } from '../../index/plainText.ts';
 import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
-import { withoutIllegalCharacters } from './xmlText.ts';
 
 /** Where a Markdown text may be cut. All places are in UTF-16 units from its beginning. */
 export interface MarkdownParts {

@@ -1,4 +1,4 @@
-import { type LinkTarget, resolveLink } from './links.ts';
+import { type InsideTarget, type LinkTarget, resolveLink } from '../../content/links.ts';
 
 /** Resolves the links and pictures of one document, in document order. */
 export interface References {
@@ -33,7 +33,7 @@ export function createReferences(options: ReferenceOptions): References {
     link: (href) => addressOf(resolveLink(href, path), ids, documentAddress),
     picture(href) {
       const target = resolveLink(href, path);
-      if (target.kind === 'asset') return picture(target.path);
+      if (target.kind === 'inside') return picture(target.path);
       onForeignPicture(href);
       return undefined;
     },
@@ -49,11 +49,27 @@ function addressOf(
     case 'external':
       return target.href;
     case 'fragment':
-      return ids.has(target.fragment) ? `#${target.fragment}` : undefined;
-    case 'document':
-      return documentAddress(target.path, target.fragment);
-    case 'asset':
+      return placeOf(target.fragment, ids);
+    case 'inside':
+      return firstAddress(target, documentAddress);
     case 'none':
       return undefined;
   }
+}
+
+function placeOf(fragment: string, ids: ReadonlySet<string>): string | undefined {
+  const id = [fragment, fragment.toLowerCase()].find((candidate) => ids.has(candidate));
+  return id === undefined ? undefined : `#${id}`;
+}
+
+function firstAddress(
+  { documents, fragment }: InsideTarget,
+  documentAddress: ReferenceOptions['documentAddress'],
+): string | undefined {
+  for (const path of documents) {
+    // All places in documents have lower-case names.
+    const address = documentAddress(path, fragment?.toLowerCase() ?? null);
+    if (address !== undefined) return address;
+  }
+  return undefined;
 }

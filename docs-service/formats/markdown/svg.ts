@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
-import { escapeXml, withoutIllegalCharacters } from './xmlText.ts';
+import { withoutIllegalCharacters } from '../../index/plainText.ts';
+import { escapeXml } from './xmlText.ts';
 
 /**
  * An SVG rewritten with only what draws: no script, no events, no addresses except those inside the picture. The result

@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { Document } from '../../content/document.ts';
-import { resolveLink } from '../markdown/links.ts';
+import { resolveLink } from '../../content/links.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { isTitle } from '../markdown/titledMarkdown.ts';
 import { Unrenderable } from '../renderJob.ts';
@@ -92,9 +92,11 @@ function inlineContext(
         const destination = bookmarks.find(target.fragment);
         return destination ? { destination } : {};
       }
-      if (target.kind === 'none' || !Object.hasOwn(targets, target.path)) return {};
-      const fragment = target.fragment ? `#${encodeURIComponent(target.fragment)}` : '';
-      return { link: `${targets[target.path]}${fragment}` };
+      if (target.kind === 'none') return {};
+      const path = target.documents.find((candidate) => Object.hasOwn(targets, candidate));
+      if (path === undefined) return {};
+      const fragment = target.fragment ? `#${encodeURIComponent(target.fragment.toLowerCase())}` : '';
+      return { link: `${targets[path]}${fragment}` };
     },
     footnoteOf(token) {
       const mark = markdown.footnoteOf.get(token);

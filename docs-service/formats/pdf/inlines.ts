@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
+import { decodeEntities } from '../../index/plainText.ts';
 import { isFootnoteReference } from '../markdown/footnotes.ts';
-import { decodeEntities } from '../markdown/plainText.ts';
 import type { InlineContext, Mark, Piece, TextPiece } from './pieces.ts';
 import { createHtmlReader } from './rawHtml.ts';
 

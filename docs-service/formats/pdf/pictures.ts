@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
+import { resolveLink } from '../../content/links.ts';
 import { readAsset } from '../markdown/assets.ts';
-import { resolveLink } from '../markdown/links.ts';
 import type { ImagePiece } from './pieces.ts';
 import { textHeight } from './style.ts';
 import { isSvgInBounds } from './svgBounds.ts';
@@ -43,7 +43,7 @@ export class Pictures {
   place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
     const box = { width: maxWidth, height: textHeight * 0.86 };
     const target = resolveLink(piece.source, this.#source.document);
-    if (target.kind !== 'asset') {
+    if (target.kind !== 'inside') {
       this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
       return undefined;
     }

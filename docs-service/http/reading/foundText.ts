@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import { lexPlain } from '../../formats/markdown/markdown.ts';
-import { plainText } from '../../formats/markdown/plainText.ts';
 import { Unrenderable } from '../../formats/renderJob.ts';
+import { plainText } from '../../index/plainText.ts';
 import type { Query } from '../../index/query.ts';
 import { hits } from '../../index/snippet.ts';
 import { escapeHtml } from '../pages.ts';

@@ -5,7 +5,7 @@ import { parseMetadata, storable } from '../documentRecord.ts';
 import { documentTokens } from '../documentTokens.ts';
 import { isSampled } from '../relevance.ts';
 import { createSampleChanges, type SampleChanges } from '../sampleCounts.ts';
-import { parseWarnings, warningsToJson } from '../warnings.ts';
+import { linksToJson, parseLinks, parseWarnings, warningsToJson } from '../warnings.ts';
 import { documentColumns, documentToRow } from './documentRow.ts';
 import { createListingChanges, type ListingChanges } from './listing.ts';
 import { locks } from './schema.ts';
@@ -24,6 +24,7 @@ interface FileRow {
   readonly names_slug: boolean;
   readonly problem: string | null;
   readonly warnings: string | null;
+  readonly links: string | null;
 }
 
 export async function readFiles(client: Client): Promise<IndexedFiles> {
@@ -48,13 +49,14 @@ async function tryReadMeta(client: Client, name: string): Promise<string | undef
 
 async function readRows(client: Client): Promise<readonly IndexedFile[]> {
   const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return rows.map(({ size, modified, content_hash, names_slug, warnings, ...row }) => ({
+  return rows.map(({ size, modified, content_hash, names_slug, warnings, links, ...row }) => ({
     ...row,
     size: Number(size),
     modified: Number(modified),
     contentHash: content_hash,
     namesSlug: names_slug,
     warnings: parseWarnings(warnings),
+    ...parseLinks(links),
   }));
 }
 
@@ -190,7 +192,7 @@ async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<
   const before = await takeFiles(client, [...latest.keys()]);
   const said = new Map(before.map((row) => [row.path, row]));
   await client.query(
-    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[])',
+    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[], $9::text[])',
     fileColumns.map((column) => rows.map((row) => row[column])),
   );
   return rows.some(({ path, problem, warnings }) => {
@@ -222,15 +224,17 @@ const fileColumns = [
   'namesSlug',
   'problem',
   'warnings',
+  'links',
 ] as const;
 
-function fileToRow(path: string, { slug, problem, warnings, ...file }: IndexedFile) {
+function fileToRow(path: string, { slug, problem, warnings, links, ...file }: IndexedFile) {
   return {
     ...file,
     path,
     slug: slug && storable(slug),
     problem: problem && storable(problem),
     warnings: warningsToJson(warnings),
+    links: linksToJson(links),
   };
 }
 

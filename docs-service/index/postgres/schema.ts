@@ -22,7 +22,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const named = await namedFiles(client);
     await client.query(schema);
     await client.query(
-      "INSERT INTO docs_files SELECT path, -1, -1, '', slug, false, NULL, NULL FROM unnest($1::text[], $2::text[]) AS named (path, slug)",
+      "INSERT INTO docs_files SELECT path, -1, -1, '', slug, false, NULL, NULL, NULL FROM unnest($1::text[], $2::text[]) AS named (path, slug)",
       [named.map(({ path }) => path), named.map(({ slug }) => slug)],
     );
     await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('birth', $2)", [
@@ -113,7 +113,9 @@ CREATE TABLE docs_files (
   names_slug boolean NOT NULL,
   problem text,
   -- As JSON; null if there are none.
-  warnings text
+  warnings text,
+  -- As JSON; null if the file is no document.
+  links text
 );
 CREATE INDEX ON docs_files USING hash (path);
 `;

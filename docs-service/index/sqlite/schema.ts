@@ -57,7 +57,7 @@ function makeSchema(database: Database): void {
   database.exec(schema);
   database.exec(`PRAGMA user_version = ${version}`);
   database.prepare("INSERT INTO meta VALUES ('birth', ?)").run(`${Date.now()} ${Math.random()}`);
-  const insert = database.prepare("INSERT INTO files VALUES (?, -1, -1, '', ?, 0, NULL, NULL)");
+  const insert = database.prepare("INSERT INTO files VALUES (?, -1, -1, '', ?, 0, NULL, NULL, NULL)");
   for (const { path, slug } of named) insert.run(path, slug);
 }
 
@@ -129,7 +129,9 @@ CREATE TABLE files (
   names_slug INTEGER NOT NULL,
   problem TEXT,
   -- As JSON; null if there are none.
-  warnings TEXT
+  warnings TEXT,
+  -- As JSON; null if the file is no document.
+  links TEXT
 ) WITHOUT ROWID;
 CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
 CREATE INDEX files_warnings ON files (path) WHERE warnings IS NOT NULL;

@@ -6,7 +6,7 @@ import { reversed } from '../nearSlugs.ts';
 import { isSampled } from '../relevance.ts';
 import { createSampleChanges } from '../sampleCounts.ts';
 import { scopeNames } from '../scopes.ts';
-import { parseWarnings, warningsToJson } from '../warnings.ts';
+import { linksToJson, parseLinks, parseWarnings, warningsToJson } from '../warnings.ts';
 import { compareSlugs, labelSlugs } from './slugLabels.ts';
 import { createWordParts } from './wordParts.ts';
 import { createWords, tokensOf } from './wordTables.ts';
@@ -232,13 +232,14 @@ interface FileRow {
   readonly names_slug: number;
   readonly problem: string | null;
   readonly warnings: string | null;
+  readonly links: string | null;
 }
 
 /** Each change returns whether it changed a problem or a warning, which readers can see. */
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
   const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
   const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
@@ -248,7 +249,17 @@ function createFileTable(database: Database) {
         .map(({ path, size, modified, contentHash, slug, namesSlug, problem, ...file }) => {
           const before = saidOf(path);
           const warnings = warningsToJson(file.warnings);
-          put.run(path, size, modified, contentHash, slug, Number(namesSlug), problem, warnings);
+          put.run(
+            path,
+            size,
+            modified,
+            contentHash,
+            slug,
+            Number(namesSlug),
+            problem,
+            warnings,
+            linksToJson(file.links),
+          );
           return before.problem !== problem || before.warnings !== warnings;
         })
         .includes(true),
@@ -265,12 +276,13 @@ function createFileTable(database: Database) {
 
 type Said = Pick<FileRow, 'problem' | 'warnings'>;
 
-function rowToFile({ content_hash, names_slug, warnings, ...row }: FileRow): IndexedFile {
+function rowToFile({ content_hash, names_slug, warnings, links, ...row }: FileRow): IndexedFile {
   return {
     ...row,
     contentHash: content_hash,
     namesSlug: names_slug === 1,
     warnings: parseWarnings(warnings),
+    ...parseLinks(links),
   };
 }
 

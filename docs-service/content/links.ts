@@ -1,16 +1,26 @@
 import { posix } from 'node:path';
-import { decodeEntities } from './plainText.ts';
+import { decodeEntities } from '../index/plainText.ts';
+import { folderPagePaths } from './folderPage.ts';
 
 /** Where a link or a picture of a document leads. */
 export type LinkTarget =
   /** A well-formed address with https, http or mailto. */
   | { readonly kind: 'external'; readonly href: string }
-  /** Another Markdown file, or any other file, by its path from the content folder with `/` between its parts. */
-  | { readonly kind: 'document' | 'asset'; readonly path: string; readonly fragment: string | null }
+  | InsideTarget
   /** A place in the same document; an empty fragment is its beginning. */
   | { readonly kind: 'fragment'; readonly fragment: string }
   /** Not a valid target: only the text of the link stays. */
   | { readonly kind: 'none' };
+
+/** Another file or folder of the content folder. */
+export interface InsideTarget {
+  readonly kind: 'inside';
+  /** As it was written, but from the content folder, with `/` between its parts; `''` is the content folder. */
+  readonly path: string;
+  /** The Markdown files that may be meant. The first of them that exists is the target. */
+  readonly documents: readonly string[];
+  readonly fragment: string | null;
+}
 
 /**
  * @param href as Marked returns it, which is as it was written
@@ -24,7 +34,7 @@ export function resolveLink(href: string, from: string): LinkTarget {
   if (address.length > maxLength || /[\u0000-\u001f\u007f\\]/.test(address)) return none;
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(address) ?? [];
   if (scheme) return externalTarget(address, scheme.toLowerCase());
-  if (address.startsWith('/')) return none;
+  if (address.startsWith('//')) return none;
   return insideTarget(address, from);
 }
 
@@ -60,20 +70,30 @@ function insideTarget(address: string, from: string): LinkTarget {
   if (fragment === undefined) return none;
   if (!file) return fragment === null ? none : { kind: 'fragment', fragment };
   const path = tryPath(file, from);
-  if (!path) return none;
+  if (path === undefined) return none;
   if (path === from) return { kind: 'fragment', fragment: fragment ?? '' };
-  return { kind: /\.(md|markdown)$/i.test(path) ? 'document' : 'asset', path, fragment };
+  const documents = /(?:^|\/)\.{0,2}$/.test(file) ? folderPagePaths(path) : documentsAt(path);
+  return { kind: 'inside', path, documents, fragment };
 }
 
-/** The path from the content folder; undefined if it leads out of the folder or is not a path. */
+/** A name without an ending may leave out that of a document, or be a folder. */
+function documentsAt(path: string): readonly string[] {
+  if (/\.(md|markdown)$/i.test(path)) return [path];
+  return /\.[a-z]\w*$/i.test(path) ? [] : [`${path}.md`, `${path}.markdown`, ...folderPagePaths(path)];
+}
+
+/**
+ * The path from the content folder, from which `/` leads on too. Undefined if it leads out of the folder or is not a
+ * path.
+ */
 function tryPath(file: string, from: string): string | undefined {
   const parts = file.split('/').map(tryDecode);
   if (parts.some((part) => part === undefined || /[/\\\u0000-\u001f\u007f]|^[a-z]:/i.test(part)))
     return undefined;
-  const path = posix.join(posix.dirname(from), parts.join('/'));
-  return path === '..' || path.startsWith('../') || path.startsWith('/') || path.endsWith('/') || path === '.'
-    ? undefined
-    : path;
+  const start = file.startsWith('/') ? '.' : posix.dirname(from);
+  const path = posix.join(start, parts.join('/').replace(/^\//, ''));
+  if (path === '..' || path.startsWith('../') || path.startsWith('/')) return undefined;
+  return path.replace(/^\.?\/?$|\/$/, '');
 }
 
 function tryDecode(text: string): string | undefined {

@@ -1,6 +1,5 @@
 import { decodeHTMLStrict } from 'entities';
 import type { Token } from 'marked';
-import { withoutIllegalCharacters } from './xmlText.ts';
 
 /** What a reader sees of tokens, without marks: for headings, descriptions of pictures and tables of contents. */
 export function plainText(tokens: readonly Token[]): string {
@@ -29,3 +28,11 @@ function textOf(token: Token): string {
   if ('tokens' in token && token.tokens) return plainText(token.tokens);
   return 'text' in token && typeof token.text === 'string' ? decodeEntities(token.text) : '';
 }
+
+/** No XML document may contain these, not even as references: most control characters and halves of pairs. */
+export function withoutIllegalCharacters(text: string): string {
+  return text.replace(illegal, '');
+}
+
+const illegal =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

@@ -1,0 +1,93 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ContentWarning } from './document.ts';
+import { resolveLink } from './links.ts';
+import type { FileLinks, WrittenLink } from './writtenLinks.ts';
+
+/** What the links of a library may lead to. Paths are from the content folder. */
+export interface LinkedLibrary {
+  /** All Markdown files. */
+  files(): Iterable<LinkedFile>;
+  /** Undefined if there is no such Markdown file. */
+  tryFile(path: string): LinkedFile | undefined;
+  /** A file that is no document, or a place that nobody looks into. */
+  mayExist(path: string): boolean;
+  hasFolder(path: string): boolean;
+}
+
+export interface LinkedFile {
+  readonly path: string;
+  /** Undefined if the file could not be read. */
+  readonly links?: FileLinks;
+}
+
+/** Warnings that are kept of a file and of the library. What is beyond them is only counted. */
+const mostOfFile = 20;
+const mostOfLibrary = 2_000;
+
+/** Milliseconds after which other work has its turn. */
+const slice = 10;
+
+/** What leads nowhere: links, anchors and pictures. Its time is proportional to the number of links. */
+export async function checkLinks(
+  library: LinkedLibrary,
+  signal?: AbortSignal,
+): Promise<readonly ContentWarning[]> {
+  const warnings: ContentWarning[] = [];
+  const check = createCheck(library);
+  let since = performance.now();
+  for (const file of library.files()) {
+    warnings.push(...bounded(check(file), warnings.length < mostOfLibrary ? mostOfFile : 0));
+    if (performance.now() - since < slice) continue;
+    await nextTurn(undefined, { signal });
+    since = performance.now();
+  }
+  return warnings;
+}
+
+function bounded(warnings: readonly ContentWarning[], most: number): readonly ContentWarning[] {
+  const [first, ...rest] = warnings.slice(most);
+  if (first === undefined || rest.length === 0) return warnings;
+  const { path, line } = first;
+  const count = rest.length + 1;
+  const message = `From here on, ${count} links and pictures lead nowhere.`;
+  return [...warnings.slice(0, most), { path, line, message, count }];
+}
+
+const missing = 'there is no such file';
+
+function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly ContentWarning[] {
+  const anchors = new Map<string, ReadonlySet<string> | null>();
+  const anchorsOf = ({ path, links }: LinkedFile) => {
+    const known = anchors.get(path) ?? (links?.anchors ? new Set(links.anchors) : null);
+    anchors.set(path, known);
+    return known;
+  };
+  const hasAnchor = (file: LinkedFile, fragment: string) => {
+    if (/^(?:top)?$|^:~:/i.test(fragment)) return true;
+    const there = anchorsOf(file);
+    return there === null || there.has(fragment) || there.has(fragment.toLowerCase());
+  };
+  const problemOf = (file: LinkedFile, { href, isPicture }: WrittenLink): string | undefined => {
+    const target = resolveLink(href, file.path);
+    if (target.kind === 'fragment')
+      return hasAnchor(file, target.fragment) ? undefined : 'the document has no such heading or anchor';
+    if (target.kind !== 'inside') return undefined;
+    const isThere = library.mayExist(target.path) || library.tryFile(target.path) !== undefined;
+    if (isPicture) return isThere ? undefined : missing;
+    const found = target.documents.map((path) => library.tryFile(path)).find((one) => one !== undefined);
+    if (found !== undefined)
+      return hasAnchor(found, target.fragment ?? '')
+        ? undefined
+        : `${found.path} has no such heading or anchor`;
+    if (library.hasFolder(target.path)) return 'the folder has no README.md or index.md';
+    return isThere ? undefined : missing;
+  };
+  return (file) =>
+    (file.links?.links ?? []).flatMap((link) => {
+      const problem = problemOf(file, link);
+      if (problem === undefined) return [];
+      const what = link.isPicture ? 'The picture' : 'The link to';
+      const message = `${what} "${link.href.slice(0, 200)}" leads nowhere: ${problem}.`;
+      return [{ path: file.path, line: link.line, message }];
+    });
+}

@@ -1,0 +1,101 @@
+import { markdownLines } from '../index/markdownLines.ts';
+
+/**
+ * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its
+ * place and what looks like a link is one. It is read line by line in linear time, not by a parser.
+ */
+export function withoutCode(text: string): string {
+  return withoutInlineCode(withoutCodeLines(text));
+}
+
+/** Fences, and indented lines that are not part of a list item. */
+function withoutCodeLines(text: string): string {
+  const lines: string[] = [];
+  /** Where the text of the list item begins, in columns. */
+  let item = 0;
+  let mayBeCode = true;
+  for (const { start, end, fence } of markdownLines(text)) {
+    const line = text.slice(start, end);
+    const indent = indentOf(line);
+    const isBlank = line.trim() === '';
+    const isCode = fence !== undefined || (!isBlank && mayBeCode && indent >= item + 4);
+    lines.push(isCode ? ' '.repeat(line.length) : line);
+    if (isBlank || isCode) {
+      mayBeCode = true;
+      continue;
+    }
+    const [marker] = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/.exec(line) ?? [];
+    if (marker !== undefined) item = indentOf(marker) + marker.trim().length + 1;
+    else if (indent < item && mayBeCode) item = Math.min(item, indent);
+    mayBeCode = false;
+  }
+  return lines.join('\n');
+}
+
+function indentOf(line: string): number {
+  const [blank = ''] = /^[ \t]*/.exec(line) ?? [];
+  return blank.replaceAll('\t', '    ').length;
+}
+
+/** What is between two marks: runs of equally many backticks, or a tag and its end. */
+function withoutInlineCode(text: string): string {
+  const marks = /\\.|`+|<!--|<(pre|script|style)\b/gis;
+  const closings = new Closings(text);
+  let result = '';
+  let at = 0;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const [opening, element] = mark;
+    if (opening.startsWith('\\') || opening.length > longestMark) continue;
+    const closing =
+      opening === '<!--' ? '-->' : element === undefined ? opening : `</${element.toLowerCase()}>`;
+    const end = closings.after(mark.index + opening.length, closing);
+    if (end === undefined) continue;
+    result += text.slice(at, mark.index) + blanked(text.slice(mark.index, end));
+    at = end;
+    marks.lastIndex = end;
+  }
+  return result + text.slice(at);
+}
+
+function blanked(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
+}
+
+/** Finds where marks close. Each of them is searched in the whole text once. */
+class Closings {
+  readonly #text: string;
+  readonly #ends = new Map<string, number[]>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The end of the first closing mark after a place; for backticks, within the paragraph. */
+  after(place: number, closing: string): number | undefined {
+    const ends = this.#ends.get(closing) ?? this.#find(closing);
+    this.#ends.set(closing, ends);
+    // They are asked for in ascending order. The list is reversed, so that what lies behind is dropped from its end.
+    for (let end = ends.at(-1); end !== undefined; end = ends.at(-1)) {
+      if (end - closing.length >= place) return this.#isReachable(place, end, closing) ? end : undefined;
+      ends.pop();
+    }
+    return undefined;
+  }
+
+  #find(closing: string): number[] {
+    const isCode = closing.startsWith('`');
+    const pattern = isCode ? new RegExp(`(?<!\`)${closing}(?!\`)`, 'g') : new RegExp(closing, 'gi');
+    return Array.from(this.#text.matchAll(pattern), ({ index }) => index + closing.length).reverse();
+  }
+
+  #isReachable(place: number, end: number, closing: string): boolean {
+    if (!closing.startsWith('`')) return true;
+    return end - place < longestCode && !/\n[ \t]*\n/.test(this.#text.slice(place, end));
+  }
+}
+
+/** Longer runs of backticks stay as they are, because each length costs a pass. */
+const longestMark = 20;
+
+/** In characters. */
+const longestCode = 5_000;

@@ -1,0 +1,207 @@
+import GithubSlugger from 'github-slugger';
+import { Lexer } from 'marked';
+import { decodeEntities, plainText } from '../index/plainText.ts';
+import { textOfHeading, tryRawHeading } from '../index/rawHeading.ts';
+import { resolveLink } from './links.ts';
+import { withoutCode } from './withoutCode.ts';
+
+/** What the check of links needs of a file. It is kept in the index, so that an unchanged file is not read again. */
+export interface FileLinks {
+  /** The places that a link can lead to; null if there are too many to keep. */
+  readonly anchors: readonly string[] | null;
+  /** Links and pictures that lead to a place in the content folder, in the order of their lines. */
+  readonly links: readonly WrittenLink[];
+}
+
+export interface WrittenLink {
+  /** Counted from 1, the first line of the file. */
+  readonly line: number;
+  /** As it was written. */
+  readonly href: string;
+  readonly isPicture?: true;
+}
+
+/** In characters. What follows is not checked, so that no file holds up the others. */
+const longestText = 1_000_000;
+/** Of a file, with those that lead elsewhere. */
+const mostPlaces = 20_000;
+/** Further links are not checked, as in a document that refers to too many files. */
+const mostLinks = 2_000;
+const mostAnchors = 2_000;
+/** Brackets within brackets. */
+const mostOpen = 1_000;
+
+/**
+ * Finds the links, pictures and anchors of a Markdown text, in linear time and without a parser.
+ * @param path of the file, from the content folder
+ * @param firstLine of the text in its file
+ */
+export function findWrittenLinks(path: string, whole: string, firstLine: number): FileLinks {
+  const text = whole.slice(0, longestText);
+  const prose = withoutCode(text);
+  const places = [...markdownPlaces(prose), ...htmlPlaces(prose)]
+    .filter(({ href }) => isChecked(href, path))
+    .sort((one, other) => one.at - other.at)
+    .slice(0, mostLinks);
+  const anchors = text === whole ? anchorsIn(text, prose) : null;
+  return { anchors, links: withLines(places, prose, firstLine) };
+}
+
+function isChecked(href: string, path: string): boolean {
+  const target = resolveLink(href, path);
+  return target.kind === 'inside' || (target.kind === 'fragment' && target.fragment !== '');
+}
+
+interface Place {
+  /** In UTF-16 units from the beginning of the text. */
+  readonly at: number;
+  readonly href: string;
+  readonly isPicture: boolean;
+}
+
+function withLines(places: readonly Place[], text: string, firstLine: number): readonly WrittenLink[] {
+  let line = firstLine;
+  let from = 0;
+  return places.map(({ at, href, isPicture }) => {
+    for (let end = text.indexOf('\n', from); end >= 0 && end < at; end = text.indexOf('\n', from)) {
+      line += 1;
+      from = end + 1;
+    }
+    return { line, href, ...(isPicture ? { isPicture } : {}) };
+  });
+}
+
+const definition =
+  /^[ \t>]*\[([^\]\n^][^\]\n]{0,998})\]:[ \t]*\n?[ \t]*(?:<([^<>\n]{1,2048})>|([^\s<]\S{0,2047}))/gm;
+
+/** Links with brackets, which may use an address that is defined elsewhere. */
+function markdownPlaces(prose: string): readonly Place[] {
+  const defined = new Map<string, string>();
+  const text = prose.replace(definition, (all, label, bracketed, plain) => {
+    if (!defined.has(labelOf(label))) defined.set(labelOf(label), unescaped(bracketed ?? plain));
+    return all.replace(/[^\n]/g, ' ');
+  });
+  const places: Place[] = [];
+  const open: { readonly at: number; readonly isPicture: boolean }[] = [];
+  /** No link is within another: up to here, the open brackets have one in them. */
+  let taken = 0;
+  const marks = /\\.|!?\[|\]|\n[ \t]*\n/gs;
+  for (let mark = marks.exec(text); mark !== null && places.length < mostPlaces; mark = marks.exec(text)) {
+    const [sign] = mark;
+    const isPicture = sign === '![';
+    if (sign.startsWith('\n')) open.length = 0;
+    if ((isPicture || sign === '[') && open.length < mostOpen) open.push({ at: mark.index, isPicture });
+    const opening = sign === ']' ? open.pop() : undefined;
+    const isTaken = open.length < taken;
+    taken = Math.min(taken, open.length);
+    if (opening === undefined || (isTaken && !opening.isPicture)) continue;
+    const start = opening.at + (opening.isPicture ? 2 : 1);
+    const found = destinationAfter(text, { start, end: mark.index }, defined);
+    if (found === undefined) continue;
+    places.push({ ...opening, href: found.href });
+    marks.lastIndex = found.end;
+    if (!opening.isPicture) taken = open.length;
+  }
+  return places;
+}
+
+const inline =
+  /\([ \t]*\n?[ \t]*(?:<([^<>\n]{0,2048})>|((?:\\[^\s]|[^\s()<>\\]|\((?:\\[^\s]|[^\s()\\]){0,2048}\)){0,2048}))(?:[ \t]*\n?[ \t]*(?:"[^"]{0,1000}"|'[^']{0,1000}'|\([^()]{0,1000}\)))?[ \t]*\n?[ \t]*\)/y;
+const reference = /\[([^[\]]{0,999})\]/y;
+
+/** Where the text between two brackets leads, and where that link ends. */
+function destinationAfter(
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  defined: ReadonlyMap<string, string>,
+): { readonly href: string; readonly end: number } | undefined {
+  inline.lastIndex = end + 1;
+  const written = inline.exec(text);
+  if (written !== null) return { href: unescaped(written[1] ?? written[2] ?? ''), end: inline.lastIndex };
+  if (defined.size === 0 || end - start > 999) return undefined;
+  reference.lastIndex = end + 1;
+  const label = reference.exec(text);
+  const href = defined.get(labelOf(label?.[1] || text.slice(start, end)));
+  return href === undefined ? undefined : { href, end: label === null ? end + 1 : reference.lastIndex };
+}
+
+function labelOf(text: string): string {
+  return text.trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+function unescaped(href: string): string {
+  return href.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+}
+
+function htmlPlaces(prose: string): readonly Place[] {
+  return Array.from(
+    prose.matchAll(/<(a|img)\s([^<>]{1,4096})>/gi),
+    ({ index, 1: name, 2: attributes = '' }) => {
+      const isPicture = name?.toLowerCase() === 'img';
+      return { at: index, href: attributeIn(attributes, isPicture ? 'src' : 'href') ?? '', isPicture };
+    },
+  );
+}
+
+function attributeIn(attributes: string, name: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, 'i').exec(
+    attributes,
+  );
+  return found?.[1] ?? found?.[2] ?? found?.[3];
+}
+
+/** The ids of headings, as the service makes them, and those that raw HTML has. */
+function anchorsIn(text: string, prose: string): readonly string[] | null {
+  const slugger = new GithubSlugger();
+  const anchors = new Set<string>();
+  for (const [, attributes = ''] of prose.matchAll(/<[a-z]\w*\s([^<>]{1,2048})>/gi)) {
+    for (const name of ['id', 'name']) {
+      const anchor = attributeIn(attributes, name);
+      if (anchor !== undefined) anchors.add(anchor);
+    }
+    if (anchors.size > mostAnchors) return null;
+  }
+  for (const heading of writtenHeadings(text, prose)) {
+    anchors.add(slugger.slug(heading) || slugger.slug('section'));
+    if (anchors.size > mostAnchors) return null;
+  }
+  return [...anchors];
+}
+
+/** The text of the raw HTML heading with which a document may begin, unless it is only a picture. */
+function tryRawHeadingText(text: string): string | undefined {
+  const heading = tryRawHeading(text);
+  const hasText = heading?.pieces.some(({ kind, raw }) => kind === 'text' && raw.trim() !== '');
+  return heading && hasText ? decodeEntities(textOfHeading(heading)).replace(/\s+/g, ' ').trim() : undefined;
+}
+
+/** Headings, also those in quotes and lists, without their marks. */
+function* writtenHeadings(text: string, prose: string): Generator<string> {
+  const raw = tryRawHeadingText(text);
+  if (raw !== undefined) yield raw;
+  const [lines, proseLines] = [text.split('\n'), prose.split('\n')];
+  let paragraph = '';
+  for (const [at, line] of lines.entries()) {
+    const [prefix = ''] = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*/.exec(line) ?? [];
+    const rest = line.slice(prefix.length, prefix.length + longestHeading).trim();
+    const isProse = (proseLines[at] ?? '').trim() !== '';
+    const [mark] = /^#{1,6}(?:[ \t]+|$)/.exec(rest) ?? [];
+    if (isProse && mark !== undefined)
+      yield shownText(rest.slice(mark.length).replace(/(?:^|[ \t]+)#+$/, ''));
+    else if (isProse && paragraph !== '' && /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(line))
+      yield shownText(paragraph);
+    const goesOn =
+      isProse && mark === undefined && !/[-*+.)][ \t]+$/.test(prefix) && !/^(?:\||[-=]+$)/.test(rest);
+    paragraph = goesOn ? `${paragraph} ${rest}`.trim().slice(0, longestHeading) : '';
+  }
+}
+
+/** In characters. */
+const longestHeading = 500;
+
+function shownText(heading: string): string {
+  if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return heading.trim();
+  // Footnotes and addresses that are defined elsewhere are unknown here.
+  const plain = heading.replace(/\[\^[^\]]*\]/g, '').replace(/\[([^\]]*)\]\[[^\]]*\]/g, '$1');
+  return plainText(Lexer.lexInline(plain)).trim();
+}
