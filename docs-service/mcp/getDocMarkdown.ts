@@ -55,15 +55,15 @@ export const getDocMarkdown = defineTool({
     totalChars: Type.Integer({ description: 'Characters of all pages together.' }),
     nextOffset: Type.Optional(Type.Integer({ description: 'The offset of the next page, if there is one.' })),
   }),
-  async call({ slug, section, offset = 0, maxChars = usualPage }, library, signal) {
-    const document = await library.read(slug);
-    if (document === undefined) throw new ToolError(await unknownDocument(library, slug));
+  async call({ slug: name, section, offset = 0, maxChars = usualPage }, library, signal) {
+    const document = await library.read(name);
+    if (document === undefined) throw new ToolError(await unknownDocument(library, name));
     const parts = await library.parts(document, signal);
     const range =
       section === undefined ? { start: 0, end: parts.markdown.length } : findSection(parts, section);
     checkOffset(parts, range, offset);
     const { nextOffset, ...page } = pageOf(parts, { ...range, offset, maxChars });
-    const { title } = document;
+    const { slug, title } = document;
     return withoutUndefined({ slug, title, ...page, nextOffset });
   },
 });
