@@ -3,7 +3,7 @@ import { analyserRules } from '../analyser.ts';
 import { inTransaction } from './connection.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `5 ${analyserRules}`;
+export const schemaVersion = `6 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -22,7 +22,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const named = await namedFiles(client);
     await client.query(schema);
     await client.query(
-      "INSERT INTO docs_files SELECT path, -1, -1, '', slug, false, NULL, NULL, NULL FROM unnest($1::text[], $2::text[]) AS named (path, slug)",
+      `INSERT INTO docs_files (path, size, modified, content_hash, slug, names_slug)
+       SELECT path, -1, -1, '', slug, false FROM unnest($1::text[], $2::text[]) AS named (path, slug)`,
       [named.map(({ path }) => path), named.map(({ slug }) => slug)],
     );
     await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('birth', $2)", [

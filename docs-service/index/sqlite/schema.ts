@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 5;
+const schemaVersion = 6;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -57,7 +57,9 @@ function makeSchema(database: Database): void {
   database.exec(schema);
   database.exec(`PRAGMA user_version = ${version}`);
   database.prepare("INSERT INTO meta VALUES ('birth', ?)").run(`${Date.now()} ${Math.random()}`);
-  const insert = database.prepare("INSERT INTO files VALUES (?, -1, -1, '', ?, 0, NULL, NULL, NULL)");
+  const insert = database.prepare(
+    "INSERT INTO files (path, size, modified, content_hash, slug, names_slug) VALUES (?, -1, -1, '', ?, 0)",
+  );
   for (const { path, slug } of named) insert.run(path, slug);
 }
 
