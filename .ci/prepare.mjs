@@ -20,7 +20,8 @@ const stampFolder = join('node_modules', '.runner');
 const tests = process.argv.includes('--tests');
 // Who has the tools keeps them.
 const tools = tests || process.argv.includes('--tools') || existsSync(join(stampFolder, 'tools'));
-const lock = ['package.json', 'package-lock.json', '.npmrc', '.taprc'];
+// The lock file repeats what package.json depends on; the rest of package.json needs no new packages.
+const lock = ['package-lock.json', '.npmrc', '.taprc'];
 const sources = ['client', 'daemon', 'protocol', 'docs-service', 'esbuild.mjs', 'package.json'];
 
 step(tools ? 'tools' : 'packages', lock, () => {

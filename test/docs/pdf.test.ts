@@ -337,6 +337,10 @@ t.test('text from right to left stands in its order', needs('poppler', 'dejaVu')
         );
       }
     });
+  t.test('authors without a date have nothing after them', async (t) => {
+    const { bytes } = await createPdf(pdfJob('', { title: 'x', authors: [author], date: null }, { fonts }));
+    t.notMatch(poppler('pdftotext', bytes, []), '·');
+  });
   t.test('what is from right to left stands at the right', async (t) => {
     const document = { title: 'מדריך מהיר', description: 'מילים', lang: null };
     const { bytes } = await createPdf(pdfJob('- פריט', document, { fonts }));

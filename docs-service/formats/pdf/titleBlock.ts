@@ -18,9 +18,8 @@ export function titleNodes(
     ...look,
   });
   const { title, description } = document;
-  const byline = [document.authors.join(', '), markedLeftToRight(dateLine(document))]
-    .filter(Boolean)
-    .join('  ·  ');
+  const date = dateLine(document);
+  const byline = [document.authors.join(', '), date && markedLeftToRight(date)].filter(Boolean).join('  ·  ');
   const rule = { type: 'line', x1: 0, y1: 0, x2: textWidth, y2: 0, lineWidth: 0.8, lineColor: colors.rule };
   return [
     { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...(id ? { id } : {}) },
