@@ -1,6 +1,7 @@
 import type { Advice, AdviceCode, Advised } from '../../protocol/advice.ts';
 
 const configuration = '~/.config/runner/config.json';
+const enlarge = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
 
 /** What somebody at a terminal can do next. */
 const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
@@ -13,12 +14,10 @@ const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
   'name-ca-file': () => `If it is your own, name its CA file in "caFile" of ${configuration}.`,
   'set-token': () => `Say in "auth" of ${configuration} where its token is, or check the one that is there.`,
   'use-https': ({ text }) => text,
-  'shorten-prompt': () =>
-    'Shorten it, start a new conversation ("/clear"), or set a larger window with "--context 8192", or "/context 8192" in a conversation.',
+  'shorten-prompt': () => `Shorten it, start a new conversation ("/clear"), or ${enlarge}.`,
   'offer-fewer-tools': () =>
-    'Most of it describes the tools: offer fewer tools with "--tools NAME", or "/tools NAME off" in a conversation, or set a larger window with "--context 8192", or "/context 8192" in a conversation.',
-  'make-room': () =>
-    'Start a new conversation ("/clear") or set a larger window with "--context 8192", or "/context 8192" in a conversation before anything is refused.',
+    `Most of it describes the tools: offer fewer tools with "--tools NAME", or "/tools NAME off" in a conversation, or ${enlarge}.`,
+  'make-room': () => `Start a new conversation ("/clear") or ${enlarge} before anything is refused.`,
   'log-in': ({ text }) => text,
   'wait-for-restart': ({ text }) => text,
   'check-network': () =>

@@ -55,3 +55,8 @@ export function toSentence(found: ContentProblem | ContentWarning): string {
   const line = 'line' in found ? `:${found.line}` : '';
   return `${found.path}${line}: ${found.message}`;
 }
+
+/** What tells a problem or a warning from others, wherever its line is now. */
+export function keyOf({ path, message }: ContentProblem): string {
+  return JSON.stringify([path, message]);
+}

@@ -2,7 +2,7 @@ import type { DocumentIndex, IndexedFile, IndexWriter } from '../index/documentI
 import { piecesOf } from '../piecesOf.ts';
 import { CollectionShelf, type Shelf } from './collectionShelf.ts';
 import type { ContentFolder, FoundFile } from './contentFolder.ts';
-import type { ContentProblem, ContentWarning, Document } from './document.ts';
+import { type ContentProblem, type ContentWarning, type Document, keyOf } from './document.ts';
 import { nameFiles } from './fileNaming.ts';
 import { type Comparison, compareFolders, type FolderView, hasUnsettled } from './folderComparison.ts';
 import { type FolderScan, scanFolders } from './folderScan.ts';
@@ -328,10 +328,6 @@ export class LibraryIndexer {
       this.#options.onProblem?.({ path, message });
     }
   }
-}
-
-function keyOf({ path, message }: ContentProblem): string {
-  return JSON.stringify([path, message]);
 }
 
 /** How the problem of a file begins if another file has its slug. */
