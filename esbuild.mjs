@@ -98,9 +98,9 @@ await build({
 await build({
   ...programs,
   entryPoints: {
-    handshake: 'daemon/handshake.ts',
-    server: 'daemon/server.ts',
-    acpServer: 'daemon/acp/acpServer.ts',
+    handshake: 'daemon/compose/handshake.ts',
+    server: 'daemon/compose/server.ts',
+    acpServer: 'daemon/compose/acpServer.ts',
     acpConnection: 'daemon/acp/acpConnection.ts',
     practiceRunner: 'daemon/practice/practiceRunner.ts',
     readSecrets: 'daemon/config/readSecrets.ts',
@@ -127,7 +127,7 @@ await build({
 // What the terminal loads with the first code that an answer has.
 await build({
   ...programs,
-  entryPoints: { codeColours: 'client/terminal/codeColours.ts' },
+  entryPoints: { codeColours: 'client/terminal/screen/codeColours.ts' },
   outdir: 'dist/terminal',
   plugins: [inAscii],
 });
@@ -165,7 +165,7 @@ await build({
     fontCoverage: 'docs-service/formats/pdf/fontCoverage.ts',
     mcpProtocol: 'docs-service/mcp/mcpProtocol.ts',
     sanitisedMarkdown: 'docs-service/formats/markdown/sanitisedMarkdown.ts',
-    indexWorker: 'docs-service/index/sqlite/indexWorker.ts',
+    indexWorker: 'docs-service/search/sqlite/indexWorker.ts',
     renderWorker: 'docs-service/formats/renderWorker.ts',
   },
   outdir: 'dist/docs-service',

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
-import { withoutUndefined } from '../protocol/withoutUndefined.ts';
-import { ErrorOutput } from './errorOutput.ts';
-import type { DaemonOptions } from './handshake.ts';
+import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
+import { ErrorOutput } from './compose/errorOutput.ts';
+import type { DaemonOptions } from './compose/handshake.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -62,7 +62,7 @@ function useErrorConsole(): void {
 }
 
 async function keepCompiled(): Promise<void> {
-  const { useCompileCache, writeCompileCache } = await import('./compileCache.ts');
+  const { useCompileCache, writeCompileCache } = await import('./compose/compileCache.ts');
   useCompileCache({ platform: process.platform, env: process.env });
   setTimeout(writeCompileCache, startTime).unref();
 }
@@ -120,7 +120,7 @@ function print(text: string): void {
 }
 
 async function serveStdio(flags: Flags): Promise<void> {
-  const { startDaemon } = await import('./handshake.ts');
+  const { startDaemon } = await import('./compose/handshake.ts');
   const options = await optionsOf(flags);
   const wait = async (milliseconds: number, signal: AbortSignal) => {
     const { setTimeout: waitFor } = await import('node:timers/promises');
@@ -130,7 +130,7 @@ async function serveStdio(flags: Flags): Promise<void> {
 }
 
 async function serveAcp(flags: Flags): Promise<void> {
-  const { startAcp } = await import('./acp/acpServer.ts');
+  const { startAcp } = await import('./compose/acpServer.ts');
   const writeLog = (line: string) => void errorOutput.write(line);
   const { model } = flags;
   const { platform, env } = process;

@@ -2,7 +2,7 @@ import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Grant } from './auth/accessToken.ts';
-import type { BaseUrl } from './baseUrl.ts';
+import type { BaseUrl } from './base/baseUrl.ts';
 import type { Renditions } from './formats/renditions.ts';
 import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
@@ -17,7 +17,7 @@ import { createReadingRoutes } from './http/reading/readingRoutes.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata } from './http/signIn/metadataRoutes.ts';
 import { createStatusRoutes } from './http/statusRoutes.ts';
-import type { DocumentIndex } from './index/documentIndex.ts';
+import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
 export interface AppOptions {

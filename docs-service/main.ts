@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { runProgram } from './program.ts';
-import { readLine } from './readLine.ts';
+import { runProgram } from './cli/program.ts';
+import { readLine } from './cli/readLine.ts';
 
 declare const RUNNER_VERSION: string;
 

@@ -2,10 +2,10 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isLoopbackHost } from '../protocol/base/loopback.ts';
 import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
-import { type BaseUrl, parseBaseUrl } from './baseUrl.ts';
-import { type OptionSpecs, type OptionValues, parseNumber } from './options.ts';
-import { parseNetwork } from './trustedProxies.ts';
-import { UsageError } from './usageError.ts';
+import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
+import { type OptionSpecs, type OptionValues, parseNumber } from './base/options.ts';
+import { UsageError } from './base/usageError.ts';
+import { parseNetwork } from './http/trustedProxies.ts';
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
 export const placeOptions = {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { AccessDatabase } from './auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
-import { tryLock } from './dataFolder.ts';
-import type { DocumentIndex, IndexWriter, WriterLease } from './index/documentIndex.ts';
-import { createSqliteIndex } from './index/sqlite/sqliteIndex.ts';
+import { tryLock } from './base/dataFolder.ts';
+import { isCorruption, openDatabase } from './base/sqliteDatabase.ts';
+import type { Surroundings } from './cli/surroundings.ts';
+import type { DocumentIndex, IndexWriter, WriterLease } from './search/documentIndex.ts';
+import { createSqliteIndex } from './search/sqlite/sqliteIndex.ts';
 import type { Places } from './serveConfig.ts';
-import { isCorruption, openDatabase } from './sqliteDatabase.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** The index and the access stores, whichever engine keeps them. */
 export interface Stores {
@@ -35,7 +35,7 @@ export async function openAccess({ data, database }: Places): Promise<AccessStor
     return openAccessFile(join(data, 'access.db'));
   }
   const [{ createPool }, { createPostgresAccess }] = await Promise.all([
-    import('./index/postgres/connection.ts'),
+    import('./search/postgres/connection.ts'),
     import('./auth/postgresAccess.ts'),
   ]);
   const pool = createPool(database, () => undefined);
@@ -105,7 +105,7 @@ async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores
 /** Code for PostgreSQL is loaded only if it is used. */
 async function openPostgres(url: string, log: (message: string) => void): Promise<Stores> {
   const [{ createPostgresIndex }, { createPostgresAccess }] = await Promise.all([
-    import('./index/postgres/postgresIndex.ts'),
+    import('./search/postgres/postgresIndex.ts'),
     import('./auth/postgresAccess.ts'),
   ]);
   const index = createPostgresIndex({ url, log });

@@ -1,4 +1,4 @@
-import type { CapabilityName, Model } from '../../protocol/models.ts';
+import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
 
 /** A short word for each capability. */
 export const shortWords = {

@@ -4,11 +4,11 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
-import type { CodeColours } from './codeFence.ts';
-import { spawnDaemon } from './daemonProcess.ts';
-import { openAddress } from './openAddress.ts';
-import { runProgram } from './program.ts';
-import type { Surroundings } from './streams.ts';
+import { runProgram } from './cli/program.ts';
+import type { Surroundings } from './cli/streams.ts';
+import { openAddress } from './commands/openAddress.ts';
+import { spawnDaemon } from './daemon/daemonProcess.ts';
+import type { CodeColours } from './screen/codeFence.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
 function coloursFor(label: string): CodeColours | undefined {
   try {
     const load = createRequire(__filename);
-    const colours: typeof import('./codeColours.ts') = load('./terminal/codeColours.cjs');
+    const colours: typeof import('./screen/codeColours.ts') = load('./terminal/codeColours.cjs');
     return colours.createCodeColours(label);
   } catch {
     return undefined;

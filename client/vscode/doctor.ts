@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { canChat } from '../../protocol/choice.ts';
-import { defaultServerName } from '../../protocol/initialize.ts';
-import { listModelsRequest } from '../../protocol/models.ts';
-import { statusRequest } from '../../protocol/status.ts';
+import { canChat } from '../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../protocol/messages/initialize.ts';
+import { listModelsRequest } from '../../protocol/messages/models.ts';
+import { statusRequest } from '../../protocol/messages/status.ts';
 import { errorDataOf } from './convert/failure.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { serverNames } from './daemon/servers.ts';

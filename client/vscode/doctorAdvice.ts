@@ -1,4 +1,4 @@
-import type { Model } from '../../protocol/models.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import type { Line } from './page/page.ts';
 import { pullModel, type WayOut } from './waysOut.ts';
 

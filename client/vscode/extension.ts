@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { statusRequest } from '../../protocol/status.ts';
+import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
 import { createChatModels, registerChatModelCommands } from './chat/chatModel.ts';

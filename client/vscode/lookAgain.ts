@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { statusRequest } from '../../protocol/status.ts';
+import { statusRequest } from '../../protocol/messages/status.ts';
 import type { OfferedModels } from './chat/offeredModels.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 

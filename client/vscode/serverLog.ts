@@ -1,5 +1,10 @@
 import * as vscode from 'vscode';
-import { type LogParams, logNotification, startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
+import {
+  type LogParams,
+  logNotification,
+  startLogsRequest,
+  stopLogsRequest,
+} from '../../protocol/messages/log.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { messageOf } from './errorText.ts';
 import { streamLogs } from './settings.ts';

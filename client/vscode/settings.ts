@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChangedOptions, RunnerOptions } from '../../protocol/initialize.ts';
+import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/initialize.ts';
 import { fits, type ValueSchema } from './valueSchema.ts';
 
 /** Settings of the extension alone: the daemon has nothing to do with them. It follows the log when it is asked to. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Status, statusDidChange } from '../../protocol/status.ts';
+import { type Status, statusDidChange } from '../../protocol/messages/status.ts';
 import type { OfferedModels } from './chat/offeredModels.ts';
 import type { CompletionSwitch } from './completion/completionSwitch.ts';
 import { describeServers } from './convert/serverFailure.ts';

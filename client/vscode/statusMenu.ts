@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Status, statusDidChange } from '../../protocol/status.ts';
+import { type Status, statusDidChange } from '../../protocol/messages/status.ts';
 import type { CompletionSwitch } from './completion/completionSwitch.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
 import { setAddress, setToken, showDoctor, type WayOut } from './waysOut.ts';

@@ -1,4 +1,4 @@
-import type { ErrorData, ErrorKind } from '../../protocol/errors.ts';
+import type { ErrorData, ErrorKind } from '../../protocol/messages/errors.ts';
 
 /** A step that mends a failure: a button beside its sentence, or a link in a page. */
 export interface WayOut {

@@ -17,8 +17,8 @@ import type {
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
-import type { Core } from '../core.ts';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { Core } from '../compose/core.ts';
 import { inTurn, refuseAnswering } from './answering.ts';
 import type { Client, PromptClient } from './client.ts';
 import { readHandedServers } from './handedServers.ts';

@@ -1,6 +1,6 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
-import { linkedSignal } from '../abort.ts';
-import { InvalidParamsError } from '../errors.ts';
+import { linkedSignal } from '../base/abort.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 interface TurnFrame {

@@ -1,6 +1,6 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
-import type { ToolServers } from '../../protocol/tools.ts';
-import { InvalidParamsError } from '../errors.ts';
+import type { ToolServers } from '../../protocol/messages/tools.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 
 /** No editor has more. */
 const maxServers = 64;

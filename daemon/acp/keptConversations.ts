@@ -1,7 +1,7 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@agentclientprotocol/sdk';
-import type { Message } from '../../protocol/chat.ts';
-import type { SessionMessage } from '../../protocol/sessions.ts';
-import type { Core } from '../core.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import type { SessionMessage } from '../../protocol/messages/sessions.ts';
+import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/unknownSession.ts';
 import type { Client } from './client.ts';
 import { endedCall, toolCallOf } from './toolCallUpdates.ts';

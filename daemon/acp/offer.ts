@@ -1,7 +1,7 @@
 import type { SessionConfigOption } from '@agentclientprotocol/sdk';
-import { canChat } from '../../protocol/choice.ts';
-import type { ChatModelResult, Model } from '../../protocol/models.ts';
-import type { Core } from '../core.ts';
+import { canChat } from '../../protocol/messages/choice.ts';
+import type { ChatModelResult, Model } from '../../protocol/messages/models.ts';
+import type { Core } from '../compose/core.ts';
 import type { Update } from './client.ts';
 import { pickersOf } from './pickers.ts';
 import type { Session, Sessions } from './sessions.ts';

@@ -1,6 +1,6 @@
 import type { SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk';
-import type { Core } from '../core.ts';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { Core } from '../compose/core.ts';
 import type { Offer } from './offer.ts';
 import { isThinkingChoice, modelPicker, thinkingPicker } from './pickers.ts';
 import type { Session } from './sessions.ts';

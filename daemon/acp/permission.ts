@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import type { ToolDecision } from '../../protocol/tools.ts';
+import type { ToolDecision } from '../../protocol/messages/tools.ts';
 import type { AskUser } from '../chat/toolCalls.ts';
 import type { PromptClient } from './client.ts';
 import { askedCall } from './toolCallUpdates.ts';

@@ -1,7 +1,7 @@
 import type { SessionConfigOption, SessionConfigSelectOption } from '@agentclientprotocol/sdk';
-import { formatBytes } from '../../protocol/bytes.ts';
-import type { ChatParams } from '../../protocol/chat.ts';
-import type { CapabilityName, Model } from '../../protocol/models.ts';
+import { formatBytes } from '../../protocol/base/bytes.ts';
+import type { ChatParams } from '../../protocol/messages/chat.ts';
+import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
 
 /** The `configId` of each picker. */
 export const modelPicker = 'model';

@@ -1,6 +1,6 @@
 import type { ContentBlock, EmbeddedResourceResource } from '@agentclientprotocol/sdk';
-import type { Attachment, Message } from '../../protocol/chat.ts';
-import { InvalidParamsError } from '../errors.ts';
+import type { Attachment, Message } from '../../protocol/messages/chat.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 
 /**
  * The user's message of a prompt: what is attached goes apart from the words, each with its address, and where it

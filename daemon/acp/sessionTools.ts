@@ -1,4 +1,4 @@
-import type { ToolServers } from '../../protocol/tools.ts';
+import type { ToolServers } from '../../protocol/messages/tools.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 
 /** The tool servers of one session: what its editor handed over, and the folder in which they start. */

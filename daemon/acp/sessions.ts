@@ -1,5 +1,5 @@
-import type { Message } from '../../protocol/chat.ts';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
 /** How many sessions are kept; the one that rested longest makes room. */

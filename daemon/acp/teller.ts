@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { ChatDelta, Notice, ToolCall, Usage } from '../../protocol/chat.ts';
-import type { Model } from '../../protocol/models.ts';
+import type { ChatDelta, Notice, ToolCall, Usage } from '../../protocol/messages/chat.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import type { HostedTool } from '../chat/hostedTools.ts';
 import { endedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
 

@@ -5,7 +5,7 @@ import type {
   ToolCallUpdate,
   ToolKind,
 } from '@agentclientprotocol/sdk';
-import type { ToolCall, ToolResult } from '../../protocol/chat.ts';
+import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import type { HostedTool } from '../chat/hostedTools.ts';
 import { plainText } from '../logs/plainText.ts';
 

@@ -1,4 +1,4 @@
-import type { ChatDelta } from '../../protocol/chat.ts';
+import type { ChatDelta } from '../../protocol/messages/chat.ts';
 import type { Chat } from '../chat/chat.ts';
 import type { HostedTool } from '../chat/hostedTools.ts';
 import type { AskUser } from '../chat/toolCalls.ts';

@@ -1,10 +1,10 @@
 import type { StopReason } from '@agentclientprotocol/sdk';
-import type { ChatParams, ChatResult, FinishReason, Message } from '../../protocol/chat.ts';
-import type { Model } from '../../protocol/models.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ChatParams, ChatResult, FinishReason, Message } from '../../protocol/messages/chat.ts';
+import type { Model } from '../../protocol/messages/models.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { AskUser } from '../chat/toolCalls.ts';
-import type { Core } from '../core.ts';
-import { RunnerError } from '../errors.ts';
+import type { Core } from '../compose/core.ts';
 import type { Offer } from './offer.ts';
 import { thinkOf } from './pickers.ts';
 import { historyWith, type Session } from './sessions.ts';

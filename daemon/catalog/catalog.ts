@@ -1,8 +1,8 @@
-import type { RunnerTimeouts } from '../../protocol/initialize.ts';
-import type { CatalogResult } from '../../protocol/models.ts';
-import { RunnerError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { createSharedWork } from '../sharedWork.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
+import type { CatalogResult } from '../../protocol/messages/models.ts';
+import { RunnerError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { createSharedWork } from '../base/sharedWork.ts';
 import { createCatalogClient } from './catalogClient.ts';
 import { cloudModelOf, matching, toEntries } from './catalogEntry.ts';
 import { notAnAddress } from './catalogFailure.ts';

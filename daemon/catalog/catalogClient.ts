@@ -1,6 +1,6 @@
-import type { RunnerTimeouts } from '../../protocol/initialize.ts';
-import { withTimeLimit } from '../abort.ts';
-import { RunnerError } from '../errors.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
+import { withTimeLimit } from '../base/abort.ts';
+import { RunnerError } from '../base/errors.ts';
 import {
   createTransport,
   type TextAnswer,

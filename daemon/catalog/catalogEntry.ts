@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '../../protocol/models.ts';
+import type { CatalogEntry } from '../../protocol/messages/models.ts';
 import { familyOf } from '../models/family.ts';
 import { modelKey, parseModelName } from '../models/name.ts';
 import type { ListedModel } from './listedModel.ts';

@@ -1,6 +1,6 @@
-import type { ErrorKind } from '../../protocol/errors.ts';
-import { type AdvisedMessage, advise } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
+import type { ErrorKind } from '../../protocol/messages/errors.ts';
+import { type AdvisedMessage, advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
 
 /**
  * What a failed request to the catalog at `base` means for the user. The transport's sentence is about runners, so it

@@ -3,9 +3,9 @@ import {
   cloudRequest,
   libraryRequest,
   probeCatalogRequest,
-} from '../../protocol/models.ts';
-import { withTimeLimit } from '../abort.ts';
-import type { Lazy } from '../lazily.ts';
+} from '../../protocol/messages/models.ts';
+import { withTimeLimit } from '../base/abort.ts';
+import type { Lazy } from '../base/lazily.ts';
 import { catalogParamsSchema, probeCatalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { RunnerClient } from '../runner/client.ts';

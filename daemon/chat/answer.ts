@@ -1,7 +1,7 @@
-import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/chat.ts';
+import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
+import { RunnerError } from '../base/errors.ts';
+import { nodesIn } from '../base/nesting.ts';
 import type { StreamRedaction } from '../config/streamRedaction.ts';
-import { RunnerError } from '../errors.ts';
-import { nodesIn } from '../nesting.ts';
 import type { ChatLine, WireToolCall } from '../runner/wire.ts';
 import { AnswerText } from './answerText.ts';
 import type { DeltaPump } from './deltas.ts';

@@ -1,4 +1,4 @@
-import type { Attachment } from '../../protocol/chat.ts';
+import type { Attachment } from '../../protocol/messages/chat.ts';
 import type { LeadingBlock } from './formatting.ts';
 
 /** The element around all attachments of one message. */

@@ -1,4 +1,4 @@
-import type { ChatDelta, Notice, ToolCall } from '../../protocol/chat.ts';
+import type { ChatDelta, Notice, ToolCall } from '../../protocol/messages/chat.ts';
 
 /** The content of one delta, before the delta is numbered. */
 export type DeltaContent =

@@ -1,6 +1,6 @@
-import type { Advised } from '../../protocol/advice.ts';
-import type { Tool } from '../../protocol/chat.ts';
-import type { ToolAnnotations } from '../../protocol/tools.ts';
+import type { Advised } from '../../protocol/messages/advice.ts';
+import type { Tool } from '../../protocol/messages/chat.ts';
+import type { ToolAnnotations } from '../../protocol/messages/tools.ts';
 
 /** Tools that the daemon itself can call for a model. */
 export interface HostedTools {

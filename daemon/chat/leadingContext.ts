@@ -1,4 +1,4 @@
-import type { Message } from '../../protocol/chat.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 import { attachmentsTag, toAttachmentsBlock } from './attachments.ts';
 import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
 

@@ -1,5 +1,5 @@
-import type { Notice, NoticeCode } from '../../protocol/chat.ts';
-import type { AdvisedMessage } from '../advice.ts';
+import type { Notice, NoticeCode } from '../../protocol/messages/chat.ts';
+import type { AdvisedMessage } from '../base/advice.ts';
 import type { DeltaPump } from './deltas.ts';
 
 /** The notices of one turn: each code is sent at most once. */

@@ -1,6 +1,6 @@
-import type { ChatParams, Message, NoticeCode, Tool } from '../../protocol/chat.ts';
-import { contextTags } from '../../protocol/contextTags.ts';
-import type { Capability, CapabilityName } from '../../protocol/models.ts';
+import type { ChatParams, Message, NoticeCode, Tool } from '../../protocol/messages/chat.ts';
+import { contextTags } from '../../protocol/messages/contextTags.ts';
+import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { placeContext } from './leadingContext.ts';
 

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../protocol/base/loopback.ts';
-import type { Attachment, Message, Notice } from '../../protocol/chat.ts';
+import type { Attachment, Message, Notice } from '../../protocol/messages/chat.ts';
+import { type FindPrivacy, type Privacy, tryPathOf } from '../base/privateFiles.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
-import { type FindPrivacy, type Privacy, tryPathOf } from '../privateFiles.ts';
 import type { Server } from '../runner/client.ts';
 
 export interface Screened {

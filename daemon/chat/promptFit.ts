@@ -1,6 +1,6 @@
-import type { NoticeCode } from '../../protocol/chat.ts';
-import { type AdvisedMessage, advise } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
+import type { NoticeCode } from '../../protocol/messages/chat.ts';
+import { type AdvisedMessage, advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 import {
   adviceFor,

@@ -1,5 +1,5 @@
-import type { ChatParams, Message, Tool, ToolCall } from '../../protocol/chat.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ChatParams, Message, Tool, ToolCall } from '../../protocol/messages/chat.ts';
 import type { ChatRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/keepAlive.ts';
 

@@ -1,5 +1,5 @@
-import { chatDelta, chatRequest } from '../../protocol/chat.ts';
-import { InvalidParamsError } from '../errors.ts';
+import { chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';

@@ -1,4 +1,4 @@
-import type { Message, Tool } from '../../protocol/chat.ts';
+import type { Message, Tool } from '../../protocol/messages/chat.ts';
 
 /** Characters for each token, until the runner has counted: between English prose (4.3) and code (3.2). */
 const usualRatio = 3.8;

@@ -8,8 +8,8 @@ import {
   type Notice,
   type ToolCall,
   type Usage,
-} from '../../protocol/chat.ts';
-import { RunnerError } from '../errors.ts';
+} from '../../protocol/messages/chat.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Chat } from './chat.ts';
 import type { SendDelta } from './deltas.ts';

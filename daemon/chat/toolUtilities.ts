@@ -1,4 +1,4 @@
-import type { Tool } from '../../protocol/chat.ts';
+import type { Tool } from '../../protocol/messages/chat.ts';
 
 /** Finding tool calls in streamed text, and the tool that a model means. Both belong to the stream library. */
 export { OfferedTools, type ToolCallEvent, type ToolShape } from '../stream/stream.ts';

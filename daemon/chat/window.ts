@@ -1,6 +1,6 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { advise } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { PromptSize } from './tokenEstimate.ts';

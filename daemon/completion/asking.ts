@@ -1,5 +1,5 @@
-import type { CapabilityName } from '../../protocol/models.ts';
-import { RunnerError } from '../errors.ts';
+import type { CapabilityName } from '../../protocol/messages/models.ts';
+import { RunnerError } from '../base/errors.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';

@@ -3,7 +3,7 @@ import {
   type InlineCompletionItem,
   type InlineCompletionParams,
   type SelectedCompletionInfo,
-} from '../../protocol/completion.ts';
+} from '../../protocol/messages/completion.ts';
 import type { Acceptances } from './acceptances.ts';
 import { answerContextOf } from './answerContext.ts';
 import type { AskRunner } from './asking.ts';

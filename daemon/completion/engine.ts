@@ -1,6 +1,6 @@
 import type { TextDocuments } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { Core } from '../core.ts';
+import type { Core } from '../compose/core.ts';
 import { type Acceptances, createAcceptances } from './acceptances.ts';
 import { createAsking } from './asking.ts';
 import { type Complete, createCompletion } from './completion.ts';

@@ -1,4 +1,4 @@
-import { decoded } from '../privateFiles.ts';
+import { decoded } from '../base/privateFiles.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 import type { WhyNotSendable } from './sendable.ts';
 import type { Place } from './suggestions.ts';

@@ -1,6 +1,6 @@
 import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-languageserver-textdocument';
-import type { TextPosition } from '../../protocol/completion.ts';
-import { TextDocuments } from '../languageServer.ts';
+import type { TextPosition } from '../../protocol/messages/completion.ts';
+import { TextDocuments } from '../rpc/languageServer.ts';
 import { positionAfter, type TextSource } from './surroundings.ts';
 
 /** A document in its current state. The editor's changes are applied in place. */

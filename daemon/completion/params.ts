@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/completion.ts';
+import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/messages/completion.ts';
+import { exact, type Schema } from '../base/validate.ts';
 import { documentPositionFields, positionSchema as position } from '../rpc/documentPosition.ts';
-import { exact, type Schema } from '../validate.ts';
 
 export const inlineCompletionParamsSchema: Schema<InlineCompletionParams> = exact(
   z.object({

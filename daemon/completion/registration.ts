@@ -1,6 +1,6 @@
 import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
-import { inlineCompletionRequest } from '../../protocol/completion.ts';
-import type { Log } from '../log.ts';
+import { inlineCompletionRequest } from '../../protocol/messages/completion.ts';
+import type { Log } from '../base/log.ts';
 import { takesRegistration } from '../rpc/greeting.ts';
 import { documentSelector } from './sendable.ts';
 

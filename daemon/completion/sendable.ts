@@ -1,4 +1,4 @@
-import { type FindPrivacy, maxPath, type Privacy, tryPathOf } from '../privateFiles.ts';
+import { type FindPrivacy, maxPath, type Privacy, tryPathOf } from '../base/privateFiles.ts';
 import type { Surroundings } from './surroundings.ts';
 import { isClosersOrBlank, isInsideWord } from './syntax.ts';
 

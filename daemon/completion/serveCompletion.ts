@@ -2,9 +2,9 @@ import {
   completionAcceptedCommand,
   type InlineCompletionList,
   inlineCompletionRequest,
-} from '../../protocol/completion.ts';
-import { RunnerError } from '../errors.ts';
-import type { Log } from '../log.ts';
+} from '../../protocol/messages/completion.ts';
+import { RunnerError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import { type Commands, commandOf } from '../rpc/commands.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { StatusMonitor } from '../status/status.ts';

@@ -1,4 +1,4 @@
-import type { SelectedCompletionInfo, TextPosition } from '../../protocol/completion.ts';
+import type { SelectedCompletionInfo, TextPosition } from '../../protocol/messages/completion.ts';
 
 /** The part of a document's interface that is used. All offsets count UTF-16 units. `TextDocument` has it. */
 export interface TextSource {

@@ -1,7 +1,7 @@
-import type { TextPosition } from '../../protocol/completion.ts';
-import type { Model } from '../../protocol/models.ts';
-import { RunnerError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { TextPosition } from '../../protocol/messages/completion.ts';
+import type { Model } from '../../protocol/messages/models.ts';
+import { RunnerError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import { modelKey } from '../models/name.ts';
 import type { AskRunner, WarmRunner } from './asking.ts';
 import type { OpenDocument } from './openDocuments.ts';

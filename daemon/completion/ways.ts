@@ -1,5 +1,5 @@
-import type { Capability } from '../../protocol/models.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Capability } from '../../protocol/messages/models.ts';
 import type { GenerateRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/keepAlive.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';

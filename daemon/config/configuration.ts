@@ -1,10 +1,10 @@
-import { parseAddress } from '../../protocol/address.ts';
+import { parseAddress } from '../../protocol/messages/address.ts';
 import {
   type ChangedOptions,
   defaultServerName,
   type InitializationOptions,
   type Timeouts,
-} from '../../protocol/initialize.ts';
+} from '../../protocol/messages/initialize.ts';
 import type { Server } from '../runner/client.ts';
 import { isHarmless, type Settled, settings, withDefaults } from './settings.ts';
 

@@ -1,5 +1,5 @@
-import { InvalidParamsError } from '../errors.ts';
-import { validate } from '../validate.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { validate } from '../base/validate.ts';
 import { schemaFor } from './settings.ts';
 
 /** Settings that were read one by one, so that a wrong one leaves the others. */

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../protocol/address.ts';
+import { parseAddress } from '../../protocol/messages/address.ts';
 
 /** The address of the environment. A wrong address in the environment is told and left out; it must not keep the daemon from starting. */
 export function readHost(host: string | undefined): { readonly host?: string; readonly problem?: string } {

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import { parseAddress } from '../../protocol/address.ts';
-import type { ToolServers } from '../../protocol/tools.ts';
-import { exact, type Schema } from '../validate.ts';
+import { parseAddress } from '../../protocol/messages/address.ts';
+import type { ToolServers } from '../../protocol/messages/tools.ts';
+import { exact, type Schema } from '../base/validate.ts';
 
 // Schemas of what stands in options.
 

@@ -1,4 +1,4 @@
-import { maxNesting } from '../nesting.ts';
+import { maxNesting } from '../base/nesting.ts';
 import type { Redaction } from './redaction.ts';
 import type { StreamRedaction } from './streamRedaction.ts';
 

@@ -1,6 +1,6 @@
-import { type AdvisedMessage, withAdvice } from '../advice.ts';
-import { createEmitter, type Event } from '../event.ts';
-import type { Log } from '../log.ts';
+import { type AdvisedMessage, withAdvice } from '../base/advice.ts';
+import { createEmitter, type Event } from '../base/event.ts';
+import type { Log } from '../base/log.ts';
 import type { SecretStore } from './secrets.ts';
 import type { UserAuth } from './userConfig.ts';
 import type { UserFile } from './userFile.ts';

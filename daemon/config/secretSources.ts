@@ -5,8 +5,8 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { SecretLine } from '../../protocol/secrets.ts';
-import { readRegularFile } from '../regularFile.ts';
+import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import { readRegularFile } from '../base/regularFile.ts';
 import { parseSecretLine } from './secrets.ts';
 import type { UserAuth } from './userConfig.ts';
 

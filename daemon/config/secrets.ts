@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { isLoopback } from '../../protocol/base/loopback.ts';
-import type { SecretLine } from '../../protocol/secrets.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { createEmitter, type Event } from '../event.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import { createEmitter, type Event } from '../base/event.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
 /** A secret that no log, error or serialisation shows by accident. */

@@ -3,8 +3,8 @@ import {
   defaultCatalogUrl,
   defaultSessionDays,
   type InitializationOptions,
-} from '../../protocol/initialize.ts';
-import { exact, type Schema } from '../validate.ts';
+} from '../../protocol/messages/initialize.ts';
+import { exact, type Schema } from '../base/validate.ts';
 import {
   absolutePath,
   address,
@@ -43,7 +43,7 @@ interface SettingOf<T> extends Setting {
 }
 
 /**
- * Every setting. A further one is its type in `protocol/initialize.ts` and its row here; pages, VS Code's manifest and
+ * Every setting. A further one is its type in `protocol/messages/initialize.ts` and its row here; pages, VS Code's manifest and
  * Neovim's list follow by `ACCEPT=1 node .tap-build/settings.test.mjs`.
  */
 export const settings = {

@@ -1,6 +1,6 @@
-import type { ChangedOptions, InitializationOptions } from '../../protocol/initialize.ts';
-import type { Log } from '../log.ts';
-import { validate } from '../validate.ts';
+import type { ChangedOptions, InitializationOptions } from '../../protocol/messages/initialize.ts';
+import type { Log } from '../base/log.ts';
+import { validate } from '../base/validate.ts';
 import { readEach, unknownKeys, withoutUnset } from './eachSetting.ts';
 import { isChangeable, schemaFor, settings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { readEach } from './eachSetting.ts';
 import { isOfUser, type SettingName } from './settings.ts';
 

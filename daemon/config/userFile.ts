@@ -38,7 +38,7 @@ async function readUserConfig(path: string, clientHasSettings: boolean): Promise
   try {
     // Most users have none: then this throws, and nothing is loaded to read it.
     statSync(path);
-    const { readRegularFile } = await import('../regularFile.ts');
+    const { readRegularFile } = await import('../base/regularFile.ts');
     text = await readRegularFile(path, maxBytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-import { RunnerError } from '../errors.ts';
+import { RunnerError } from '../base/errors.ts';
 import { followCommand } from './commandFollower.ts';
 import { findDockerContainer } from './dockerContainer.ts';
 import { followFile } from './fileFollower.ts';

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../protocol/initialize.ts';
+import type { LogLevel } from '../../protocol/messages/initialize.ts';
 
 const levels: Readonly<Record<string, LogLevel>> = {
   TRACE: 'debug',

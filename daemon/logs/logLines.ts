@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../protocol/initialize.ts';
+import type { LogLevel } from '../../protocol/messages/initialize.ts';
 import { levelOfLine } from './lineLevel.ts';
 import { LineLimit } from './lineLimit.ts';
 import type { SplitLine } from './lineSplitter.ts';

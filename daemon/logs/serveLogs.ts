@@ -1,7 +1,7 @@
-import { startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
-import { orAborted } from '../abort.ts';
-import type { Lazy } from '../lazily.ts';
-import type { Log } from '../log.ts';
+import { startLogsRequest, stopLogsRequest } from '../../protocol/messages/log.ts';
+import { orAborted } from '../base/abort.ts';
+import type { Lazy } from '../base/lazily.ts';
+import type { Log } from '../base/log.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Server } from '../runner/client.ts';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import type { LogLevel } from '../../protocol/initialize.ts';
-import { RunnerError } from '../errors.ts';
+import type { LogLevel } from '../../protocol/messages/initialize.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { Server } from '../runner/client.ts';
 import type { Follower, FollowOptions } from './follower.ts';
 import { followFirst } from './followFirst.ts';

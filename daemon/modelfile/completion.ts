@@ -1,6 +1,6 @@
 import type { CompletionItem, MarkupKind, Position } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { CompletionItemKind } from '../languageServer.ts';
+import { CompletionItemKind } from '../rpc/languageServer.ts';
 import { toMarkup } from './markup.ts';
 import { parseModelfile } from './parser.ts';
 import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import type { CreateModelParams } from '../../protocol/models.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { CreateModelParams } from '../../protocol/messages/models.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { createDownloadProgress } from '../models/downloadProgress.ts';
 import { parseModelName } from '../models/name.ts';
 import type { Report, WorkState } from '../rpc/work.ts';

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { CreateRequestBody } from '../runner/client.ts';
 import { tryParameterValue } from './checks.ts';
 import type { Command } from './parser.ts';

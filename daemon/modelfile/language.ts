@@ -9,13 +9,13 @@ import type {
   TextDocuments,
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { DocumentPosition } from '../../protocol/completion.ts';
-import type { RequestMessage } from '../../protocol/messageTypes.ts';
-import { withTimeLimit } from '../abort.ts';
-import { ConnectionError } from '../languageServer.ts';
-import type { Log } from '../log.ts';
+import type { DocumentPosition } from '../../protocol/messages/completion.ts';
+import type { RequestMessage } from '../../protocol/messages/messageTypes.ts';
+import { withTimeLimit } from '../base/abort.ts';
+import type { Log } from '../base/log.ts';
 import { documentPositionSchema } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { ConnectionError } from '../rpc/languageServer.ts';
 import { completionsAt } from './completion.ts';
 import { hoverAt } from './hover.ts';
 import { markupFormats, plainFormats } from './markup.ts';

@@ -1,5 +1,5 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import type { ModelfileDiagnostic, ParseModelfileResult } from '../../protocol/modelfile.ts';
+import type { ModelfileDiagnostic, ParseModelfileResult } from '../../protocol/messages/modelfile.ts';
 import { checkModelfile } from './checks.ts';
 import { type ParsedModelfile, type Problem, parseModelfile, type Span } from './parser.ts';
 

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
-import { readRegularBytes } from '../regularFile.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { readRegularBytes } from '../base/regularFile.ts';
 
 /** A Modelfile is text that somebody wrote. A larger file is something else. */
 export const maxModelfileBytes = 16 * 1024 * 1024;

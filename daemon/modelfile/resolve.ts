@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { tryModelName } from '../models/name.ts';
 import type { Argument, Command, Problem } from './parser.ts';
 import { expandPath, findModelFiles, looksLikePath, type ModelFile } from './paths.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { parseModelfileRequest } from '../../protocol/modelfile.ts';
-import { createModelRequest } from '../../protocol/models.ts';
+import { parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
+import { createModelRequest } from '../../protocol/messages/models.ts';
+import { exact } from '../base/validate.ts';
 import { createParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Works } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
-import { exact } from '../validate.ts';
 import { createModel } from './create.ts';
 import { readModelfile, toParseResult } from './modelfile.ts';
 import { maxModelfileBytes } from './modelfileText.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
-import { formatShare } from '../../protocol/bytes.ts';
-import type { PartProgress } from '../../protocol/progress.ts';
-import { RunnerError } from '../errors.ts';
-import { openRegularFile } from '../regularFile.ts';
+import { formatShare } from '../../protocol/base/bytes.ts';
+import type { PartProgress } from '../../protocol/messages/progress.ts';
+import { RunnerError } from '../base/errors.ts';
+import { openRegularFile } from '../base/regularFile.ts';
 import type { Report } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Digests } from './createBody.ts';

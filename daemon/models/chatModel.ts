@@ -1,5 +1,5 @@
-import { canChat } from '../../protocol/choice.ts';
-import type { ChatModelResult, Model } from '../../protocol/models.ts';
+import { canChat } from '../../protocol/messages/choice.ts';
+import type { ChatModelResult, Model } from '../../protocol/messages/models.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
 import type { ChatModelChoices } from './chatModelChoices.ts';
 import type { Models } from './models.ts';

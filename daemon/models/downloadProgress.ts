@@ -1,5 +1,5 @@
-import { formatShare } from '../../protocol/bytes.ts';
-import type { PartProgress } from '../../protocol/progress.ts';
+import { formatShare } from '../../protocol/base/bytes.ts';
+import type { PartProgress } from '../../protocol/messages/progress.ts';
 import type { WorkState } from '../rpc/work.ts';
 import type { WorkLine } from '../runner/wire.ts';
 

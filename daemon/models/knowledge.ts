@@ -1,6 +1,6 @@
-import type { Capability, CapabilityName, ContextLength } from '../../protocol/models.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { createEmitter, type Event } from '../event.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Capability, CapabilityName, ContextLength } from '../../protocol/messages/models.ts';
+import { createEmitter, type Event } from '../base/event.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Model } from '../../protocol/models.ts';
-import { RunnerError } from '../errors.ts';
+import type { Model } from '../../protocol/messages/models.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { LoadOptions, RunnerClient } from '../runner/client.ts';
 import type { WireModel } from '../runner/wire.ts';
 import { type Models, runningOrNone } from './models.ts';

@@ -1,5 +1,5 @@
-import type { Model, ParameterValue } from '../../protocol/models.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Model, ParameterValue } from '../../protocol/messages/models.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';
 import { familyOf } from './family.ts';

@@ -1,4 +1,4 @@
-import { createEmitter, type Event } from '../event.ts';
+import { createEmitter, type Event } from '../base/event.ts';
 
 /** How long changes are collected before they are published, in ms. */
 const gatherFor = 100;

@@ -1,7 +1,12 @@
-import { canChat } from '../../protocol/choice.ts';
-import type { CapabilityName, ListModelsResult, Model, ShowModelResult } from '../../protocol/models.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { RunnerError } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { canChat } from '../../protocol/messages/choice.ts';
+import type {
+  CapabilityName,
+  ListModelsResult,
+  Model,
+  ShowModelResult,
+} from '../../protocol/messages/models.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { WireList, WireModel } from '../runner/wire.ts';

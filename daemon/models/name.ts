@@ -1,5 +1,5 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { RunnerError } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { RunnerError } from '../base/errors.ts';
 
 /** The parts of `[scheme://][host/][namespace/]model[:tag]`, as they were written. */
 export interface ModelName {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ServerParams } from '../../protocol/messageTypes.ts';
+import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
 import type {
   CatalogParams,
   CreateModelParams,
@@ -9,9 +9,9 @@ import type {
   ProbeCatalogParams,
   PullModelParams,
   RunModelParams,
-} from '../../protocol/models.ts';
+} from '../../protocol/messages/models.ts';
+import { exact, type Schema } from '../base/validate.ts';
 import { keepAlive } from '../config/options.ts';
-import { exact, type Schema } from '../validate.ts';
 
 const server = z.exactOptional(z.string());
 const workDoneToken = z.exactOptional(z.union([z.string(), z.number()]));

@@ -1,6 +1,6 @@
+import { createSharedWork } from '../base/sharedWork.ts';
 import type { Report, WorkState } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
-import { createSharedWork } from '../sharedWork.ts';
 import { createDownloadProgress } from './downloadProgress.ts';
 import { modelId } from './knowledge.ts';
 import { parseModelName } from './name.ts';

@@ -1,4 +1,4 @@
-import { lifecycleCommands } from '../../protocol/completion.ts';
+import { lifecycleCommands } from '../../protocol/messages/completion.ts';
 import {
   chatModelRequest,
   chooseChatModelRequest,
@@ -13,7 +13,7 @@ import {
   runningModelsRequest,
   showModelRequest,
   stopModelRequest,
-} from '../../protocol/models.ts';
+} from '../../protocol/messages/models.ts';
 import { type Commands, commandOf } from '../rpc/commands.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Works } from '../rpc/work.ts';

@@ -1,6 +1,6 @@
-import type { ToolRefusal } from '../../protocol/tools.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { createEmitter, type Event } from '../event.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ToolRefusal } from '../../protocol/messages/tools.ts';
+import { createEmitter, type Event } from '../base/event.ts';
 import type { ModelKnowledge } from './knowledge.ts';
 import type { RefusedModel, ToolSupport } from './toolSupport.ts';
 

@@ -1,5 +1,5 @@
-import { orAborted } from '../abort.ts';
-import { createEmitter, type Event } from '../event.ts';
+import { orAborted } from '../base/abort.ts';
+import { createEmitter, type Event } from '../base/event.ts';
 import type { Server } from '../runner/client.ts';
 import { modelId } from './knowledge.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { ProgressToken, RequestMessage } from '../../protocol/messageTypes.ts';
-import { InvalidParamsError } from '../errors.ts';
-import { exact, type Schema, validate } from '../validate.ts';
+import type { ProgressToken, RequestMessage } from '../../protocol/messages/messageTypes.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { exact, type Schema, validate } from '../base/validate.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The commands that the editor may execute, by their identifiers. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { DocumentPosition } from '../../protocol/completion.ts';
-import { exact, type Schema } from '../validate.ts';
+import type { DocumentPosition } from '../../protocol/messages/completion.ts';
+import { exact, type Schema } from '../base/validate.ts';
 
 const count = z.int().check(z.gte(0));
 

@@ -1,10 +1,10 @@
 import type { CancellationToken, Connection } from 'vscode-languageserver/node';
-import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
-import { linkedSignal } from '../abort.ts';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
-import { CancellationTokenSource, ErrorCodes, LSPErrorCodes, ResponseError } from '../languageServer.ts';
-import type { Log } from '../log.ts';
-import { type Schema, validate } from '../validate.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
+import { linkedSignal } from '../base/abort.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { type Schema, validate } from '../base/validate.ts';
+import { CancellationTokenSource, ErrorCodes, LSPErrorCodes, ResponseError } from './languageServer.ts';
 
 /**
  * The `runner/` namespace over one connection, in both directions: what comes in is checked, what goes out is typed.

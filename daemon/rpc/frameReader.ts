@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { DataCallback, Disposable } from 'vscode-jsonrpc';
-import { AbstractMessageReader } from '../languageServer.ts';
 import { contentLengthOf, headerEnd, maxHeaderBytes } from './frameHeader.ts';
 import { type FrameProblem, parseIncoming } from './incoming.ts';
+import { AbstractMessageReader } from './languageServer.ts';
 import type { Trace } from './trace.ts';
 
 /** A larger message is refused. Images fit, and a runaway client cannot fill the memory. */

@@ -4,8 +4,8 @@ import type {
   ServerCapabilities,
   TextDocumentSyncKind,
 } from 'vscode-languageserver/node';
-import { completionAcceptedCommand, lifecycleCommands } from '../../protocol/completion.ts';
-import { protocolVersion, type RunnerCapabilities } from '../../protocol/version.ts';
+import { completionAcceptedCommand, lifecycleCommands } from '../../protocol/messages/completion.ts';
+import { protocolVersion, type RunnerCapabilities } from '../../protocol/messages/version.ts';
 
 export interface Greeter {
   readonly version: string;

@@ -1,5 +1,5 @@
 import type { Message } from 'vscode-jsonrpc';
-import { isNestedTooDeep, maxNesting } from '../nesting.ts';
+import { isNestedTooDeep, maxNesting } from '../base/nesting.ts';
 
 /** What is wrong with an incoming frame. The answer has the request's id, or null if there is none. */
 export interface FrameProblem {

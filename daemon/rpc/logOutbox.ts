@@ -1,4 +1,4 @@
-import type { LogParams } from '../../protocol/log.ts';
+import type { LogParams } from '../../protocol/messages/log.ts';
 
 /** How many lines may be unwritten, and how many characters they may have together. */
 const maxLines = 1_000;

@@ -1,7 +1,7 @@
 import type { Message, ResponseMessage } from 'vscode-jsonrpc/node';
+import { RunnerError } from '../base/errors.ts';
 import { redactMessage } from '../config/outgoing.ts';
 import type { Redaction } from '../config/redaction.ts';
-import { RunnerError } from '../errors.ts';
 
 /**
  * Removes secrets from a message before it goes out. An answer that is nested too deep to be sent becomes a typed

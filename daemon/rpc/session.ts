@@ -5,17 +5,17 @@ import type {
   InitializeResult,
 } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
-import { type InitializationOptions, trustDidChange } from '../../protocol/initialize.ts';
+import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
+import { createEmitter, type Event } from '../base/event.ts';
+import type { Log } from '../base/log.ts';
+import { exact } from '../base/validate.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
 import type { SettingsReader } from '../config/settingsReader.ts';
-import { createEmitter, type Event } from '../event.ts';
-import { ErrorCodes, ResponseError } from '../languageServer.ts';
-import type { Log } from '../log.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
-import { exact } from '../validate.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
 import { greetingTo } from './greeting.ts';
+import { ErrorCodes, ResponseError } from './languageServer.ts';
 import { workspaceRoot } from './workspaceRoot.ts';
 
 /** The state of the connection: before `initialize`, ready, or after `shutdown`. */

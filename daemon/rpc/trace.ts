@@ -1,7 +1,7 @@
 import { createWriteStream, fchmodSync, fstatSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc/node';
-import { StreamMessageWriter } from '../languageServer.ts';
+import { StreamMessageWriter } from './languageServer.ts';
 
 /** Called for every message in either direction. */
 export type Trace = (direction: 'in' | 'out', message: unknown) => void;

@@ -1,16 +1,16 @@
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
-import type { ProgressToken } from '../../protocol/messageTypes.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ProgressToken } from '../../protocol/messages/messageTypes.ts';
 import {
   type PartProgress,
   progressNotification,
   type WorkEnd,
   type WorkProgress,
-} from '../../protocol/progress.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { type LinkedSignal, linkedSignal } from '../abort.ts';
-import { InvalidParamsError } from '../errors.ts';
-import { LSPErrorCodes, ResponseError } from '../languageServer.ts';
+} from '../../protocol/messages/progress.ts';
+import { type LinkedSignal, linkedSignal } from '../base/abort.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { LSPErrorCodes, ResponseError } from './languageServer.ts';
 
 /** The progress of a task: its whole current state. */
 export interface WorkState {

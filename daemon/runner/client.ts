@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { RunnerError } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { RunnerError } from '../base/errors.ts';
 import { failureOfErrorLine } from './failure.ts';
 import { keepAliveToWire } from './keepAlive.ts';
 import type { Subject } from './subject.ts';

@@ -1,5 +1,5 @@
-import { advise } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
+import { advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
 import { detailsOf, type Subject } from './subject.ts';
 
 const tlsCodes =

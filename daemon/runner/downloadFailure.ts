@@ -1,4 +1,4 @@
-import { RunnerError } from '../errors.ts';
+import { RunnerError } from '../base/errors.ts';
 
 /** What the runner says when a download failed, and what that means for the user. The first match applies. */
 const sentences: readonly { readonly text: RegExp; readonly explain: (reason: string) => string }[] = [

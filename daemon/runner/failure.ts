@@ -1,6 +1,6 @@
-import { advise, sayAfter } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
-import { isNestedTooDeep } from '../nesting.ts';
+import { advise, sayAfter } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
+import { isNestedTooDeep } from '../base/nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
 import { detailsOf, type Subject } from './subject.ts';
 

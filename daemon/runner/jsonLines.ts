@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
-import { advise } from '../advice.ts';
-import { createBreath } from '../breath.ts';
-import { RunnerError } from '../errors.ts';
-import { excessOf, maxNesting, maxNodes } from '../nesting.ts';
+import { advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
+import { excessOf, maxNesting, maxNodes } from '../base/nesting.ts';
+import { createBreath } from '../base/yielder.ts';
 
 /** No line of a chat is longer than this. The limit is that of the runner's own client. */
 const maxLineBytes = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import type { AdvisedMessage } from '../advice.ts';
-import type { ErrorDetails } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { AdvisedMessage } from '../base/advice.ts';
+import type { ErrorDetails } from '../base/errors.ts';
 
 /** What a request was about. */
 export interface Subject {

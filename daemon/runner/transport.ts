@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
-import type { RunnerTimeouts } from '../../protocol/initialize.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { withTimeLimit } from '../abort.ts';
-import { type AdvisedMessage, advise } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
-import { readRegularFile } from '../regularFile.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
+import { withTimeLimit } from '../base/abort.ts';
+import { type AdvisedMessage, advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
+import { readRegularFile } from '../base/regularFile.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer } from './failure.ts';
 import { withoutContinue } from './interimAnswers.ts';

@@ -1,6 +1,6 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { advise } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { advise } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
 import { opensThinking, type Turns, turnsOf } from './chatTemplate.ts';
 import { refuseExcess } from './jsonLines.ts';
 

@@ -1,4 +1,4 @@
-import type { ChatDelta, Message } from '../../protocol/chat.ts';
+import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 
 /** The messages of an answer that is still coming, put together from its deltas. */
 export class AnswerSoFar {

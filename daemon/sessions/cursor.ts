@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { InvalidParamsError } from '../errors.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 import type { FolderEntry } from './folderEntries.ts';
 
 /** Identifies the last conversation of a page. */

@@ -1,4 +1,4 @@
-import { RunnerError } from '../errors.ts';
+import { RunnerError } from '../base/errors.ts';
 
 /** Turns an error of the file system into a sentence. */
 export async function orDiskProblem<T>(work: Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
-import type { ChatParams, ChatResult, Message } from '../../protocol/chat.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
+import { RunnerError } from '../base/errors.ts';
+import type { Lazy } from '../base/lazily.ts';
+import type { Log } from '../base/log.ts';
 import type { Chat } from '../chat/chat.ts';
-import { RunnerError } from '../errors.ts';
-import type { Lazy } from '../lazily.ts';
-import type { Log } from '../log.ts';
 import type { Sessions } from './sessions.ts';
 import { naming } from './unknownSession.ts';
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../protocol/chat.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 import { maxLine } from './fileLines.ts';
 
 /** A larger image is not kept, in bytes. */

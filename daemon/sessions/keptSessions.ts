@@ -1,5 +1,5 @@
-import { createEmitter, type Event } from '../event.ts';
-import { type Lazy, lazily } from '../lazily.ts';
+import { createEmitter, type Event } from '../base/event.ts';
+import { type Lazy, lazily } from '../base/lazily.ts';
 import { type SessionSettings, stricter } from './sessionSettings.ts';
 import type { Sessions, SessionsOptions } from './sessions.ts';
 

@@ -6,8 +6,8 @@ import type {
   ReadSessionParams,
   SessionParams,
   UpdateSessionParams,
-} from '../../protocol/sessions.ts';
-import { exact, type Schema } from '../validate.ts';
+} from '../../protocol/messages/sessions.ts';
+import { exact, type Schema } from '../base/validate.ts';
 
 const title = z.string().check(
   z.refine((text) => text.trim() !== '', 'it is empty'),

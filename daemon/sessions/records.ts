@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import type { SessionMessage } from '../../protocol/sessions.ts';
+import type { SessionMessage } from '../../protocol/messages/sessions.ts';
+import { isNestedTooDeep } from '../base/nesting.ts';
 import { messageFields } from '../chat/params.ts';
-import { isNestedTooDeep } from '../nesting.ts';
 
 /** The first line of a file. */
 export interface SessionHeader {

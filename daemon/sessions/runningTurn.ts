@@ -1,4 +1,4 @@
-import type { ChatDelta } from '../../protocol/chat.ts';
+import type { ChatDelta } from '../../protocol/messages/chat.ts';
 import { AnswerSoFar } from './answerSoFar.ts';
 import type { Change, Extension } from './sessionFiles.ts';
 import {

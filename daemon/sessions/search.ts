@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SessionMessage } from '../../protocol/sessions.ts';
+import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import { readLines } from './fileLines.ts';
 import { tryRecord } from './records.ts';
 

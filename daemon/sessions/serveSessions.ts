@@ -4,8 +4,8 @@ import {
   listSessionsRequest,
   readSessionRequest,
   updateSessionRequest,
-} from '../../protocol/sessions.ts';
-import type { Lazy } from '../lazily.ts';
+} from '../../protocol/messages/sessions.ts';
+import type { Lazy } from '../base/lazily.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import {
   createSessionSchema,

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Session, SessionMessage } from '../../protocol/sessions.ts';
+import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { readLines } from './fileLines.ts';
 import { type SessionHeader, type SessionState, tryRecord } from './records.ts';
 import { stateAfter } from './sessionState.ts';

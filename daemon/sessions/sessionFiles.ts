@@ -1,9 +1,9 @@
 import { chmod, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/sessions.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { RunnerError } from '../errors.ts';
-import { makePrivateFolder } from '../privateFolder.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
+import { RunnerError } from '../base/errors.ts';
+import { makePrivateFolder } from '../base/privateFolder.ts';
 import { orDiskProblem } from './diskProblem.ts';
 import { type FolderEntry, fileEnding, readFolder } from './folderEntries.ts';
 import { recordToLine, type SessionHeader, type SessionState } from './records.ts';

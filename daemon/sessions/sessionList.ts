@@ -1,4 +1,4 @@
-import type { ListSessionsParams, ListSessionsResult, Session } from '../../protocol/sessions.ts';
+import type { ListSessionsParams, ListSessionsResult, Session } from '../../protocol/messages/sessions.ts';
 import { parseCursor, placeToCursor } from './cursor.ts';
 import { type FolderEntry, newestFirst } from './folderEntries.ts';
 import { hasWords, wordsOf } from './search.ts';

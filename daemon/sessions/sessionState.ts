@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Message } from '../../protocol/chat.ts';
-import type { SessionMessage } from '../../protocol/sessions.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import { recordToLine, type SessionState } from './records.ts';
 import { titleOf } from './title.ts';
 

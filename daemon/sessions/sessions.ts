@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
   CreateSessionParams,
   ListSessionsParams,
   ListSessionsResult,
   ReadSessionResult,
   Session,
-} from '../../protocol/sessions.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import { linkedSignal } from '../abort.ts';
-import { RunnerError } from '../errors.ts';
-import { createProcessLocks } from '../processLocks.ts';
+} from '../../protocol/messages/sessions.ts';
+import { linkedSignal } from '../base/abort.ts';
+import { RunnerError } from '../base/errors.ts';
+import { createProcessLocks } from '../base/processLocks.ts';
 import { orDiskProblem } from './diskProblem.ts';
 import type { FolderEntry } from './folderEntries.ts';
 import { RunningTurn } from './runningTurn.ts';

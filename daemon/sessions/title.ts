@@ -1,4 +1,4 @@
-import type { Message } from '../../protocol/chat.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 
 /** The most UTF-16 units of a title that nobody has set. */
 const maxDerived = 60;

@@ -1,5 +1,5 @@
-import type { Message } from '../../protocol/chat.ts';
-import type { SessionMessage } from '../../protocol/sessions.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import { maxLine } from './fileLines.ts';
 import { toKept } from './keptMessage.ts';
 import { recordToLine, type SessionState } from './records.ts';

@@ -1,4 +1,4 @@
-import { InvalidParamsError } from '../errors.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 
 /** The error for an unknown id. `path` is the parameter that holds the id. */
 export function unknownSession(path = 'id'): InvalidParamsError {

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { parseAddress } from '../../protocol/address.ts';
-import { type ProbeParams, probeRequest, statusRequest } from '../../protocol/status.ts';
-import { withTimeLimit } from '../abort.ts';
-import { InvalidParamsError, RunnerError } from '../errors.ts';
+import { parseAddress } from '../../protocol/messages/address.ts';
+import { type ProbeParams, probeRequest, statusRequest } from '../../protocol/messages/status.ts';
+import { withTimeLimit } from '../base/abort.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { exact, type Schema } from '../base/validate.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Servers } from '../runner/servers.ts';
-import { exact, type Schema } from '../validate.ts';
 import type { StatusMonitor } from './status.ts';
 
 export interface StatusParts {

@@ -1,7 +1,7 @@
-import type { Status } from '../../protocol/status.ts';
-import { type AdvisedMessage, sayAfter } from '../advice.ts';
-import { RunnerError } from '../errors.ts';
-import { createEmitter, type Event } from '../event.ts';
+import type { Status } from '../../protocol/messages/status.ts';
+import { type AdvisedMessage, sayAfter } from '../base/advice.ts';
+import { RunnerError } from '../base/errors.ts';
+import { createEmitter, type Event } from '../base/event.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
 
 /** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */

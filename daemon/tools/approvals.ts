@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Approvals, ToolServers } from '../../protocol/tools.ts';
+import type { Approvals, ToolServers } from '../../protocol/messages/tools.ts';
 import type { KeptApprovals } from './keptApprovals.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { createExclusiveWork } from '../exclusiveWork.ts';
-import { tryReadKept } from '../keptJson.ts';
-import { writePrivateFile } from '../privateFile.ts';
+import { createExclusiveWork } from '../base/exclusiveWork.ts';
+import { tryReadKept } from '../base/keptJson.ts';
+import { writePrivateFile } from '../base/privateFile.ts';
 
 /** What the user always allows, in a file of the user's alone. A key stands for one tool of one entry. */
 export interface KeptApprovals {

@@ -1,6 +1,6 @@
-import type { Tool } from '../../protocol/chat.ts';
+import type { Tool } from '../../protocol/messages/chat.ts';
+import type { Log } from '../base/log.ts';
 import type { HostedTool, OfferedHostedTools } from '../chat/hostedTools.ts';
-import type { Log } from '../log.ts';
 import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
 import type { ServerEntry } from './serverEntry.ts';

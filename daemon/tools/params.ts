@@ -4,8 +4,8 @@ import type {
   FinishLoginParams,
   ListToolsParams,
   LoginParams,
-} from '../../protocol/tools.ts';
-import { exact, type Schema } from '../validate.ts';
+} from '../../protocol/messages/tools.ts';
+import { exact, type Schema } from '../base/validate.ts';
 
 export const listToolsSchema: Schema<ListToolsParams> = exact(
   z.object({ servers: z.exactOptional(z.array(z.string())) }),

@@ -5,7 +5,7 @@ import {
   listToolsRequest,
   loginRequest,
   logoutRequest,
-} from '../../protocol/tools.ts';
+} from '../../protocol/messages/tools.ts';
 import type { AskUser } from '../chat/toolCalls.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { approveToolSchema, finishLoginSchema, listToolsSchema, loginSchema } from './params.ts';

@@ -1,5 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/client';
-import type { Log } from '../log.ts';
+import type { Log } from '../base/log.ts';
 import { LineLimit } from '../logs/lineLimit.ts';
 import { plainText } from '../logs/plainText.ts';
 import { cutText } from './cutText.ts';

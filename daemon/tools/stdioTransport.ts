@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
-import { createBreath } from '../breath.ts';
+import { createBreath } from '../base/yielder.ts';
 import { LineSplitter } from '../logs/lineSplitter.ts';
 import { MessageLines, MessageTooLargeError, maxMessage } from './messageLines.ts';
 import type { ProcessGroups } from './processGroups.ts';

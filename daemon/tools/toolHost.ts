@@ -1,8 +1,8 @@
-import type { Advice, Advised } from '../../protocol/advice.ts';
-import type { ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/tools.ts';
+import type { Advice, Advised } from '../../protocol/messages/advice.ts';
+import type { ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/messages/tools.ts';
+import type { Log } from '../base/log.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import { createRedaction } from '../config/redaction.ts';
-import type { Log } from '../log.ts';
 import { createApprovals, type NamedApprovals } from './approvals.ts';
 import { createArgumentsCheck } from './argumentsCheck.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';

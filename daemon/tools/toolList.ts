@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
-import type { ListedTool, ToolAnnotations } from '../../protocol/tools.ts';
-import { createBreath } from '../breath.ts';
-import { isNestedTooDeep } from '../nesting.ts';
+import type { ListedTool, ToolAnnotations } from '../../protocol/messages/tools.ts';
+import { isNestedTooDeep } from '../base/nesting.ts';
+import { createBreath } from '../base/yielder.ts';
 import { cutText } from './cutText.ts';
 
 const maxTools = 1_000;

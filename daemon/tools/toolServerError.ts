@@ -1,5 +1,5 @@
-import type { Advice, Advised } from '../../protocol/advice.ts';
-import { withAdvice } from '../advice.ts';
+import type { Advice, Advised } from '../../protocol/messages/advice.ts';
+import { withAdvice } from '../base/advice.ts';
 import { plainText } from '../logs/plainText.ts';
 import { cutText } from './cutText.ts';
 import { LoginNeededError } from './httpTransport.ts';

@@ -7,14 +7,14 @@ import type {
   LoginResult,
   LogoutResult,
   ToolServers,
-} from '../../protocol/tools.ts';
+} from '../../protocol/messages/tools.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { createEmitter, type Event } from '../base/event.ts';
+import { lazily } from '../base/lazily.ts';
+import type { Log } from '../base/log.ts';
 import type { HostedTools } from '../chat/hostedTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userConfig.ts';
-import { InvalidParamsError } from '../errors.ts';
-import { createEmitter, type Event } from '../event.ts';
-import { lazily } from '../lazily.ts';
-import type { Log } from '../log.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { ToolHost, ToolHostOptions } from './toolHost.ts';
 import type { ToolStores } from './toolStores.ts';

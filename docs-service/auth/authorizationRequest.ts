@@ -1,4 +1,4 @@
-import type { BaseUrl } from '../baseUrl.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { OAuthError } from './oauthError.ts';
 import { isOwnResource } from './ownResource.ts';
 import type { Parameters } from './parameters.ts';

@@ -1,5 +1,5 @@
-import { LruCache } from '../lruCache.ts';
-import { RateLimiter } from '../rateLimiter.ts';
+import { LruCache } from '../base/lruCache.ts';
+import { RateLimiter } from '../base/rateLimiter.ts';
 import { parseClientDocument } from './clientDocument.ts';
 import { parseClientId } from './clientId.ts';
 import type { OAuthClient } from './oauthClient.ts';

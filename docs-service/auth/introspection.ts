@@ -1,4 +1,4 @@
-import type { BaseUrl } from '../baseUrl.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { isOwnResource } from './ownResource.ts';
 import { tryProfileUrl } from './profileUrl.ts';
 import { isScope, type Scope } from './scope.ts';

@@ -5,7 +5,7 @@ import {
   fixedLookup,
   type LookUpAddresses,
 } from '../../protocol/base/publicHosts.ts';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { readBoundedBody } from './boundedBody.ts';
 import { FetchQueue, type FetchQueueOptions } from './fetchQueue.ts';
 import { OutsideError } from './outsideError.ts';

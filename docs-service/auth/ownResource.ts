@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import type { BaseUrl } from '../baseUrl.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 
 /**
  * Whether a `resource` (RFC 8707) names this service: its address or that of `/mcp`, with or without a final slash. On

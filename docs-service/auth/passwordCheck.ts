@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { RateLimiter } from '../rateLimiter.ts';
+import { RateLimiter } from '../base/rateLimiter.ts';
 import type { OwnerStore } from './ownerStore.ts';
 import { isPassword } from './passwordHash.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { UsageError } from '../usageError.ts';
+import { UsageError } from '../base/usageError.ts';
 
 /** In characters. */
 const shortest = 12;

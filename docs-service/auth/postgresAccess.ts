@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { inTransaction, throwUnavailable } from '../index/postgres/connection.ts';
+import { inTransaction, throwUnavailable } from '../search/postgres/connection.ts';
 import type { AccessDatabase, AccessValue } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { BaseUrl } from '../baseUrl.ts';
-import { LruCache } from '../lruCache.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
+import { LruCache } from '../base/lruCache.ts';
 import { type Grant, hashSecret } from './accessToken.ts';
 import { ForeignProfile } from './foreignProfile.ts';
 import { type ActiveToken, parseIntrospection } from './introspection.ts';

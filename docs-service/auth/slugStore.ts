@@ -1,5 +1,5 @@
+import { piecesOf } from '../base/piecesOf.ts';
 import type { SlugRecord, SlugRecords } from '../content/slugRegister.ts';
-import { piecesOf } from '../piecesOf.ts';
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
 
 /** Rows in one statement. */

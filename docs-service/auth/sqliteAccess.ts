@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Database, isBusy, isUnwritable, type Statement } from '../sqliteDatabase.ts';
+import { type Database, isBusy, isUnwritable, type Statement } from '../base/sqliteDatabase.ts';
 import type { AccessDatabase } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
 import { AccessUnavailable } from './accessUnavailable.ts';

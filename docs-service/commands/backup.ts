@@ -1,7 +1,7 @@
 import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type Database, openDatabase } from '../base/sqliteDatabase.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { type Database, openDatabase } from '../sqliteDatabase.ts';
 import { defineCommand } from './command.ts';
 
 export const backupCommand = defineCommand({

@@ -1,12 +1,12 @@
-import { showLine } from '../../protocol/controlCharacters.ts';
+import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { isDocumentAddress } from '../auth/clientFinder.ts';
 import { parseClientId } from '../auth/clientId.ts';
 import type { ClientStore } from '../auth/clientStore.ts';
 import type { OAuthClient } from '../auth/oauthClient.ts';
 import { OutsideError } from '../auth/outsideError.ts';
 import { redirectUriProblem } from '../auth/redirectUri.ts';
+import { UsageError } from '../base/usageError.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { UsageError } from '../usageError.ts';
 import { defineCommand } from './command.ts';
 import { table } from './table.ts';
 import { withAccess } from './withAccess.ts';

@@ -1,5 +1,5 @@
-import type { CommandLine, OptionSpecs } from '../options.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CommandLine, OptionSpecs } from '../base/options.ts';
+import type { Surroundings } from '../cli/surroundings.ts';
 
 /** One command of the program, with its arguments. */
 export interface Command<Specs extends OptionSpecs = OptionSpecs> {

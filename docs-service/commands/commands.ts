@@ -3,7 +3,7 @@ import { clientAddCommand, clientListCommand, clientRemoveCommand } from './clie
 import type { Command } from './command.ts';
 import { connectCommand } from './connect.ts';
 import { doctorCommand } from './doctor.ts';
-import { indexCommand } from './index.ts';
+import { indexCommand } from './indexCommand.ts';
 import { mcpCommand } from './mcp.ts';
 import { ownerSetPasswordCommand, ownerSetProfileCommand } from './owner.ts';
 import { serveCommand } from './serve.ts';

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Agent, agentEntry, agents, isAgent, type Reach } from '../agents/agentEntry.ts';
-import { parseBaseUrl } from '../baseUrl.ts';
-import { refusePassword } from '../index/postgres/databaseAddress.ts';
+import { parseBaseUrl } from '../base/baseUrl.ts';
+import { UsageError } from '../base/usageError.ts';
+import type { Surroundings } from '../cli/surroundings.ts';
+import { refusePassword } from '../search/postgres/databaseAddress.ts';
 import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { UsageError } from '../usageError.ts';
 import { defineCommand } from './command.ts';
 
 /** The default address of `serve`. */

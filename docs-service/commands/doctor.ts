@@ -1,18 +1,18 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { showLine } from '../../protocol/controlCharacters.ts';
+import { showLine } from '../../protocol/base/controlCharacters.ts';
 import type { Owner } from '../auth/ownerStore.ts';
-import { parseBaseUrl } from '../baseUrl.ts';
+import { parseBaseUrl } from '../base/baseUrl.ts';
+import { count } from '../base/count.ts';
+import { isOpenToOthers } from '../base/dataFolder.ts';
+import type { Surroundings } from '../cli/surroundings.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { toSentence } from '../content/document.ts';
-import { count } from '../count.ts';
-import { isOpenToOthers } from '../dataFolder.ts';
 import { type Finding, followDiscovery } from '../discovery/discovery.ts';
 import { metadataPath } from '../http/signIn/metadataRoutes.ts';
-import type { IndexSummary } from '../index/documentIndex.ts';
+import type { IndexSummary } from '../search/documentIndex.ts';
 import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { defineCommand } from './command.ts';
 import { connectCommand, usualOrigin } from './connect.ts';
 

@@ -1,9 +1,9 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Profile } from '../auth/ownerStore.ts';
 import { checkPassword, hashPassword } from '../auth/passwordHash.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
+import { UsageError } from '../base/usageError.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { UsageError } from '../usageError.ts';
 import { defineCommand } from './command.ts';
 import { withAccess } from './withAccess.ts';
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../auth/accessToken.ts';
 import { hashPassword } from '../auth/passwordHash.ts';
-import type { OptionValues } from '../options.ts';
+import type { OptionValues } from '../base/options.ts';
+import { UsageError } from '../base/usageError.ts';
+import type { Surroundings } from '../cli/surroundings.ts';
 import { parseServeConfig, type serveOptions } from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { UsageError } from '../usageError.ts';
 import { untilEnd } from './untilEnd.ts';
 
 /** Milliseconds: twelve hours. */

@@ -1,10 +1,10 @@
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { createToken, type Grant } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { isScope, type Scope, scopes } from '../auth/scope.ts';
-import { parseDuration } from '../options.ts';
+import { parseDuration } from '../base/options.ts';
+import { UsageError } from '../base/usageError.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { UsageError } from '../usageError.ts';
 import { defineCommand } from './command.ts';
 import { table } from './table.ts';
 import { withAccess } from './withAccess.ts';

@@ -1,5 +1,5 @@
 import type { AccessStores } from '../auth/accessStores.ts';
-import { openDataFolder } from '../dataFolder.ts';
+import { openDataFolder } from '../base/dataFolder.ts';
 import type { Places } from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
 

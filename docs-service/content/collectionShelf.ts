@@ -1,4 +1,4 @@
-import type { DocumentIndex } from '../index/documentIndex.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { CollectionDefinition } from './collection.ts';
 import { type ParsedCollection, parseCollectionFile } from './collectionFile.ts';
 import { byPath, type ContentFolder, type FoundFile, isCollection } from './contentFolder.ts';

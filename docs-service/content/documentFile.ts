@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path/posix';
 import { z } from 'zod';
-import type { FileWarning } from '../index/documentIndex.ts';
-import { tryFirstHeading } from '../index/headings.ts';
+import type { FileWarning } from '../search/documentIndex.ts';
+import { tryFirstHeading } from '../search/headings.ts';
 import { ContentError } from './contentError.ts';
 import type { Document, Tag } from './document.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { IndexedFile } from '../index/documentIndex.ts';
+import type { IndexedFile } from '../search/documentIndex.ts';
 import type { ReadFile } from './indexedFile.ts';
 import type { KnownFiles } from './knownFiles.ts';
 import type { SlugRegister } from './slugRegister.ts';

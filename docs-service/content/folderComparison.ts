@@ -1,4 +1,4 @@
-import type { IndexedFile } from '../index/documentIndex.ts';
+import type { IndexedFile } from '../search/documentIndex.ts';
 import { type FoundFile, type FoundFolder, isCollection } from './contentFolder.ts';
 import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';

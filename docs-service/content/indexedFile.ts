@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IndexedFile } from '../index/documentIndex.ts';
+import type { IndexedFile } from '../search/documentIndex.ts';
 import { ContentError } from './contentError.ts';
 import { type ContentFolder, type FoundFile, largestFile } from './contentFolder.ts';
 import type { Document } from './document.ts';

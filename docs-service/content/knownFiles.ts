@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix';
-import type { IndexedFile } from '../index/documentIndex.ts';
+import type { IndexedFile } from '../search/documentIndex.ts';
 
 /** The folder of a path; `''` is the content folder. */
 function folderOf(path: string): string {

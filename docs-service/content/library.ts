@@ -1,4 +1,4 @@
-import { IndexUnavailable } from '../index/documentIndex.ts';
+import { IndexUnavailable } from '../search/documentIndex.ts';
 import type { ContentFolder } from './contentFolder.ts';
 import type { LibraryIndexer } from './libraryIndexer.ts';
 import { LibraryWatcher } from './libraryWatcher.ts';

@@ -1,5 +1,5 @@
-import type { DocumentIndex, LocatedMetadata } from '../index/documentIndex.ts';
-import { inOrder } from '../index/selection.ts';
+import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
+import { inOrder } from '../search/selection.ts';
 import type { CollectionDefinition } from './collection.ts';
 
 /** A collection with its documents in order, drafts left out. */

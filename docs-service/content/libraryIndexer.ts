@@ -1,5 +1,5 @@
-import type { DocumentIndex, IndexedFile, IndexWriter } from '../index/documentIndex.ts';
-import { piecesOf } from '../piecesOf.ts';
+import { piecesOf } from '../base/piecesOf.ts';
+import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
 import { CollectionShelf, type Shelf } from './collectionShelf.ts';
 import type { ContentFolder, FoundFile } from './contentFolder.ts';
 import { type ContentProblem, type ContentWarning, type Document, keyOf } from './document.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { decodeEntities } from '../index/plainText.ts';
+import { decodeEntities } from '../search/plainText.ts';
 import { folderPagePaths } from './folderPage.ts';
 
 /** Where a link or a picture of a document leads. */

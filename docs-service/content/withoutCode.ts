@@ -1,4 +1,4 @@
-import { markdownLines } from '../index/markdownLines.ts';
+import { markdownLines } from '../search/markdownLines.ts';
 
 /**
  * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its

@@ -1,7 +1,7 @@
 import GithubSlugger from 'github-slugger';
 import { Lexer } from 'marked';
-import { decodeEntities, plainText } from '../index/plainText.ts';
-import { textOfHeading, tryRawHeading } from '../index/rawHeading.ts';
+import { decodeEntities, plainText } from '../search/plainText.ts';
+import { textOfHeading, tryRawHeading } from '../search/rawHeading.ts';
 import { resolveLink } from './links.ts';
 import { withoutCode } from './withoutCode.ts';
 

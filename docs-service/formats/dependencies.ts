@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { LruCache } from '../base/lruCache.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
-import type { DocumentIndex } from '../index/documentIndex.ts';
-import { LruCache } from '../lruCache.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createPictureStamps } from './pictureStamps.ts';
 import { createReferenceFinder, type References } from './references.ts';
 

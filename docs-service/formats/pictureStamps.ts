@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LruCache } from '../base/lruCache.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
-import { LruCache } from '../lruCache.ts';
 
 /** The number of pictures in the cache. */
 const remembered = 20_000;

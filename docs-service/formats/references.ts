@@ -1,6 +1,6 @@
+import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
 import { type InsideTarget, resolveLink } from '../content/links.ts';
-import { LruCache } from '../lruCache.ts';
 import { Unrenderable } from './renderJob.ts';
 
 /** What a document may link to or show, as paths from the content folder. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
+import { LruCache } from '../base/lruCache.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../content/libraryCollections.ts';
-import type { DocumentIndex } from '../index/documentIndex.ts';
-import { LruCache } from '../lruCache.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createDependencies } from './dependencies.ts';
 import type { Renderer } from './renderer.ts';
 import { type RenderJob, Unrenderable } from './renderJob.ts';

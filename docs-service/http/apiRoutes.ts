@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Document } from '../content/document.ts';
 import type { Renditions } from '../formats/renditions.ts';
-import type { DocumentIndex } from '../index/documentIndex.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { Authorization } from './authorization.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';

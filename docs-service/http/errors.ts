@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { AccessUnavailable } from '../auth/accessUnavailable.ts';
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
-import { IndexUnavailable, QueryError } from '../index/documentIndex.ts';
+import { IndexUnavailable, QueryError } from '../search/documentIndex.ts';
 import { DocumentMoved, HttpProblem, type ProblemError, sendProblem } from './problem.ts';
 
 /** In characters, without the query. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import { type BaseUrl, tryHostname } from '../baseUrl.ts';
+import { type BaseUrl, tryHostname } from '../base/baseUrl.ts';
 import { pathOf } from './errors.ts';
 import { HttpProblem } from './problem.ts';
 

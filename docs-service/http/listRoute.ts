@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
-import type { DocumentFilter, DocumentIndex } from '../index/documentIndex.ts';
-import { LruCache } from '../lruCache.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { LruCache } from '../base/lruCache.ts';
+import type { DocumentFilter, DocumentIndex } from '../search/documentIndex.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { type PageParameters, pageLinks } from './pageLinks.ts';

@@ -1,7 +1,7 @@
 import type { Document, DocumentMetadata } from '../content/document.ts';
 import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
 import { isSlug } from '../content/slug.ts';
-import type { DocumentIndex } from '../index/documentIndex.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 import { unavailable } from './errors.ts';
 import { DocumentMoved, HttpProblem } from './problem.ts';
 

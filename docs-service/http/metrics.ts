@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { DocumentIndex } from '../index/documentIndex.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** Measures the app's answers for Prometheus. Nothing in it names a document or a reader. */
 export function measureApp(app: FastifyInstance, index: DocumentIndex): Registry {

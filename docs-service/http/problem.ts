@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 
 /** RFC 9457. */
 export interface Problem {

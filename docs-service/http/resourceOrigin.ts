@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { BaseUrl } from '../baseUrl.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 
 /**
  * The address that the client uses. It is the base URL, or on loopback the name and port of the request: clients refuse

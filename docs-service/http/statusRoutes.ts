@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { countWarnings } from '../content/document.ts';
-import type { DocumentIndex } from '../index/documentIndex.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
 export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncTypebox {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { DocumentParts } from '../formats/markdown/partsReader.ts';
 import { isWithinCharacter, pageOf } from './markdownPage.ts';
 import { nearHeadings, tryFindSection } from './markdownSections.ts';

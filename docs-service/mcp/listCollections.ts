@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { defineTool } from './tool.ts';
 
 export const listCollections = defineTool({

@@ -1,6 +1,6 @@
 import { slug } from 'github-slugger';
 import type { MarkdownSection } from '../formats/markdown/markdownParts.ts';
-import { nearestSlugs } from '../index/nearSlugs.ts';
+import { nearestSlugs } from '../search/nearSlugs.ts';
 
 /** The section that a reader means: by its id, its heading, or a heading that differs only in case and signs. */
 export function tryFindSection(

@@ -1,6 +1,6 @@
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
-import { IndexUnavailable, QueryError } from '../index/documentIndex.ts';
+import { IndexUnavailable, QueryError } from '../search/documentIndex.ts';
 import { ToolError } from './tool.ts';
 
 /** JSON-RPC 2.0, section 5.1. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { tagSchema } from '../http/schemas.ts';
-import type { DocumentFilter } from '../index/documentIndex.ts';
+import type { DocumentFilter } from '../search/documentIndex.ts';
 import { defineTool } from './tool.ts';
 
 const usualLimit = 10;

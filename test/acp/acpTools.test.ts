@@ -11,8 +11,8 @@ import {
 import t, { type Test } from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
 import type { HandedTools } from '../../daemon/acp/sessionTools.ts';
+import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
-import { createCore } from '../../daemon/core.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type AcpProcessOptions, startAcpProcess } from '../support/acpProcess.ts';
 import { failsWith } from '../support/failsWith.ts';

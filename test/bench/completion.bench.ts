@@ -9,8 +9,8 @@ import {
   type InlineCompletionItem,
   type InlineCompletionList,
   inlineCompletionRequest,
-} from '../../protocol/completion.ts';
-import { listModelsRequest } from '../../protocol/models.ts';
+} from '../../protocol/messages/completion.ts';
+import { listModelsRequest } from '../../protocol/messages/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { cutHoles, type Hole, sourceFiles } from '../support/holes.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';

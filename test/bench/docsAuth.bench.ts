@@ -11,7 +11,7 @@ import { createToken, type Grant, hashSecret } from '../../docs-service/auth/acc
 import { createIntrospectionClient } from '../../docs-service/auth/introspectionClient.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
-import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { openAccess } from '../../docs-service/stores.ts';
 import { createFigures, median } from './figures.ts';
 

@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Message, StreamMessageReader } from 'vscode-jsonrpc/node';
-import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/completion.ts';
-import { deleteModelRequest, listModelsRequest, pullModelRequest } from '../../protocol/models.ts';
-import { statusRequest } from '../../protocol/status.ts';
+import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';
+import { deleteModelRequest, listModelsRequest, pullModelRequest } from '../../protocol/messages/models.ts';
+import { statusRequest } from '../../protocol/messages/status.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { createFigures } from './figures.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
-import { createModelRequest, listModelsRequest } from '../../protocol/models.ts';
+import { createModelRequest, listModelsRequest } from '../../protocol/messages/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { portOf } from '../support/recordings.ts';
 import { createFigures, median } from './figures.ts';

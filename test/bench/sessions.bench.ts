@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Message } from '../../protocol/chat.ts';
-import { createSessionRequest, listSessionsRequest, readSessionRequest } from '../../protocol/sessions.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import {
+  createSessionRequest,
+  listSessionsRequest,
+  readSessionRequest,
+} from '../../protocol/messages/sessions.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { createFigures, median } from './figures.ts';

@@ -4,12 +4,12 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { RunnerError } from '../../daemon/base/errors.ts';
 import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { createAsking } from '../../daemon/completion/asking.ts';
 import { createCompletion } from '../../daemon/completion/completion.ts';
 import { Superseded } from '../../daemon/completion/flights.ts';
 import { surroundingsAt } from '../../daemon/completion/surroundings.ts';
-import { RunnerError } from '../../daemon/errors.ts';
 import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
@@ -17,9 +17,9 @@ import {
   type InlineCompletionItem,
   type InlineCompletionList,
   inlineCompletionRequest,
-} from '../../protocol/completion.ts';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
-import { type Status, statusDidChange } from '../../protocol/status.ts';
+} from '../../protocol/messages/completion.ts';
+import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
+import { type Status, statusDidChange } from '../../protocol/messages/status.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { compileGlob, createExcludes } from '../../daemon/base/globs.ts';
+import { createFindPrivacy } from '../../daemon/base/privateFiles.ts';
+import { looksSecret } from '../../daemon/base/secretFiles.ts';
 import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
@@ -40,9 +43,6 @@ import {
 } from '../../daemon/completion/surroundings.ts';
 import { openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
 import { completionRequestBody, waysToAsk } from '../../daemon/completion/ways.ts';
-import { compileGlob, createExcludes } from '../../daemon/globs.ts';
-import { createFindPrivacy } from '../../daemon/privateFiles.ts';
-import { looksSecret } from '../../daemon/secretFiles.ts';
 
 const mark = '│';
 

@@ -6,16 +6,16 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { Piece } from '../../daemon/practice/speech.ts';
-import { chatRequest } from '../../protocol/chat.ts';
+import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
   completionAcceptedCommand,
   type InlineCompletionList,
   inlineCompletionRequest,
   type SelectedCompletionInfo,
-} from '../../protocol/completion.ts';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
-import type { Status } from '../../protocol/status.ts';
-import { statusDidChange } from '../../protocol/status.ts';
+} from '../../protocol/messages/completion.ts';
+import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
+import type { Status } from '../../protocol/messages/status.ts';
+import { statusDidChange } from '../../protocol/messages/status.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';

@@ -2,28 +2,28 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { RunnerError } from '../../daemon/base/errors.ts';
 import { createAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
+import { createCore } from '../../daemon/compose/core.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
-import { createCore } from '../../daemon/core.ts';
-import { RunnerError } from '../../daemon/errors.ts';
 import { modelId } from '../../daemon/models/knowledge.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
 import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
-import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/chat.ts';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
+import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   listModelsRequest,
   modelsDidChange,
   runningModelsRequest,
   showModelRequest,
-} from '../../protocol/models.ts';
-import { type Status, statusDidChange, statusRequest } from '../../protocol/status.ts';
-import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/tools.ts';
+} from '../../protocol/messages/models.ts';
+import { type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
+import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/messages/tools.ts';
 import type { Answer } from '../support/answers.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';

@@ -9,7 +9,7 @@ import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfDownload } from '../../daemon/runner/downloadFailure.ts';
 import { createTransport } from '../../daemon/runner/transport.ts';
-import { lifecycleCommands } from '../../protocol/completion.ts';
+import { lifecycleCommands } from '../../protocol/messages/completion.ts';
 import {
   deleteModelRequest,
   listModelsRequest,
@@ -19,8 +19,12 @@ import {
   runModelRequest,
   runningModelsRequest,
   stopModelRequest,
-} from '../../protocol/models.ts';
-import { type ProgressParams, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
+} from '../../protocol/messages/models.ts';
+import {
+  type ProgressParams,
+  progressNotification,
+  type WorkProgress,
+} from '../../protocol/messages/progress.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';

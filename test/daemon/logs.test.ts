@@ -18,7 +18,12 @@ import { createServerLogs, type ServerLogsOptions } from '../../daemon/logs/serv
 import { adviceFor, logSources } from '../../daemon/logs/sources.ts';
 import { tailBytes, tailLines, tailStart } from '../../daemon/logs/tailStart.ts';
 import { isThisHost } from '../../daemon/logs/thisHost.ts';
-import { type LogParams, logNotification, startLogsRequest, stopLogsRequest } from '../../protocol/log.ts';
+import {
+  type LogParams,
+  logNotification,
+  startLogsRequest,
+  stopLogsRequest,
+} from '../../protocol/messages/log.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 

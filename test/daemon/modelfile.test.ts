@@ -24,9 +24,13 @@ import { expandPath, findModelFiles, looksLikePath } from '../../daemon/modelfil
 import { resolveSources } from '../../daemon/modelfile/resolve.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/modelfile.ts';
-import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/models.ts';
-import { type ProgressParams, progressNotification, type WorkProgress } from '../../protocol/progress.ts';
+import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
+import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
+import {
+  type ProgressParams,
+  progressNotification,
+  type WorkProgress,
+} from '../../protocol/messages/progress.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';

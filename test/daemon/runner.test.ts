@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
-import { RunnerError } from '../../daemon/errors.ts';
+import { RunnerError } from '../../daemon/base/errors.ts';
+import { excessOf, maxNodes, nodesIn } from '../../daemon/base/nesting.ts';
 import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
 import { createModels } from '../../daemon/models/models.ts';
-import { excessOf, maxNodes, nodesIn } from '../../daemon/nesting.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfConnection } from '../../daemon/runner/connectionFailure.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
@@ -26,8 +26,8 @@ import {
   parseVersion,
   parseWorkLine,
 } from '../../daemon/runner/wire.ts';
-import { parseAddress } from '../../protocol/address.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
+import { parseAddress } from '../../protocol/messages/address.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';

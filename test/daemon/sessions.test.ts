@@ -22,8 +22,8 @@ import { toKept } from '../../daemon/sessions/keptMessage.ts';
 import { tryRecord } from '../../daemon/sessions/records.ts';
 import { titleOf } from '../../daemon/sessions/title.ts';
 import { questionToAddition } from '../../daemon/sessions/turnRecords.ts';
-import { type ChatDelta, chatRequest, type Message } from '../../protocol/chat.ts';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
+import { type ChatDelta, chatRequest, type Message } from '../../protocol/messages/chat.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   createSessionRequest,
   deleteSessionRequest,
@@ -31,7 +31,7 @@ import {
   readSessionRequest,
   sessionsDidChange,
   updateSessionRequest,
-} from '../../protocol/sessions.ts';
+} from '../../protocol/messages/sessions.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';

@@ -13,7 +13,12 @@ import { createAccessTokens } from '../../daemon/tools/oauth/accessTokens.ts';
 import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
 import { createOAuthFetch, requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import { toAccessToken } from '../../daemon/tools/oauth/tokens.ts';
-import { finishLoginRequest, listToolsRequest, loginRequest, logoutRequest } from '../../protocol/tools.ts';
+import {
+  finishLoginRequest,
+  listToolsRequest,
+  loginRequest,
+  logoutRequest,
+} from '../../protocol/messages/tools.ts';
 import { startAcpProcess } from '../support/acpProcess.ts';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { createCertificate } from '../support/certificates.ts';

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { identityOf, identityToName } from '../../daemon/base/processIdentity.ts';
 import type { HostedTool } from '../../daemon/chat/hostedTools.ts';
 import { runCalls } from '../../daemon/chat/toolCalls.ts';
-import { identityOf, identityToName } from '../../daemon/processIdentity.ts';
 import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
-import { chatRequest } from '../../protocol/chat.ts';
+import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
   listToolsRequest,
   type StdioToolServer,
   type ToolDecision,
   toolsDidChange,
-} from '../../protocol/tools.ts';
+} from '../../protocol/messages/tools.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import {

@@ -5,7 +5,7 @@ import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
 import { AccessUnavailable } from '../../docs-service/auth/accessUnavailable.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
-import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { openAccess } from '../../docs-service/stores.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';

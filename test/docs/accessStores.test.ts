@@ -7,7 +7,7 @@ import { hashPassword, isPassword } from '../../docs-service/auth/passwordHash.t
 import { createPostgresAccess } from '../../docs-service/auth/postgresAccess.ts';
 import type { NewCode } from '../../docs-service/auth/signInStore.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
-import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { needs } from '../support/parts.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';

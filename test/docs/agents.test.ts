@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { agentEntry, agents } from '../../docs-service/agents/agentEntry.ts';
+import { type OptionSpecs, parseOptions } from '../../docs-service/base/options.ts';
 import { commands } from '../../docs-service/commands/commands.ts';
-import { type OptionSpecs, parseOptions } from '../../docs-service/options.ts';
 import { runDocs, runnerDocsPath } from '../support/docsProcess.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 

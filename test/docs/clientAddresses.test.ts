@@ -4,7 +4,7 @@ import { tryClientName } from '../../docs-service/auth/clientName.ts';
 import type { OAuthClient } from '../../docs-service/auth/oauthClient.ts';
 import { parseProfileUrl, tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
 import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
-import { UsageError } from '../../docs-service/usageError.ts';
+import { UsageError } from '../../docs-service/base/usageError.ts';
 
 const app: OAuthClient = {
   id: 'https://app.example.org/client.json',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createIntrospectionClient } from '../../docs-service/auth/introspectionClient.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
-import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
 import { type ServerMetadata, startIndieAuthPeer } from '../support/indieAuthPeer.ts';
 import { serveIntrospection } from '../support/introspectionServer.ts';

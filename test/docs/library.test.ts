@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
+import { tryLock } from '../../docs-service/base/dataFolder.ts';
+import { createLogger } from '../../docs-service/base/log.ts';
+import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
+import { runProgram } from '../../docs-service/cli/program.ts';
 import { countWarnings } from '../../docs-service/content/document.ts';
 import { findCollection } from '../../docs-service/content/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/content/libraryWatcher.ts';
 import { SlugRegister } from '../../docs-service/content/slugRegister.ts';
-import { tryLock } from '../../docs-service/dataFolder.ts';
-import { createLogger } from '../../docs-service/log.ts';
-import { runProgram } from '../../docs-service/program.ts';
-import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
 import {
   createSlugRecords,
   followTestLibrary,

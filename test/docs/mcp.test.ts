@@ -3,7 +3,7 @@ import t from 'tap';
 import { RendererBusy } from '../../docs-service/formats/renderer.ts';
 import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
 import type { Rendition, Renditions } from '../../docs-service/formats/renditions.ts';
-import { IndexUnavailable } from '../../docs-service/index/documentIndex.ts';
+import { IndexUnavailable } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp, type TestApp } from '../support/docsApp.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';

@@ -7,8 +7,8 @@ import t from 'tap';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { Library } from '../../docs-service/content/library.ts';
 import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
-import { createPostgresIndex } from '../../docs-service/index/postgres/postgresIndex.ts';
-import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
+import { createPostgresIndex } from '../../docs-service/search/postgres/postgresIndex.ts';
+import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { createSlugRecords } from '../support/docsLibrary.ts';
 import {
   documentIndexContract,

@@ -6,7 +6,7 @@ import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
-import { parseQuery } from '../../docs-service/index/query.ts';
+import { parseQuery } from '../../docs-service/search/query.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { dangersOf, parseHtml } from '../support/htmlPage.ts';
 import {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { analyse, isUnspaced, longestToken, words } from '../../docs-service/index/analyser.ts';
-import { QueryError } from '../../docs-service/index/documentIndex.ts';
-import { documentTokens } from '../../docs-service/index/documentTokens.ts';
-import { headingsOf, tryFirstHeading } from '../../docs-service/index/headings.ts';
-import { markdownLines } from '../../docs-service/index/markdownLines.ts';
-import { type Clause, parseQuery } from '../../docs-service/index/query.ts';
-import { longestSnippet, snippet } from '../../docs-service/index/snippet.ts';
-import { withoutScripts } from '../../docs-service/index/withoutScripts.ts';
+import { analyse, isUnspaced, longestToken, words } from '../../docs-service/search/analyser.ts';
+import { QueryError } from '../../docs-service/search/documentIndex.ts';
+import { documentTokens } from '../../docs-service/search/documentTokens.ts';
+import { headingsOf, tryFirstHeading } from '../../docs-service/search/headings.ts';
+import { markdownLines } from '../../docs-service/search/markdownLines.ts';
+import { type Clause, parseQuery } from '../../docs-service/search/query.ts';
+import { longestSnippet, snippet } from '../../docs-service/search/snippet.ts';
+import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 
 /** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
 const piece = fc.oneof(

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
-import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
+import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
+import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { documentIndexContract, documentOf, found } from '../support/documentIndexContract.ts';
 import { needs, places } from '../support/parts.ts';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify from 'fastify';
 import t from 'tap';
-import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { answerErrors } from '../../docs-service/http/errors.ts';
 import { checkHosts } from '../../docs-service/http/hostCheck.ts';
 import { mountMcp } from '../../docs-service/http/mcp/mcpRoute.ts';

@@ -5,11 +5,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
-import { startLogsRequest } from '../../protocol/log.ts';
-import { listModelsRequest } from '../../protocol/models.ts';
-import { statusRequest } from '../../protocol/status.ts';
-import { finishLoginRequest, loginRequest } from '../../protocol/tools.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { startLogsRequest } from '../../protocol/messages/log.ts';
+import { listModelsRequest } from '../../protocol/messages/models.ts';
+import { statusRequest } from '../../protocol/messages/status.ts';
+import { finishLoginRequest, loginRequest } from '../../protocol/messages/tools.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';

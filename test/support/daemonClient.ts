@@ -12,9 +12,9 @@ import {
   type ChatResult,
   chatDelta,
   chatRequest,
-} from '../../protocol/chat.ts';
-import type { LogParams } from '../../protocol/log.ts';
-import type { NotificationMessage, RequestMessage } from '../../protocol/messageTypes.ts';
+} from '../../protocol/messages/chat.ts';
+import type { LogParams } from '../../protocol/messages/log.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
 import { createLspModel } from './lspModel.ts';
 
 /** A client of the daemon's protocol, typed by the protocol's own messages. */

@@ -2,10 +2,10 @@ import { Transform } from 'node:stream';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
-import { startDaemon } from '../../daemon/handshake.ts';
+import { startDaemon } from '../../daemon/compose/handshake.ts';
 import { userConfigFile } from '../../protocol/base/userFolders.ts';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
-import type { SecretLine } from '../../protocol/secrets.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 
 export interface PairOptions {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
-import type { RunnerOptions } from '../../protocol/initialize.ts';
+import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 
 export const runnerdPath = join('dist', 'runnerd.cjs');

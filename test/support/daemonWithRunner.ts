@@ -1,4 +1,4 @@
-import type { InitializationOptions } from '../../protocol/initialize.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { type PairClient, type PairOptions, startPair } from './daemonPair.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from './runnerStandIn.ts';
 

@@ -9,13 +9,13 @@ import { OutsideError } from '../../docs-service/auth/outsideError.ts';
 import type { Scope } from '../../docs-service/auth/scope.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
-import { parseBaseUrl } from '../../docs-service/baseUrl.ts';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
+import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { createRenderer, type Renderer } from '../../docs-service/formats/renderer.ts';
 import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
 import { createRenditions, type Renditions } from '../../docs-service/formats/renditions.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
-import { openDatabase } from '../../docs-service/sqliteDatabase.ts';
 import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 

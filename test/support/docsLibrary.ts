@@ -4,8 +4,8 @@ import type { ContentProblem, ContentWarning } from '../../docs-service/content/
 import { Library } from '../../docs-service/content/library.ts';
 import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
 import type { SlugRecord, SlugRecords } from '../../docs-service/content/slugRegister.ts';
-import type { DocumentIndex, IndexWriter } from '../../docs-service/index/documentIndex.ts';
-import { createSqliteIndex } from '../../docs-service/index/sqlite/sqliteIndex.ts';
+import type { DocumentIndex, IndexWriter } from '../../docs-service/search/documentIndex.ts';
+import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 /** What was built beside the program. */

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { Document } from '../../docs-service/content/document.ts';
-import type { DocumentIndex, IndexWriter, SearchQuery } from '../../docs-service/index/documentIndex.ts';
+import type { DocumentIndex, IndexWriter, SearchQuery } from '../../docs-service/search/documentIndex.ts';
 
 export type WritableIndex = DocumentIndex & IndexWriter;
 

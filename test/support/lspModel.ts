@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ProgressParams, WorkProgress } from '../../protocol/progress.ts';
+import type { ProgressParams, WorkProgress } from '../../protocol/messages/progress.ts';
 import { lspSchemas, type MetaModel, type MetaType, schemaOfType } from './lspSchemas.ts';
 
 /** Holds the messages of a server to the meta model that the Language Server Protocol has published. */

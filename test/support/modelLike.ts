@@ -1,4 +1,4 @@
-import type { Capability, Model } from '../../protocol/models.ts';
+import type { Capability, Model } from '../../protocol/messages/models.ts';
 
 export const yes: Capability = { value: true, from: 'server' };
 export const no: Capability = { value: false, from: 'server' };

@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ChatDelta, ChatParams, Message } from '../../protocol/chat.ts';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
-import { type ApproveToolParams, approveToolRequest, type ToolDecision } from '../../protocol/tools.ts';
+import type { ChatDelta, ChatParams, Message } from '../../protocol/messages/chat.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import {
+  type ApproveToolParams,
+  approveToolRequest,
+  type ToolDecision,
+} from '../../protocol/messages/tools.ts';
 import type { ChatOptions } from './daemonClient.ts';
 import type { PairOptions } from './daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from './daemonWithRunner.ts';

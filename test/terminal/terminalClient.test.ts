@@ -5,28 +5,33 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
-import { forTerminal } from '../../client/terminal/advice.ts';
-import { createAnswerPrinter } from '../../client/terminal/answerPrinter.ts';
-import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/answerStats.ts';
-import type { ChatSettings } from '../../client/terminal/chatSettings.ts';
-import { chooseModel, findModel } from '../../client/terminal/chooseModel.ts';
-import { createCodeColours } from '../../client/terminal/codeColours.ts';
-import { readCodeStart } from '../../client/terminal/codeFence.ts';
-import { columnsOf } from '../../client/terminal/columns.ts';
-import { parseCommandLine } from '../../client/terminal/commandLine.ts';
-import { createControlFilter } from '../../client/terminal/controlCharacters.ts';
-import type { Daemon } from '../../client/terminal/daemon.ts';
-import { appendHistory, formerHistoryPath, historyPath, readHistory } from '../../client/terminal/history.ts';
-import { createMarkdownRenderer } from '../../client/terminal/markdown.ts';
-import { modelsTable } from '../../client/terminal/models.ts';
-import { nearest } from '../../client/terminal/nearest.ts';
-import { type ConversationState, runSlashCommand } from '../../client/terminal/slashCommands.ts';
-import { createStyle } from '../../client/terminal/style.ts';
-import { WordWrap, wrapText } from '../../client/terminal/wordWrap.ts';
-import type { AdviceCode, Advised } from '../../protocol/advice.ts';
-import { formatBytes } from '../../protocol/bytes.ts';
-import { preferredModel } from '../../protocol/choice.ts';
-import type { Model } from '../../protocol/models.ts';
+import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
+import { nearest } from '../../client/terminal/cli/nearest.ts';
+import { modelsTable } from '../../client/terminal/commands/models.ts';
+import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/conversation/answerStats.ts';
+import type { ChatSettings } from '../../client/terminal/conversation/chatSettings.ts';
+import { chooseModel, findModel } from '../../client/terminal/conversation/chooseModel.ts';
+import {
+  appendHistory,
+  formerHistoryPath,
+  historyPath,
+  readHistory,
+} from '../../client/terminal/conversation/history.ts';
+import { type ConversationState, runSlashCommand } from '../../client/terminal/conversation/slashCommands.ts';
+import { forTerminal } from '../../client/terminal/daemon/advice.ts';
+import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
+import { createAnswerPrinter } from '../../client/terminal/screen/answerPrinter.ts';
+import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
+import { readCodeStart } from '../../client/terminal/screen/codeFence.ts';
+import { columnsOf } from '../../client/terminal/screen/columns.ts';
+import { createControlFilter } from '../../client/terminal/screen/controlCharacters.ts';
+import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts';
+import { createStyle } from '../../client/terminal/screen/style.ts';
+import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
+import { formatBytes } from '../../protocol/base/bytes.ts';
+import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
+import { preferredModel } from '../../protocol/messages/choice.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;

@@ -6,20 +6,20 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { DaemonProcess } from '../../client/terminal/daemonProcess.ts';
-import { runProgram } from '../../client/terminal/program.ts';
-import type { Surroundings } from '../../client/terminal/streams.ts';
-import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/chat.ts';
-import { preferredModel } from '../../protocol/choice.ts';
-import type { InitializationOptions } from '../../protocol/initialize.ts';
-import { chatModelRequest, listModelsRequest, type Model } from '../../protocol/models.ts';
-import { type Status, statusRequest } from '../../protocol/status.ts';
+import { runProgram } from '../../client/terminal/cli/program.ts';
+import type { Surroundings } from '../../client/terminal/cli/streams.ts';
+import type { DaemonProcess } from '../../client/terminal/daemon/daemonProcess.ts';
+import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
+import { preferredModel } from '../../protocol/messages/choice.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { chatModelRequest, listModelsRequest, type Model } from '../../protocol/messages/models.ts';
+import { type Status, statusRequest } from '../../protocol/messages/status.ts';
 import {
   type ApproveToolParams,
   type ApproveToolResult,
   approveToolRequest,
   listToolsRequest,
-} from '../../protocol/tools.ts';
+} from '../../protocol/messages/tools.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'streamId' | 'seq'> : never;
 /** A delta without what the peer adds. */

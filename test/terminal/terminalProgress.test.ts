@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { columnsOf } from '../../client/terminal/columns.ts';
-import { type BarRow, drawBars } from '../../client/terminal/progressBar.ts';
-import { drawProgress } from '../../client/terminal/progressDisplay.ts';
-import { ProgressTracker } from '../../client/terminal/progressState.ts';
-import { SpeedMeter } from '../../client/terminal/speedMeter.ts';
-import { createStyle } from '../../client/terminal/style.ts';
-import { formatShare } from '../../protocol/bytes.ts';
-import type { PartProgress, WorkProgress } from '../../protocol/progress.ts';
+import { columnsOf } from '../../client/terminal/screen/columns.ts';
+import { type BarRow, drawBars } from '../../client/terminal/screen/progressBar.ts';
+import { drawProgress } from '../../client/terminal/screen/progressDisplay.ts';
+import { ProgressTracker } from '../../client/terminal/screen/progressState.ts';
+import { SpeedMeter } from '../../client/terminal/screen/speedMeter.ts';
+import { createStyle } from '../../client/terminal/screen/style.ts';
+import { formatShare } from '../../protocol/base/bytes.ts';
+import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
 
 t.test('what is drawn of the progress', async (t) => {
   const style = createStyle(false);

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { columnsOf } from '../../client/terminal/columns.ts';
-import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/findings.ts';
-import { openerOf } from '../../client/terminal/openAddress.ts';
-import type { Advice } from '../../protocol/advice.ts';
-import type { ChatResult, Message } from '../../protocol/chat.ts';
-import type { Model } from '../../protocol/models.ts';
+import {
+  examineConfiguration,
+  examineModels,
+  examineProxy,
+} from '../../client/terminal/commands/findings.ts';
+import { openerOf } from '../../client/terminal/commands/openAddress.ts';
+import { columnsOf } from '../../client/terminal/screen/columns.ts';
+import type { Advice } from '../../protocol/messages/advice.ts';
+import type { ChatResult, Message } from '../../protocol/messages/chat.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
 import { type Asked, offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
 

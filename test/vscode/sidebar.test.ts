@@ -20,7 +20,7 @@ import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowReveal.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
-import type { Model } from '../../protocol/models.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';
 

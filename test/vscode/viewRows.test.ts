@@ -21,7 +21,7 @@ import {
 import { describePull } from '../../client/vscode/views/pullText.ts';
 import { toRowName } from '../../client/vscode/views/rowName.ts';
 import { describeServer, toServerNodes } from '../../client/vscode/views/serverNodes.ts';
-import { formatBytes } from '../../protocol/bytes.ts';
+import { formatBytes } from '../../protocol/base/bytes.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');

@@ -32,9 +32,9 @@ import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/
 import { firstSentence, plain } from '../../client/vscode/notificationText.ts';
 import { fits, type ValueSchema } from '../../client/vscode/valueSchema.ts';
 import { waysOutOf } from '../../client/vscode/waysOut.ts';
-import { canChat, preferredModel } from '../../protocol/choice.ts';
-import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/errors.ts';
-import type { Model } from '../../protocol/models.ts';
+import { canChat, preferredModel } from '../../protocol/messages/choice.ts';
+import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 

@@ -1,5 +1,5 @@
-import { parseAddress } from '../../../protocol/address.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
+import { parseAddress } from '../../../protocol/messages/address.ts';
 
 /** What is said of an address while it is typed. */
 export type AddressAdvice =

@@ -1,4 +1,4 @@
-import type { Usage } from '../../../protocol/chat.ts';
+import type { Usage } from '../../../protocol/messages/chat.ts';
 
 /** How an answer came about. */
 export interface AnswerFacts {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatDelta } from '../../../protocol/chat.ts';
+import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { withoutIcons } from './quotedText.ts';
 import { toThoughtLine, toThoughtQuote } from './thoughts.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatDelta } from '../../../protocol/chat.ts';
+import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../completion/documentSync.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';

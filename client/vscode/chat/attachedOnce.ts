@@ -1,4 +1,4 @@
-import type { Attachment } from '../../../protocol/chat.ts';
+import type { Attachment } from '../../../protocol/messages/chat.ts';
 
 /**
  * Each place once: the editor adds the selection of the open file by itself, and the user may have attached the same

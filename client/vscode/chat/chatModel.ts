@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { canChat } from '../../../protocol/choice.ts';
-import { defaultServerName } from '../../../protocol/initialize.ts';
-import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/models.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { pickModel } from '../models/modelPicker.ts';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { CancellationToken, Uri } from 'vscode';
-import type { Attachment, ChatDelta } from '../../../protocol/chat.ts';
+import type { Attachment, ChatDelta } from '../../../protocol/messages/chat.ts';
 import { toCommitMessage } from './prompts.ts';
 
 /** Of the editor's extension for git what is used here. */

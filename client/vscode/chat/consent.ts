@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Model } from '../../../protocol/models.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 import type { AskForTurn } from './turn.ts';
 
 /** Whether words of the user may go to a model that runs elsewhere: the user is asked once for each model and host. */

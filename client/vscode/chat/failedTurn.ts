@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Status } from '../../../protocol/status.ts';
+import type { Status } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { messageOf } from '../errorText.ts';
 import { plain } from '../notificationText.ts';

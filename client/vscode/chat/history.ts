@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Message } from '../../../protocol/chat.ts';
+import type { Message } from '../../../protocol/messages/chat.ts';
 import { isAside } from './answerWriter.ts';
 import { attachedOnce } from './attachedOnce.ts';
 import { isTriedAgain, withoutMark } from './followUps.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Message, Notice } from '../../../protocol/chat.ts';
+import type { Message, Notice } from '../../../protocol/messages/chat.ts';
 import { plain } from '../notificationText.ts';
 
 /** What the provider shows beside its answers. It is not part of what the model said. */

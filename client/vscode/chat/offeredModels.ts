@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { preferredModel } from '../../../protocol/choice.ts';
-import { defaultServerName } from '../../../protocol/initialize.ts';
-import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/models.ts';
-import { statusDidChange } from '../../../protocol/status.ts';
+import { preferredModel } from '../../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/messages/models.ts';
+import { statusDidChange } from '../../../protocol/messages/status.ts';
 import { toFailure } from '../convert/failure.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';
 import type { Failure } from '../convert/serverFailure.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { ChatResult, Message } from '../../../protocol/chat.ts';
-import type { Status } from '../../../protocol/status.ts';
+import type { ChatResult, Message } from '../../../protocol/messages/chat.ts';
+import type { Status } from '../../../protocol/messages/status.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';
 import { chatModel } from '../settings.ts';

@@ -1,5 +1,5 @@
-import { canChat } from '../../../protocol/choice.ts';
-import type { Model } from '../../../protocol/models.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 import {
   type InformationOptions,
   type RunnerModelInformation,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/chat.ts';
+import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/messages/chat.ts';
 import { errorDataOf, toLanguageModelError } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import type { RunnerModelInformation } from '../convert/modelInformation.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Attachment } from '../../../protocol/chat.ts';
+import type { Attachment } from '../../../protocol/messages/chat.ts';
 import { isPicture } from '../convert/messages.ts';
 
 /** At most this many characters of an attached file are sent, and this many names of a folder. */

@@ -1,4 +1,4 @@
-import type { Usage } from '../../../protocol/chat.ts';
+import type { Usage } from '../../../protocol/messages/chat.ts';
 
 /** Estimates tokens from the characters of a text, corrected by what the runner counted for the same model. */
 export interface TokenCounter {

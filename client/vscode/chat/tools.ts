@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Message, Tool, ToolCall } from '../../../protocol/chat.ts';
+import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
 
 /** More tools than this fill a small model's window with descriptions. */

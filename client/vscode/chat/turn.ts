@@ -5,7 +5,7 @@ import {
   type ChatResult,
   chatDelta,
   chatRequest,
-} from '../../../protocol/chat.ts';
+} from '../../../protocol/messages/chat.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Message, Usage } from '../../../protocol/chat.ts';
+import type { Message, Usage } from '../../../protocol/messages/chat.ts';
 
 /** What a finished turn of `@runner` leaves in the editor's history, which is written to disk: small and plain. */
 export interface TurnMetadata {

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Model } from '../../../protocol/models.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 
 /** How many tokens a server allocates to a model if nobody asks for a number: its most recent choice. */
 export interface UsualWindows {

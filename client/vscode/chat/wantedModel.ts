@@ -1,5 +1,5 @@
-import { defaultServerName } from '../../../protocol/initialize.ts';
-import type { Model } from '../../../protocol/models.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 import { isSameModel } from '../models/modelRow.ts';
 
 export interface Wanted {

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { formatBytes } from '../../../protocol/bytes.ts';
-import { canChat } from '../../../protocol/choice.ts';
-import { defaultServerName } from '../../../protocol/initialize.ts';
-import { listModelsRequest, type Model } from '../../../protocol/models.ts';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';
 import { plain } from '../notificationText.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { TextPosition, TextRange } from '../../../protocol/completion.ts';
+import type { TextPosition, TextRange } from '../../../protocol/messages/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { didChange, didClose, didOpen } from './messages.ts';
 

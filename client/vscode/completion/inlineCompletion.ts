@@ -3,7 +3,7 @@ import {
   type InlineCompletionItem,
   type InlineCompletionParams,
   inlineCompletionRequest,
-} from '../../../protocol/completion.ts';
+} from '../../../protocol/messages/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel } from '../settings.ts';
 import { stepDone } from '../stepKeys.ts';

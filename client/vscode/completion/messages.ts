@@ -1,5 +1,5 @@
-import type { TextRange } from '../../../protocol/completion.ts';
-import type { NotificationMessage } from '../../../protocol/messageTypes.ts';
+import type { TextRange } from '../../../protocol/messages/completion.ts';
+import type { NotificationMessage } from '../../../protocol/messages/messageTypes.ts';
 
 /** The part of LSP's text synchronization that is used here: each change has a range. */
 interface OpenedDocument {

@@ -1,4 +1,4 @@
-import type { Model } from '../../../protocol/models.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 
 /** What decides the window of a model. */
 export type Windowed = Pick<Model, 'context' | 'running'>;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ErrorData } from '../../../protocol/errors.ts';
+import type { ErrorData } from '../../../protocol/messages/errors.ts';
 import { messageOf } from '../errorText.ts';
 import type { Failure } from './serverFailure.ts';
 

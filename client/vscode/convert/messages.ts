@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Message, Tool, ToolCall } from '../../../protocol/chat.ts';
-import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 
 /**
  * Converts the editor's messages into the protocol's. One message of the editor may hold texts, images, calls and

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
-import { canChat } from '../../../protocol/choice.ts';
-import { defaultServerName } from '../../../protocol/initialize.ts';
-import type { Model } from '../../../protocol/models.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 import { describeWindow } from './contextWindow.ts';
 
 /** A model in the editor's picker, with what a request for it needs. */

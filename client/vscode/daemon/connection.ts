@@ -1,9 +1,17 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { type ChangedOptions, type RunnerOptions, trustDidChange } from '../../../protocol/initialize.ts';
-import type { NotificationMessage, RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
-import type { WorkProgress } from '../../../protocol/progress.ts';
-import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/tools.ts';
+import {
+  type ChangedOptions,
+  type RunnerOptions,
+  trustDidChange,
+} from '../../../protocol/messages/initialize.ts';
+import type {
+  NotificationMessage,
+  RequestMessage,
+  WorkDoneParams,
+} from '../../../protocol/messages/messageTypes.ts';
+import type { WorkProgress } from '../../../protocol/messages/progress.ts';
+import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
 import { systemClock } from '../clock.ts';
 import { messageOf } from '../errorText.ts';
 import { readChangedSettings } from '../settings.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { SecretLine } from '../../../protocol/secrets.ts';
+import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 
 /** A daemon with a pipe for secrets, which are in no argument, variable or message. */
 export interface RunnerdProcess {

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { SecretLine } from '../../../protocol/secrets.ts';
+import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 
 /** Access tokens, one for each origin, only in the editor's secret storage. */
 export interface TokenStore {

@@ -1,8 +1,8 @@
 import type * as vscode from 'vscode';
 import type { ConfigurationParams, LanguageClient } from 'vscode-languageclient/node';
-import type { InitializationOptions, RunnerOptions } from '../../../protocol/initialize.ts';
-import type { SecretLine } from '../../../protocol/secrets.ts';
-import type { ToolRefusal } from '../../../protocol/tools.ts';
+import type { InitializationOptions, RunnerOptions } from '../../../protocol/messages/initialize.ts';
+import type { SecretLine } from '../../../protocol/messages/secrets.ts';
+import type { ToolRefusal } from '../../../protocol/messages/tools.ts';
 import { readChangedSettings } from '../settings.ts';
 import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
 import type { TokenStore } from './secretStore.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import type { RunnerOptions } from '../../../protocol/initialize.ts';
+import type { RunnerOptions } from '../../../protocol/messages/initialize.ts';
 import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { ModelfileDiagnostic } from '../../../protocol/modelfile.ts';
-import { createModelRequest } from '../../../protocol/models.ts';
+import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
+import { createModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';

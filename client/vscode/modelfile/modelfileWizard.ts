@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { listModelsRequest } from '../../../protocol/models.ts';
-import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { listModelsRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { messageOf } from '../errorText.ts';
 import { toModelfile } from './modelfileContent.ts';

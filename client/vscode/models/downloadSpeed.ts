@@ -1,4 +1,4 @@
-import { formatBytes } from '../../../protocol/bytes.ts';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
 
 /** The speed of a download, from what it reports. */
 export interface DownloadSpeed {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { createModelRequest } from '../../../protocol/models.ts';
+import { createModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
 import { runWork } from './work.ts';

@@ -4,7 +4,7 @@ import {
   runModelRequest,
   runningModelsRequest,
   stopModelRequest,
-} from '../../../protocol/models.ts';
+} from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../notificationText.ts';

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../../protocol/bytes.ts';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
 
 /**
  * About how many bytes a model of a size such as `8b`, `270m` or `8x7b` takes: a library's usual quantization has some

@@ -1,5 +1,5 @@
-import { formatBytes } from '../../../protocol/bytes.ts';
-import type { Model } from '../../../protocol/models.ts';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 
 /**
  * The models of each server, in the order in which the servers come: those that are loaded first; otherwise the order

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { defaultServerName } from '../../../protocol/initialize.ts';
-import { type Model, showModelRequest } from '../../../protocol/models.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../errorReporter.ts';

@@ -1,6 +1,6 @@
-import { formatBytes } from '../../../protocol/bytes.ts';
-import { canChat } from '../../../protocol/choice.ts';
-import type { Model, ShowModelResult } from '../../../protocol/models.ts';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import type { Model, ShowModelResult } from '../../../protocol/messages/models.ts';
 import { shortWordOf } from '../../shared/capabilityWords.ts';
 import { describeWindow } from '../convert/contextWindow.ts';
 import type { Page, Section } from '../page/page.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { libraryRequest } from '../../../protocol/models.ts';
+import { libraryRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ModelRow } from './modelRow.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { listModelsRequest, type Model } from '../../../protocol/models.ts';
+import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';

@@ -1,5 +1,5 @@
 import type { QuickPick, QuickPickItem } from 'vscode';
-import type { CatalogEntry } from '../../../protocol/models.ts';
+import type { CatalogEntry } from '../../../protocol/messages/models.ts';
 
 /** What the user wants to pull: an entry of the library, or a name of their own. */
 export type NamedPull = { readonly entry: CatalogEntry } | { readonly name: string };

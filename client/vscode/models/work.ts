@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { RequestMessage, WorkDoneParams } from '../../../protocol/messageTypes.ts';
+import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../notificationText.ts';
 import { createDownloadSpeed } from './downloadSpeed.ts';

@@ -1,5 +1,5 @@
-import { formatBytes } from '../../../protocol/bytes.ts';
-import type { CatalogEntry, Model } from '../../../protocol/models.ts';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import type { CatalogEntry, Model } from '../../../protocol/messages/models.ts';
 import { capabilityWords, shortWordOf, shortWords } from '../../shared/capabilityWords.ts';
 import { staysForGood } from '../../shared/expiry.ts';
 import { describeWindow, inTokens } from '../convert/contextWindow.ts';

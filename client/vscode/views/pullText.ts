@@ -1,4 +1,4 @@
-import { defaultServerName } from '../../../protocol/initialize.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import type { RunningPull } from '../models/runningPulls.ts';
 import { toRowName } from './rowName.ts';
 

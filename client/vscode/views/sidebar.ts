@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { defaultCatalogUrl } from '../../../protocol/initialize.ts';
+import { defaultCatalogUrl } from '../../../protocol/messages/initialize.ts';
 import {
   type CatalogResult,
   cloudRequest,
@@ -7,8 +7,8 @@ import {
   listModelsRequest,
   modelsDidChange,
   runningModelsRequest,
-} from '../../../protocol/models.ts';
-import { type Status, statusDidChange, statusRequest } from '../../../protocol/status.ts';
+} from '../../../protocol/messages/models.ts';
+import { type Status, statusDidChange, statusRequest } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
 import type { ShownModels } from '../models/modelRow.ts';

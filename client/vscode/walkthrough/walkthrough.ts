@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { statusDidChange } from '../../../protocol/status.ts';
+import { statusDidChange } from '../../../protocol/messages/status.ts';
 import { builtInChat } from '../chat/enableChat.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';

@@ -7,8 +7,8 @@ import {
   type FetchLike,
 } from '@modelcontextprotocol/client';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { withTimeLimit } from '../../abort.ts';
-import { RunnerError } from '../../errors.ts';
+import { withTimeLimit } from '../../base/abort.ts';
+import { RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { requireSafeAddress } from './oauthFetch.ts';
 

@@ -5,7 +5,7 @@ import {
   RegistrationRejectedError,
   registerClient,
 } from '@modelcontextprotocol/client';
-import { RunnerError } from '../../errors.ts';
+import { RunnerError } from '../../base/errors.ts';
 
 export interface ClientIdentityOptions {
   readonly metadata: AuthorizationServerMetadata;

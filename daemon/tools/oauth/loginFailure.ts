@@ -1,5 +1,5 @@
 import { IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
-import { RunnerError } from '../../errors.ts';
+import { RunnerError } from '../../base/errors.ts';
 import { plainText } from '../../logs/plainText.ts';
 import { cutText } from '../cutText.ts';
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { chmod, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { RunnerError } from '../../errors.ts';
-import { createExclusiveWork } from '../../exclusiveWork.ts';
-import { tryReadKept } from '../../keptJson.ts';
-import { writePrivateFile } from '../../privateFile.ts';
-import { makePrivateFolder } from '../../privateFolder.ts';
+import { RunnerError } from '../../base/errors.ts';
+import { createExclusiveWork } from '../../base/exclusiveWork.ts';
+import { tryReadKept } from '../../base/keptJson.ts';
+import { writePrivateFile } from '../../base/privateFile.ts';
+import { makePrivateFolder } from '../../base/privateFolder.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),

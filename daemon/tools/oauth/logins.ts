@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/tools.ts';
-import { orAborted } from '../../abort.ts';
-import { InvalidParamsError, RunnerError } from '../../errors.ts';
+import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/messages/tools.ts';
+import { orAborted } from '../../base/abort.ts';
+import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { canHaveToken } from './accessTokens.ts';
 import { findAuthority } from './authority.ts';

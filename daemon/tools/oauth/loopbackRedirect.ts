@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { InvalidParamsError, RunnerError } from '../../errors.ts';
+import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 
 /** Where the browser is sent with the answer of an authorization server (RFC 8252, 7.3). */
 export interface LoopbackRedirect {

@@ -9,9 +9,9 @@ import {
   fixedLookup,
   type LookUpAddresses,
 } from '../../../protocol/base/publicHosts.ts';
-import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
-import { withTimeLimit } from '../../abort.ts';
-import { RunnerError } from '../../errors.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withTimeLimit } from '../../base/abort.ts';
+import { RunnerError } from '../../base/errors.ts';
 
 /** Of one answer, in bytes: metadata and tokens are far below. */
 const maxBody = 256 * 1024;

@@ -1,5 +1,5 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import { RunnerError } from '../../errors.ts';
+import { RunnerError } from '../../base/errors.ts';
 
 /** An access token is renewed so long before it expires, in ms. */
 const margin = 30_000;

@@ -1,4 +1,4 @@
-import { decodeEntities } from '../../index/plainText.ts';
+import { decodeEntities } from '../../search/plainText.ts';
 import { allowedAttributes, allowedTags } from './rawHtml.ts';
 
 /**

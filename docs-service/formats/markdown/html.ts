@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { decodeEntities, plainText } from '../../index/plainText.ts';
+import { decodeEntities, plainText } from '../../search/plainText.ts';
 import { BlockScope } from './blockScope.ts';
 import { InlineScope, pictureTag } from './inlineScope.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';

@@ -1,4 +1,4 @@
-import { decodeEntities } from '../../index/plainText.ts';
+import { decodeEntities } from '../../search/plainText.ts';
 import type { HtmlPart } from './rawHtml.ts';
 import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';

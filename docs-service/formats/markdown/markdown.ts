@@ -1,6 +1,6 @@
 import GithubSlugger from 'github-slugger';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
-import { plainText, withoutIllegalCharacters } from '../../index/plainText.ts';
+import { plainText, withoutIllegalCharacters } from '../../search/plainText.ts';
 import { Unrenderable } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';

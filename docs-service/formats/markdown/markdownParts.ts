@@ -1,6 +1,6 @@
 import type { Token } from 'marked';
-import { markdownLines } from '../../index/markdownLines.ts';
-import { withoutIllegalCharacters } from '../../index/plainText.ts';
+import { markdownLines } from '../../search/markdownLines.ts';
+import { withoutIllegalCharacters } from '../../search/plainText.ts';
 import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
 
 /** Where a Markdown text may be cut. All places are in UTF-16 units from its beginning. */

@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { decodeEntities } from '../../index/plainText.ts';
+import { decodeEntities } from '../../search/plainText.ts';
 import { isFootnoteReference } from '../markdown/footnotes.ts';
 import type { InlineContext, Mark, Piece, TextPiece } from './pieces.ts';
 import { createHtmlReader } from './rawHtml.ts';

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { breakable } from './breakable.ts';
 import type { Region } from './fallbackFonts.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';

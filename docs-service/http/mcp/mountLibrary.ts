@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { BaseUrl } from '../../baseUrl.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Renditions } from '../../formats/renditions.ts';
-import type { DocumentIndex } from '../../index/documentIndex.ts';
 import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
 import { createMcpServer } from '../../mcp/mcpServer.ts';
+import type { DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { mountMcp } from './mcpRoute.ts';
 

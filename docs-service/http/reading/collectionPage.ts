@@ -1,5 +1,5 @@
+import { count } from '../../base/count.ts';
 import type { LibraryCollection } from '../../content/libraryCollections.ts';
-import { count } from '../../count.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { documentItem } from './documentItem.ts';
 import { pager } from './pager.ts';

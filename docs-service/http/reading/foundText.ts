@@ -1,9 +1,9 @@
 import type { Token, Tokens } from 'marked';
 import { lexPlain } from '../../formats/markdown/markdown.ts';
 import { Unrenderable } from '../../formats/renderJob.ts';
-import { plainText } from '../../index/plainText.ts';
-import type { Query } from '../../index/query.ts';
-import { hits } from '../../index/snippet.ts';
+import { plainText } from '../../search/plainText.ts';
+import type { Query } from '../../search/query.ts';
+import { hits } from '../../search/snippet.ts';
 import { escapeHtml } from '../pages.ts';
 
 /** A text as HTML, with the matches of a query marked. */

@@ -1,8 +1,8 @@
+import { count } from '../../base/count.ts';
 import type { CollectionDefinition } from '../../content/collection.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
-import { count } from '../../count.ts';
-import type { SearchHit } from '../../index/documentIndex.ts';
-import { parseQuery } from '../../index/query.ts';
+import type { SearchHit } from '../../search/documentIndex.ts';
+import { parseQuery } from '../../search/query.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { documentItem } from './documentItem.ts';
 import { markFound, snippetToHtml } from './foundText.ts';

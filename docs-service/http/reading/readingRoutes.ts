@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { findCollection } from '../../content/libraryCollections.ts';
 import { isSlug } from '../../content/slug.ts';
 import type { Renditions } from '../../formats/renditions.ts';
-import type { DocumentFilter, DocumentIndex } from '../../index/documentIndex.ts';
+import type { DocumentFilter, DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { createEtag, isNotModified, setValidators } from '../conditional.ts';
 import { answerError, loggedProblemOf } from '../errors.ts';

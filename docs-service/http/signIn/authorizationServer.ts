@@ -4,7 +4,7 @@ import type { ClientDocuments } from '../../auth/clientDocuments.ts';
 import { createClientFinder } from '../../auth/clientFinder.ts';
 import { PasswordCheck } from '../../auth/passwordCheck.ts';
 import { TokenIssuer } from '../../auth/tokenIssuer.ts';
-import type { BaseUrl } from '../../baseUrl.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
 import { createAuthorizeRoutes } from './authorizeRoutes.ts';
 import { createServerMetadata } from './metadataRoutes.ts';

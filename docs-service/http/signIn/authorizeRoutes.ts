@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
-import { withoutUndefined } from '../../../protocol/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { type AuthorizationRequest, parseAuthorizationRequest } from '../../auth/authorizationRequest.ts';
 import type { ClientFinder } from '../../auth/clientFinder.ts';
 import type { ClientStore } from '../../auth/clientStore.ts';
@@ -16,8 +16,8 @@ import {
 } from '../../auth/redirectUri.ts';
 import type { Scope } from '../../auth/scope.ts';
 import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
-import type { BaseUrl } from '../../baseUrl.ts';
-import { quoteForShell } from '../../shellQuote.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
+import { quoteForShell } from '../../base/shellQuote.ts';
 import type { Authorization } from '../authorization.ts';
 import { type ConsentPage, consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';

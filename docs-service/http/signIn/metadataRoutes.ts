@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { scopes } from '../../auth/scope.ts';
-import type { BaseUrl } from '../../baseUrl.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../resourceOrigin.ts';
 
 /** Where the owner answers clients, and where clients get and revoke their tokens. */

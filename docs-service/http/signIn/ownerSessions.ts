@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandl
 import { createSecret, hashSecret } from '../../auth/accessToken.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import { Parameters } from '../../auth/parameters.ts';
-import type { BaseUrl } from '../../baseUrl.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { OwnerSession } from '../ownerSession.ts';
 import { HttpProblem } from '../problem.ts';
 import { originOf } from '../resourceOrigin.ts';

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ClientStore } from '../../auth/clientStore.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { parseRegistration } from '../../auth/registration.ts';
-import { callerOf, RateLimiter } from '../../rateLimiter.ts';
+import { callerOf, RateLimiter } from '../../base/rateLimiter.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './oauthErrors.ts';
 

@@ -7,7 +7,7 @@ import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
 import type { Parameters } from '../../auth/parameters.ts';
 import type { Scope } from '../../auth/scope.ts';
 import type { IssuedTokens, Redemption, TokenIssuer } from '../../auth/tokenIssuer.ts';
-import type { BaseUrl } from '../../baseUrl.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
 import { formOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';

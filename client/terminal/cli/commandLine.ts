@@ -1,0 +1,154 @@
+import { parseArgs } from 'node:util';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { ChatParams } from '../../../protocol/messages/chat.ts';
+import { thinkWords } from '../conversation/thinkWords.ts';
+import { TerminalError } from './failure.ts';
+import { type FlagName, flagOf, flags, flagUsage, isFlag } from './flags.ts';
+import { parseContext, parseKeepAlive, parseOption, parseThink } from './flagValues.ts';
+import { nearest } from './nearest.ts';
+
+export interface CommandLine {
+  readonly command: string;
+  /** Somebody typed it. */
+  readonly isCommandNamed: boolean;
+  /** The words after the command. */
+  readonly words: readonly string[];
+  /** The flags that were typed. */
+  readonly given: ReadonlySet<FlagName>;
+  readonly server?: string;
+  readonly model?: string;
+  /** Or `@` and the path of a file with it. */
+  readonly system?: string;
+  readonly think?: ChatParams['think'];
+  /** Tokens of the window. */
+  readonly context?: number;
+  /** The runner's own. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Names of tool servers with commas between them, or `all`. */
+  readonly tools?: string;
+  /** `SERVER` or `SERVER/TOOL`, each to be run without a question. */
+  readonly allow: readonly string[];
+  /** Paths of texts, or of a Modelfile; `-` is standard input. */
+  readonly files: readonly string[];
+  /** Paths of pictures. */
+  readonly images: readonly string[];
+  /** Seconds, or a duration such as `10m`. */
+  readonly keepAlive?: string;
+  /** The id of a conversation to go on with. */
+  readonly session?: string;
+  /** Goes on with the last conversation of this folder. */
+  readonly continue: boolean;
+  readonly raw: boolean;
+  readonly all: boolean;
+  readonly markdown: boolean;
+  readonly json: boolean;
+  /** Whatever would be asked is answered with yes. */
+  readonly yes: boolean;
+  readonly cloud: boolean;
+  /** The built-in practice runner answers. */
+  readonly practice: boolean;
+  /** A login only shows its address. */
+  readonly noBrowser: boolean;
+  readonly refresh: boolean;
+  readonly help: boolean;
+  readonly version: boolean;
+}
+
+/**
+ * Reads the arguments; without a command it is `chat`.
+ * @throws {TerminalError} of the kind `usage`.
+ */
+export function parseCommandLine(args: readonly string[]): CommandLine {
+  const { positionals, given } = readTokens(args);
+  const [command = 'chat', ...words] = positionals;
+  const all = (name: FlagName) => given.get(name) ?? [];
+  const last = (name: FlagName) => all(name).at(-1);
+  const is = (name: FlagName) => given.has(name);
+  const { think, context, keepAlive } = {
+    think: last('think'),
+    context: last('context'),
+    keepAlive: last('keep-alive'),
+  };
+  return withoutUndefined({
+    command,
+    isCommandNamed: positionals.length > 0,
+    words,
+    given: new Set(given.keys()),
+    server: last('server'),
+    model: last('model'),
+    system: last('system'),
+    think: think === undefined ? undefined : parseThink(think),
+    context: context === undefined ? undefined : parseContext(context),
+    options: Object.fromEntries(all('option').map(parseOption)),
+    tools: last('tools'),
+    allow: all('allow'),
+    files: all('file'),
+    images: all('image'),
+    keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),
+    session: last('session'),
+    continue: is('continue'),
+    raw: is('raw'),
+    all: is('all'),
+    markdown: is('markdown'),
+    json: is('json'),
+    yes: is('yes'),
+    cloud: is('cloud'),
+    practice: is('practice'),
+    noBrowser: is('no-browser'),
+    refresh: is('refresh'),
+    help: is('help'),
+    version: is('version'),
+  });
+}
+
+interface ReadTokens {
+  readonly positionals: readonly string[];
+  /** The values of each flag that was typed; of a switch none. */
+  readonly given: ReadonlyMap<FlagName, readonly string[]>;
+}
+
+function readTokens(args: readonly string[]): ReadTokens {
+  const parsed = { args: withBareValues(args), options: flags, allowPositionals: true } as const;
+  const { tokens, positionals } = parseArgs({ ...parsed, strict: false, tokens: true });
+  const given = new Map<FlagName, readonly string[]>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue = false } = token;
+    if (!isFlag(name)) throw unknownFlag(rawName);
+    given.set(name, [...(given.get(name) ?? []), ...valuesOf(name, value, inlineValue)]);
+  }
+  return { positionals, given };
+}
+
+/** A flag that may come without a value has the one that it means then, unless one of its own words follows. */
+function withBareValues(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.flatMap((arg, index) => {
+    if (arg !== '--think' || (end >= 0 && index > end)) return [arg];
+    return thinkWords.has(args[index + 1] ?? '') ? [arg] : [`--think=${flags.think.bare}`];
+  });
+}
+
+function valuesOf(name: FlagName, value: string | undefined, isInline: boolean): readonly string[] {
+  const usage = flagUsage(name);
+  if (flagOf(name).type === 'boolean') {
+    if (value !== undefined) throw new TerminalError('usage', `--${name} takes no value.`);
+    return [];
+  }
+  if (value === undefined) throw new TerminalError('usage', `--${name} needs a value: ${usage}`);
+  if (value.trim() === '')
+    throw new TerminalError('usage', `--${name} is empty. Say which, or leave it out.`);
+  if (!isInline && /^-\D/.test(value))
+    throw new TerminalError(
+      'usage',
+      `--${name} needs a value, and "${value}" is a flag. If that is the value: --${name}=${value}`,
+    );
+  return [value];
+}
+
+function unknownFlag(rawName: string): TerminalError {
+  const long = /^--(.+)/.exec(rawName)?.[1];
+  const near = long === undefined ? undefined : nearest(long, Object.keys(flags), 1)[0];
+  const hint = near === undefined ? '' : ` Did you mean --${near}?`;
+  return new TerminalError('usage', `There is no flag ${rawName}.${hint} "runner --help" lists the flags.`);
+}

@@ -1,0 +1,224 @@
+import type { Command, Commands, WordCount } from '../cli/command.ts';
+import { printCandidates, printCompletion, shells } from '../cli/completion.ts';
+import type { FlagName } from '../cli/flags.ts';
+import { chat } from './chat.ts';
+import { copyModel, createModel } from './create.ts';
+import { runDoctor } from './doctor.ts';
+import { showLibrary } from './library.ts';
+import { listTools } from './listTools.ts';
+import { runModel, unloadModel } from './loading.ts';
+import { followLogs } from './logs.ts';
+import { mcpWords, runMcp } from './mcp.ts';
+import { showLoaded, showModels } from './models.ts';
+import { pullModel } from './pull.ts';
+import { removeModel } from './remove.ts';
+import { runSessions, sessionWords } from './sessions.ts';
+import { showModel } from './show.ts';
+
+const anyWords = { least: 0, most: Number.POSITIVE_INFINITY };
+const oneModel: WordCount = { least: 1, most: 1, meaning: 'the name of a model', offers: 'models' };
+const oneShell: WordCount = { least: 1, most: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
+
+const chatFlags: readonly FlagName[] = [
+  'model',
+  'system',
+  'file',
+  'image',
+  'think',
+  'context',
+  'option',
+  'keep-alive',
+  'tools',
+  'allow',
+  'continue',
+  'session',
+  'raw',
+];
+
+/** What the program can do, in the order in which the help lists it. */
+export const commands: Commands = new Map<string, Command>([
+  [
+    'chat',
+    {
+      usage: 'chat [PROMPT]',
+      summary: 'a conversation, or one answer to a prompt or standard input',
+      group: 'Talking',
+      words: { ...anyWords, meaning: 'a prompt' },
+      flags: chatFlags,
+      examples: [
+        'runner chat "Why is the sky blue?"',
+        'git diff | runner chat "Write a commit message for this:"',
+        'runner chat --system @style.md --file notes.md "Shorten these notes."',
+        'runner chat --model qwen3:4b --think=high --option temperature=0.2',
+      ],
+      run: chat,
+    },
+  ],
+  [
+    'tools',
+    {
+      usage: 'tools',
+      summary: 'the tool servers that are entered, and what they offer',
+      group: 'Talking',
+      run: listTools,
+    },
+  ],
+  [
+    'mcp',
+    {
+      usage: 'mcp login|logout NAME',
+      summary: 'logs in to a tool server at an address, or out',
+      group: 'Talking',
+      words: {
+        ...{ least: 2, most: 2, meaning: '"login" or "logout", and the name of a tool server' },
+        offers: mcpWords,
+      },
+      flags: ['no-browser'],
+      run: runMcp,
+    },
+  ],
+  [
+    'models',
+    {
+      usage: 'models',
+      summary: 'what is installed, and what each model can do',
+      group: 'Models',
+      aliases: ['ls', 'list'],
+      run: showModels,
+    },
+  ],
+  [
+    'show',
+    {
+      usage: 'show M',
+      summary: 'all about a model: its parameters, its template, its license',
+      group: 'Models',
+      words: oneModel,
+      run: showModel,
+    },
+  ],
+  [
+    'library',
+    {
+      usage: 'library [--cloud] [QUERY]',
+      summary: 'what there is to pull',
+      group: 'Models',
+      words: { ...anyWords, meaning: 'what to look for' },
+      flags: ['cloud', 'refresh'],
+      run: showLibrary,
+    },
+  ],
+  [
+    'pull',
+    {
+      usage: 'pull M',
+      summary: 'downloads a model, or what is new of it',
+      group: 'Models',
+      words: oneModel,
+      run: pullModel,
+    },
+  ],
+  [
+    'create',
+    {
+      usage: 'create NAME [-f FILE]',
+      summary: 'makes a model from a Modelfile',
+      group: 'Models',
+      words: { ...oneModel, meaning: 'a name for the model' },
+      flags: [['file', 'the Modelfile; - is standard input; without it ./Modelfile']],
+      run: createModel,
+    },
+  ],
+  [
+    'cp',
+    {
+      usage: 'cp M NAME',
+      summary: 'gives a model another name, and keeps the first',
+      group: 'Models',
+      words: {
+        least: 2,
+        most: 2,
+        meaning: 'the name of a model and a new one',
+        offers: 'models',
+        further: [],
+      },
+      isDestructive: true,
+      run: copyModel,
+    },
+  ],
+  [
+    'rm',
+    {
+      usage: 'rm M [--yes]',
+      summary: 'deletes a model',
+      group: 'Models',
+      words: oneModel,
+      flags: ['yes'],
+      isDestructive: true,
+      run: removeModel,
+    },
+  ],
+  [
+    'run',
+    {
+      usage: 'run M [PROMPT]',
+      summary: 'loads a model; with a prompt it answers, as "chat" does',
+      group: 'Memory',
+      words: { ...anyWords, least: 1, meaning: 'the name of a model', offers: 'models', further: [] },
+      flags: chatFlags.filter((flag) => flag !== 'model'),
+      examples: ['runner run qwen3:4b --keep-alive 30m', 'runner run qwen3:4b "Why is the sky blue?"'],
+      run: runModel,
+    },
+  ],
+  [
+    'ps',
+    { usage: 'ps', summary: 'which models are loaded, and until when', group: 'Memory', run: showLoaded },
+  ],
+  [
+    'stop',
+    { usage: 'stop M', summary: 'unloads a model', group: 'Memory', words: oneModel, run: unloadModel },
+  ],
+  [
+    'sessions',
+    {
+      usage: 'sessions [QUERY]',
+      summary: 'your conversations; "show ID" prints one, "rm ID" deletes one',
+      group: 'Talking',
+      words: { ...anyWords, meaning: 'what to look for', offers: sessionWords, further: 'sessions' },
+      flags: ['markdown', 'raw', 'all', 'yes'],
+      run: runSessions,
+    },
+  ],
+  [
+    'doctor',
+    {
+      usage: 'doctor',
+      summary: 'what would go wrong, and how to mend it',
+      group: 'This machine',
+      run: runDoctor,
+    },
+  ],
+  [
+    'logs',
+    { usage: 'logs', summary: 'follows what the runner logs', group: 'This machine', run: followLogs },
+  ],
+  [
+    'completion',
+    {
+      usage: `completion ${shells.join('|')}`,
+      summary: 'prints a script that completes commands and names of models',
+      group: 'This machine',
+      words: oneShell,
+      run: printCompletion,
+    },
+  ],
+  [
+    '__complete',
+    {
+      usage: '__complete -- WORD...',
+      summary: 'what may stand in the place of the last word',
+      words: { ...anyWords, meaning: 'the words so far' },
+      run: (surroundings, { words }) => printCandidates(surroundings, commands, words),
+    },
+  ],
+]);

@@ -1,0 +1,42 @@
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import type { Model, RunningState } from '../../../protocol/messages/models.ts';
+import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
+import { staysForGood } from '../../shared/expiry.ts';
+
+/** What it can do; what only a name suggests has a question mark. */
+export function describeCapabilities(model: Model): string {
+  return capabilityWords(model, shortWords).join(' ');
+}
+
+/** Tokens allocated, or that will be, of those that the model was made for. */
+export function describeContext({ context: { allocated, configured, maximum } }: Model): string {
+  const now = allocated ?? configured;
+  if (now === undefined) return maximum === undefined ? '' : String(maximum);
+  return maximum === undefined || maximum === now ? String(now) : `${now} of ${maximum}`;
+}
+
+/** How much of it is where, such as `4.1 GB, on the GPU`; empty where the runner does not say. */
+export function describeMemory({ size, sizeVram }: RunningState): string {
+  if (size === 0) return '';
+  const share = Math.round((sizeVram / size) * 100);
+  const place = share === 0 ? 'on the CPU' : share === 100 ? 'on the GPU' : `${share} % on the GPU`;
+  return `${formatBytes(size)}, ${place}`;
+}
+
+/** Until when it stays loaded, such as `until 13:05`; empty where that cannot be said. */
+export function describeExpiry({ expiresAt }: RunningState, today: Date): string {
+  const time = new Date(expiresAt);
+  if (Number.isNaN(time.getTime())) return '';
+  if (staysForGood(time.getTime(), today.getTime())) return 'until it is stopped';
+  const [day, hour] = localTime(time);
+  return day === localTime(today)[0] ? `until ${hour}` : `until ${day} ${hour}`;
+}
+
+/** A day and a time of it where the user is, such as `2026-11-21` and `13:05`. */
+export function localTime(time: Date): readonly [day: string, time: string] {
+  const two = (number: number) => String(number).padStart(2, '0');
+  return [
+    `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`,
+    `${two(time.getHours())}:${two(time.getMinutes())}`,
+  ];
+}

@@ -1,0 +1,105 @@
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { type Model, type ShowModelResult, showModelRequest } from '../../../protocol/messages/models.ts';
+import type { CommandLine } from '../cli/commandLine.ts';
+import { type Surroundings, write, writeLine } from '../cli/streams.ts';
+import { orNearModels } from '../conversation/chooseModel.ts';
+import { withDaemon } from '../daemon/connection.ts';
+import { columnsOf, cutTo, padEnd } from '../screen/columns.ts';
+import { createControlFilter, showLine } from '../screen/controlCharacters.ts';
+import { type Style, styleFor } from '../screen/style.ts';
+import { describeCapabilities, describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
+
+/** What is shown of a long text on a screen, in lines. */
+const firstLines = 8;
+
+/** Everything about one model. */
+export async function showModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+  const { stdout, env, today } = surroundings;
+  const [model = ''] = commandLine.words;
+  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+    const result = await orNearModels(daemon, model, daemon.request(showModelRequest, { model }));
+    const look = {
+      style: styleFor(stdout, env),
+      today: today(),
+      ...(stdout.isTTY ? { columns: stdout.columns || 80 } : {}),
+    };
+    if (commandLine.json) await writeLine(stdout, JSON.stringify(result));
+    else await write(stdout, describeModel(result, look));
+    return 0;
+  });
+}
+
+interface ModelLook {
+  readonly style: Style;
+  readonly today: Date;
+  /** Of a screen, where long texts are cut. */
+  readonly columns?: number;
+}
+
+function describeModel(result: ShowModelResult, look: ModelLook): string {
+  const { model, parameters = {}, system, template, license } = result;
+  const values = Object.entries(parameters).flatMap(([name, value]) =>
+    [value].flat().map((one): Fact => [name, String(one)]),
+  );
+  const sections = [
+    look.style.bold(showLine(model.name)),
+    describeFacts(factsOf(model, look.today)),
+    section('Parameters', values.length === 0 ? '' : describeFacts(values), look),
+    section('System', showText(system, look), look),
+    section('Template', showText(template, look), look),
+    section('License', showText(license, look), look),
+  ];
+  return sections.filter((text) => text !== '').join('\n') + '\n';
+}
+
+type Fact = readonly [name: string, value: string];
+
+function factsOf(model: Model, today: Date): readonly Fact[] {
+  const { family, size, details, remote, running } = model;
+  const context = describeContext(model);
+  const facts: readonly Fact[] = [
+    ['family', [family, details?.family].filter(isNews).join(', ')],
+    ['size', size === undefined || remote ? '' : formatBytes(size)],
+    ['parameters', [details?.parameterSize, details?.quantization].filter(isNews).join(', ')],
+    ['can', describeCapabilities(model)],
+    ['context', context === '' ? '' : `${context} tokens`],
+    ['runs at', remote ? `${remote.host} as ${remote.model}` : ''],
+    ['loaded', remote ? '' : running ? describeRunning(running, today) : 'no'],
+  ];
+  return facts.filter(([, value]) => value !== '');
+}
+
+/** Whether it is there, and was not said just before. */
+function isNews(text: string | undefined, index: number, all: readonly (string | undefined)[]): boolean {
+  return text !== undefined && text !== '' && all.indexOf(text) === index;
+}
+
+function describeRunning(running: NonNullable<Model['running']>, today: Date): string {
+  const facts = [describeMemory(running) || 'yes', describeExpiry(running, today)];
+  return facts.filter((fact) => fact !== '').join(', ');
+}
+
+function describeFacts(facts: readonly Fact[]): string {
+  const shown = facts.map(([name, value]): Fact => [showLine(name), showLine(value)]);
+  const width = Math.max(...shown.map(([name]) => columnsOf(name)));
+  return shown.map(([name, value]) => `  ${padEnd(name, width)}  ${value}`).join('\n');
+}
+
+function section(title: string, text: string, { style }: ModelLook): string {
+  return text === '' ? '' : `\n${style.bold(title)}\n${text}`;
+}
+
+/** Indented; on a screen its first lines, each as far as it fits. */
+function showText(text: string | undefined, { style, columns }: ModelLook): string {
+  const filter = createControlFilter();
+  const lines = (filter.write(text ?? '') + filter.end()).trim().split('\n');
+  if (lines.join('') === '') return '';
+  const shown = columns === undefined || lines.length <= firstLines + 1 ? lines : lines.slice(0, firstLines);
+  const fitted = shown.map((line) => `  ${columns === undefined ? line : fit(line, columns - 3)}`.trimEnd());
+  const more = lines.length - shown.length;
+  return [...fitted, ...(more > 0 ? [style.dim(`  … ${more} more lines`)] : [])].join('\n');
+}
+
+function fit(line: string, columns: number): string {
+  return cutTo(line.replaceAll('\t', '  '), columns);
+}

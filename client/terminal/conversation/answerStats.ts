@@ -1,0 +1,122 @@
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
+
+/** What one answer took. */
+export interface AnswerStats {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** From the question to the first piece: to load the model and to read the prompt. */
+  readonly firstPieceSeconds: number;
+  /** From the first piece to the end, without the time that tools took. */
+  readonly answerSeconds: number;
+  /** Absent of what came at once, and where it cannot be measured. */
+  readonly tokensPerSecond?: number;
+  /** Tokens of the window, where that is known. */
+  readonly contextLength?: number;
+  /** How many of them are taken; absent of an answer with calls of tools, where nobody says. */
+  readonly windowTokens?: number;
+}
+
+/** Measures one answer, in ms of a clock. While tools run, and while a person is asked about them, it stands still. */
+export class AnswerClock {
+  readonly #now: () => number;
+  readonly #asked: number;
+  #first: number | undefined;
+  /** Since when the model writes. */
+  #writingSince: number | undefined;
+  #written = 0;
+  /** Of calls that came without a word before them nobody knows how long they were written. */
+  #isAllMeasured = true;
+  #isRoundMeasured = false;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#asked = now();
+  }
+
+  /** A piece has come. */
+  note({ kind }: Pick<ChatDelta, 'kind'>): void {
+    if (kind === 'notice') return;
+    if (kind === 'toolResult') {
+      this.#isRoundMeasured = false;
+      return;
+    }
+    const isCall = kind === 'toolCall';
+    if (isCall && !this.#isRoundMeasured) this.#isAllMeasured = false;
+    if (isCall === (this.#writingSince === undefined) && this.#first !== undefined) return;
+    const now = this.#now();
+    this.#first ??= now;
+    if (isCall) this.#pause(now);
+    else this.#writingSince = now;
+    this.#isRoundMeasured = !isCall || this.#isRoundMeasured;
+  }
+
+  #pause(now: number): void {
+    if (this.#writingSince !== undefined) this.#written += now - this.#writingSince;
+    this.#writingSince = undefined;
+  }
+
+  stats({ usage, messages = [] }: Pick<ChatResult, 'usage' | 'messages'>): AnswerStats {
+    const end = this.#now();
+    this.#pause(end);
+    const { promptTokens, completionTokens } = usage;
+    const hasSpeed = this.#isAllMeasured && this.#written > 50 && completionTokens > 1;
+    // With calls, the prompt is that of the last round, and the answer the sum of all.
+    const hasCalls = messages.some(({ toolCalls = [] }) => toolCalls.length > 0);
+    return withoutUndefined({
+      ...usage,
+      firstPieceSeconds: rounded(((this.#first ?? end) - this.#asked) / 1000),
+      answerSeconds: rounded(this.#written / 1000),
+      tokensPerSecond: hasSpeed ? rounded(completionTokens / (this.#written / 1000)) : undefined,
+      windowTokens: hasCalls ? undefined : promptTokens + completionTokens,
+    });
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** One line on an answer, with the model that gave it. */
+export function describeUsage(
+  model: string,
+  { finishReason }: Pick<ChatResult, 'finishReason'>,
+  { completionTokens, contextLength, windowTokens, tokensPerSecond }: AnswerStats,
+): string {
+  if (finishReason === 'cancelled') return `${model} · cancelled`;
+  const parts = [model, completionTokens === 1 ? '1 token' : `${completionTokens} tokens`];
+  if (tokensPerSecond !== undefined) parts.push(`${tokensPerSecond.toFixed(1)} tokens/s`);
+  if (contextLength !== undefined && windowTokens !== undefined)
+    parts.push(`context ${windowTokens} of ${contextLength}`);
+  if (finishReason === 'length') parts.push('cut at the limit (length)');
+  if (finishReason === 'toolLimit') parts.push('no more rounds of tools');
+  return parts.join(' · ');
+}
+
+/** All that is known of an answer, a line each. */
+export function describeStats(model: string, stats: AnswerStats): string {
+  const { promptTokens, completionTokens, firstPieceSeconds, answerSeconds } = stats;
+  const speed = stats.tokensPerSecond === undefined ? '' : `, ${stats.tokensPerSecond.toFixed(1)} a second`;
+  const beginning = [
+    `model         ${model}`,
+    `first piece   after ${firstPieceSeconds.toFixed(1)} s, with loading the model and reading the prompt`,
+  ];
+  // Of an answer that was cancelled the runner counts nothing, and some runners never count.
+  if (promptTokens + completionTokens === 0)
+    return [...beginning, `answer        ${answerSeconds.toFixed(1)} s; its tokens were not counted`].join(
+      '\n',
+    );
+  return [
+    ...beginning,
+    `answer        ${completionTokens} tokens in ${answerSeconds.toFixed(1)} s${speed}`,
+    `prompt        ${promptTokens} tokens`,
+    ...describeWindow(stats),
+  ].join('\n');
+}
+
+function describeWindow({ windowTokens, contextLength }: AnswerStats): readonly string[] {
+  if (windowTokens === undefined) return [];
+  const percent = contextLength ? Math.round((100 * windowTokens) / contextLength) : 0;
+  const share = contextLength ? ` of ${contextLength} (${percent} %)` : '';
+  return [`window        ${windowTokens} tokens${share}`];
+}

@@ -1,0 +1,93 @@
+import { canChat } from '../../../protocol/messages/choice.ts';
+import { chatModelRequest, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { failureOf, TerminalError } from '../cli/failure.ts';
+import { nearest } from '../cli/nearest.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import { showLine } from '../screen/controlCharacters.ts';
+
+/**
+ * The model to talk to: the one that was named, else the one that the daemon's rule finds, which is the same for every
+ * client.
+ * `onDidMiss` is told of a setting that names none.
+ * @throws {TerminalError} with a sentence, when there is none.
+ */
+export async function chooseModel(
+  daemon: Daemon,
+  named: string | undefined,
+  onDidMiss: (sentence: string) => void = () => undefined,
+): Promise<string> {
+  const unasked = named === undefined ? await daemon.request(chatModelRequest, {}) : {};
+  if (unasked.missing !== undefined)
+    onDidMiss(
+      `The model "${showLine(unasked.missing)}" of "chatModel" is not installed, or cannot chat.${unasked.model ? ` ${showLine(unasked.model.name)} answers instead.` : ''}`,
+    );
+  if (unasked.model) return unasked.model.name;
+  const { models, stale } = await daemon.request(listModelsRequest, {});
+  const able = models.filter(canChat);
+  if (named !== undefined) {
+    const found = findModel(models, named);
+    if (typeof found !== 'string') return found.name;
+    if (stale) return named;
+    throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
+  }
+  if (able.length > 0 && able.every(({ remote }) => remote))
+    throw new TerminalError(
+      'model-not-found',
+      `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0]?.name ?? '')}"; or pull one of your own, for example with "runner pull qwen3:4b".`,
+    );
+  throw new TerminalError(
+    'model-not-found',
+    models.length === 0
+      ? 'The runner has no model yet. Pull one, for example with "runner pull qwen3:4b".'
+      : 'None of the installed models can chat. Pull one that can, for example with "runner pull qwen3:4b".',
+  );
+}
+
+/** The model that a name means; else a sentence with near names. */
+export function findModel(models: readonly Model[], text: string): Model | string {
+  const found = models.find(({ name }) => fullName(name) === fullName(text));
+  if (found) return found;
+  const near = nearest(
+    text,
+    models.map(({ name }) => name),
+  );
+  const hint = near.length > 0 ? ` Did you mean ${near.map(showLine).join(' or ')}?` : '';
+  return `There is no model "${showLine(text)}".${hint}`;
+}
+
+/** The same for the same model: with its tag, without the parts that go without saying. */
+function fullName(name: string): string {
+  const short = name
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/^registry\.ollama\.ai\//, '')
+    .replace(/^library\//, '')
+    .replace(/:local$/, '');
+  return /:[^/]*$/.test(short) ? short : `${short}:latest`;
+}
+
+/** The same error with near names in it, where a model that was named does not exist. */
+export async function withNearModels(daemon: Daemon, named: string, error: unknown): Promise<unknown> {
+  if (failureOf(error).kind !== 'model-not-found') return error;
+  try {
+    await chooseModel(daemon, named);
+    return error;
+  } catch (better) {
+    return better instanceof TerminalError ? better : error;
+  }
+}
+
+/** Settles as `work` does; where the model that was named does not exist, the error has near names. */
+export async function orNearModels<T>(daemon: Daemon, named: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw await withNearModels(daemon, named, error);
+  }
+}
+
+function namesOf(models: readonly Model[]): string {
+  if (models.length === 0) return 'None that can chat is installed. Pull one with "runner pull".';
+  const some = models.slice(0, 5).map(({ name }) => showLine(name));
+  return `Installed: ${some.join(', ')}${models.length > some.length ? ', …' : ''}.`;
+}

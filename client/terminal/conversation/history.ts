@@ -1,0 +1,103 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { stateFolder } from '../../../protocol/base/userFolders.ts';
+
+/** How many entries can be recalled. */
+export const historySize = 1000;
+/** When a conversation begins, a larger file becomes the older one of two, in bytes. */
+const maxFile = 256 * 1024;
+/** A longer entry is not kept, in characters. */
+const maxEntry = 64 * 1024;
+
+export function historyPath(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  return join(stateFolder(env, platform), 'history');
+}
+
+/** Where Runner 0.1 kept it, on every system and also under a relative path. */
+export function formerHistoryPath(env: Readonly<Record<string, string | undefined>>): string {
+  const home = env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state');
+  return join(home, 'runner', 'history');
+}
+
+/**
+ * The entries of earlier conversations in any terminal, newest first, as readline wants them. A file at the former
+ * place moves to the new one, if there is none.
+ */
+export function readHistory(path: string, former = path): string[] {
+  if (former !== path && !existsSync(path)) move(former, path);
+  makeRoom(path);
+  const entries = [olderThan(path), path].flatMap(entriesOf).reverse();
+  return [...new Set(entries)].slice(0, historySize);
+}
+
+/**
+ * Adds an entry. Other terminals add theirs to the same file, so nothing in it is ever written again. Prompts are
+ * private: only their owner can read the file. A folder that cannot be written loses the history alone.
+ */
+export function appendHistory(path: string, entry: string): void {
+  if (entry.length > maxEntry) return;
+  makeFolders(path);
+  // The mode of a file that is there already is not changed by writing it.
+  tryTo(() => chmodSync(path, 0o600));
+  tryTo(() => appendFileSync(path, `${entry}\n`, { mode: 0o600 }));
+}
+
+function move(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  makeFolders(to);
+  tryTo(() => renameSync(from, to));
+}
+
+function makeFolders(path: string): void {
+  for (const folder of foldersOf(path)) tryTo(() => mkdirSync(folder, { mode: 0o700 }));
+}
+
+function entriesOf(path: string): readonly string[] {
+  const text = tryTo(() => readFileSync(path, 'utf8')) ?? '';
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** Entries that another terminal adds at the same moment are in one of the two files. */
+function makeRoom(path: string): void {
+  const taken = `${path}.${process.pid}`;
+  tryTo(() => {
+    if (statSync(path).size <= maxFile) return;
+    renameSync(path, taken);
+    if (statSync(taken).size > maxFile) return renameSync(taken, olderThan(path));
+    // Another terminal was faster: this is what has come since.
+    appendFileSync(path, readFileSync(taken), { mode: 0o600 });
+    unlinkSync(taken);
+  });
+}
+
+function olderThan(path: string): string {
+  return `${path}.old`;
+}
+
+/** The result of the work; undefined where the file system refuses it. */
+function tryTo<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The outermost first, to be made one after another: on `/proc` and its like, Node's recursive `mkdir` never ends. */
+function foldersOf(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [...foldersOf(folder), folder];
+}

@@ -1,0 +1,202 @@
+import type { Model } from '../../../protocol/messages/models.ts';
+import type { Session } from '../../../protocol/messages/sessions.ts';
+import { nearest } from '../cli/nearest.ts';
+import { showLine } from '../screen/controlCharacters.ts';
+import type { ChatSettings } from './chatSettings.ts';
+import { findModel } from './chooseModel.ts';
+import { describeSession, titleOf } from './keptConversation.ts';
+import type { SlashResult } from './slashResult.ts';
+import {
+  attachFile,
+  attachImage,
+  changeContext,
+  changeOption,
+  changeSystem,
+  changeThink,
+} from './slashSettings.ts';
+import { thinkWords } from './thinkWords.ts';
+import { noServer } from './toolChoice.ts';
+
+/** What a slash command may look at and change. */
+export interface ConversationState {
+  readonly model: string;
+  chooseModel(name: string): Promise<void>;
+  readonly settings: ChatSettings;
+  /** From where files are named. */
+  readonly cwd: string;
+  clear(): void;
+  /** What is known of the last answer. */
+  readonly stats: string | undefined;
+  models(): Promise<readonly Model[]>;
+  /** As it is kept; nothing before the first prompt. */
+  readonly session: Session | undefined;
+  /** Those that are kept, newest first. */
+  sessions(): Promise<readonly Session[]>;
+  /** Goes on with another. */
+  change(id: string): Promise<void>;
+  retitle(title: string): Promise<void>;
+  /** Names of tool servers. */
+  readonly knownTools: readonly string[];
+  /** Those that are on. */
+  readonly tools: Set<string>;
+  /** A table of servers and tools; starts what is not there. */
+  listTools(): Promise<string>;
+}
+
+interface SlashCommand {
+  readonly usage: string;
+  readonly summary: string;
+  readonly run: (state: ConversationState, word: string) => Promise<SlashResult>;
+}
+
+const commands: ReadonlyMap<string, SlashCommand> = new Map([
+  ['model', { usage: '/model [NAME]', summary: 'shows the models, or changes to one', run: changeModel }],
+  [
+    'think',
+    {
+      usage: `/think [${[...thinkWords.keys()].join('|')}]`,
+      summary: 'how much a thinking model thinks',
+      run: changeThink,
+    },
+  ],
+  [
+    'system',
+    { usage: '/system [TEXT|@FILE|off]', summary: 'shows the system prompt, or sets it', run: changeSystem },
+  ],
+  [
+    'set',
+    {
+      usage: '/set [NAME VALUE|NAME off]',
+      summary: 'the options of the runner, such as temperature',
+      run: changeOption,
+    },
+  ],
+  [
+    'context',
+    { usage: '/context [N|auto]', summary: 'tokens of the window, such as 8192 or 32k', run: changeContext },
+  ],
+  ['file', { usage: '/file FILE', summary: 'a text that goes along with the next prompt', run: attachFile }],
+  [
+    'image',
+    { usage: '/image FILE', summary: 'a picture that goes along with the next prompt', run: attachImage },
+  ],
+  [
+    'sessions',
+    {
+      usage: '/sessions [NUMBER|ID]',
+      summary: 'shows the conversations, or changes to one',
+      run: changeSession,
+    },
+  ],
+  ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
+  [
+    'tools',
+    { usage: '/tools [NAME on|off]', summary: 'shows the tools, or switches a server', run: changeTools },
+  ],
+  [
+    'stats',
+    { usage: '/stats', summary: 'what the last answer took, and how full the window is', run: showStats },
+  ],
+  ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
+  ['help', { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) }],
+  ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
+]);
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['exit', 'bye'],
+  ['quit', 'bye'],
+  ['?', 'help'],
+  ['models', 'model'],
+  ['img', 'image'],
+  ['attach', 'file'],
+]);
+
+/** What a mistyped word may be taken for: nothing that takes away what is on the screen. */
+const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
+
+/** Runs a line that begins with a slash; `//` begins a prompt with one slash, and is none. */
+export async function runSlashCommand(line: string, state: ConversationState): Promise<SlashResult> {
+  const [, name = '', word = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
+  const command = commands.get(otherNames.get(name) ?? name);
+  if (command) return command.run(state, word.trim());
+  const near = nearest(name, harmless, 1)[0];
+  const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
+  return {
+    text: `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`,
+  };
+}
+
+async function leave(): Promise<SlashResult> {
+  return { text: '', leave: true };
+}
+
+async function showStats({ stats }: ConversationState): Promise<SlashResult> {
+  return { text: stats ?? 'There is no answer yet.' };
+}
+
+async function forget(state: ConversationState): Promise<SlashResult> {
+  state.clear();
+  return { text: 'This is a new conversation.' };
+}
+
+async function changeModel(state: ConversationState, word: string): Promise<SlashResult> {
+  const models = await state.models();
+  if (word === '') {
+    if (models.length === 0)
+      return { text: 'No model that can chat is installed. Pull one with "runner pull".' };
+    const list = models.map(
+      ({ name }, index) => `${name === state.model ? '*' : ' '} ${index + 1}  ${showLine(name)}`,
+    );
+    return { text: [...list, 'Choose with "/model" and a number or a name.'].join('\n') };
+  }
+  const found = (/^\d+$/.test(word) ? models[Number(word) - 1] : undefined) ?? findModel(models, word);
+  if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
+  await state.chooseModel(found.name);
+  return { text: `Now talking to ${showLine(found.name)}.` };
+}
+
+async function changeSession(state: ConversationState, word: string): Promise<SlashResult> {
+  const sessions = await state.sessions();
+  if (word === '') {
+    if (sessions.length === 0) return { text: 'No conversation is kept yet.' };
+    const list = sessions.map(
+      (session, index) =>
+        `${session.id === state.session?.id ? '*' : ' '} ${String(index + 1).padStart(2)}  ${describeSession(session)}`,
+    );
+    return {
+      text: [...list, 'Choose with "/sessions" and a number. Older ones: "runner sessions".'].join('\n'),
+    };
+  }
+  await state.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
+  return { text: '' };
+}
+
+async function changeTitle(state: ConversationState, word: string): Promise<SlashResult> {
+  if (word !== '') await state.retitle(word);
+  const { session } = state;
+  return {
+    text: session ? `The title is "${titleOf(session)}".` : 'There is no title before the first prompt.',
+  };
+}
+
+async function changeTools(state: ConversationState, words: string): Promise<SlashResult> {
+  if (words === '')
+    return { text: state.knownTools.length === 0 ? noTools : (await state.listTools()).trimEnd() };
+  const [name = '', what = ''] = words.split(/\s+/);
+  if (!state.knownTools.includes(name)) return { text: noServer(name, state.knownTools) };
+  if (what === 'on') state.tools.add(name);
+  else if (what === 'off') state.tools.delete(name);
+  else return { text: `Say "/tools ${showLine(name)} on" or "/tools ${showLine(name)} off".` };
+  return { text: `The tools of ${showLine(name)} are ${what}.` };
+}
+
+const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';
+
+function helpText(): string {
+  const rows = [...commands.values()].map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
+  return [
+    ...rows,
+    '',
+    'Ctrl-C cancels an answer; at an empty prompt it leaves.',
+    'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
+  ].join('\n');
+}

@@ -1,0 +1,116 @@
+import { numericOptions, parseContext, parseOption, parseThink } from '../cli/flagValues.ts';
+import { nearest } from '../cli/nearest.ts';
+import { showLine } from '../screen/controlCharacters.ts';
+import { readAttachment, readImage, readSystem } from './chatFiles.ts';
+import type { ChatSettings } from './chatSettings.ts';
+import type { SlashResult } from './slashResult.ts';
+import { thinkWordOf, thinkWords } from './thinkWords.ts';
+
+/** What a person may change of the turns that follow. */
+interface Changeable {
+  readonly settings: ChatSettings;
+  /** From where files are named. */
+  readonly cwd: string;
+}
+
+export async function changeThink({ settings }: Changeable, word: string): Promise<SlashResult> {
+  if (word === '') {
+    const words = [...thinkWords.keys()].join(', ');
+    return { text: `Thinking is ${thinkWordOf(settings.think)}. Choose one of ${words}.` };
+  }
+  settings.think = parseThink(word);
+  return { text: word === 'auto' ? 'Thinking is left to the model.' : `Thinking is ${word}.` };
+}
+
+export async function changeSystem({ settings, cwd }: Changeable, text: string): Promise<SlashResult> {
+  if (text === '')
+    return {
+      text:
+        settings.system === undefined
+          ? "There is no system prompt but the model's own. Set one with /system TEXT, or /system @FILE."
+          : settings.system.split('\n').map(showLine).join('\n'),
+    };
+  settings.system = text === 'off' ? undefined : await readSystem(cwd, text);
+  return {
+    text: text === 'off' ? "The system prompt is the model's own again." : 'The system prompt is set.',
+  };
+}
+
+/** Also as people of other tools type it: `/set parameter NAME VALUE`, `/set system TEXT`, `/set nothink`. */
+export async function changeOption(state: Changeable, words: string): Promise<SlashResult> {
+  const { settings } = state;
+  const [, first = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(words.replace(/^parameter\s+/, '')) ?? [];
+  if (first === '') return { text: describeOptions(settings) };
+  if (first === 'system') return changeSystem(state, rest);
+  if (first === 'think') return changeThink(state, rest === '' ? 'on' : rest);
+  if (first === 'nothink') return changeThink(state, 'off');
+  if (first === 'num_ctx') return changeContext(state, rest);
+  if (rest === '' && !first.includes('=')) return { text: describeOption(settings, first) };
+  if (rest === 'off') {
+    const { [first]: _, ...others } = settings.options;
+    settings.options = others;
+    return { text: `${showLine(first)} is left to the model.` };
+  }
+  const [name, value] = parseOption(
+    first.includes('=') ? `${first}${rest}` : `${first}=${rest.replace(/^=\s*/, '')}`,
+  );
+  settings.options = { ...settings.options, [name]: value };
+  // Another runner may have options that are not known here, so that none is refused.
+  const near =
+    numericOptions.includes(name) || name === 'stop' ? undefined : nearest(name, numericOptions, 1)[0];
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  return { text: `${describeOption(settings, name)}${hint}` };
+}
+
+function describeOptions({ options }: ChatSettings): string {
+  const rows = Object.entries(options).map(([name, value]) => showLine(`${name} ${JSON.stringify(value)}`));
+  return rows.length === 0
+    ? 'No option is set. Set one with /set NAME VALUE, such as /set temperature 0.2.'
+    : rows.join('\n');
+}
+
+function describeOption({ options }: ChatSettings, name: string): string {
+  return Object.hasOwn(options, name)
+    ? showLine(`${name} is ${JSON.stringify(options[name])}.`)
+    : `${showLine(name)} is left to the model. Set it with /set ${showLine(name)} VALUE.`;
+}
+
+export async function changeContext({ settings }: Changeable, word: string): Promise<SlashResult> {
+  if (word !== '') settings.context = word === 'auto' || word === 'off' ? undefined : parseContext(word);
+  return {
+    text:
+      settings.context === undefined
+        ? 'The size of the context window is left to the runner. Set it with /context N, such as /context 8192.'
+        : `The context window has ${settings.context} tokens from the next prompt on.`,
+  };
+}
+
+export async function attachFile({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
+  const path = pathOfWord(word);
+  if (path === '') return { text: describeAttached(settings) };
+  settings.attachments = [...settings.attachments, await readAttachment(cwd, path)];
+  return { text: `${showLine(path)} goes along with the next prompt.` };
+}
+
+export async function attachImage({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
+  const path = pathOfWord(word);
+  if (path === '') return { text: describeAttached(settings) };
+  settings.images = [...settings.images, await readImage(cwd, path)];
+  return { text: `${showLine(path)} goes along with the next prompt.` };
+}
+
+/** As a shell reads it, so that a name with blanks can be dragged here or pasted from there. */
+function pathOfWord(word: string): string {
+  const quoted = /^(["'])(.*)\1$/s.exec(word);
+  return quoted?.[2] ?? word.replace(/\\ /g, ' ');
+}
+
+function describeAttached({ attachments, images }: ChatSettings): string {
+  const rows = attachments.map(({ path }) => showLine(path));
+  const pictures =
+    images.length === 0 ? [] : [images.length === 1 ? 'one picture' : `${images.length} pictures`];
+  const all = [...rows, ...pictures];
+  return all.length === 0
+    ? 'Nothing goes along with the next prompt. Say which: /file FILE, or /image FILE.'
+    : `With the next prompt go: ${all.join(', ')}.`;
+}

@@ -1,0 +1,35 @@
+import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/advice.ts';
+
+const configuration = '~/.config/runner/config.json';
+const enlarge = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
+
+/** What somebody at a terminal can do next. */
+const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
+  'start-runner': () =>
+    'Start it (for example with "ollama serve"), or name it with --server URL or OLLAMA_HOST.',
+  'check-address': () => 'Check the address in --server or OLLAMA_HOST.',
+  'check-proxy': () =>
+    'Check the address in --server or OLLAMA_HOST, and whether there is a proxy in between.',
+  'set-address': () => 'Say with --server URL or OLLAMA_HOST where the runner itself answers.',
+  'name-ca-file': () => `If it is your own, name its CA file in "caFile" of ${configuration}.`,
+  'set-token': () => `Say in "auth" of ${configuration} where its token is, or check the one that is there.`,
+  'use-https': ({ text }) => text,
+  'shorten-prompt': () => `Shorten it, start a new conversation ("/clear"), or ${enlarge}.`,
+  'offer-fewer-tools': () =>
+    `Most of it describes the tools: offer fewer tools with "--tools NAME", or "/tools NAME off" in a conversation, or ${enlarge}.`,
+  'make-room': () => `Start a new conversation ("/clear") or ${enlarge} before anything is refused.`,
+  'log-in': ({ text }) => text,
+  'wait-for-restart': ({ text }) => text,
+  'check-network': () =>
+    `Check the network, or set "catalogUrl" in ${configuration}; installed models work without it.`,
+  'set-catalog': () =>
+    `Set "catalogUrl" in ${configuration} to where a catalog answers; installed models work without it.`,
+};
+
+/** A message of the daemon with advice that can be followed here. */
+export function forTerminal({ message, advice }: Advised): string {
+  if (advice === undefined) return message;
+  // A newer daemon may have codes that have no words here.
+  const say: ((advice: Advice) => string) | undefined = words[advice.code];
+  return say === undefined ? message : `${advice.problem} ${say(advice)}`;
+}

@@ -1,0 +1,83 @@
+import {
+  type ErrorData,
+  type ErrorKind,
+  errorCodes,
+  retryableKinds,
+} from '../../protocol/messages/errors.ts';
+import type { AdvisedMessage } from './advice.ts';
+
+export type ErrorDetails = Omit<ErrorData, 'kind' | 'retryable'>;
+
+/**
+ * A failure that crosses the wire: a stable kind, a sentence that says what the user can do next, and what a program
+ * needs to act on it. The message never holds a secret or a prompt.
+ */
+export class RunnerError extends Error {
+  /** Each bundle has a class of its own, and errors of one reach another. */
+  static override [Symbol.hasInstance](value: unknown): value is RunnerError {
+    return value instanceof Error && value.name === 'RunnerError';
+  }
+
+  override readonly name = 'RunnerError';
+  readonly kind: ErrorKind;
+  readonly details: ErrorDetails;
+  /** The status of the HTTP answer that caused it, if there was one. It does not cross the wire. */
+  readonly status: number | undefined;
+
+  constructor(
+    kind: ErrorKind,
+    message: string | AdvisedMessage,
+    options: { details?: ErrorDetails; cause?: unknown; status?: number | undefined } = {},
+  ) {
+    super(typeof message === 'string' ? message : message.message, options);
+    this.kind = kind;
+    this.details =
+      typeof message === 'string' ? (options.details ?? {}) : { ...options.details, advice: message.advice };
+    this.status = options.status;
+  }
+
+  get code(): number {
+    return errorCodes[this.kind];
+  }
+
+  get data(): ErrorData {
+    return { kind: this.kind, retryable: retryableKinds.has(this.kind), ...this.details };
+  }
+
+  /** The same failure with more details; details that it already has stay as they are. */
+  with(details: ErrorDetails): RunnerError {
+    return new RunnerError(this.kind, this.message, {
+      details: { ...details, ...this.details },
+      cause: this.cause,
+      status: this.status,
+    });
+  }
+
+  /** The same failure with the status of the HTTP answer that caused it. */
+  ofStatus(status: number): RunnerError {
+    return new RunnerError(this.kind, this.message, { details: this.details, cause: this.cause, status });
+  }
+}
+
+/** A parameter that does not follow the protocol; `path` names it, such as `messages[0].role`. */
+export class InvalidParamsError extends Error {
+  /** Each bundle has a class of its own, as above. */
+  static override [Symbol.hasInstance](value: unknown): value is InvalidParamsError {
+    return value instanceof Error && value.name === 'InvalidParamsError';
+  }
+
+  override readonly name = 'InvalidParamsError';
+  readonly path: string;
+  /** What is wrong, without the path. */
+  readonly problem: string;
+
+  constructor(path: string, problem: string) {
+    super(
+      path === ''
+        ? `The parameters are not valid: ${problem}.`
+        : `The parameter "${path}" is not valid: ${problem}.`,
+    );
+    this.path = path;
+    this.problem = problem;
+  }
+}

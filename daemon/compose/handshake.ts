@@ -1,0 +1,61 @@
+import type { Writable } from 'node:stream';
+import type { InitializeParams, RequestMessage } from 'vscode-languageserver/node';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { validate } from '../base/validate.ts';
+import { createConfiguration } from '../config/configuration.ts';
+import { withoutUnset } from '../config/eachSetting.ts';
+import { readHost } from '../config/host.ts';
+import { schemaFor } from '../config/settings.ts';
+import type { UserConfig } from '../config/userConfig.ts';
+import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
+import { peekMessage } from '../rpc/firstMessage.ts';
+import { greetingTo } from '../rpc/greeting.ts';
+import type { Daemon, ServerOptions } from './server.ts';
+
+export interface DaemonOptions extends Omit<ServerOptions, 'user' | 'answered'> {
+  readonly userFile: UserFileOptions;
+}
+
+/**
+ * Answers `initialize`, and then loads the daemon, which takes longer. The daemon also reads that request and learns
+ * everything from it; only its answer is not written again. A request that the handshake cannot answer is left to the
+ * daemon.
+ */
+export async function startDaemon({ userFile, ...options }: DaemonOptions): Promise<Daemon> {
+  const { input, output } = options;
+  const [user, first] = await Promise.all([openUserFile(userFile), peekMessage(input)]);
+  const request = first && 'method' in first && 'id' in first ? (first as RequestMessage) : undefined;
+  const result = request && tryAnswer(request, options, user.atStart);
+  if (result) await writeAnswer(output, { jsonrpc: '2.0', id: request.id, result });
+  const { startServer } = await import('./server.ts');
+  return startServer(
+    withoutUndefined<ServerOptions>({ ...options, user, answered: result && (request.id ?? undefined) }),
+  );
+}
+
+/** The answer to `initialize`; undefined if anything about the request is wrong. */
+function tryAnswer(
+  { method, params }: RequestMessage,
+  { host, version }: Pick<ServerOptions, 'host' | 'version'>,
+  { settings }: UserConfig,
+) {
+  const { capabilities, initializationOptions } = (params ?? {}) as Partial<InitializeParams>;
+  if (method !== 'initialize' || typeof capabilities !== 'object' || capabilities === null) return undefined;
+  try {
+    const configuration = createConfiguration(readHost(host).host, settings);
+    const given = withoutUnset(initializationOptions);
+    // Making a schema, even for nothing, takes as long as all else here.
+    configuration.start(Object.keys(given).length === 0 ? {} : validate(schemaFor(given), given));
+    return greetingTo(capabilities, { version, isHostNamed: configuration.current.isHostNamed });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Settles when the answer is written, because nothing else can run while the daemon loads. */
+async function writeAnswer(output: Writable, answer: object): Promise<void> {
+  const body = Buffer.from(JSON.stringify(answer));
+  await new Promise<void>((resolve) => {
+    output.write(`Content-Length: ${body.length}\r\n\r\n${body}`, () => resolve());
+  });
+}

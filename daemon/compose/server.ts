@@ -1,0 +1,235 @@
+import { setMaxListeners } from 'node:events';
+import { dirname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import type { Connection } from 'vscode-languageserver/node';
+import type { LogLevel } from '../../protocol/messages/initialize.ts';
+import { type LogParams, logNotification } from '../../protocol/messages/log.ts';
+import type { NotificationMessage } from '../../protocol/messages/messageTypes.ts';
+import { modelsDidChange } from '../../protocol/messages/models.ts';
+import { sessionsDidChange } from '../../protocol/messages/sessions.ts';
+import { statusDidChange } from '../../protocol/messages/status.ts';
+import { toolsDidChange, toolsDidRefuse } from '../../protocol/messages/tools.ts';
+import { lazily } from '../base/lazily.ts';
+import { serveCatalog } from '../catalog/serveCatalog.ts';
+import type { Chat } from '../chat/chat.ts';
+import { serveChat } from '../chat/serveChat.ts';
+import { createToolLoop } from '../chat/toolLoop.ts';
+import { createToolCallId } from '../chat/toolUtilities.ts';
+import { createCompletionEngine } from '../completion/engine.ts';
+import type { Wait } from '../completion/pacing.ts';
+import { createRegistration } from '../completion/registration.ts';
+import { serveCompletion } from '../completion/serveCompletion.ts';
+import { createSettingsReader } from '../config/settingsReader.ts';
+import { serveLogs } from '../logs/serveLogs.ts';
+import { serveModelfileLanguage } from '../modelfile/language.ts';
+import { serveModelfile } from '../modelfile/serveModelfile.ts';
+import { createLifecycle } from '../models/lifecycle.ts';
+import { createPulls } from '../models/pulls.ts';
+import { serveModels } from '../models/serveModels.ts';
+import { serveCommands } from '../rpc/commands.ts';
+import { createEndpoint, type Endpoint } from '../rpc/endpoint.ts';
+import { createFrameConnection } from '../rpc/frameConnection.ts';
+import { createLogOutbox } from '../rpc/logOutbox.ts';
+import { createSession, type Session, serveConfiguration, serveSession } from '../rpc/session.ts';
+import { createTrace, type RequestId } from '../rpc/trace.ts';
+import { createWorks } from '../rpc/work.ts';
+import { serveSessions } from '../sessions/serveSessions.ts';
+import { serveStatus } from '../status/serveStatus.ts';
+import { createQuestions, serveTools } from '../tools/serveTools.ts';
+import { createTools } from '../tools/tools.ts';
+import { type Core, type CoreOptions, createCore } from './core.ts';
+
+export interface ServerOptions extends CoreOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly version: string;
+  /** A file for all traffic, without secrets. */
+  readonly traceFile?: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+  readonly wait: Wait;
+  /** The id of the editor's `initialize`, where that has its answer already. */
+  readonly answered?: RequestId;
+}
+
+export interface Daemon {
+  /** Takes secrets out of a text that goes another way than the connection. */
+  readonly redact: (text: string) => string;
+  close(): Promise<void>;
+}
+
+/** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
+export function startServer(options: ServerOptions): Daemon {
+  const closed = new AbortController();
+  // Every request that is under way listens to it.
+  setMaxListeners(0, closed.signal);
+  const core = createCore(options, closed.signal);
+  const ground = connect(options, core, closed);
+  const features = createFeatures(ground);
+  const served = serve(ground, features);
+  subscribe(ground, { ...features, ...served });
+  ground.connection.listen();
+  return {
+    redact: core.secrets.redact,
+    async close() {
+      closed.abort();
+      const { servers, sessions } = core;
+      const { catalog, logs, tools } = features;
+      await Promise.all([sessions.close(), servers.close(), catalog.close(), logs.close(), tools.close()]);
+    },
+  };
+}
+
+/** What every feature stands on. */
+interface Ground {
+  readonly options: ServerOptions;
+  readonly core: Core;
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly endpoint: Endpoint;
+  /** Sends a notification that nobody waits for. */
+  readonly publish: <P>(message: NotificationMessage<P>, params: P) => void;
+  /** Sends a line of a log, as long as the client reads them. */
+  readonly sendLog: (line: LogParams) => void;
+  readonly closed: AbortSignal;
+}
+
+function connect(options: ServerOptions, core: Core, closing: AbortController): Ground {
+  const { secrets, log, status } = core;
+  const { input, output, traceFile, now, answered } = options;
+  const { signal: closed } = closing;
+  const onLost = () => closing.abort();
+  const session = createSession();
+  const trace = traceFile === undefined ? () => undefined : createTrace(traceFile, secrets.redact, now);
+  const { redaction } = secrets;
+  const connection = createFrameConnection({
+    ...{ input, output, session, redaction, trace, answered, onLost },
+    beforeExit: core.sessions.close,
+  });
+  const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
+  const publish: Ground['publish'] = (message, params) => {
+    endpoint.notify(message, params).catch(onLost);
+  };
+  const sendLog = createLogOutbox((line) => endpoint.notify(logNotification, line), onLost);
+  return { options, core, session, connection, endpoint, publish, sendLog, closed };
+}
+
+type Features = ReturnType<typeof createFeatures>;
+
+/** What the core has no need of. */
+function createFeatures({ options, core, connection, sendLog, closed }: Ground) {
+  const { configuration, log, headersFor, models, noteModels, secrets, readUserConfig } = core;
+  const { platform, env, now, wait, version } = options;
+  const userFolder = dirname(options.user.path);
+  const settings = () => configuration.current;
+  const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
+  return {
+    settings,
+    lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
+    pulls: createPulls(noteModels),
+    works: createWorks(connection),
+    completion: createCompletionEngine({ core, now, wait, closed }),
+    registration: createRegistration(connection, {
+      isWanted: () => settings().completionModel !== undefined,
+      log,
+      closed,
+    }),
+    catalog: lazily(async () => {
+      const { createCatalog } = await import('../catalog/catalog.ts');
+      return createCatalog({ settings, headersFor, now, log });
+    }),
+    tools: createTools({
+      ...{ settings, readUserConfig, userFolder, secrets, headersFor, log },
+      ...{ platform, env, now, version },
+    }),
+    logs: lazily(async () => {
+      const { createServerLogs } = await import('../logs/serverLogs.ts');
+      return createServerLogs({ onLine, platform, env, now });
+    }),
+  };
+}
+
+type Served = ReturnType<typeof serve>;
+
+/** Who answers what. */
+function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
+  const { configuration, servers, status, models, chatModels, noteModels, sessions, log } = core;
+  const { completion, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
+  const reader = createSettingsReader(log);
+  const common = { settings: reader, configuration, status, servers, log, closed };
+
+  const modelfileLanguage = serveModelfileLanguage(connection, endpoint, {
+    documents: completion.documents,
+    installed: (signal) => models.names(servers.client(), signal),
+    log,
+    closed,
+  });
+  const served = serveConfiguration(connection, endpoint, common);
+  const begun = serveSession(connection, {
+    ...common,
+    session,
+    warnOfStart: core.warnOfStart,
+    version: options.version,
+    pullSettings: served.pull,
+    onShutdown: async () => {
+      await Promise.all([logs.close(), tools.close(), sessions.close()]);
+    },
+  });
+  serveStatus(endpoint, { status, servers });
+  serveCommands(endpoint, [
+    ...serveModels(endpoint, { models, chatModels, lifecycle, pulls, servers, works, loadOptions: settings }),
+    ...serveCompletion(endpoint, { ...completion, status, log, settings }),
+  ]);
+  serveCatalog(endpoint, { catalog, servers, installed: models.names });
+  serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
+  const oneAnswer: Chat = (...turn) => {
+    completion.giveWay();
+    return core.chat(...turn);
+  };
+  const questions = createQuestions(endpoint);
+  const createId = () => createToolCallId(options.random);
+  const chat = core.keepTurns(
+    createToolLoop({ chat: oneAnswer, hosted: tools, ask: questions.ask, createId }),
+  );
+  serveChat(endpoint, { chat, servers, status, requireTools: tools.require });
+  serveSessions(endpoint, sessions);
+  serveTools(endpoint, tools);
+  completion.documents.listen(connection);
+  const isWanted = () => settings().streamLogs;
+  const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
+  return { ...begun, modelfileLanguage, onDidChangeSettings: served.onDidChange, followLogs, questions };
+}
+
+/** What follows from what. */
+function subscribe({ core, session, publish, sendLog }: Ground, parts: Features & Served): void {
+  const { status } = core;
+  core.log.onDidWrite((line) => {
+    if (session.isReady()) sendLog({ ...line, source: 'daemon' });
+  });
+  status.onDidChange((changed) => publish(statusDidChange, changed));
+  core.modelChanges.onDidChange(() => publish(modelsDidChange, {}));
+  core.toolRefusals.onDidChange((refusals) => publish(toolsDidRefuse, { refusals }));
+  core.sessions.onDidChange(() => publish(sessionsDidChange, {}));
+
+  parts.tools.onDidChange(() => publish(toolsDidChange, {}));
+
+  parts.onDidInitialize(({ editor, root, options: { refusedTools = [] } }) => {
+    core.toolRefusals.restore(refusedTools);
+    parts.registration.start(editor);
+    parts.modelfileLanguage.start(editor);
+    parts.works.start(editor.window?.workDoneProgress === true);
+    parts.tools.start(root);
+    parts.questions.start(editor.experimental?.runner);
+    core.start();
+  });
+  const followSettings = () => {
+    parts.followLogs();
+    parts.registration.update();
+    parts.tools.update();
+    parts.completion.stop();
+    // What was advised may be done by now; else the next request says it again.
+    status.warn(undefined);
+  };
+  parts.onDidBecomeReady(followSettings);
+  parts.onDidChangeSettings(followSettings);
+}

@@ -1,0 +1,46 @@
+import { type Logger, pino } from 'pino';
+import { escapeControlsInJson, showLine } from '../../protocol/base/controlCharacters.ts';
+import type { LogLevel } from '../serveConfig.ts';
+
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly write: (line: string) => void;
+  /** Sentences instead of one JSON object a line. */
+  readonly isForPeople: boolean;
+}
+
+/** The log of the service. It never contains a token or the text of a document. */
+export function createLogger({ level, write, isForPeople }: LogOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      // A header may contain a token, and what a client asked for is private.
+      redact: { paths: ['req', 'request', 'err.headers', 'err.cause.headers'], remove: true },
+    },
+    { write: (line: string) => write(isForPeople ? lineToSentence(line) : escapeControlsInJson(line)) },
+  );
+}
+
+const names: Readonly<Record<number, string>> = {
+  20: 'debug: ',
+  40: 'warning: ',
+  50: 'error: ',
+  60: 'error: ',
+};
+
+function lineToSentence(line: string): string {
+  // pino writes only JSON.
+  const {
+    level = 30,
+    msg = '',
+    err,
+  } = JSON.parse(line) as {
+    readonly level?: number;
+    readonly msg?: string;
+    readonly err?: { readonly stack?: string };
+  };
+  return `${names[level] ?? ''}${showLine(msg)}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`;
+}

@@ -1,0 +1,71 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { showLine } from '../../protocol/base/controlCharacters.ts';
+import { count } from '../base/count.ts';
+import { openDataFolder } from '../base/dataFolder.ts';
+import { createProgressLine } from '../cli/progressLine.ts';
+import { openContentFolder } from '../content/contentFolder.ts';
+import { countWarnings, toSentence } from '../content/document.ts';
+import type { LibraryIndexer } from '../content/libraryIndexer.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { openStores } from '../stores.ts';
+import { defineCommand } from './command.ts';
+
+export const indexCommand = defineCommand({
+  usage: 'index',
+  summary: 'Updates the index and says what is wrong with the files. "serve" does the same all the time.',
+  words: 0,
+  options: placeOptions,
+  async run({ values }, surroundings) {
+    const { env, note, print, now, ending } = surroundings;
+    const places = parsePlaces(values, env);
+    const folder = await openContentFolder(places.content);
+    await openDataFolder(places.data);
+    const stores = await openStores({ places, parts: surroundings.parts, log: note });
+    const lease = await stores.tryBecomeWriter();
+    try {
+      if (lease === undefined)
+        throw new Error(
+          'Another process is updating the index: "serve" or another "index". Wait until it ends, or leave the work to it.',
+        );
+      const { index } = stores;
+      const progress = createProgressLine(surroundings, (text) => note(`${text}\n`));
+      const { LibraryIndexer: Indexer } = await import('../content/libraryIndexer.ts');
+      const indexer = await Indexer.create({
+        folder,
+        index,
+        slugs: stores.access.slugs,
+        now,
+        onProgress: progress,
+      });
+      const unsettled = await syncUntilSettled(indexer, ending);
+      const { documents, problems, warnings } = await index.summary();
+      for (const problem of problems) note(`${showLine(toSentence(problem))}\n`);
+      for (const warning of warnings) note(`warning: ${showLine(toSentence(warning))}\n`);
+      const warned = warnings.length === 0 ? '' : `, ${count(countWarnings(warnings), 'warning')}`;
+      print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}${warned}\n`);
+      if (unsettled.length === 0) return 0;
+      const folders = unsettled.map((path) => showLine(path) || '.').join(', ');
+      note(
+        `Something is still being written in these folders, and the changes there are missing: ${folders}. Run "runner-docs index" again when that is done.\n`,
+      );
+      return 1;
+    } finally {
+      await lease?.dispose();
+      await stores.close();
+    }
+  },
+});
+
+/** Milliseconds until a file that is being written is checked again, and how often that is done. */
+const settle = 200;
+const rounds = 15;
+
+/** Returns the folders in which something was being written all the time. */
+async function syncUntilSettled(indexer: LibraryIndexer, ending: AbortSignal): Promise<readonly string[]> {
+  let { unsettled } = await indexer.sync(undefined, ending);
+  for (let round = 0; unsettled.length > 0 && round < rounds; round++) {
+    await wait(settle, undefined, { signal: ending });
+    ({ unsettled } = await indexer.sync(unsettled, ending));
+  }
+  return unsettled;
+}

@@ -1,0 +1,110 @@
+import type { Database } from '../../base/sqliteDatabase.ts';
+
+/** A document in slug order. */
+interface Place {
+  readonly key: number;
+  readonly slug: string;
+  readonly label: number;
+}
+
+/** Adjacent slugs, with the label of each. */
+export interface Labelling {
+  /** New slugs. */
+  readonly added: readonly { readonly slug: string; readonly label: number }[];
+  /** Documents that must make room. */
+  readonly moved: readonly { readonly key: number; readonly from: number; readonly to: number }[];
+}
+
+/**
+ * Labels for new slugs, so that labels ascend with slugs. There is room between two labels; when it is used up, the
+ * neighbours move, as few of them as leave room for more. `slugs` ascend, and none of them exists yet. Each labelling
+ * must be carried out before the next is requested.
+ */
+export function* labelSlugs(database: Database, slugs: readonly string[]): Generator<Labelling> {
+  const neighbours = createNeighbours(database);
+  for (let first = 0; first < slugs.length; ) {
+    const from = slugs[first] ?? '';
+    const [next] = neighbours.after(from, 1);
+    const more = next ? slugs.slice(first).findIndex((slug) => compareSlugs(slug, next.slug) > 0) : -1;
+    const added = more < 0 ? slugs.slice(first) : slugs.slice(first, first + more);
+    yield labelling(added, neighbours);
+    first += added.length;
+  }
+}
+
+/** By code points, as both engines order them. UTF-16 units would order some characters differently. */
+export function compareSlugs(one: string, other: string): number {
+  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+type Neighbours = ReturnType<typeof createNeighbours>;
+
+function createNeighbours(database: Database) {
+  const columns = 'SELECT key, slug, label FROM documents WHERE';
+  const before = database.prepare<Place>(`${columns} slug < ? ORDER BY slug DESC LIMIT ?`);
+  const after = database.prepare<Place>(`${columns} slug > ? ORDER BY slug LIMIT ?`);
+  return {
+    /** The nearest first. */
+    before: (slug: string, limit: number) => before.all(slug, limit),
+    after: (slug: string, limit: number) => after.all(slug, limit),
+  };
+}
+
+/** Between two consecutive documents. Small distances make a small index. */
+const usualDistance = 2 ** 20;
+/** If neighbours move, this is the room that is left on average. */
+const leastDistance = 2 ** 8;
+
+function labelling(added: readonly string[], neighbours: Neighbours): Labelling {
+  const [first = '', last = ''] = [added[0], added.at(-1)];
+  // 0 neighbours move at first, then 16 on each side, then twice as many each time.
+  for (let count = 0; ; count = Math.max(16, count * 2)) {
+    const before = neighbours.before(first, count + 1);
+    const after = neighbours.after(last, count + 1);
+    const [low, high] = [before[count]?.label, after[count]?.label];
+    const [left, right] = [before.slice(0, count).reverse(), after.slice(0, count)];
+    const distance = count === 0 ? 1 : leastDistance;
+    const labels = spread(left.length + added.length + right.length, { low, high, distance });
+    if (labels) return split(labels, { left, added, right });
+  }
+}
+
+function spread(
+  count: number,
+  {
+    low,
+    high,
+    distance,
+  }: { readonly low: number | undefined; readonly high: number | undefined; readonly distance: number },
+): readonly number[] | undefined {
+  if (low !== undefined && high !== undefined) {
+    const step = Math.floor((high - low) / (count + 1));
+    return step < distance ? undefined : series(low + step, step, count);
+  }
+  if (high !== undefined) return series(high - usualDistance * count, usualDistance, count);
+  return series((low ?? 0) + usualDistance, usualDistance, count);
+}
+
+function series(first: number, step: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first + step * index);
+}
+
+function split(
+  labels: readonly number[],
+  {
+    left,
+    added,
+    right,
+  }: { readonly left: readonly Place[]; readonly added: readonly string[]; readonly right: readonly Place[] },
+): Labelling {
+  const at = (index: number) => labels[index] ?? 0;
+  const moved = [...left, ...right].map(({ key, label }, index) => ({
+    key,
+    from: label,
+    to: at(index < left.length ? index : index + added.length),
+  }));
+  return {
+    added: added.map((slug, index) => ({ slug, label: at(left.length + index) })),
+    moved: moved.filter(({ from, to }) => from !== to),
+  };
+}

@@ -1,0 +1,156 @@
+import type { Database } from '../../base/sqliteDatabase.ts';
+import type { CollectionDefinition } from '../../content/collection.ts';
+import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
+import type { LibraryState } from '../changes.ts';
+import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
+import { parseMetadata } from '../documentRecord.ts';
+import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
+import { scopeName } from '../scopes.ts';
+import { inOrder } from '../selection.ts';
+import { joinWarnings, type WarnedFile } from '../warnings.ts';
+import { slugQuery } from './ftsQuery.ts';
+import { createSearcher } from './searcher.ts';
+
+/** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
+export type SqliteReader = ReturnType<typeof createSqliteReader>;
+
+export function createSqliteReader(database: Database) {
+  const documents = createDocumentReader(database);
+  const meta = database.prepare<{ value: string }>('SELECT value FROM meta WHERE name = ?');
+  const metaJson = <T>(name: string) => JSON.parse(meta.get(name)?.value ?? '[]') as readonly T[];
+  return {
+    ...createListReader(database),
+    ...documents,
+    search: createSearcher(database),
+    nearSlugs: createNearReader(database),
+    collections: (): readonly CollectionDefinition[] =>
+      metaJson<CollectionDefinition>('collections').toSorted((one, other) =>
+        one.name < other.name ? -1 : 1,
+      ),
+    summary: (): IndexSummary => ({
+      documents: documents.visible(),
+      problems: [...documents.problems(), ...metaJson<ContentProblem>('collectionProblems')],
+      warnings: joinWarnings(documents.warned(), metaJson<ContentWarning>('linkWarnings')),
+      whole: meta.get('whole') !== undefined,
+    }),
+    state: (): LibraryState => ({
+      birth: meta.get('birth')?.value ?? '',
+      changes: Number(meta.get('changes')?.value ?? 0),
+    }),
+  };
+}
+
+interface Stored {
+  readonly key: number;
+  readonly path: string;
+  readonly metadata: string;
+}
+
+function createDocumentReader(database: Database) {
+  const bySlug = database.prepare<Stored>('SELECT key, path, metadata FROM documents WHERE slug = ?');
+  const body = database.prepare<{ body: string }>('SELECT body FROM bodies WHERE key = ?');
+  const byPath = database.prepare<{ slug: string }>(
+    'SELECT slug FROM documents WHERE path = ? AND NOT draft',
+  );
+  const byName = database.prepare<{ slug: string }>(
+    `SELECT slug FROM documents WHERE (long = ?1 OR short = ?1 OR (own = ?1 AND own <> '')) AND draft <= ?2
+     ORDER BY long <> ?1, short <> ?1, CASE WHEN short = ?1 THEN length(path) - length(replace(path, '/', '')) END, path
+     LIMIT 1`,
+  );
+  const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
+  const from = database.prepare<{ slug: string }>(
+    'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
+  );
+  const problems = database.prepare<ContentProblem>(
+    'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
+  );
+  const warned = database.prepare<WarnedFile>('SELECT path, warnings FROM files WHERE warnings IS NOT NULL');
+  return {
+    warned: () => warned.all(),
+    visible: () => visible.get(scopeName({}))?.visible ?? 0,
+    problems: () => problems.all().map(({ path, message }) => ({ path, message })),
+    read: (slug: string): Document | undefined => {
+      const row = bySlug.get(slug);
+      return row && { ...located(row), body: body.get(row.key)?.body ?? '' };
+    },
+    metadataOf: (slugs: readonly string[]): readonly LocatedMetadata[] =>
+      slugs.flatMap((slug) => bySlug.get(slug) ?? []).map(located),
+    slugsOf: (paths: readonly string[]): ReadonlyMap<string, string> =>
+      new Map(paths.flatMap((path) => byPath.all(path).map(({ slug }) => [path, slug] as const))),
+    slugsNamed: (
+      names: readonly string[],
+      { drafts }: { readonly drafts: boolean },
+    ): ReadonlyMap<string, string> =>
+      new Map(
+        names.flatMap((name) => byName.all(name, Number(drafts)).map(({ slug }) => [name, slug] as const)),
+      ),
+    slugsFrom: (prefix: string, limit: number): readonly string[] =>
+      from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
+  };
+}
+
+function located({ path, metadata }: Stored): LocatedMetadata {
+  return { ...parseMetadata(metadata), path };
+}
+
+function createListReader(database: Database) {
+  const counts = database.prepare<{ scope: number; visible: number; drafts: number }>(
+    'SELECT scope, visible, drafts FROM scopes WHERE name = ?',
+  );
+  const page = (direction: '' | 'DESC') =>
+    database.prepare<{ key: number }>(
+      `SELECT key FROM listing WHERE scope = ? AND draft <= ?
+       ORDER BY rank ${direction}, slug ${direction} LIMIT ? OFFSET ?`,
+    );
+  const [fromStart, fromEnd] = [page(''), page('DESC')];
+  const byKey = database.prepare<Stored>('SELECT key, path, metadata FROM documents WHERE key = ?');
+  const rows = (keys: readonly { readonly key: number }[]) => keys.flatMap(({ key }) => byKey.get(key) ?? []);
+  return {
+    list: ({ limit, offset, drafts, ...filter }: ListQuery): DocumentPage => {
+      const found = counts.get(scopeName(filter));
+      const total = found ? found.visible + (drafts ? found.drafts : 0) : 0;
+      const taken = Math.max(0, Math.min(limit, total - offset));
+      if (!found || taken === 0) return { items: [], total };
+      // The second half is read from its end, so that at most half of the list is skipped.
+      const isNearer = offset <= total / 2;
+      const keys = isNearer
+        ? fromStart.all(found.scope, Number(drafts), taken, offset)
+        : fromEnd.all(found.scope, Number(drafts), taken, total - offset - taken).reverse();
+      return { items: rows(keys).map(({ metadata }) => parseMetadata(metadata)), total };
+    },
+    select: ({ order, ...filter }: Selection): readonly LocatedMetadata[] => {
+      const found = counts.get(scopeName(filter));
+      const keys = found ? fromStart.all(found.scope, 1, -1, 0) : [];
+      return inOrder(rows(keys).map(located), order);
+    },
+  };
+}
+
+function createNearReader(database: Database) {
+  const sided = (column: 'slug' | 'reversed') => [
+    database.prepare<{ slug: string }>(
+      `SELECT slug FROM documents WHERE ${column} >= ? AND NOT draft ORDER BY ${column} LIMIT ${mostNeighbours}`,
+    ),
+    database.prepare<{ slug: string }>(
+      `SELECT slug FROM documents WHERE ${column} < ? AND NOT draft ORDER BY ${column} DESC LIMIT ${mostNeighbours}`,
+    ),
+  ];
+  const [bySlug, byEnd] = [sided('slug'), sided('reversed')];
+  const byParts = database.prepare<{ slug: string }>(
+    `SELECT slug FROM documents WHERE label IN
+     (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostNeighbours})`,
+  );
+  return (slug: string, limit: number): readonly string[] => {
+    const sharing = slugParts(slug).map((parts) => slugQuery(parts));
+    const rows = [
+      ...bySlug.flatMap((statement) => statement.all(slug)),
+      ...byEnd.flatMap((statement) => statement.all(reversed(slug))),
+      ...sharing.flatMap((match) => byParts.all(match)),
+    ];
+    return nearestSlugs(
+      slug,
+      rows.map(({ slug }) => slug),
+      limit,
+    );
+  };
+}

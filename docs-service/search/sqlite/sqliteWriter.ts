@@ -1,0 +1,302 @@
+import type { Database, Statement } from '../../base/sqliteDatabase.ts';
+import type { ContentProblem, ContentWarning, DocumentMetadata } from '../../content/document.ts';
+import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
+import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
+import { reversed } from '../nearSlugs.ts';
+import { isSampled } from '../relevance.ts';
+import { createSampleChanges } from '../sampleCounts.ts';
+import { scopeNames } from '../scopes.ts';
+import { linksToJson, parseLinks, parseWarnings, warningsToJson } from '../warnings.ts';
+import { compareSlugs, labelSlugs } from './slugLabels.ts';
+import { createWordParts } from './wordParts.ts';
+import { createWords, tokensOf } from './wordTables.ts';
+
+/** Changes the index. Every call is one transaction. */
+export interface SqliteWriter {
+  files(): IndexedFiles;
+  birth(): string;
+  apply(changes: IndexChanges): void;
+}
+
+export function createSqliteWriter(database: Database): SqliteWriter {
+  const parts = createWordParts(database);
+  const documents = createDocumentTables(database);
+  const files = createFileTable(database);
+  const meta = createMeta(database);
+  const birth = () => meta.get('birth') ?? '';
+  const apply = (changes: IndexChanges) => {
+    if (changes.birth !== undefined && changes.birth !== birth()) throw indexIsAnother();
+    documents.begin();
+    const seen = [
+      documents.remove(changes.remove ?? []),
+      documents.put((changes.put ?? []).map(documentToRecord)),
+      files.remove(changes.removeFiles ?? []),
+      files.put(changes.putFiles ?? []),
+      changes.collections !== undefined && meta.set('collections', JSON.stringify(changes.collections)),
+      changes.collectionProblems !== undefined &&
+        meta.set(
+          'collectionProblems',
+          JSON.stringify(changes.collectionProblems satisfies readonly ContentProblem[]),
+        ),
+      changes.linkWarnings !== undefined &&
+        meta.set('linkWarnings', JSON.stringify(changes.linkWarnings satisfies readonly ContentWarning[])),
+      changes.whole === true && meta.set('whole', 'true'),
+    ];
+    documents.finish();
+    if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
+  };
+  const isWhole = () => meta.get('whole') !== undefined;
+  return {
+    files: () =>
+      database.snapshot(() => ({
+        birth: birth(),
+        whole: isWhole(),
+        files: files.all(),
+      })),
+    birth,
+    apply: (changes) => {
+      const wasWhole = isWhole();
+      parts.prepare(wasWhole);
+      database.transaction(() => apply(changes));
+      if (!wasWhole && isWhole()) parts.join();
+    },
+  };
+}
+
+interface StoredDocument {
+  readonly key: number;
+  readonly label: number;
+  readonly metadata: string;
+}
+
+/** Each of its calls returns whether readers can see a difference. */
+function createDocumentTables(database: Database) {
+  const find = database.prepare<StoredDocument>('SELECT key, label, metadata FROM documents WHERE slug = ?');
+  const words = createWords(database);
+  const listing = createListing(database);
+  const sample = createSampleTable(database);
+  const remove = removal(database);
+  const insert = database.prepare(
+    'INSERT INTO documents (key, label, slug, reversed, path, own, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
+  const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
+
+  const take = (slug: string): StoredDocument | undefined => {
+    const old = find.get(slug);
+    if (!old) return undefined;
+    if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
+    words.remove(old.label);
+    listing.remove(parseMetadata(old.metadata));
+    remove(old.key);
+    return old;
+  };
+  const store = (
+    record: DocumentRecord,
+    { key, label }: { readonly key: number; readonly label: number },
+  ) => {
+    const { slug, path, own, short, long, metadata, body, draft } = record;
+    insert.run(key, label, slug, reversed(slug), path, own, short, long, Number(draft), metadata);
+    insertBody.run(key, body);
+    const tokens = tokensOf(record);
+    words.add(label, record, tokens);
+    if (isSampled(slug)) sample.count(tokens, 1);
+    listing.add(key, record);
+  };
+  const add = (records: readonly DocumentRecord[]) => {
+    const bySlug = new Map(records.map((record) => [record.slug, record]));
+    for (const { added, moved } of labelSlugs(database, [...bySlug.keys()].sort(compareSlugs))) {
+      words.move(moved);
+      for (const { slug, label } of added) {
+        const record = bySlug.get(slug);
+        if (record) store(record, { label, key: newKey.get()?.key ?? 1 });
+      }
+    }
+  };
+  return {
+    remove: (slugs: readonly string[]) => slugs.map(take).some(Boolean),
+    put: (records: readonly DocumentRecord[]) => {
+      // If two have the same slug, the last one stays.
+      const latest = [...new Map(records.map((record) => [record.slug, record])).values()];
+      const fresh = latest.filter((record) => {
+        const old = take(record.slug);
+        if (old) store(record, old);
+        return !old;
+      });
+      add(fresh);
+      return records.length > 0;
+    },
+    /** Must begin the transaction, because the previous one may have failed. */
+    begin: () => {
+      listing.forget();
+      sample.forget();
+    },
+    /** Must end it. */
+    finish: () => {
+      listing.write();
+      sample.write();
+    },
+  };
+}
+
+function removal(database: Database): (key: number) => void {
+  const statements = ['documents', 'bodies'].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE key = ?`),
+  );
+  return (key) => {
+    for (const statement of statements) statement.run(key);
+  };
+}
+
+/** The lists for readers, with their lengths. */
+function createListing(database: Database) {
+  const scopes = createScopes(database);
+  const insert = database.prepare('INSERT INTO listing VALUES (?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM listing WHERE scope = ? AND rank = ? AND slug = ?');
+  return {
+    add: (key: number, { rank, slug, ...record }: DocumentRecord) => {
+      const draft = Number(record.draft);
+      for (const name of scopeNames(record)) insert.run(scopes.count(name, draft, 1), rank, slug, draft, key);
+    },
+    remove: (metadata: DocumentMetadata) => {
+      const { slug, rank, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
+      for (const name of scopeNames(record))
+        remove.run(scopes.count(name, Number(record.draft), -1), rank, slug);
+    },
+    write: scopes.write,
+    forget: scopes.forget,
+  };
+}
+
+/** How common words are, from the documents of the sample. */
+function createSampleTable(database: Database) {
+  const add = database.prepare(
+    'INSERT INTO sample VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count',
+  );
+  const clean = database.prepare('DELETE FROM sample WHERE word = ? AND count = 0');
+  const { count, rows, clear } = createSampleChanges();
+  return {
+    count,
+    write: () => {
+      for (const { word, count } of rows()) {
+        add.run(word, count);
+        if (count < 0) clean.run(word);
+      }
+      clear();
+    },
+    forget: clear,
+  };
+}
+
+interface Scope {
+  readonly scope: number;
+  visible: number;
+  drafts: number;
+}
+
+/** The lists of one transaction, which are written once at its end. */
+function createScopes(database: Database) {
+  const find = database.prepare<Scope>('SELECT scope, visible, drafts FROM scopes WHERE name = ?');
+  const newScope = database.prepare<Pick<Scope, 'scope'>>(
+    'SELECT coalesce(max(scope), 0) + 1 AS scope FROM scopes',
+  );
+  const put = database.prepare('INSERT OR REPLACE INTO scopes VALUES (?, ?, ?, ?)');
+  const changed = new Map<string, Scope>();
+  const make = (name: string): Scope => {
+    const made = { scope: newScope.get()?.scope ?? 1, visible: 0, drafts: 0 };
+    put.run(made.scope, name, 0, 0);
+    return made;
+  };
+  return {
+    /** Returns the number of the list. */
+    count: (name: string, draft: number, change: 1 | -1) => {
+      const known = changed.get(name) ?? { ...(find.get(name) ?? make(name)) };
+      changed.set(name, known);
+      known[draft ? 'drafts' : 'visible'] += change;
+      return known.scope;
+    },
+    write: () => {
+      for (const [name, { scope, visible, drafts }] of changed) put.run(scope, name, visible, drafts);
+      changed.clear();
+    },
+    forget: () => changed.clear(),
+  };
+}
+
+interface FileRow {
+  readonly path: string;
+  readonly size: number;
+  readonly modified: number;
+  readonly content_hash: string;
+  readonly slug: string | null;
+  readonly names_slug: number;
+  readonly problem: string | null;
+  readonly warnings: string | null;
+  readonly links: string | null;
+}
+
+/** Each change returns whether it changed a problem or a warning, which readers can see. */
+function createFileTable(database: Database) {
+  const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
+  const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM files WHERE path = ?');
+  const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
+  return {
+    all: () => all.all().map(rowToFile),
+    put: (files: readonly IndexedFile[]) =>
+      files
+        .map(({ path, size, modified, contentHash, slug, namesSlug, problem, ...file }) => {
+          const before = saidOf(path);
+          const warnings = warningsToJson(file.warnings);
+          put.run(
+            path,
+            size,
+            modified,
+            contentHash,
+            slug,
+            Number(namesSlug),
+            problem,
+            warnings,
+            linksToJson(file.links),
+          );
+          return before.problem !== problem || before.warnings !== warnings;
+        })
+        .includes(true),
+    remove: (paths: readonly string[]) =>
+      paths
+        .map((path) => {
+          const before = saidOf(path);
+          remove.run(path);
+          return before.problem !== null || before.warnings !== null;
+        })
+        .includes(true),
+  };
+}
+
+type Said = Pick<FileRow, 'problem' | 'warnings'>;
+
+function rowToFile({ content_hash, names_slug, warnings, links, ...row }: FileRow): IndexedFile {
+  return {
+    ...row,
+    contentHash: content_hash,
+    namesSlug: names_slug === 1,
+    warnings: parseWarnings(warnings),
+    ...parseLinks(links),
+  };
+}
+
+function createMeta(database: Database) {
+  const value: Statement<{ value: string }> = database.prepare('SELECT value FROM meta WHERE name = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
+  const get = (name: string) => value.get(name)?.value;
+  return {
+    get,
+    /** Returns whether the text was different before. */
+    set: (name: string, text: string) => {
+      if (get(name) === text) return false;
+      put.run(name, text);
+      return true;
+    },
+  };
+}
