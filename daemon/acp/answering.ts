@@ -1,5 +1,5 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
-import { linkedSignal } from '../base/abort.ts';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import type { Session, Sessions } from './sessions.ts';
 

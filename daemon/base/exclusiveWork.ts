@@ -1,5 +1,5 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { orAborted } from './abort.ts';
+import { orAborted } from '../../protocol/base/abort.ts';
 import { createProcessLocks } from './processLocks.ts';
 
 /** Work on files of the user that nobody else does at the same time, here or in another process. */

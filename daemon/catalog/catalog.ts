@@ -1,8 +1,8 @@
+import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
 import type { CatalogResult } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { createSharedWork } from '../base/sharedWork.ts';
 import { createCatalogClient } from './catalogClient.ts';
 import { cloudModelOf, matching, toEntries } from './catalogEntry.ts';
 import { notAnAddress } from './catalogFailure.ts';

@@ -1,5 +1,5 @@
+import { withTimeLimit } from '../../protocol/base/abort.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
-import { withTimeLimit } from '../base/abort.ts';
 import { RunnerError } from '../base/errors.ts';
 import {
   createTransport,

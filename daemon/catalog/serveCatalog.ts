@@ -1,10 +1,10 @@
+import { withTimeLimit } from '../../protocol/base/abort.ts';
 import {
   type CatalogParams,
   cloudRequest,
   libraryRequest,
   probeCatalogRequest,
 } from '../../protocol/messages/models.ts';
-import { withTimeLimit } from '../base/abort.ts';
 import type { Lazy } from '../base/lazily.ts';
 import { catalogParamsSchema, probeCatalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';

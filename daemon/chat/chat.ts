@@ -1,7 +1,7 @@
+import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, FinishReason, Usage } from '../../protocol/messages/chat.ts';
 import type { CapabilityName } from '../../protocol/messages/models.ts';
-import { type LinkedSignal, linkedSignal } from '../base/abort.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/privateFiles.ts';
 import { createBreath } from '../base/yielder.ts';

@@ -1,6 +1,6 @@
+import { orAborted } from '../../protocol/base/abort.ts';
 import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import type { ApproveToolParams, ToolDecision } from '../../protocol/messages/tools.ts';
-import { orAborted } from '../base/abort.ts';
 import type { CallOutcome, HostedTool } from './hostedTools.ts';
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */

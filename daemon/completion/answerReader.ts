@@ -1,4 +1,4 @@
-import { linkedSignal } from '../base/abort.ts';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { createBlockJudge, type Verdict } from './block.ts';

@@ -1,4 +1,4 @@
-import { type LinkedSignal, linkedSignal, orAborted } from '../base/abort.ts';
+import { type LinkedSignal, linkedSignal, orAborted } from '../../protocol/base/abort.ts';
 import { type Place, type Suggestion, typedBetween } from './suggestions.ts';
 
 /** Of several requests for one key, only the newest goes on. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { linkedSignal } from '../base/abort.ts';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import { CommandOutput } from './commandOutput.ts';
 import { type Follower, type FollowOptions, NoSourceError } from './follower.ts';
 import { type LogChild, startLogChild } from './logChild.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { linkedSignal } from '../base/abort.ts';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import { type FollowOptions, NoSourceError } from './follower.ts';
 import { startLogChild } from './logChild.ts';
 import { dockerListCommand } from './logCommands.ts';

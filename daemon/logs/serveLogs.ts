@@ -1,5 +1,5 @@
+import { orAborted } from '../../protocol/base/abort.ts';
 import { startLogsRequest, stopLogsRequest } from '../../protocol/messages/log.ts';
-import { orAborted } from '../base/abort.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import { serverParamsSchema } from '../models/params.ts';

@@ -9,9 +9,9 @@ import type {
   TextDocuments,
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { withTimeLimit } from '../../protocol/base/abort.ts';
 import type { DocumentPosition } from '../../protocol/messages/completion.ts';
 import type { RequestMessage } from '../../protocol/messages/messageTypes.ts';
-import { withTimeLimit } from '../base/abort.ts';
 import type { Log } from '../base/log.ts';
 import { documentPositionSchema } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';

@@ -1,4 +1,4 @@
-import { createSharedWork } from '../base/sharedWork.ts';
+import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import type { Report, WorkState } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { createDownloadProgress } from './downloadProgress.ts';

@@ -1,4 +1,4 @@
-import { orAborted } from '../base/abort.ts';
+import { orAborted } from '../../protocol/base/abort.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Server } from '../runner/client.ts';
 import { modelId } from './knowledge.ts';

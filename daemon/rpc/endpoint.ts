@@ -1,6 +1,6 @@
 import type { CancellationToken, Connection } from 'vscode-languageserver/node';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
-import { linkedSignal } from '../base/abort.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Schema, validate } from '../base/validate.ts';

@@ -1,5 +1,6 @@
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
+import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ProgressToken } from '../../protocol/messages/messageTypes.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type WorkEnd,
   type WorkProgress,
 } from '../../protocol/messages/progress.ts';
-import { type LinkedSignal, linkedSignal } from '../base/abort.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import { LSPErrorCodes, ResponseError } from './languageServer.ts';
 

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
+import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
-import { withTimeLimit } from '../base/abort.ts';
 import { type AdvisedMessage, advise } from '../base/advice.ts';
 import { RunnerError } from '../base/errors.ts';
 import { readRegularFile } from '../base/regularFile.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
   CreateSessionParams,
@@ -8,7 +9,6 @@ import type {
   ReadSessionResult,
   Session,
 } from '../../protocol/messages/sessions.ts';
-import { linkedSignal } from '../base/abort.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
 import { orDiskProblem } from './diskProblem.ts';

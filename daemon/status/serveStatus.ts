@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import { type ProbeParams, probeRequest, statusRequest } from '../../protocol/messages/status.ts';
-import { withTimeLimit } from '../base/abort.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import { serverParamsSchema } from '../models/params.ts';

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
-import { withTimeLimit } from '../base/abort.ts';
+import { withTimeLimit } from '../../protocol/base/abort.ts';
 import type { ToolPage } from './toolList.ts';
 
 /** A server that has been greeted. */

@@ -1,5 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/client';
-import { orAborted, withTimeLimit } from '../base/abort.ts';
+import { orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { createIdleLimit } from './idleLimit.ts';
 import { connectMcp, type McpConnection, type ToolRequest } from './mcpConnection.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';

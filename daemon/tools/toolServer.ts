@@ -1,4 +1,4 @@
-import { orAborted, withTimeLimit } from '../base/abort.ts';
+import { orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import type { ToolRequest } from './mcpConnection.ts';
 import { Restarts } from './restarts.ts';
 import { type RunningServer, type RunningServerOptions, startServer } from './runningServer.ts';

@@ -14,7 +14,6 @@ import {
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/messageLines.ts';
-import { orAborted } from '../../daemon/base/abort.ts';
 import { createEmitter } from '../../daemon/base/event.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { writePrivateFile } from '../../daemon/base/privateFile.ts';
@@ -43,6 +42,7 @@ import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { createSession } from '../../daemon/rpc/session.ts';
 import { createWorks, type Report } from '../../daemon/rpc/work.ts';
+import { orAborted } from '../../protocol/base/abort.ts';
 import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { ChatDelta } from '../../protocol/messages/chat.ts';
 import type { RunnerOptions } from '../../protocol/messages/initialize.ts';

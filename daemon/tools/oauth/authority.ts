@@ -6,8 +6,8 @@ import {
   extractWWWAuthenticateParams,
   type FetchLike,
 } from '@modelcontextprotocol/client';
+import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { withTimeLimit } from '../../base/abort.ts';
 import { RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { requireSafeAddress } from './oauthFetch.ts';

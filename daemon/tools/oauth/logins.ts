@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { orAborted } from '../../../protocol/base/abort.ts';
 import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/messages/tools.ts';
-import { orAborted } from '../../base/abort.ts';
 import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { canHaveToken } from './accessTokens.ts';

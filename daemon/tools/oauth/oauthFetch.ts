@@ -2,6 +2,7 @@ import { type IncomingMessage, request as openHttp } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import {
   arePublic,
@@ -10,7 +11,6 @@ import {
   type LookUpAddresses,
 } from '../../../protocol/base/publicHosts.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { withTimeLimit } from '../../base/abort.ts';
 import { RunnerError } from '../../base/errors.ts';
 
 /** Of one answer, in bytes: metadata and tokens are far below. */

@@ -6,16 +6,16 @@ import { orAborted } from './abort.ts';
  * and every later one.
  */
 export interface SharedWork<T, State = never> {
-  /** Settles as the work does, or rejects at once with the signal's reason. */
-  join(key: string, begin: Begin<T, State>, watcher: Watcher<State>): Promise<T>;
+  /** Settles as the work does, or rejects at once with the signal's reason. Without a signal, a caller never leaves. */
+  join(key: string, begin: Begin<T, State>, watcher?: Watcher<State>): Promise<T>;
   /** Aborts all work. Nothing starts afterwards. */
   close(): void;
 }
 
 type Begin<T, State> = (signal: AbortSignal, report: (state: State) => void) => Promise<T>;
 
-export interface Watcher<State> {
-  readonly signal: AbortSignal;
+export interface Watcher<State = never> {
+  readonly signal?: AbortSignal;
   readonly report?: (state: State) => void;
 }
 
@@ -54,15 +54,15 @@ export function createSharedWork<T, State = never>(): SharedWork<T, State> {
   };
 
   return {
-    async join(key, begin, { signal, report }) {
-      signal.throwIfAborted();
+    async join(key, begin, watcher = {}) {
+      const { signal, report } = watcher;
+      signal?.throwIfAborted();
       closed.signal.throwIfAborted();
       const work = running.get(key) ?? start(key, begin);
-      const watcher: Watcher<State> = report ? { signal, report } : { signal };
       work.watchers.add(watcher);
       if (work.newest) report?.(work.newest.state);
       try {
-        return await orAborted(work.result, signal);
+        return await (signal ? orAborted(work.result, signal) : work.result);
       } finally {
         leave(key, work, watcher);
       }

@@ -1,0 +1,33 @@
+/** How many characters are inserted, deleted, replaced, or swapped with the next one (optimal string alignment). */
+export function editDistance(one: string, other: string): number {
+  let twoBack: number[] = [];
+  let oneBack = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (oneBack[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (oneBack[column - 1] ?? 0) + (isSame ? 0 : 1),
+        row > 1 && column > 1 && isSwapped ? (twoBack[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [twoBack, oneBack] = [oneBack, current];
+  }
+  return oneBack[other.length] ?? 0;
+}
+
+/** The names that a mistyped one may mean, best first: those that contain it, then those a few letters away. */
+export function nearestNames(text: string, names: readonly string[], most = 3): readonly string[] {
+  const wanted = text.toLowerCase();
+  const distanceTo = (name: string) =>
+    wanted !== '' && name.includes(wanted) ? 0 : editDistance(wanted, name);
+  return names
+    .map((name) => ({ name, distance: distanceTo(name.toLowerCase()) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, most)
+    .map(({ name }) => name);
+}

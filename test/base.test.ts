@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { readBounded, TooLargeError } from '../protocol/base/boundedBody.ts';
+import { editDistance, nearestNames } from '../protocol/base/editDistance.ts';
+import { messageOf, stackOf } from '../protocol/base/errorText.ts';
+import { expectationOf } from '../protocol/base/expectation.ts';
+import { isRecord, tryJson } from '../protocol/base/json.ts';
+import { LineSplitter } from '../protocol/base/lineSplitter.ts';
+import { SerialQueue } from '../protocol/base/serialQueue.ts';
+import { createSharedWork } from '../protocol/base/sharedWork.ts';
+import { count, cutText, escapeMarkup } from '../protocol/base/text.ts';
+
+t.test('text is cut between characters, counted and escaped', async (t) => {
+  t.equal(cutText('abc', 3), 'abc');
+  t.equal(cutText('abc', 2), 'ab');
+  t.equal(cutText('a😀b', 2), 'a', 'no half of a pair');
+  t.equal(cutText('a😀b', 3), 'a😀');
+  t.equal(cutText('abc', 0), '');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, most) => {
+      const cut = cutText(text, most);
+      return text.startsWith(cut) && cut.length <= most && !/[\ud800-\udbff]$/.test(cut);
+    }),
+  );
+  t.equal(count(1, 'document'), '1 document');
+  t.equal(count(2000, 'document'), '2,000 documents');
+  t.equal(count(0, 'reply', 'replies'), '0 replies');
+  t.equal(escapeMarkup(`<a href="x" id='y'>&`), '&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
+});
+
+t.test('JSON is read without throwing, and an object is neither null nor a list', async (t) => {
+  t.same(tryJson('{"a":1}'), { a: 1 });
+  t.equal(tryJson('{'), undefined);
+  t.strictSame([{}, [], null, 'a', undefined].map(isRecord), [true, false, false, false, false]);
+});
+
+t.test('whatever was thrown has a text', async (t) => {
+  t.equal(messageOf(new Error('no')), 'no');
+  t.equal(messageOf('no'), 'no');
+  t.match(stackOf(new Error('no')), /^Error: no\n.* at /s);
+});
+
+t.test('bytes become lines however they are split', async (t) => {
+  const lines = fc.array(fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', '')));
+  fc.assert(
+    fc.property(lines, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (texts, sizes) => {
+      const splitter = new LineSplitter(1e6);
+      const read: string[] = [];
+      // One buffer for all chunks: what is kept of a chunk must not change with it.
+      const shared = Buffer.alloc(9);
+      const bytes = Buffer.from(texts.join('\n'));
+      for (let at = 0, turn = 0; at < bytes.length; turn++) {
+        const length = bytes.copy(shared, 0, at, at + (sizes[turn % sizes.length] ?? 1));
+        for (const { text } of splitter.push(shared.subarray(0, length))) read.push(text);
+        at += length;
+      }
+      const last = splitter.end();
+      if (last) read.push(last.text);
+      // A text that ends with a line feed has no line after it.
+      const wanted = texts.at(-1) === '' ? texts.slice(0, -1) : texts;
+      t.strictSame(read, wanted);
+    }),
+  );
+});
+
+t.test('a line that is too long is cut, and the next one is whole', async (t) => {
+  const splitter = new LineSplitter(4);
+  const read = ['ab', 'cde', 'fg\nnext\nlas'].flatMap((text) => [...splitter.push(Buffer.from(text))]);
+  t.strictSame(read, [
+    { text: 'abcd', bytes: 7, isCut: true },
+    { text: 'next', bytes: 4, isCut: false },
+  ]);
+  t.equal(splitter.pending, 3);
+  t.strictSame(splitter.end(), { text: 'las', bytes: 3, isCut: false });
+  t.equal(splitter.end(), undefined);
+});
+
+t.test('a body is read up to its limit', async (t) => {
+  async function* body() {
+    yield Buffer.from('ab');
+    yield Buffer.from('cd');
+  }
+  t.equal((await readBounded(body(), 4)).toString(), 'abcd');
+  await t.rejects(readBounded(body(), 3), TooLargeError);
+});
+
+t.test('names a few letters away are found, best first', async (t) => {
+  const distances: readonly (readonly [string, string, number])[] = [
+    ['', '', 0],
+    ['a', '', 1],
+    ['kitten', 'sitting', 3],
+    ['list', 'lsit', 1],
+  ];
+  for (const [one, other, distance] of distances) {
+    t.equal(editDistance(one, other), distance, `${one} ${other}`);
+    t.equal(editDistance(other, one), distance, `${other} ${one}`);
+  }
+  t.strictSame(nearestNames('lsit', ['list', 'show', 'last', 'stop-list']), ['list', 'last']);
+  t.strictSame(nearestNames('llama', ['codellama', 'gemma', 'llama']), ['codellama', 'llama']);
+  t.strictSame(nearestNames('xyzzy', ['list']), []);
+});
+
+t.test('what a validator expected is said in plain words', async (t) => {
+  t.equal(expectationOf({ keyword: 'type', type: 'integer' }), 'must be a whole number');
+  t.equal(expectationOf({ keyword: 'enum', values: ['a', 1] }), 'must be one of "a", 1');
+  t.equal(expectationOf({ keyword: 'minLength', limit: 1 }), 'must not be empty');
+  t.equal(expectationOf({ keyword: 'maximum', limit: 3 }), 'must be at most 3');
+  t.equal(expectationOf({ keyword: 'not' }), undefined);
+});
+
+t.test('work on one key runs in order, failed or not', async (t) => {
+  const queue = new SerialQueue();
+  const done: string[] = [];
+  const first = queue.run('a', async () => {
+    await Promise.resolve();
+    done.push('first');
+    throw new Error('no');
+  });
+  const second = queue.run('a', () => done.push('second'));
+  const other = queue.run('b', () => done.push('other'));
+  await t.rejects(first, { message: 'no' });
+  await Promise.all([second, other, queue.settle()]);
+  t.ok(done.indexOf('first') < done.indexOf('second'));
+  t.equal(done.length, 3);
+});
+
+t.test('several callers share one piece of work', async (t) => {
+  const work = createSharedWork<number>();
+  let begun = 0;
+  const begin = async () => ++begun;
+  t.strictSame(await Promise.all([work.join('a', begin), work.join('a', begin)]), [1, 1]);
+  t.equal(await work.join('a', begin), 2, 'later callers start it anew');
+  const never = new Promise<number>(() => undefined);
+  const leaving = new AbortController();
+  const left = work.join('b', () => never, { signal: leaving.signal });
+  leaving.abort(new Error('left'));
+  await t.rejects(left, { message: 'left' });
+});
