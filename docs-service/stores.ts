@@ -35,7 +35,7 @@ export async function openAccess({ data, database }: Places): Promise<AccessStor
     return openAccessFile(join(data, 'access.db'));
   }
   const [{ createPool }, { createPostgresAccess }] = await Promise.all([
-    import('./search/postgres/connection.ts'),
+    import('./base/postgresConnection.ts'),
     import('./auth/postgresAccess.ts'),
   ]);
   const pool = createPool(database, () => undefined);

@@ -1,22 +1,25 @@
 import pg from 'pg';
-import { inTransaction, throwUnavailable } from '../search/postgres/connection.ts';
-import type { AccessDatabase, AccessValue } from './accessDatabase.ts';
+import { inTransaction, toUnavailable } from '../base/postgresConnection.ts';
+import { type AccessDatabase, AccessUnavailableError, type AccessValue } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
 
 /** Any number that all instances share: whoever changes the tables holds this lock. */
 const migrationLock = 7_310_004;
 
+const transaction = { Unavailable: AccessUnavailableError };
+
 /** The same tables in PostgreSQL, for all instances. The caller keeps the pool. */
 export async function createPostgresAccess(pool: pg.Pool): Promise<AccessDatabase> {
-  await inTransaction(pool, 'BEGIN', migrate);
+  const fail = toUnavailable(AccessUnavailableError);
+  await inTransaction(pool, transaction, migrate);
   return {
     async rows<Row>(text: string, ...values: readonly AccessValue[]) {
-      const { rows } = await pool.query(queryOf(text, values)).catch(throwUnavailable);
+      const { rows } = await pool.query(queryOf(text, values)).catch(fail);
       // The caller knows the type of the rows.
       return rows as readonly Row[];
     },
     batch: (statements) =>
-      inTransaction(pool, 'BEGIN', async (client) => {
+      inTransaction(pool, transaction, async (client) => {
         for (const [text, ...values] of statements) await client.query(queryOf(text, values));
       }),
     async close() {

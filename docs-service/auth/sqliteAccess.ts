@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Database, isBusy, isUnwritable, type Statement } from '../base/sqliteDatabase.ts';
-import type { AccessDatabase } from './accessDatabase.ts';
+import { type AccessDatabase, AccessUnavailableError } from './accessDatabase.ts';
 import { accessMigrations } from './accessSchema.ts';
-import { AccessUnavailable } from './accessUnavailable.ts';
 
 /** Milliseconds for which a statement is retried while another process writes, and between two tries. */
 const patience = 5_000;
@@ -63,8 +62,8 @@ async function withPatience<Result>(work: () => Result): Promise<Result> {
   }
 }
 
-function unavailable(reason: string, cause: Error): AccessUnavailable {
-  return new AccessUnavailable(`access.db cannot be used right now: ${reason}.`, { cause });
+function unavailable(reason: string, cause: Error): AccessUnavailableError {
+  return new AccessUnavailableError(`access.db cannot be used right now: ${reason}.`, { cause });
 }
 
 /** `user_version` counts the migrations. Throws if a newer version of the program made the file. */

@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Agent, agentEntry, agents, isAgent, type Reach } from '../agents/agentEntry.ts';
 import { parseBaseUrl } from '../base/baseUrl.ts';
+import { refusePassword } from '../base/databaseAddress.ts';
 import { UsageError } from '../base/usageError.ts';
 import type { Surroundings } from '../cli/surroundings.ts';
-import { refusePassword } from '../search/postgres/databaseAddress.ts';
 import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
 import { defineCommand } from './command.ts';
 

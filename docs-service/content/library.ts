@@ -1,4 +1,4 @@
-import { IndexUnavailable } from '../search/documentIndex.ts';
+import { UnavailableError } from '../base/unavailableError.ts';
 import type { ContentFolder } from './contentFolder.ts';
 import type { LibraryIndexer } from './libraryIndexer.ts';
 import { LibraryWatcher } from './libraryWatcher.ts';
@@ -115,7 +115,7 @@ export class Library {
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       onError(error as Error);
-      if (error instanceof IndexUnavailable) this.#lookAgain();
+      if (error instanceof UnavailableError) this.#lookAgain();
     }
   }
 

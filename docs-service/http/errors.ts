@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AccessUnavailable } from '../auth/accessUnavailable.ts';
+import { AccessUnavailableError } from '../auth/accessDatabase.ts';
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
-import { IndexUnavailable, QueryError } from '../search/documentIndex.ts';
+import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 import { DocumentMoved, HttpProblem, type ProblemError, sendProblem } from './problem.ts';
 
 /** In characters, without the query. */
@@ -63,9 +63,9 @@ export function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (error.validation !== undefined) return validationProblem(error);
   if (error instanceof QueryError)
     return new HttpProblem(400, error.message, { errors: [{ path: 'q', message: error.message }] });
-  if (error instanceof AccessUnavailable)
+  if (error instanceof AccessUnavailableError)
     return unavailable('Tokens and sign-ins cannot be kept right now. Try again in a moment.', error);
-  if (error instanceof IndexUnavailable)
+  if (error instanceof IndexUnavailableError)
     return unavailable('The index does not answer. Try again in a moment.', error);
   if (error instanceof Unrenderable) return new HttpProblem(422, error.message, { cause: error });
   if (error instanceof RendererBusy)

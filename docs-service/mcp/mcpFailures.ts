@@ -1,6 +1,6 @@
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
-import { IndexUnavailable, QueryError } from '../search/documentIndex.ts';
+import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 import { ToolError } from './tool.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -30,7 +30,7 @@ export class McpFailures {
   sentenceOf(error: unknown): string {
     if (error instanceof ToolError || error instanceof QueryError || error instanceof Unrenderable)
       return error.message;
-    if (error instanceof IndexUnavailable) return 'The index does not answer. Try again in a moment.';
+    if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
     if (error instanceof RendererBusy) return 'Too many documents are being read. Try again in a moment.';
     this.#onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';

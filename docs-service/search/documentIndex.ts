@@ -1,3 +1,4 @@
+import { UnavailableError } from '../base/unavailableError.ts';
 import type { CollectionDefinition } from '../content/collection.ts';
 import type { ContentProblem, ContentWarning, Document, DocumentMetadata } from '../content/document.ts';
 import type { FileLinks } from '../content/writtenLinks.ts';
@@ -5,7 +6,7 @@ import type { FileLinks } from '../content/writtenLinks.ts';
 /**
  * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
  * documents, totals and tiers of relevance on both. Each call sees one state of the library. Calls reject with
- * `IndexUnavailable` while the database is down.
+ * `IndexUnavailableError` while the database is down.
  */
 export interface DocumentIndex {
   /** Grows whenever something that readers can see has changed. Answers may be cached while it stays the same. */
@@ -155,7 +156,7 @@ export type FileWarning = Omit<ContentWarning, 'path'>;
 
 export interface IndexChanges {
   /**
-   * The index that the changes are for. If it is another one, `apply` rejects with `IndexUnavailable` and changes
+   * The index that the changes are for. If it is another one, `apply` rejects with `IndexUnavailableError` and changes
    * nothing.
    */
   readonly birth?: string;
@@ -175,14 +176,14 @@ export interface IndexChanges {
   readonly whole?: true;
 }
 
-/** The database does not answer. The caller may try again. */
-export class IndexUnavailable extends Error {
-  override readonly name = 'IndexUnavailable';
+/** The index cannot be used right now. The caller may try again. */
+export class IndexUnavailableError extends UnavailableError {
+  override readonly name = 'IndexUnavailableError';
 }
 
 /** The error of `apply` if the changes are for another index. */
-export function indexIsAnother(): IndexUnavailable {
-  return new IndexUnavailable('The index was deleted, and is being rebuilt from the files.');
+export function indexIsAnother(): IndexUnavailableError {
+  return new IndexUnavailableError('The index was deleted, and is being rebuilt from the files.');
 }
 
 /** A search that is too large, with a sentence for its author. */

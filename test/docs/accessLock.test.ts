@@ -1,9 +1,9 @@
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { AccessUnavailableError } from '../../docs-service/auth/accessDatabase.ts';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
-import { AccessUnavailable } from '../../docs-service/auth/accessUnavailable.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { openAccess } from '../../docs-service/stores.ts';
@@ -62,7 +62,7 @@ t.test('a full disk, and a file that may only be read', async (t) => {
       for (;;) await access.tokens.add(newToken());
     };
     const error = await fill().catch((thrown: unknown) => thrown);
-    t.ok(error instanceof AccessUnavailable, limit);
+    t.ok(error instanceof AccessUnavailableError, limit);
     t.match(error, { message: /access\.db cannot be used right now: it cannot be written/ });
     t.same(await access.tokens.find('x'), undefined, 'reading goes on');
     await access.close();

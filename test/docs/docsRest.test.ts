@@ -18,7 +18,7 @@ import { createDependencies } from '../../docs-service/formats/dependencies.ts';
 import type { Rendition } from '../../docs-service/formats/renditions.ts';
 import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
-import { IndexUnavailable } from '../../docs-service/search/documentIndex.ts';
+import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -880,8 +880,8 @@ t.test('whether it lives and can be read', async (t) => {
   t.equal((await get('/readyz')).statusCode, 503, 'the first index is not whole');
   t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
   Object.assign(index, {
-    summary: () => Promise.reject(new IndexUnavailable('away')),
-    list: () => Promise.reject(new IndexUnavailable('away')),
+    summary: () => Promise.reject(new IndexUnavailableError('away')),
+    list: () => Promise.reject(new IndexUnavailableError('away')),
   });
   t.strictSame((await get('/readyz')).json(), { documents: 0, problems: 0, warnings: 0 });
   const away = await get('/api/v1/docs');

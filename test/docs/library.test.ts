@@ -648,7 +648,7 @@ t.test('an index that is deleted while it is used is filled again', async (t) =>
     deleteIndex();
     return apply(changes);
   };
-  await t.rejects(indexer.sync(['deep']), { name: 'IndexUnavailable', message: /being rebuilt/ });
+  await t.rejects(indexer.sync(['deep']), { name: 'IndexUnavailableError', message: /being rebuilt/ });
   t.strictSame(await isThere(), [false, 0, 0], 'what was for the index before is not in the new one');
   const { until, errors } = await followTestLibrary(t, library);
   deleteIndex();

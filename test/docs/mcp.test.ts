@@ -3,7 +3,7 @@ import t from 'tap';
 import { RendererBusy } from '../../docs-service/formats/renderer.ts';
 import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
 import type { Rendition, Renditions } from '../../docs-service/formats/renditions.ts';
-import { IndexUnavailable } from '../../docs-service/search/documentIndex.ts';
+import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp, type TestApp } from '../support/docsApp.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
@@ -660,7 +660,7 @@ t.test('what fails is told, and a defect goes to the log alone', async (t) => {
   const test = await openMcp(t);
   const client = await connectClient(t, test.url, await test.createToken());
   const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
-    { error: new IndexUnavailable('disk'), want: /index does not answer\. Try again/, isDefect: false },
+    { error: new IndexUnavailableError('disk'), want: /index does not answer\. Try again/, isDefect: false },
     { error: new RendererBusy('busy'), want: /Too many documents are being read/, isDefect: false },
     { error: new Unrenderable('It is too long.'), want: /It is too long\./, isDefect: false },
     { error: new Error('secret detail'), want: /^The service has failed/, isDefect: true },

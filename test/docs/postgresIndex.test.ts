@@ -138,10 +138,10 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const index = open();
     await index.apply({ put: [documentOf('a', { body: 'apple' })] });
     server.stop();
-    await t.rejects(index.summary(), { name: 'IndexUnavailable' });
-    await t.rejects(found(index, 'apple'), { name: 'IndexUnavailable' });
-    await t.rejects(index.tryBecomeWriter(), { name: 'IndexUnavailable' });
-    await t.rejects(index.apply({ remove: ['a'] }), { name: 'IndexUnavailable' });
+    await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
+    await t.rejects(found(index, 'apple'), { name: 'IndexUnavailableError' });
+    await t.rejects(index.tryBecomeWriter(), { name: 'IndexUnavailableError' });
+    await t.rejects(index.apply({ remove: ['a'] }), { name: 'IndexUnavailableError' });
     const changed = new Promise<void>((resolve) => index.onDidChange(resolve));
     server.start();
     t.strictSame(await found(index, 'apple'), ['a']);
@@ -156,7 +156,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const index = open(url);
     await index.apply({ put: [documentOf('a', { body: 'apple' })] });
     await index.pool.query("UPDATE docs_meta SET value = 'other' WHERE name = 'version'");
-    await t.rejects(index.summary(), { name: 'IndexUnavailable', message: /version/ });
+    await t.rejects(index.summary(), { name: 'IndexUnavailableError', message: /version/ });
     const newer = open(url);
     t.equal((await newer.summary()).documents, 0);
     t.match(
@@ -168,14 +168,14 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await index.pool.query(
       'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
     );
-    await t.rejects(index.summary(), { name: 'IndexUnavailable' });
+    await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).documents, 0);
     await index.apply({ put: [documentOf('a', { body: 'apple' })], whole: true });
     const birth = await index.birth();
     await index.pool.query('DROP TABLE docs_documents');
     const apply = () => index.apply({ birth, put: [documentOf('a')], whole: true });
-    await t.rejects(apply(), { name: 'IndexUnavailable', message: /deleted/ });
-    await t.rejects(apply(), { name: 'IndexUnavailable', message: /being rebuilt/ });
+    await t.rejects(apply(), { name: 'IndexUnavailableError', message: /deleted/ });
+    await t.rejects(apply(), { name: 'IndexUnavailableError', message: /being rebuilt/ });
     t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
     await index.close();
   });
@@ -201,7 +201,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await index.pool.query(
       'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
     );
-    await t.rejects(index.summary(), { name: 'IndexUnavailable' });
+    await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     await index.summary();
     await filled;
     t.match(await index.summary(), { documents: 2, whole: true });

@@ -32,10 +32,10 @@ t.test('the file of SQLite', async (t) => {
     const first = openSqlite(file);
     await first.apply({ put });
     await first.close();
-    await t.rejects(first.summary(), { name: 'IndexUnavailable' });
+    await t.rejects(first.summary(), { name: 'IndexUnavailableError' });
     const second = openSqlite(file, { readOnly: true });
     t.strictSame(await found(second, 'apple'), ['a']);
-    await t.rejects(second.apply({ put }), { name: 'IndexUnavailable' });
+    await t.rejects(second.apply({ put }), { name: 'IndexUnavailableError' });
     await second.close();
   });
 
@@ -76,7 +76,7 @@ t.test('the file of SQLite', async (t) => {
     t.equal((await index.summary()).documents, 0);
     t.match(await index.files(), { whole: false, files: [] });
     t.not(await index.birth(), birth);
-    await t.rejects(index.apply({ birth, whole: true }), { name: 'IndexUnavailable' });
+    await t.rejects(index.apply({ birth, whole: true }), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).whole, false);
     await index.apply({ put });
     t.strictSame(await found(index, 'apple'), ['a']);
@@ -114,7 +114,7 @@ t.test('the file of SQLite', async (t) => {
     await index.apply({ put });
     const during = [index.read('die'), index.read('a')];
     for (const result of await Promise.allSettled(during))
-      t.match(result, { status: 'rejected', reason: { name: 'IndexUnavailable' } });
+      t.match(result, { status: 'rejected', reason: { name: 'IndexUnavailableError' } });
     t.equal((await index.read('a'))?.body, 'apple');
     t.match(said, [/has died/]);
     await index.close();
@@ -122,7 +122,7 @@ t.test('the file of SQLite', async (t) => {
 
   t.test('that cannot be made is an error of each call', async (t) => {
     const index = openSqlite(join(folder, 'no', 'such', 'folder.db'));
-    await t.rejects(index.summary(), { name: 'IndexUnavailable' });
+    await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     await index.close();
   });
 

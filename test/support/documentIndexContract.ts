@@ -337,7 +337,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     });
     t.strictSame(await index.files(), { birth, whole: true, files: [file('a', 'It is bad.'), file('b')] });
     const other = index.apply({ birth: 'another', removeFiles: ['a'], collections: [] });
-    await t.rejects(other, { name: 'IndexUnavailable', message: /being rebuilt/ });
+    await t.rejects(other, { name: 'IndexUnavailableError', message: /being rebuilt/ });
     t.strictSame(await index.collections(), [collection('a'), collection('z')]);
     t.strictSame(await index.summary(), {
       documents: 0,

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { connectionOptions } from './connection.ts';
+import { connectionOptions } from '../../base/postgresConnection.ts';
 import { changeChannel } from './postgresWriter.ts';
 
 /**

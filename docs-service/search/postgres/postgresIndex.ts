@@ -1,13 +1,13 @@
 import type pg from 'pg';
+import { createPool, inTransaction, toUnavailable } from '../../base/postgresConnection.ts';
 import { createChanges, type LibraryState } from '../changes.ts';
 import {
   type DocumentIndex,
-  IndexUnavailable,
+  IndexUnavailableError,
   type IndexWriter,
   type WriterLease,
 } from '../documentIndex.ts';
 import { listenForChanges } from './changeListener.ts';
-import { createPool, inTransaction, throwUnavailable } from './connection.ts';
 import * as reader from './postgresReader.ts';
 import { searchDocuments } from './postgresSearch.ts';
 import { applyChanges, readBirth, readFiles } from './postgresWriter.ts';
@@ -36,18 +36,24 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   const forgetIfMissing = (error: unknown): never => {
     // If somebody has dropped the tables, the next call creates them again.
     if (isMissingTable(error)) ready.forget();
-    throw isMissingTable(error) ? new IndexUnavailable('The index was deleted. Try again.') : error;
+    throw isMissingTable(error) ? new IndexUnavailableError('The index was deleted. Try again.') : error;
   };
   const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
     await ready.run();
-    return inTransaction(pool, beginReading, async (client, [, found]) => {
-      const { version, state } = parseState(found);
-      if (version !== schemaVersion)
-        throw new IndexUnavailable('Another version of the program uses this index. Restart this one.');
-      const value = await work(client);
-      changes.onState(state);
-      return value;
-    }).catch(forgetIfMissing);
+    return inTransaction(
+      pool,
+      { begin: beginReading, Unavailable: IndexUnavailableError },
+      async (client, [, found]) => {
+        const { version, state } = parseState(found);
+        if (version !== schemaVersion)
+          throw new IndexUnavailableError(
+            'Another version of the program uses this index. Restart this one.',
+          );
+        const value = await work(client);
+        changes.onState(state);
+        return value;
+      },
+    ).catch(forgetIfMissing);
   };
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
@@ -71,13 +77,15 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     birth: () => reading(readBirth),
     apply: async (wanted) => {
       await ready.run();
-      await inTransaction(pool, 'BEGIN', (client) => applyChanges(client, wanted)).catch(forgetIfMissing);
+      await inTransaction(pool, { Unavailable: IndexUnavailableError }, (client) =>
+        applyChanges(client, wanted),
+      ).catch(forgetIfMissing);
       await state();
     },
     onDidChange: changes.onDidChange,
     tryBecomeWriter: async () => {
       await ready.run();
-      return tryTakeLease(url).catch(throwUnavailable);
+      return tryTakeLease(url).catch(toUnavailable(IndexUnavailableError));
     },
     close: async () => {
       changes.clear();

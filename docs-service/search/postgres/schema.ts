@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import { inTransaction } from '../../base/postgresConnection.ts';
 import { analyserRules } from '../analyser.ts';
-import { inTransaction } from './connection.ts';
+import { IndexUnavailableError } from '../documentIndex.ts';
 
 /** Grows with every change of the tables. */
 export const schemaVersion = `6 ${analyserRules}`;
@@ -10,7 +11,7 @@ export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 }
 
 /** Creates the tables of the index. Those of another version are dropped: the index is a cache. */
 export async function migrate(pool: pg.Pool): Promise<void> {
-  await inTransaction(pool, 'BEGIN', async (client) => {
+  await inTransaction(pool, { Unavailable: IndexUnavailableError }, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [locks.schema]);
     const { rows } = await client.query<{ made: number }>(
       `SELECT num_nonnulls(${tables.map((name) => `to_regclass('${name}')`).join(', ')}) AS made`,

@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { connectionOptions } from '../../base/postgresConnection.ts';
 import type { WriterLease } from '../documentIndex.ts';
-import { connectionOptions } from './connection.ts';
 import { locks } from './schema.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Database } from '../../base/sqliteDatabase.ts';
 import type { LibraryState } from '../changes.ts';
-import { IndexUnavailable } from '../documentIndex.ts';
+import { IndexUnavailableError } from '../documentIndex.ts';
 import { isCurrent, openIndex, removeDatabase } from './schema.ts';
 import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
 import { createSqliteWriter, type SqliteWriter } from './sqliteWriter.ts';
@@ -53,7 +53,7 @@ export function createIndexFile(file: string): IndexFile {
   const stateOf = ({ database, reader, version }: Opened, isOwn = false) => {
     const current = version();
     if (current !== seen?.version && !isCurrent(database))
-      throw new IndexUnavailable('Another version of the program uses this index. Restart this one.');
+      throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
     if (!seen || isOwn || current !== seen.version) seen = { version: current, state: reader.state() };
     return seen.state;
   };

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { LibraryState } from '../changes.ts';
-import { IndexUnavailable, QueryError } from '../documentIndex.ts';
+import { IndexUnavailableError, QueryError } from '../documentIndex.ts';
 import type { SqliteReader } from './sqliteReader.ts';
 import type { SqliteWriter } from './sqliteWriter.ts';
 
@@ -74,7 +74,7 @@ export function createIndexThread({ file, worker, log, onState }: IndexThreadOpt
       if (running === started) running = undefined;
       if (!isClosed) log(`The worker of the index has died: ${reason}. It is being restarted.`);
       for (const { reject } of waiting.values())
-        reject(new IndexUnavailable('The index stopped during the request. Try again.'));
+        reject(new IndexUnavailableError('The index stopped during the request. Try again.'));
       // A worker that dies at once waits for the next call.
       if (!isClosed && performance.now() - begun > shortLife) running ??= start();
     });
@@ -82,7 +82,7 @@ export function createIndexThread({ file, worker, log, onState }: IndexThreadOpt
   };
 
   const call: IndexThread['call'] = (method, ...parameters) => {
-    if (isClosed) return Promise.reject(new IndexUnavailable('The index is closed.'));
+    if (isClosed) return Promise.reject(new IndexUnavailableError('The index is closed.'));
     const id = ++lastId;
     const { worker, waiting } = (running ??= start());
     return new Promise((resolve, reject) => {
@@ -111,5 +111,5 @@ function settle(waiting: Map<number, Waiting>, id: number, { value, error }: Ind
 
 function toError({ kind, message }: NonNullable<IndexAnswer['error']>): Error {
   if (kind === 'query') return new QueryError(message);
-  return kind === 'unavailable' ? new IndexUnavailable(message) : new Error(message);
+  return kind === 'unavailable' ? new IndexUnavailableError(message) : new Error(message);
 }

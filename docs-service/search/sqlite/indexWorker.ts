@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isCorruption } from '../../base/sqliteDatabase.ts';
-import { IndexUnavailable, QueryError } from '../documentIndex.ts';
+import { IndexUnavailableError, QueryError } from '../documentIndex.ts';
 import { createIndexFile, type IndexFile } from './indexFile.ts';
 import type { IndexAnswer, IndexRequest, IndexThreadData } from './indexThread.ts';
 
@@ -48,7 +48,7 @@ async function answerTo(index: IndexFile, { method, parameters }: IndexRequest):
 function describe(error: unknown): NonNullable<IndexAnswer['error']> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof QueryError) return { kind: 'query', message };
-  if (error instanceof IndexUnavailable) return { kind: 'unavailable', message };
+  if (error instanceof IndexUnavailableError) return { kind: 'unavailable', message };
   if (isCorruption(error))
     return { kind: 'unavailable', message: 'The index was damaged. It is being rebuilt.' };
   if (isOfDatabase(error))

@@ -1,5 +1,5 @@
 import { createChanges } from '../changes.ts';
-import { type DocumentIndex, IndexUnavailable, type IndexWriter } from '../documentIndex.ts';
+import { type DocumentIndex, IndexUnavailableError, type IndexWriter } from '../documentIndex.ts';
 import { createIndexThread } from './indexThread.ts';
 
 export interface SqliteIndexOptions {
@@ -21,7 +21,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
   // From now on, changes are noticed; the first call shows whether the index can be read.
   reader.call('summary').catch(() => undefined);
   const refuseIfReadOnly = () => {
-    if (options.readOnly) throw new IndexUnavailable('This index is open for reading only.');
+    if (options.readOnly) throw new IndexUnavailableError('This index is open for reading only.');
   };
   return {
     get generation() {

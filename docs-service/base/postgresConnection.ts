@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { IndexUnavailable } from '../documentIndex.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { refusePassword } from './databaseAddress.ts';
+import type { UnavailableError } from './unavailableError.ts';
 
 /**
  * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. The password comes
@@ -29,13 +30,24 @@ export function connectionOptions(url: string): pg.ClientConfig {
   };
 }
 
-/** Runs work on one connection, in a transaction. It throws `IndexUnavailable` while the database is down. */
+/** The kind of error with which a store reports that its database is down. */
+type Unavailable = new (message: string, options: ErrorOptions) => UnavailableError;
+
+export interface TransactionOptions {
+  /** The statement that begins the transaction. */
+  readonly begin?: string;
+  /** Thrown while the database is down. */
+  readonly Unavailable: Unavailable;
+}
+
+/** Runs work on one connection, in a transaction. */
 export async function inTransaction<T>(
   pool: pg.Pool,
-  begin: string,
+  { begin = 'BEGIN', Unavailable }: TransactionOptions,
   work: (client: pg.ClientBase, begun: readonly pg.QueryResult[]) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect().catch(throwUnavailable);
+  const fail = toUnavailable(Unavailable);
+  const client = await pool.connect().catch(fail);
   // A connection may also break between two queries, which nothing else would notice.
   let broken: Error | undefined;
   const onError = (error: Error) => (broken = error);
@@ -47,22 +59,25 @@ export async function inTransaction<T>(
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch((failure: Error) => (broken = failure));
-    return throwUnavailable(error);
+    return fail(error);
   } finally {
     client.off('error', onError);
     client.release(broken);
   }
 }
 
-export function throwUnavailable(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const isOurs =
-    error instanceof Error && !('code' in error) && !/connect|timeout|terminated|pool/i.test(error.message);
-  // Classes of errors that the query itself has caused.
-  if (isOurs || /^(?:22|23|42)/.test(code)) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
-  throw new IndexUnavailable(
-    `The database does not answer: ${reason || code}. Is it running, and is its address right?`,
-    { cause: error },
-  );
+/** Throws what a query has thrown: as it is if the query caused it, and as unavailable if the database did. */
+export function toUnavailable(Unavailable: Unavailable): (error: unknown) => never {
+  return (error) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const isOurs =
+      error instanceof Error && !('code' in error) && !/connect|timeout|terminated|pool/i.test(error.message);
+    // Classes of errors that the query itself has caused.
+    if (isOurs || /^(?:22|23|42)/.test(code)) throw error;
+    const reason = messageOf(error);
+    throw new Unavailable(
+      `The database does not answer: ${reason || code}. Is it running, and is its address right?`,
+      { cause: error },
+    );
+  };
 }
