@@ -61,7 +61,7 @@ export interface AgentParts {
     Core,
     | 'chat'
     | 'chatModels'
-    | 'keepTurns'
+    | 'recordTurns'
     | 'knowledge'
     | 'configuration'
     | 'models'

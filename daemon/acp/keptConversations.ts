@@ -2,7 +2,7 @@ import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@
 import type { Message } from '../../protocol/messages/chat.ts';
 import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import type { Core } from '../compose/core.ts';
-import { naming } from '../sessions/unknownSession.ts';
+import { naming } from '../sessions/sessionId.ts';
 import type { Client } from './client.ts';
 import { endedCall, toolCallOf } from './toolCallUpdates.ts';
 

@@ -6,8 +6,8 @@ import type {
   ToolKind,
 } from '@agentclientprotocol/sdk';
 import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import { plainText } from '../base/programOutput.ts';
 import type { HostedTool } from '../chat/hostedTools.ts';
-import { plainText } from '../logs/plainText.ts';
 
 /** What is shown of a call in one line, in characters. */
 const maxTitle = 160;

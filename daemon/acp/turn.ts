@@ -13,7 +13,7 @@ import type { Teller } from './teller.ts';
 import { createToolTurn } from './toolTurn.ts';
 
 export interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'keepTurns' | 'knowledge' | 'models' | 'servers'>;
+  readonly core: Pick<Core, 'chat' | 'recordTurns' | 'knowledge' | 'models' | 'servers'>;
   readonly tools: SessionTools;
   readonly ask: AskUser;
   /** A new id for a call. */
@@ -74,12 +74,12 @@ async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult>
   await core.models.learn(client, model, ['tools'], signal);
   if (core.knowledge.capability(client.server, model, 'tools').value === false) {
     await noteUnused(parts, model);
-    return core.keepTurns(core.chat)(client, params, teller.delta, signal);
+    return core.recordTurns(core.chat)(client, params, teller.delta, signal);
   }
   return tools.during(session.id, async (running) => {
     await running.require('all');
     const { chat, send } = createToolTurn({ chat: core.chat, tools: running, ask, createId, teller });
-    return core.keepTurns(chat)(client, { ...params, hostedTools: 'all' }, send, signal);
+    return core.recordTurns(chat)(client, { ...params, hostedTools: 'all' }, send, signal);
   });
 }
 

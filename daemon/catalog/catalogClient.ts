@@ -1,4 +1,6 @@
+import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
+import { tryJson } from '../../protocol/base/json.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
 import { RunnerError } from '../base/errors.ts';
 import {
@@ -7,10 +9,9 @@ import {
   type Transport,
   type TransportRequest,
 } from '../runner/transport.ts';
-import { type ReadAnswer, readCloudAnswer, readLibraryAnswer } from './catalogAnswer.ts';
-import { failureOfCatalog, tooSlow } from './catalogFailure.ts';
+import { failureOfCatalog, noModels, notAList, tooSlow } from './catalogFailure.ts';
 import type { ListingKey } from './catalogStore.ts';
-import type { ListedModel } from './listedModel.ts';
+import { cleanModels, type ListedModel, type RawModel } from './listedModel.ts';
 
 /** The library's page has a few hundred KB. */
 const maxAnswerBytes = 8 * 1024 * 1024;
@@ -21,7 +22,7 @@ const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: stri
   cloud: { path: '/api/tags', accept: 'application/json', read: readCloudAnswer },
 };
 
-export interface CatalogClientOptions {
+interface CatalogClientOptions {
   readonly timeouts: () => RunnerTimeouts;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** How long a whole exchange may take, in ms. */
@@ -29,7 +30,7 @@ export interface CatalogClientOptions {
 }
 
 /** Fetches what a catalog lists. Failures are `RunnerError`s; an abort is thrown unchanged. */
-export interface CatalogClient {
+interface CatalogClient {
   list(key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]>;
   /** Waits for running requests. Their callers abort them. */
   close(): Promise<void>;
@@ -87,4 +88,88 @@ async function ask(transport: Transport, request: TransportRequest, base: string
   } catch (error) {
     throw error instanceof RunnerError ? failureOfCatalog(error, base) : error;
   }
+}
+
+/** How many items of a list are read; some of them may not be models. */
+const maxItems = 20_000;
+
+/** Reads an answer of the catalog at `base`. @throws {RunnerError} `bad-response`, if it lists no models. */
+type ReadAnswer = (answer: TextAnswer, base: string, signal: AbortSignal) => Promise<readonly ListedModel[]>;
+
+/** The cloud's answer is JSON. A web page that a proxy sends instead is never accepted. */
+async function readCloudAnswer({ contentType, text }: TextAnswer, base: string) {
+  if (isPageType(contentType)) throw notAList(base);
+  return modelsOfJson(jsonOf(text), base);
+}
+
+/** The library's answer is a web page, but a mirror may serve JSON. */
+async function readLibraryAnswer({ contentType, text }: TextAnswer, base: string, signal: AbortSignal) {
+  if (isPageType(contentType)) return modelsOfPage(text, base, signal);
+  const value = jsonOf(text);
+  if (value === undefined && saysNothing(contentType) && text.trimStart().startsWith('<'))
+    return modelsOfPage(text, base, signal);
+  return modelsOfJson(value, base);
+}
+
+function isPageType(contentType: string): boolean {
+  return contentType.toLowerCase().includes('text/html');
+}
+
+/** A server sends such a type if it knows nothing about the file. */
+function saysNothing(contentType: string): boolean {
+  return ['', 'text/plain'].includes(contentType.split(';')[0]?.trim().toLowerCase() ?? '');
+}
+
+async function modelsOfPage(text: string, base: string, signal: AbortSignal) {
+  const { readLibraryPage } = await import('./libraryPage.ts');
+  const models = await readLibraryPage(text, `${base}/library`, signal);
+  if (models.length === 0) throw noModels(base);
+  return models;
+}
+
+function modelsOfJson(value: unknown, base: string): readonly ListedModel[] {
+  const list = listSchema.safeParse(value);
+  if (!list.success) throw notAList(base);
+  const items = Array.isArray(list.data) ? list.data : (list.data.models ?? []);
+  const models = cleanModels(items.slice(0, maxItems).flatMap(partsOf));
+  if (models.length === 0 && items.length > 0) throw notAList(base);
+  return models;
+}
+
+const listSchema = z.union([z.array(z.unknown()), z.object({ models: z.nullable(z.array(z.unknown())) })]);
+
+/** A missing value or one of a wrong type is left out. */
+const lenient = <T extends z.core.SomeType>(schema: T) => z.catch(z.optional(schema), undefined);
+
+const itemSchema = z.object({
+  name: z.string(),
+  description: lenient(z.string()),
+  capabilities: lenient(z.array(z.unknown())),
+  sizes: lenient(z.array(z.unknown())),
+  details: lenient(z.object({ parameter_size: lenient(z.string()) })),
+});
+
+function partsOf(item: unknown): RawModel[] {
+  if (typeof item === 'string') return [{ name: item }];
+  const parsed = itemSchema.safeParse(item);
+  if (!parsed.success) return [];
+  const { name, description, capabilities, sizes, details } = parsed.data;
+  const size = details?.parameter_size;
+  return [
+    {
+      name,
+      description,
+      capabilities: stringsOf(capabilities),
+      sizes: stringsOf(sizes) ?? (size === undefined ? undefined : [size]),
+    },
+  ];
+}
+
+function stringsOf(items: readonly unknown[] | undefined): string[] | undefined {
+  return items?.filter((item) => typeof item === 'string').slice(0, 1_000);
+}
+
+/** Undefined if it is not JSON. A byte-order mark at the start is ignored. */
+function jsonOf(text: string): unknown {
+  return tryJson(text.trim());
 }

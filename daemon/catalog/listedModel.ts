@@ -1,3 +1,4 @@
+import { cutText } from '../../protocol/base/text.ts';
 import { parseModelName } from '../models/name.ts';
 
 /** Far more models than any catalog has. */
@@ -21,7 +22,7 @@ export interface ListedModel {
 }
 
 /** The same before it is cleaned. */
-export interface ListedParts {
+export interface RawModel {
   readonly name: string;
   readonly description?: string | undefined;
   readonly capabilities?: readonly string[] | undefined;
@@ -32,7 +33,7 @@ export interface ListedParts {
  * The models, each once and at most 5,000, in the order in which the catalog first named them. What the first mention
  * of a model leaves out is taken from later ones. Names that do not follow the grammar are left out.
  */
-export function cleanModels(parts: Iterable<ListedParts>): readonly ListedModel[] {
+export function cleanModels(parts: Iterable<RawModel>): readonly ListedModel[] {
   const models = new Map<string, ListedModel>();
   for (const part of parts) {
     if (!isCatalogName(part.name)) continue;
@@ -54,8 +55,8 @@ function isCatalogName(name: string): boolean {
   }
 }
 
-function cleanModel({ name, description, capabilities, sizes }: ListedParts): ListedModel {
-  const text = cut(cleanText(description ?? ''), maxDescription);
+function cleanModel({ name, description, capabilities, sizes }: RawModel): ListedModel {
+  const text = cutText(cleanText(description ?? ''), maxDescription).trimEnd();
   const can = cleanMarks(capabilities);
   const has = cleanMarks(sizes);
   return {
@@ -83,12 +84,4 @@ function cleanText(text: string): string {
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
     .replace(/ {2,}/g, ' ')
     .trim();
-}
-
-/** Cuts a text, but never in the middle of a surrogate pair. */
-function cut(text: string, length: number): string {
-  return text
-    .slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '')
-    .trimEnd();
 }

@@ -12,7 +12,7 @@ import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { Catalog, CatalogQuery } from './catalog.ts';
 
-export interface CatalogParts {
+export interface CatalogDependencies {
   readonly catalog: Lazy<Catalog>;
   readonly servers: Servers;
   /** The names of the installed models; empty if the server does not answer. */
@@ -23,7 +23,7 @@ export interface CatalogParts {
 const installedWithin = 2_000;
 
 /** Answers the requests for the public catalogs. */
-export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogParts): void {
+export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogDependencies): void {
   const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
     const client = servers.client(server);
     const reason = new Error('The runner took too long to list its models.');

@@ -19,8 +19,8 @@ import { createToolRefusals, type ToolRefusals } from '../models/toolRefusals.ts
 import { createToolSupport } from '../models/toolSupport.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
-import { keepTurns } from '../sessions/keptChat.ts';
-import { createKeptSessions, type KeptSessions } from '../sessions/keptSessions.ts';
+import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
+import { recordTurns } from '../sessions/recordedChat.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
 
 export interface CoreOptions {
@@ -57,8 +57,8 @@ export interface Core {
   /** Where it names a conversation that is kept, what the turn adds is appended to it. */
   readonly chat: Chat;
   /** The same chat; the turns of one that names a conversation are kept in it. */
-  readonly keepTurns: (chat: Chat) => Chat;
-  readonly sessions: KeptSessions;
+  readonly recordTurns: (chat: Chat) => Chat;
+  readonly sessions: LazySessions;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
   readonly readUserConfig: () => Promise<UserConfig>;
   /** Logs what was wrong before anybody could be told. */
@@ -101,7 +101,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     return config;
   };
   const { sessionsFolder: folder, now, random } = options;
-  const sessions = createKeptSessions({
+  const sessions = createLazySessions({
     ...{ settings, now, random, closed },
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
@@ -142,7 +142,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     toolRefusals,
     chat,
     findPrivacy,
-    keepTurns: (kept) => keepTurns(kept, { sessions, log }),
+    recordTurns: (kept) => recordTurns(kept, { sessions, log }),
     sessions,
     readUserConfig,
     warnOfStart() {

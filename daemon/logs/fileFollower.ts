@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SplitLine } from '../../protocol/base/lineSplitter.ts';
 import { type Follower, type FollowOptions, NoSourceError, systemCode } from './follower.ts';
-import { LineSplitter } from './lineSplitter.ts';
-import { OpenedLog, readFileState } from './openedLog.ts';
+import { OpenedLog, readFileState } from './logFile.ts';
+import { createLogSplitter } from './logLines.ts';
 
 /**
  * Follows a file by its name, without a process. It reads the last lines, then what is written, even after the file was
@@ -17,16 +18,13 @@ export async function followFile(path: string, options: FollowOptions): Promise<
 class FollowedFile {
   readonly #path: string;
   readonly #options: FollowOptions;
-  readonly #splitter: LineSplitter;
+  readonly #splitter = createLogSplitter();
   #log: OpenedLog | undefined;
   #isTroubled = false;
 
   constructor(path: string, options: FollowOptions) {
     this.#path = path;
     this.#options = options;
-    this.#splitter = new LineSplitter((line) => {
-      if (!options.signal.aborted) options.lines.take(line);
-    });
   }
 
   async open(): Promise<void> {
@@ -80,11 +78,11 @@ class FollowedFile {
       await this.#close();
       this.#log = next;
     }
-    this.#splitter.end();
+    this.#endLine();
   }
 
   #beginAnew(): void {
-    this.#splitter.end();
+    this.#endLine();
     this.#log?.rewind();
   }
 
@@ -92,8 +90,17 @@ class FollowedFile {
     if (!this.#log) return;
     for await (const piece of this.#log.pieces()) {
       if (this.#options.signal.aborted) return;
-      this.#splitter.write(piece);
+      for (const line of this.#splitter.push(piece)) this.#take(line);
     }
+  }
+
+  #endLine(): void {
+    const line = this.#splitter.end();
+    if (line) this.#take(line);
+  }
+
+  #take(line: SplitLine): void {
+    if (!this.#options.signal.aborted) this.#options.lines.take(line);
   }
 
   async #close(): Promise<void> {

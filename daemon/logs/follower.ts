@@ -1,3 +1,4 @@
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { LogLines } from './logLines.ts';
 
 /** One source that is followed until its signal is aborted or it ends by itself. */
@@ -30,6 +31,5 @@ export class NoSourceError extends Error {
 
 /** The code of a system error, such as `ENOENT`, or else its message. */
 export function systemCode(error: unknown): string {
-  if (error instanceof Error && 'code' in error) return String(error.code);
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
 }

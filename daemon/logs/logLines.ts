@@ -1,9 +1,27 @@
+import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
+import { count, cutText } from '../../protocol/base/text.ts';
 import type { LogLevel } from '../../protocol/messages/initialize.ts';
-import { levelOfLine } from './lineLevel.ts';
-import { LineLimit } from './lineLimit.ts';
-import type { SplitLine } from './lineSplitter.ts';
-import { plainText } from './plainText.ts';
-import { hidePrivateText } from './privateText.ts';
+import { LineLimit, plainText } from '../base/programOutput.ts';
+import { hidePrivateText, levelOfLine } from './runnerLine.ts';
+
+/** How much of a line is shown, in UTF-16 units. */
+export const maxLineLength = 8192;
+
+/** A splitter that holds enough of each line: UTF-8 needs at most three bytes for a unit. */
+export function createLogSplitter(): LineSplitter {
+  return new LineSplitter(4 * maxLineLength);
+}
+
+/** The part of a line that is shown, without its CR. If that is not the whole line, a note gives its length. */
+export function shownPart({ text, bytes, isCut }: SplitLine): {
+  readonly text: string;
+  readonly note: string;
+} {
+  const line = text.replace(/\r$/, '');
+  const shown = cutText(line, maxLineLength);
+  const isWhole = !isCut && shown.length === line.length;
+  return { text: shown, note: isWhole ? '' : `… (${count(bytes, 'byte')})` };
+}
 
 /** After lines were left out, how often to check whether there is room to say so, in ms. */
 const reopenEvery = 1000;
@@ -36,8 +54,8 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
       // The error would end the process, because a stream's event calls this. The receiver knows why it failed.
     }
   };
-  const writeLeftOut = (count: number) => {
-    if (count > 0) write('warn', `… ${counted(count, 'line')} left out`);
+  const writeLeftOut = (lines: number) => {
+    if (lines > 0) write('warn', `… ${count(lines, 'line')} left out`);
   };
   const lookAgain = () => {
     timer = undefined;
@@ -47,10 +65,11 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
 
   return {
     take(line) {
-      const text = plainText(line.text);
+      const shown = shownPart(line);
+      const text = plainText(shown.text);
       if (ended || text.trim() === '') return;
       writeLeftOut(limit.reopen());
-      if (limit.take()) write(levelOfLine(text), hidePrivateText(text) + remainder(line));
+      if (limit.take()) write(levelOfLine(text), hidePrivateText(text) + shown.note);
       else timer ??= setTimeout(lookAgain, reopenEvery);
     },
     warn: (message) => write('warn', message),
@@ -60,13 +79,4 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
       ended = true;
     },
   };
-}
-
-/** The note after a line that was cut. */
-function remainder({ text, length }: SplitLine): string {
-  return length > text.length ? `… (${counted(length, 'character')})` : '';
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -8,7 +8,7 @@ import type { Server } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ServerLogs } from './serverLogs.ts';
 
-export interface LogsParts {
+export interface LogsDependencies {
   readonly logs: Lazy<ServerLogs>;
   readonly servers: Servers;
   readonly log: Log;
@@ -20,7 +20,10 @@ export interface LogsParts {
  * Answers the requests for a runner's log. The caller calls the result when the settings are known, and when they
  * change.
  */
-export function serveLogs(endpoint: Endpoint, { logs, servers, log, isWanted }: LogsParts): () => void {
+export function serveLogs(
+  endpoint: Endpoint,
+  { logs, servers, log, isWanted }: LogsDependencies,
+): () => void {
   const start = async (server: Server) => (await logs.get()).start(server);
   const stop = async (server: Server) => (await logs.get()).stop(server);
   /** How many requests wait for a start, by the server's address. */

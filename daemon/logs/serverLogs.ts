@@ -1,12 +1,11 @@
-import { homedir } from 'node:os';
+import { homedir, hostname, networkInterfaces } from 'node:os';
+import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { LogLevel } from '../../protocol/messages/initialize.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Server } from '../runner/client.ts';
 import type { Follower, FollowOptions } from './follower.ts';
-import { followFirst } from './followFirst.ts';
 import { createLogLines, type LogLines } from './logLines.ts';
-import { logSources } from './sources.ts';
-import { isThisHost, readThisHost } from './thisHost.ts';
+import { followFirst, logSources } from './logSources.ts';
 
 /**
  * The logs of runners on this machine. They are read from files and commands, because a runner has no route for them.
@@ -24,7 +23,7 @@ export interface ServerLogs {
   close(): Promise<void>;
 }
 
-export interface LogsSource {
+interface LogsSource {
   readonly source: string;
 }
 
@@ -134,4 +133,40 @@ async function untilEnded(follower: Promise<Follower>, lines: LogLines, signal: 
   } finally {
     lines.end();
   }
+}
+
+interface ThisHost {
+  /** Every address of this machine, as the operating system writes them. */
+  readonly addresses: readonly string[];
+  readonly hostname: string;
+}
+
+/** This is read each time, because addresses come and go with networks. */
+function readThisHost(): ThisHost {
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  return { addresses: addresses.map(({ address }) => address), hostname: hostname() };
+}
+
+/** Whether the runner at this address runs on this machine, so that its log can be read here. */
+export function isThisHost(url: string, host: ThisHost): boolean {
+  if (!URL.canParse(url)) return false;
+  if (isLoopback(url)) return true;
+  const asked = new URL(url).hostname.replace(/\.$/, '');
+  return (
+    host.addresses.some((address) => addressToHost(address) === asked) || isOwnName(asked, host.hostname)
+  );
+}
+
+/** The address in the form of `URL`. A zone such as `%eth0` names an interface of this machine and is removed. */
+function addressToHost(address: string): string | undefined {
+  const bare = address.replace(/%.*$/, '');
+  const url = `http://${bare.includes(':') ? `[${bare}]` : bare}`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** The whole name, its first label, or that label in the local network's own domain (mDNS). */
+function isOwnName(asked: string, hostname: string): boolean {
+  const own = hostname.toLowerCase();
+  const [label = ''] = own.split('.');
+  return label !== '' && [own, label, `${label}.local`].includes(asked);
 }

@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { cutText } from '../../protocol/base/text.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { messageFields } from '../chat/params.ts';
@@ -31,7 +36,7 @@ export interface SessionState {
 type MessageRecord = SessionMessage & { readonly type: 'message' };
 
 /** One line of a file. */
-export type SessionRecord = SessionHeader | SessionState | MessageRecord;
+type SessionRecord = SessionHeader | SessionState | MessageRecord;
 
 const headerSchema = z.object({
   type: z.literal('session'),
@@ -68,17 +73,63 @@ export function recordToLine(record: SessionRecord): string {
 /** Reads a line. Undefined if it is damaged, or from a later version or another author. */
 export function tryRecord(line: string): SessionRecord | undefined {
   const value = isNestedTooDeep(line) ? undefined : tryJson(line);
-  if (typeof value !== 'object' || value === null) return undefined;
-  const type = 'type' in value ? value.type : undefined;
+  const type = isRecord(value) ? value['type'] : undefined;
   if (type !== 'session' && type !== 'state' && type !== 'message') return undefined;
   const parsed = schemas[type].safeParse(value);
   return parsed.success ? (parsed.data as SessionRecord) : undefined;
 }
 
-function tryJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
+/** The most characters of all ids and marks in a state, because its line has to fit into the end of a file. */
+const maxMarks = 4096;
+
+/** The state after these messages are added. */
+export function stateAfter(state: SessionState, messages: readonly SessionMessage[]): SessionState {
+  const { title, turns, model, answered = [], unanswered = [] } = state;
+  const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
+  const since = messages.slice(lastAnswer + 1);
+  const results = since.flatMap(({ toolCallId }) => toolCallId ?? []);
+  const prompts = since.filter(({ role }) => role === 'user').map(markOf);
+  const isAnswered = lastAnswer !== -1;
+  return withoutUndefined<SessionState>({
+    type: 'state',
+    title: title === '' ? (titleOf(messages) ?? '') : title,
+    turns: turns + messages.filter(({ role }) => role === 'user').length,
+    model: messages.findLast((message) => message.model !== undefined)?.model ?? model,
+    answered: unlessEmpty([...(isAnswered ? [] : answered), ...results]),
+    unanswered: unlessEmpty([...(isAnswered ? [] : unanswered), ...prompts]),
+  });
+}
+
+/** Two prompts have the same mark if they have the same words, attachments and images. */
+export function markOf({ content, attachments = [], images = [] }: Message): string {
+  const attached = attachments.map(({ path, lines, text }) => [path, lines, text]);
+  const said = JSON.stringify([content, attached, images]);
+  return createHash('sha256').update(said).digest('base64url').slice(0, 16);
+}
+
+/** The line of a state. If its ids and marks are too long for the end of a file, they are left out. */
+export function stateToLine(state: SessionState): string {
+  const { answered = [], unanswered = [], ...short } = state;
+  return recordToLine([...answered, ...unanswered].join('').length > maxMarks ? short : state);
+}
+
+function unlessEmpty(texts: readonly string[]): readonly string[] | undefined {
+  return texts.length === 0 ? undefined : texts;
+}
+
+/** The most UTF-16 units of a title that nobody has set. */
+const maxDerived = 60;
+
+/** The first line of the first prompt that has any words. No character is cut in half. */
+export function titleOf(messages: readonly Message[]): string | undefined {
+  for (const { role, content } of messages) {
+    const line = role === 'user' ? oneLine(content.trimStart().split(/[\r\n]/, 1)[0] ?? '') : '';
+    if (line !== '') return cutText(line, maxDerived).trimEnd();
   }
+  return undefined;
+}
+
+/** Removes what would break the line or control a terminal. */
+export function oneLine(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
-import { readLines } from './fileLines.ts';
-import { type SessionHeader, type SessionState, tryRecord } from './records.ts';
-import { stateAfter } from './sessionState.ts';
+import { type SessionHeader, type SessionState, stateAfter, tryRecord } from './records.ts';
 
 /** The size of the largest file of a conversation, in bytes. */
 export const maxFile = 64 * 1024 * 1024;
@@ -122,10 +122,51 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 export function summaryToSession({ header, state, updatedAt }: FileSummary): Session {
   const { id, cwd, createdAt } = header;
   const { title, turns, model } = state;
-  return {
-    ...{ id, title },
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(model === undefined ? {} : { model }),
-    ...{ createdAt, updatedAt: new Date(updatedAt).toISOString(), turns },
-  };
+  return withoutUndefined<Session>({
+    id,
+    title,
+    cwd,
+    model,
+    createdAt,
+    updatedAt: new Date(updatedAt).toISOString(),
+    turns,
+  });
+}
+
+/** The length of the longest line of a conversation, in bytes. */
+export const maxLine = 16 * 1024 * 1024;
+
+const chunkSize = 256 * 1024;
+
+interface FileLine {
+  readonly text: string;
+  /** The offset in the file at which the line ends, after its line feed. */
+  readonly end: number;
+  /** Whether the line has its line feed. */
+  readonly isEnded: boolean;
+}
+
+/**
+ * Reads the lines of a file piece by piece, so that the process can do other things in between. It stops at the first
+ * line that is too long.
+ */
+export async function* readLines(file: FileHandle, signal?: AbortSignal): AsyncGenerator<FileLine> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  const splitter = new LineSplitter(maxLine);
+  let position = 0;
+  let end = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, 0, chunkSize, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    for (const { text, bytes, isCut } of splitter.push(buffer.subarray(0, bytesRead))) {
+      if (isCut) return;
+      end += bytes + 1;
+      yield { text, end, isEnded: true };
+    }
+    if (splitter.pending > maxLine) return;
+  }
+  const rest = splitter.end();
+  if (rest) yield { text: rest.text, end: position, isEnded: false };
 }

@@ -4,10 +4,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFolder.ts';
-import { orDiskProblem } from './diskProblem.ts';
-import { type FolderEntry, fileEnding, readFolder } from './folderEntries.ts';
-import { recordToLine, type SessionHeader, type SessionState } from './records.ts';
-import { divideByAge } from './retention.ts';
+import { recordToLine, type SessionHeader, type SessionState, stateToLine } from './records.ts';
 import {
   type FileSummary,
   maxFile,
@@ -17,12 +14,11 @@ import {
   summaryToSession,
   withSessionFile,
 } from './sessionFile.ts';
-import { isSessionId } from './sessionId.ts';
-import { stateToLine } from './sessionState.ts';
+import { divideByAge, type FolderEntry, fileEnding, readFolder } from './sessionFolder.ts';
+import { isSessionId, unknownSession } from './sessionId.ts';
 import type { Addition } from './turnRecords.ts';
-import { unknownSession } from './unknownSession.ts';
 
-export interface SessionFilesOptions {
+interface SessionFilesOptions {
   readonly folder: string;
   /** Removes secrets from what is written. */
   readonly redact: <T extends object>(value: T) => T;
@@ -167,4 +163,18 @@ function tooLarge(): RunnerError {
     'not-supported',
     'The conversation has reached the largest size (64 MB). Start a new one.',
   );
+}
+
+/** Turns an error of the file system into a sentence. */
+export async function orDiskProblem<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
+    throw new RunnerError(
+      'not-supported',
+      `Conversations cannot be kept in the state folder (${String(error.code)}). Make it writable and free some space, or set keepSessions to false.`,
+      { cause: error },
+    );
+  }
 }

@@ -1,8 +1,17 @@
-import type { ListSessionsParams, ListSessionsResult, Session } from '../../protocol/messages/sessions.ts';
-import { parseCursor, placeToCursor } from './cursor.ts';
-import { type FolderEntry, newestFirst } from './folderEntries.ts';
-import { hasWords, wordsOf } from './search.ts';
-import { readSummary, summaryToSession, withSessionFile } from './sessionFile.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import { tryJson } from '../../protocol/base/json.ts';
+import type {
+  ListSessionsParams,
+  ListSessionsResult,
+  Session,
+  SessionMessage,
+} from '../../protocol/messages/sessions.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { tryRecord } from './records.ts';
+import { readLines, readSummary, summaryToSession, withSessionFile } from './sessionFile.ts';
+import { type FolderEntry, newestFirst } from './sessionFolder.ts';
 
 const defaultLimit = 50;
 /** The most bytes of messages that one list reads. Older conversations are on the next page. */
@@ -56,4 +65,69 @@ async function tryMatch(
       ? session
       : undefined;
   });
+}
+
+/** Identifies the last conversation of a page. */
+type Place = Pick<FolderEntry, 'id' | 'updatedAt'>;
+
+const schema = z.tuple([z.int(), z.string().check(z.maxLength(32))]);
+
+function placeToCursor({ updatedAt, id }: Place): string {
+  return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
+}
+
+/** @throws {InvalidParamsError} for a text that is not a cursor of ours. */
+function parseCursor(cursor: string): Place {
+  const parsed = schema.safeParse(tryJson(Buffer.from(cursor, 'base64url').toString('utf8')));
+  if (!parsed.success) throw new InvalidParamsError('cursor', 'it is not a cursor that a list returned');
+  const [updatedAt, id] = parsed.data;
+  return { updatedAt, id };
+}
+
+/** How much of a long line is searched before the process does other things, in characters. */
+const slice = 512 * 1024;
+
+/** The words of a query, in lower case, each once. */
+function wordsOf(query: string): readonly string[] {
+  return [...new Set(query.toLowerCase().split(/\s+/))].filter((word) => word !== '');
+}
+
+/** Whether the title and the messages together contain all of these words. The file is read no further than needed. */
+async function hasWords(
+  file: FileHandle,
+  { title, words }: { readonly title: string; readonly words: readonly string[] },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const missing = new Set(words);
+  strike(missing, title);
+  if (missing.size === 0) return true;
+  for await (const { text } of readLines(file, signal)) {
+    if (!(await mayHave(text, missing))) continue;
+    const record = tryRecord(text);
+    if (record?.type !== 'message') continue;
+    for (const said of textsOf(record)) strike(missing, said);
+    if (missing.size === 0) return true;
+  }
+  return false;
+}
+
+/** Whether a line contains one of the words in its JSON form, which is cheaper than parsing the line. */
+async function mayHave(line: string, words: ReadonlySet<string>): Promise<boolean> {
+  const written = [...words].map((word) => JSON.stringify(word).slice(1, -1));
+  const overlap = Math.max(...written.map(({ length }) => length));
+  for (let at = 0; at < line.length; at += slice) {
+    if (at > 0) await nextTurn();
+    const part = line.slice(at, at + slice + overlap).toLowerCase();
+    if (written.some((word) => part.includes(word))) return true;
+  }
+  return false;
+}
+
+function strike(missing: Set<string>, text: string): void {
+  const lower = text.toLowerCase();
+  for (const word of missing) if (lower.includes(word)) missing.delete(word);
+}
+
+function textsOf({ content, attachments = [] }: SessionMessage): readonly string[] {
+  return [content, ...attachments.flatMap(({ path, text }) => [path, text])];
 }

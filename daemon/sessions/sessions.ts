@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { linkedSignal } from '../../protocol/base/abort.ts';
+import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
   CreateSessionParams,
@@ -11,16 +12,14 @@ import type {
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
-import { orDiskProblem } from './diskProblem.ts';
-import type { FolderEntry } from './folderEntries.ts';
+import type { SessionSettings } from './lazySessions.ts';
+import { oneLine } from './records.ts';
 import { RunningTurn } from './runningTurn.ts';
-import { type Change, type Extension, SessionFiles } from './sessionFiles.ts';
-import { createSessionId, isSessionId } from './sessionId.ts';
+import { type Change, type Extension, orDiskProblem, SessionFiles } from './sessionFiles.ts';
+import type { FolderEntry } from './sessionFolder.ts';
+import { createSessionId, isSessionId, unknownSession } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
-import type { SessionSettings } from './sessionSettings.ts';
-import { oneLine } from './title.ts';
 import type { Question } from './turnRecords.ts';
-import { unknownSession } from './unknownSession.ts';
 
 export interface SessionsOptions {
   /** Absent if there is no folder: then nothing is kept. */
@@ -94,8 +93,8 @@ class SessionStore implements Sessions {
   readonly #locks: ReturnType<typeof createProcessLocks>;
   /** Conversations that are not written yet. */
   readonly #begun = new Map<string, Session>();
-  /** The running writes, by conversation. */
-  readonly #writing = new Map<string, Promise<unknown>>();
+  /** The work on each conversation runs one after another. */
+  readonly #queue = new SerialQueue();
   readonly #working = new Set<Working>();
   readonly #ending = new AbortController();
   #hasSwept = false;
@@ -115,7 +114,7 @@ class SessionStore implements Sessions {
   async create(params: CreateSessionParams): Promise<Session> {
     const session = this.begin(params);
     if (!this.isKeeping) return session;
-    const written = await this.#inOrder(session.id, () => this.#write(session));
+    const written = await this.#queue.run(session.id, () => this.#write(session));
     await this.#prune();
     this.#options.onDidChange();
     return written;
@@ -149,15 +148,13 @@ class SessionStore implements Sessions {
   async read(id: string): Promise<ReadSessionResult> {
     const begun = this.#begun.get(id);
     if (begun) return { session: begun, messages: [] };
-    await this.#writing.get(id);
-    return this.#kept.read(id);
+    return this.#queue.run(id, () => this.#kept.read(id));
   }
 
   async find(id: string): Promise<Session> {
     const begun = this.#begun.get(id);
     if (begun) return begun;
-    await this.#writing.get(id);
-    return this.#kept.find(id);
+    return this.#queue.run(id, () => this.#kept.find(id));
   }
 
   async update(id: string, title: string): Promise<Session> {
@@ -184,8 +181,7 @@ class SessionStore implements Sessions {
 
   async release(id: string): Promise<void> {
     if (!isSessionId(id) || !this.#options.folder) return;
-    await this.#writing.get(id);
-    await this.#locks.release(id);
+    await this.#queue.run(id, () => this.#locks.release(id));
   }
 
   async keepTurn<T>({ id, question, signal }: TurnOptions, work: TurnWork<T>): Promise<T> {
@@ -209,7 +205,7 @@ class SessionStore implements Sessions {
 
   async #settle(): Promise<void> {
     await Promise.allSettled([...this.#working].flatMap(({ turn, result }) => [turn.save(), result]));
-    await Promise.allSettled([...this.#writing.values()]);
+    await this.#queue.settle();
     await this.#locks.close();
   }
 
@@ -224,21 +220,9 @@ class SessionStore implements Sessions {
     const wasOpen = this.#locks.has(id);
     await this.open(id);
     try {
-      return await this.#inOrder(id, work);
+      return await this.#queue.run(id, work);
     } finally {
       if (!wasOpen) await this.#locks.release(id);
-    }
-  }
-
-  /** Runs the work on each conversation one after another. */
-  async #inOrder<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#writing.get(id) ?? Promise.resolve();
-    const after = before.then(work, work);
-    this.#writing.set(id, after);
-    try {
-      return await after;
-    } finally {
-      if (this.#writing.get(id) === after) this.#writing.delete(id);
     }
   }
 
@@ -257,7 +241,7 @@ class SessionStore implements Sessions {
       before: Promise.allSettled(earlier.map(({ result }) => result)),
       write: async (...change) => {
         if (!this.isKeeping) return undefined;
-        return this.#inOrder(id, () => this.#extend(id, ...change));
+        return this.#queue.run(id, () => this.#extend(id, ...change));
       },
       recording: () => ({ at: new Date(now()).toISOString(), redact }),
       isEnding: () => this.#ending.signal.aborted,

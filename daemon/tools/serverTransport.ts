@@ -1,7 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Log } from '../base/log.ts';
-import { LineLimit } from '../logs/lineLimit.ts';
-import { plainText } from '../logs/plainText.ts';
+import { LineLimit, plainText } from '../base/programOutput.ts';
 import { cutText } from './cutText.ts';
 import { createHttpTransport } from './httpTransport.ts';
 import { inheritedEnv } from './inheritedEnv.ts';

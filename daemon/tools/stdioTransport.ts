@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
 import { createBreath } from '../base/yielder.ts';
-import { LineSplitter } from '../logs/lineSplitter.ts';
 import { MessageLines, MessageTooLargeError, maxMessage } from './messageLines.ts';
 import type { ProcessGroups } from './processGroups.ts';
 
@@ -22,6 +22,8 @@ export interface StdioTransportOptions {
 
 /** How long the last lines of a server that has ended may take, in ms. */
 const drainLimit = 100;
+/** How much of a line of its standard error is read, in bytes. */
+const maxErrorLine = 8192;
 /** A server that writes so many lines in a row that are no messages is none. */
 const maxNoise = 5_000;
 
@@ -96,9 +98,15 @@ export class StdioTransport implements Transport {
         // The other errors are those of a pipe whose process has ended.
         if (error instanceof MessageTooLargeError) this.#finish('sent a message of more than 16 MB');
       });
-    const errorLines = new LineSplitter(({ text }) => this.#options.onErrorLine(text));
-    child.stderr?.on('data', (chunk: Buffer) => errorLines.write(chunk));
-    child.stderr?.on('end', () => errorLines.end());
+    const errorLines = new LineSplitter(maxErrorLine);
+    const takeLine = ({ text }: SplitLine) => this.#options.onErrorLine(text.replace(/\r$/, ''));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      for (const line of errorLines.push(chunk)) takeLine(line);
+    });
+    child.stderr?.on('end', () => {
+      const rest = errorLines.end();
+      if (rest) takeLine(rest);
+    });
     for (const pipe of child.stdio) pipe?.on('error', () => undefined);
   }
 

@@ -1,6 +1,6 @@
 import type { Advice, Advised } from '../../protocol/messages/advice.ts';
 import { withAdvice } from '../base/advice.ts';
-import { plainText } from '../logs/plainText.ts';
+import { plainText } from '../base/programOutput.ts';
 import { cutText } from './cutText.ts';
 import { LoginNeededError } from './httpTransport.ts';
 import { reasonOf } from './mcpFailure.ts';

@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
+import t from 'tap';
 import { type CatalogOptions, createCatalog } from '../../daemon/catalog/catalog.ts';
 import { readPieces } from '../../daemon/catalog/libraryPage.ts';
 import { cloudRequest, libraryRequest } from '../../protocol/messages/models.ts';

@@ -5,19 +5,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { mock } from 'node:test';
 import fc from 'fast-check';
-import t, { type Test } from 'tap';
-import { containerOf } from '../../daemon/logs/dockerContainer.ts';
-import { levelOfLine } from '../../daemon/logs/lineLevel.ts';
-import { burstLines, LineLimit, linesPerSecond } from '../../daemon/logs/lineLimit.ts';
-import { LineSplitter, maxLineLength, type SplitLine } from '../../daemon/logs/lineSplitter.ts';
+import type { Test } from 'tap';
+import t from 'tap';
+import { burstLines, LineLimit, linesPerSecond, plainText } from '../../daemon/base/programOutput.ts';
 import { startLogChild } from '../../daemon/logs/logChild.ts';
-import { createLogLines } from '../../daemon/logs/logLines.ts';
-import { plainText } from '../../daemon/logs/plainText.ts';
-import { hidePrivateText } from '../../daemon/logs/privateText.ts';
-import { createServerLogs, type ServerLogsOptions } from '../../daemon/logs/serverLogs.ts';
-import { adviceFor, logSources } from '../../daemon/logs/sources.ts';
-import { tailBytes, tailLines, tailStart } from '../../daemon/logs/tailStart.ts';
-import { isThisHost } from '../../daemon/logs/thisHost.ts';
+import { tailBytes, tailLines, tailStart } from '../../daemon/logs/logFile.ts';
+import { createLogLines, createLogSplitter, maxLineLength, shownPart } from '../../daemon/logs/logLines.ts';
+import { adviceFor, containerOf, logSources } from '../../daemon/logs/logSources.ts';
+import { hidePrivateText, levelOfLine } from '../../daemon/logs/runnerLine.ts';
+import { createServerLogs, isThisHost, type ServerLogsOptions } from '../../daemon/logs/serverLogs.ts';
 import {
   type LogParams,
   logNotification,
@@ -223,24 +219,24 @@ t.test('any split of the input gives the same lines', async (t) => {
     }),
   );
   t.strictSame(splitLines([Buffer.from('a\r\n\nb\rc\n\r\nd')]), [
-    { text: 'a', length: 1 },
-    { text: '', length: 0 },
-    { text: 'b\rc', length: 3 },
-    { text: '', length: 0 },
-    { text: 'd', length: 1 },
+    { text: 'a', note: '' },
+    { text: '', note: '' },
+    { text: 'b\rc', note: '' },
+    { text: '', note: '' },
+    { text: 'd', note: '' },
   ]);
   const llamas = splitLines([Buffer.from(`${'x'.repeat(maxLineLength - 1)}🦙\n`)]);
   t.strictSame(
-    llamas.map(({ text, length }) => [text.length, length]),
-    [[maxLineLength - 1, maxLineLength + 1]],
+    llamas.map(({ text, note }) => [text.length, note]),
+    [[maxLineLength - 1, '… (8,195 bytes)']],
     'a character is not cut in two',
   );
   t.strictSame(
-    splitLines([Buffer.from(`${'x'.repeat(maxLineLength)}\r\n`)]).map(({ text, length }) => [
+    splitLines([Buffer.from(`${'x'.repeat(maxLineLength)}\r\n`)]).map(({ text, note }) => [
       text.length,
-      length,
+      note,
     ]),
-    [[maxLineLength, maxLineLength]],
+    [[maxLineLength, '']],
     'a line that just fits',
   );
 });
@@ -249,12 +245,12 @@ t.test('many small pieces of one line are held as no more than its beginning', a
   const count = 300_000;
   const lines = splitLines(Array.from({ length: count }, () => Buffer.from('x')));
   t.strictSame(
-    lines.map(({ text, length }) => [text.length, length]),
-    [[maxLineLength, count]],
+    lines.map(({ text, note }) => [text.length, note]),
+    [[maxLineLength, '… (300,000 bytes)']],
   );
 });
 
-t.test('of an old log the last lines are told', async (t) => {
+t.test('an old log begins with its last lines', async (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('', 'a', 'bcd'), { maxLength: 3 * tailLines }),
@@ -273,7 +269,7 @@ t.test('of an old log the last lines are told', async (t) => {
   t.equal(tailStart(Buffer.from('rest'), { isWhole: false }), undefined);
 });
 
-t.test('a flood is told in part, and what was left out in one line', async (t) => {
+t.test('a flood is logged in part, with one line for what was left out', async (t) => {
   let now = 0;
   const limit = new LineLimit(() => now);
   const take = (count: number) => Array.from({ length: count }, () => limit.take()).filter(Boolean).length;
@@ -295,33 +291,33 @@ t.test('a flood is told in part, and what was left out in one line', async (t) =
     onLine: (level, message) => told.push(`${level} ${message}`),
     now: () => now,
   });
-  for (let n = 0; n < burstLines + 3; n++) lines.take({ text: `line ${n}`, length: 6 });
-  lines.take({ text: ' \x1b[0m', length: 5 });
+  for (let n = 0; n < burstLines + 3; n++) lines.take(wholeLine(`line ${n}`));
+  lines.take(wholeLine(' \x1b[0m'));
   t.equal(told.length, burstLines, 'blank lines are nothing');
   now += 1000;
-  lines.take({ text: 'again', length: 5 });
+  lines.take(wholeLine('again'));
   t.strictSame(told.slice(burstLines), ['warn … 3 lines left out', 'info again']);
-  for (let n = 0; n < linesPerSecond; n++) lines.take({ text: 'more', length: 4 });
+  for (let n = 0; n < linesPerSecond; n++) lines.take(wholeLine('more'));
   lines.end();
   lines.end();
-  lines.take({ text: 'late', length: 4 });
-  t.equal(told.at(-1), 'warn … 1 line left out', 'also at the end, after which nothing is told');
+  lines.take(wholeLine('late'));
+  t.equal(told.at(-1), 'warn … 1 line left out', 'also at the end, after which nothing is logged');
 });
 
-t.test('what a flood left out is told once there is room, also if no line comes', async (t) => {
+t.test('what a flood left out is logged once there is room, even if no line comes', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   let now = 0;
   const told: string[] = [];
   const lines = createLogLines({ onLine: (_, message) => told.push(message), now: () => now });
-  for (let n = 0; n < burstLines + 2; n++) lines.take({ text: 'line', length: 4 });
+  for (let n = 0; n < burstLines + 2; n++) lines.take(wholeLine('line'));
   mock.timers.tick(1_000);
   t.equal(told.length, burstLines, 'there is no room yet');
   now += 1_000;
   mock.timers.tick(999);
   t.equal(told.length, burstLines);
   mock.timers.tick(1);
-  t.strictSame(told.slice(burstLines), ['… 2 lines left out'], 'it was looked again');
+  t.strictSame(told.slice(burstLines), ['… 2 lines left out'], 'it looked again');
   now += 10_000;
   mock.timers.tick(10_000);
   t.equal(told.length, burstLines + 1);
@@ -335,7 +331,7 @@ t.test('whoever takes the lines may fail', async (t) => {
     },
     now: () => 0,
   });
-  t.doesNotThrow(() => failing.take({ text: 'a', length: 1 }));
+  t.doesNotThrow(() => failing.take(wholeLine('a')));
   failing.end();
 });
 
@@ -353,7 +349,7 @@ t.test('a file is followed from its last lines on', async (t) => {
   t.strictSame(
     log.messages.slice(100),
     ['grüße', 'whole'],
-    'a partial line is completed later, and told once',
+    'a partial line is completed later, and logged once',
   );
 
   t.strictSame(await logs.stop(server), { source: path });
@@ -364,7 +360,7 @@ t.test('a file is followed from its last lines on', async (t) => {
   t.equal(log.messages.filter((message) => message === 'after the stop').length, 1);
 });
 
-t.test('of a large file only whole lines of its end are told', async (t) => {
+t.test('a large file begins with the whole lines at its end', async (t) => {
   const { logs, log, path } = await openRoom(t);
   const private_ = `level=DEBUG prompt="${'secret words '.repeat(tailBytes / 8)}"\n`;
   await writeFile(path, `${private_}last\n`);
@@ -411,7 +407,7 @@ t.test('a file is followed by its name', async (t) => {
   ]);
 });
 
-t.test('trouble with a file is told once, and it goes on after it', async (t) => {
+t.test('trouble with a file is reported once, and reading goes on afterwards', async (t) => {
   const { logs, log, path } = await openRoom(t);
   await writeFile(path, 'one\n');
   await logs.start(server);
@@ -433,7 +429,7 @@ t.test('a line of 10 MB is cut and counted', async (t) => {
   await logs.start(server);
   await appendFile(path, `${'x'.repeat(10 * 1024 * 1024)}\nafter\n`);
   await log.until('after');
-  t.equal(log.messages[0], `${'x'.repeat(maxLineLength)}… (10,485,760 characters)`);
+  t.equal(log.messages[0], `${'x'.repeat(maxLineLength)}… (10,485,760 bytes)`);
   t.equal(log.messages.length, 2);
 });
 
@@ -557,7 +553,7 @@ t.test('containers that cannot be read are no source', async (t) => {
   );
 });
 
-t.test('a log that ends by itself is told, and begins again when it is asked for', async (t) => {
+t.test('the end of a log is reported, and a new request starts it again', async (t) => {
   const { logs, log, program } = await openRoom(t);
   await program('journalctl', "printf 'line\\nwithout an end'; exit 3");
   const { source } = await logs.start(server);
@@ -659,7 +655,7 @@ t.test('the setting starts it after the editor is ready, and stops it', async (t
 
 const sleep = 'exec sleep 60';
 
-/** A home and a PATH of its own, and what is told from it. */
+/** A home and a PATH of its own, and what is logged from it. */
 async function openRoom(t: Test, options: Partial<ServerLogsOptions> = {}) {
   const home = await mkdtemp(join(tmpdir(), 'server-logs-'));
   const bin = join(home, 'bin');
@@ -738,12 +734,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function splitLines(pieces: readonly Buffer[]): SplitLine[] {
-  const lines: SplitLine[] = [];
-  const splitter = new LineSplitter((line) => lines.push(line));
-  for (const piece of pieces) splitter.write(piece);
-  splitter.end();
-  return lines;
+function splitLines(pieces: readonly Buffer[]) {
+  const splitter = createLogSplitter();
+  const lines = pieces.flatMap((piece) => [...splitter.push(piece)]);
+  return [...lines, ...[splitter.end() ?? []].flat()].map(shownPart);
+}
+
+function wholeLine(text: string) {
+  return { text, bytes: Buffer.byteLength(text), isCut: false };
 }
 
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {

@@ -16,12 +16,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import t, { type Test } from 'tap';
-import { AnswerSoFar } from '../../daemon/sessions/answerSoFar.ts';
-import { toKept } from '../../daemon/sessions/keptMessage.ts';
-import { tryRecord } from '../../daemon/sessions/records.ts';
-import { titleOf } from '../../daemon/sessions/title.ts';
-import { questionToAddition } from '../../daemon/sessions/turnRecords.ts';
+import type { Test } from 'tap';
+import t from 'tap';
+import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
+import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
+import { questionToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
 import { type ChatDelta, chatRequest, type Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {

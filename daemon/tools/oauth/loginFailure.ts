@@ -1,6 +1,6 @@
 import { IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
 import { RunnerError } from '../../base/errors.ts';
-import { plainText } from '../../logs/plainText.ts';
+import { plainText } from '../../base/programOutput.ts';
 import { cutText } from '../cutText.ts';
 
 /** Of what an authorization server says in its own words. */

@@ -58,3 +58,31 @@ async function tryEntry(folder: string, id: string): Promise<FolderEntry | undef
   if (!stats?.isFile() || stats.size > maxFile) return undefined;
   return { id, path, size: stats.size, updatedAt: Math.round(stats.mtimeMs) };
 }
+
+/** The most bytes of all conversations together. */
+const maxFolder = 200 * 1024 * 1024;
+/** The most conversations that are kept, whatever their size. */
+const maxCount = 10_000;
+const day = 24 * 60 * 60 * 1000;
+
+interface RetentionLimits {
+  readonly days: number;
+  /** In ms. */
+  readonly now: number;
+}
+
+/**
+ * Divides conversations into those that stay and those that are too old or have no room. `entries` are newest first.
+ */
+export function divideByAge(
+  entries: readonly FolderEntry[],
+  { days, now }: RetentionLimits,
+): { readonly kept: readonly FolderEntry[]; readonly expired: readonly FolderEntry[] } {
+  let bytes = 0;
+  const first = entries.findIndex(({ size, updatedAt }, index) => {
+    bytes += size;
+    return index >= maxCount || bytes > maxFolder || now - updatedAt > days * day;
+  });
+  const at = first === -1 ? entries.length : first;
+  return { kept: entries.slice(0, at), expired: entries.slice(at) };
+}

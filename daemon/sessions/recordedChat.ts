@@ -4,10 +4,10 @@ import { RunnerError } from '../base/errors.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import type { Chat } from '../chat/chat.ts';
+import { naming } from './sessionId.ts';
 import type { Sessions } from './sessions.ts';
-import { naming } from './unknownSession.ts';
 
-export interface KeptChatParts {
+interface RecordedChatDependencies {
   readonly sessions: Pick<Lazy<Sessions>, 'get'>;
   readonly log: Log;
 }
@@ -16,7 +16,7 @@ export interface KeptChatParts {
  * Wraps a chat. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
  * answer is not lost: a notice says that the turn was not kept.
  */
-export function keepTurns(chat: Chat, { sessions, log }: KeptChatParts): Chat {
+export function recordTurns(chat: Chat, { sessions, log }: RecordedChatDependencies): Chat {
   return async (client, { session: id, ...params }, send, signal) => {
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();

@@ -1,20 +1,19 @@
 import { createEmitter, type Event } from '../base/event.ts';
 import { type Lazy, lazily } from '../base/lazily.ts';
-import { type SessionSettings, stricter } from './sessionSettings.ts';
 import type { Sessions, SessionsOptions } from './sessions.ts';
 
 /** The kept conversations. The store is loaded when one is first needed. */
-export interface KeptSessions extends Lazy<Sessions> {
+export interface LazySessions extends Lazy<Sessions> {
   /** A conversation was created, changed or deleted. */
   readonly onDidChange: Event<void>;
 }
 
-export interface KeptSessionsOptions extends Omit<SessionsOptions, 'onDidChange'> {
+interface LazySessionsOptions extends Omit<SessionsOptions, 'onDidChange'> {
   /** What the user's own file says in addition to the settings. */
   readonly userSettings: () => Promise<Partial<SessionSettings>>;
 }
 
-export function createKeptSessions({ userSettings, ...options }: KeptSessionsOptions): KeptSessions {
+export function createLazySessions({ userSettings, ...options }: LazySessionsOptions): LazySessions {
   const changes = createEmitter<void>();
   const store = lazily(async () => {
     const [{ createSessions }, own] = await Promise.all([import('./sessions.ts'), userSettings()]);
@@ -22,4 +21,18 @@ export function createKeptSessions({ userSettings, ...options }: KeptSessionsOpt
     return createSessions({ ...options, settings, onDidChange: () => changes.fire() });
   });
   return { ...store, onDidChange: changes.event };
+}
+
+export interface SessionSettings {
+  readonly keepSessions: boolean;
+  /** A conversation is deleted after this many days without a turn. */
+  readonly sessionDays: number;
+}
+
+/** Combines two settings. Where they differ, the stricter one applies. */
+function stricter(one: SessionSettings, other: Partial<SessionSettings>): SessionSettings {
+  return {
+    keepSessions: one.keepSessions && other.keepSessions !== false,
+    sessionDays: Math.min(one.sessionDays, other.sessionDays ?? one.sessionDays),
+  };
 }

@@ -1,26 +1,38 @@
-import { ownLevel } from './lineLevel.ts';
+import type { LogLevel } from '../../protocol/messages/initialize.ts';
+
+const levels: Readonly<Record<string, LogLevel>> = {
+  TRACE: 'debug',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+};
+
+/** The level that a runner wrote into one of its lines, such as `level=DEBUG`; undefined for any other line. */
+function ownLevel(line: string): LogLevel | undefined {
+  const word = /(?:^|\s)level=(TRACE|DEBUG|INFO|WARN|ERROR)/.exec(line)?.[1];
+  return word === undefined ? undefined : levels[word];
+}
+
+/** The severity of a line: its own level, else by the status of an answered request, else `info`. */
+export function levelOfLine(line: string): LogLevel {
+  const own = ownLevel(line);
+  if (own) return own;
+  const status = Number(/^\[GIN\][^|]*\|\s*(\d{3})\s*\|/.exec(line)?.[1] ?? 0);
+  if (status >= 500) return 'error';
+  return status >= 400 ? 'warn' : 'info';
+}
 
 /**
  * Attributes that hold what a user or a model said, in the lines of `OLLAMA_DEBUG`. The later ones are names in its
  * parsers.
  */
-const privateNames = [
-  ...[
-    'prompt',
-    'content',
-    'message',
-    'messages',
-    'request',
-    'response',
-    'input',
-    'output',
-    'text',
-    'thinking',
-  ],
-  ...['image', 'images', 'suffix', 'body', 'data'],
-  ...['string', 'ids', 'from', 'events', 'event', 'buffer', 'acc', 'tool', 'toolcalls', 'arguments', 'args'],
-  ...['query', 'raw', 'req', 'resp', 'system', 'template'],
-];
+const privateNames = wordsOf(`
+  prompt content message messages request response input output text thinking
+  image images suffix body data
+  string ids from events event buffer acc tool toolcalls arguments args
+  query raw req resp system template
+`);
 const hidden = '***';
 
 /**
@@ -31,20 +43,9 @@ const attribute = /(?<![\w.-])([\w.-]+)=("(?:[^"\\]|\\.)*\\?"?|\S*)/g;
 
 const debugRules = rulesFor(privateNames);
 /** The rules for the engine's own lines and JSON. The names are few, because much else in them has a colon. */
-const freeRules = rulesFor([
-  ...[
-    'prompt',
-    'content',
-    'message',
-    'messages',
-    'response',
-    'thinking',
-    'system',
-    'text',
-    'input',
-    'output',
-  ],
-]);
+const freeRules = rulesFor(
+  wordsOf('prompt content message messages response thinking system text input output'),
+);
 /** A token that the engine logs in debug mode. */
 const token = /((?:next|sampled) token:).*$/i;
 /** The rules for every line. */
@@ -61,6 +62,10 @@ export function hidePrivateText(line: string): string {
     if (names.has(nameOf(key))) return `${key}=${hidden}`;
     return value.startsWith('"') ? `${key}=${value.replace(inValue, `$1${hidden}"`)}` : whole;
   });
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
 }
 
 interface PrivacyRules {
