@@ -1,10 +1,10 @@
+import { once } from 'node:events';
 import { answerJson, type Exchange } from './exchange.ts';
+import { ApiFailure } from './failure.ts';
+import { encodeJson, goTime } from './goFormats.ts';
 import { type InferenceRequest, loadModel } from './inferenceRequest.ts';
-import type { Step } from './job.ts';
-import { goTime } from './json.ts';
-import { metricsOnWire } from './meter.ts';
+import { metricsOnWire, type Step } from './lineMaker.ts';
 import type { InstalledModel } from './modelStore.ts';
-import { answerLines, answerMerged } from './stream.ts';
 
 interface Framing {
   readonly request: InferenceRequest;
@@ -38,10 +38,7 @@ export async function answerSteps(
 ): Promise<void> {
   const { request, model } = framing;
   if (request.stream) await answerLines(exchange, linesOf(exchange, steps, framing));
-  else
-    await answerMerged(exchange, mergeSteps(exchange, steps, framing), {
-      merge: (lines) => lines.at(-1) ?? {},
-    });
+  else await answerLast(exchange, mergeSteps(exchange, steps, framing));
   // In a request that does something else, it means that the model is unloaded afterwards.
   if (request.keepAlive === 0) exchange.runner.loaded.unload(model);
 }
@@ -105,4 +102,55 @@ function headOf({ runner }: Exchange, { request, model }: Pick<Framing, 'request
     remote_host: remote?.host,
     created_at: goTime(runner.clock.now()),
   };
+}
+
+/**
+ * Sends one JSON object on each line, and waits for a slow reader. An error before the first line has its own status. A
+ * later error is the last line of a stream with status 200.
+ */
+export async function answerLines(exchange: Exchange, lines: AsyncIterable<object>): Promise<void> {
+  const { response, signal } = exchange;
+  try {
+    for await (const line of lines) await sendLine(exchange, line);
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    if (!response.headersSent) return answerFailure(exchange, error);
+    await sendLine(exchange, error.body);
+  }
+  signal.throwIfAborted();
+  startLines(exchange);
+  response.end();
+}
+
+/** The answer to `stream: false`: the last line, or the error, whenever it came. */
+export async function answerLast(
+  exchange: Exchange,
+  lines: AsyncIterable<object>,
+  contentType?: string,
+): Promise<void> {
+  let last = {};
+  try {
+    for await (const line of lines) last = line;
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    return answerFailure(exchange, error);
+  }
+  exchange.signal.throwIfAborted();
+  answerJson(exchange.response, last, contentType === undefined ? {} : { contentType });
+}
+
+/** Errors from a stream have no charset, as recorded from a real runner. */
+function answerFailure({ response }: Exchange, { status, body }: ApiFailure): void {
+  answerJson(response, body, { status, contentType: 'application/json' });
+}
+
+async function sendLine(exchange: Exchange, line: object): Promise<void> {
+  const { response, signal } = exchange;
+  signal.throwIfAborted();
+  startLines(exchange);
+  if (!response.write(`${encodeJson(line)}\n`)) await once(response, 'drain', { signal });
+}
+
+function startLines({ response }: Exchange): void {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
 }

@@ -1,8 +1,8 @@
+import { isRecord } from '../../protocol/base/json.ts';
 import { answerLoaded, answerSteps } from './answer.ts';
-import { readMessages, readTools } from './chatMessages.ts';
 import { answerJson, type Exchange } from './exchange.ts';
 import { badRequest } from './failure.ts';
-import { readFields, type Struct } from './fields.ts';
+import { inferMessages } from './inference.ts';
 import {
   findModel,
   type InferenceRequest,
@@ -13,10 +13,9 @@ import {
   requireCapabilities,
   thinks,
 } from './inferenceRequest.ts';
-import type { Step } from './job.ts';
-import { inferMessages } from './messageInference.ts';
+import type { Step } from './lineMaker.ts';
 import type { InstalledModel } from './modelStore.ts';
-import { parseBody } from './requestBody.ts';
+import { checkType, listOf, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
 import type { PromptMessage, PromptTool } from './speech.ts';
 
 const chatRequest: Struct = {
@@ -64,4 +63,52 @@ function messageFields({ text, thinking, calls }: Step): object {
 function refuseAsRemote({ response }: Exchange): void {
   const body = { StatusCode: 400, Status: '400 Bad Request', error: 'messages must not be empty' };
   answerJson(response, body, { status: 400, contentType: 'application/x-ndjson' });
+}
+
+/**
+ * @throws {ApiFailure} 400 with Go's texts for content parts, arguments as a string, and an image that is not base64.
+ */
+function readMessages(value: unknown): readonly PromptMessage[] {
+  return listOf(value).map((message) => {
+    if (!isRecord(message))
+      throw badRequest('json: cannot unmarshal into Go struct field ChatRequest.messages');
+    const { role, content, images, tool_calls: calls, tool_name: toolName, thinking } = message;
+    for (const [name, text] of Object.entries({ role, content, thinking }))
+      if (text !== undefined && text !== null) checkType(text, 'string', `ChatRequest.messages.${name}`);
+    for (const call of listOf(calls)) checkArguments(call);
+    for (const image of listOf(images)) checkBase64(textOf(image));
+    return {
+      role: textOf(role).toLowerCase(),
+      content: textOf(content),
+      toolName: textOf(toolName),
+      images: listOf(images).length,
+    };
+  });
+}
+
+function readTools(value: unknown): readonly PromptTool[] {
+  return listOf(value).flatMap((tool) => {
+    const definition = isRecord(tool) ? tool['function'] : undefined;
+    if (!isRecord(definition)) return [];
+    const { name, description, parameters } = definition;
+    return [
+      {
+        name: textOf(name),
+        description: textOf(description),
+        parameters: isRecord(parameters) ? parameters : {},
+      },
+    ];
+  });
+}
+
+function checkArguments(call: unknown): void {
+  const called = isRecord(call) ? call['function'] : undefined;
+  const given = isRecord(called) ? called['arguments'] : undefined;
+  if (typeof given === 'string')
+    throw badRequest("Value looks like object, but can't find closing '}' symbol");
+}
+
+function checkBase64(text: string): void {
+  const at = text.search(/[^A-Za-z0-9+/=\r\n]/);
+  if (at !== -1) throw badRequest(`illegal base64 data at input byte ${at}`);
 }

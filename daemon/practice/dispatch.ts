@@ -1,18 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { answerEmpty, answerJson, type Exchange, type Runner, type Script } from './exchange.ts';
 import { ApiFailure } from './failure.ts';
-import { isAllowed } from './guard.ts';
 import { readText, tryBody } from './requestBody.ts';
 import type { RecordedRequest, RequestLog } from './requestLog.ts';
 import { findRoute, isBlobUpload } from './routes.ts';
 
-export interface Dispatch {
+interface Dispatch {
   readonly answer: (incoming: IncomingMessage, response: ServerResponse) => void;
   /** Resolves when no request is being answered. */
   settled(): Promise<void>;
 }
 
-export interface DispatchOptions {
+interface DispatchOptions {
   readonly runner: Runner;
   readonly log: RequestLog;
   readonly script: Script;
@@ -64,4 +65,34 @@ function answerError(response: ServerResponse, error: unknown, signal: AbortSign
   if (error instanceof ApiFailure) answerJson(response, error.body, { status: error.status });
   else if (response.headersSent) response.destroy();
   else answerJson(response, { error: `practice runner: ${String(error)}` }, { status: 500 });
+}
+
+/**
+ * Whether a request is allowed. Refused are a host name that a web page made point at this machine, and a web page of
+ * another origin. Programs send no origin.
+ */
+function isAllowed({ host = '', origin }: IncomingHttpHeaders): boolean {
+  return isOwnHost(hostOf(host)) && (origin === undefined || isOwnOrigin(origin));
+}
+
+const editorSchemes = /^(?:vscode-webview|vscode-file|app|file|tauri):\/\//;
+const privateAddress =
+  /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.0\.0\.0$|::1?$|f[cd]|fe80:)/i;
+
+function isOwnOrigin(origin: string): boolean {
+  if (editorSchemes.test(origin)) return true;
+  const host = hostOf(origin.replace(/^https?:\/\//, ''));
+  return host === 'localhost' || privateAddress.test(host);
+}
+
+function isOwnHost(host: string): boolean {
+  if (isIP(host) !== 0) return privateAddress.test(host);
+  return (
+    ['', 'localhost', hostname().toLowerCase()].includes(host) || /\.(?:localhost|local|internal)$/.test(host)
+  );
+}
+
+/** The host without its port and without the brackets of IPv6. */
+function hostOf(text: string): string {
+  return (/^\[([^\]]*)\]|^[^:/]*/.exec(text)?.[1] ?? text.replace(/:\d+$/, '')).toLowerCase();
 }

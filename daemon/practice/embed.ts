@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { answerJson, type Exchange } from './exchange.ts';
 import { ApiFailure, badRequest, quoted } from './failure.ts';
-import { type Fields, readFields, type Struct, textOf } from './fields.ts';
 import { loadModel, readInference } from './inferenceRequest.ts';
 import type { InstalledModel } from './modelStore.ts';
-import { parseBody } from './requestBody.ts';
-import { countTokens } from './tokens.ts';
+import { type Fields, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
+import { countTokens } from './speech.ts';
 
 const embedRequest: Struct = {
   name: 'EmbedRequest',

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from './clock.ts';
-import { encodeJson } from './json.ts';
-import type { LoadedModels } from './loadedModels.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { encodeJson } from './goFormats.ts';
 import type { PracticeModel } from './model.ts';
-import type { ModelStore } from './modelStore.ts';
+import type { LoadedModels, ModelStore } from './modelStore.ts';
 import type { RecordedRequest } from './requestLog.ts';
 import type { Speaker } from './speech.ts';
 
@@ -79,3 +78,14 @@ export type Script = (
   | { readonly kind: 'speech'; readonly speak: Speaker }
   | { readonly kind: 'answer'; readonly write: (exchange: RawExchange) => Promise<void> }
   | undefined;
+
+/** The time in milliseconds, and a wait that rejects when it is aborted. */
+export interface Clock {
+  now(): number;
+  delay(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  delay: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
+};

@@ -1,7 +1,7 @@
 import { answerLoaded, answerSteps } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { badRequest, modelNotFound } from './failure.ts';
-import { type Fields, readFields, type Struct, textOf } from './fields.ts';
+import { inferMessages } from './inference.ts';
 import {
   findModel,
   type InferenceRequest,
@@ -12,11 +12,9 @@ import {
   requireCapabilities,
   thinks,
 } from './inferenceRequest.ts';
-import type { Step } from './job.ts';
-import { inferMessages } from './messageInference.ts';
+import type { Step } from './lineMaker.ts';
 import type { InstalledModel } from './modelStore.ts';
-import { holeOfRaw } from './rawHole.ts';
-import { parseBody } from './requestBody.ts';
+import { type Fields, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
 import type { PromptMessage } from './speech.ts';
 
 const generateRequest: Struct = {
@@ -96,4 +94,20 @@ function message(role: string, content: string): PromptMessage {
 /** The tokens so far, for clients that continue a text in the old way: one number for each character. */
 function contextOf({ prompt, suffix }: Passage, said: string): readonly number[] {
   return [...`${prompt}${suffix}${said}`].map((character) => character.codePointAt(0) ?? 0);
+}
+
+const prefixFirst =
+  /^(?:<\|?fim_prefix\|?>|<PRE> |<｜fim▁begin｜>)([\s\S]*?)(?:<\|?fim_suffix\|?>| <SUF>|<｜fim▁hole｜>)([\s\S]*?)(?:<\|?fim_middle\|?>| <MID>|<｜fim▁end｜>)$/;
+const suffixFirst =
+  /^(?:\[SUFFIX\]|<\|code_suffix\|>)([\s\S]*?)(?:\[PREFIX\]|<\|code_prefix\|>)([\s\S]*?)(?:<\|code_middle\|>)?$/;
+
+/**
+ * The texts around the hole of a raw prompt that is written with the tokens of a family. In any other prompt all text
+ * is before the hole.
+ */
+function holeOfRaw(prompt: string): { readonly prefix: string; readonly suffix: string } {
+  const [, before, after] = prefixFirst.exec(prompt) ?? [];
+  if (before !== undefined && after !== undefined) return { prefix: before, suffix: after };
+  const [, suffix, prefix] = suffixFirst.exec(prompt) ?? [];
+  return { prefix: prefix ?? prompt, suffix: suffix ?? '' };
 }

@@ -1,12 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { type Clock, systemClock } from './clock.ts';
 import { createDispatch } from './dispatch.ts';
-import { createDocuments } from './documents.ts';
-import type { Runner, Script } from './exchange.ts';
-import { createLoadedModels } from './loadedModels.ts';
-import type { PracticeModel } from './model.ts';
-import { createModelStore } from './modelStore.ts';
-import { practiceCatalog, practiceModels } from './practiceModels.ts';
+import { createDocuments } from './docsQuote.ts';
+import { type Clock, type Runner, type Script, systemClock } from './exchange.ts';
+import { type PracticeModel, practiceCatalog, practiceModels } from './model.ts';
+import { createLoadedModels, createModelStore } from './modelStore.ts';
 import { createPracticeSpeaker } from './practiceSpeaker.ts';
 import { createRequestLog, type RecordedRequest } from './requestLog.ts';
 

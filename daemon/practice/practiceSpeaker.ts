@@ -1,11 +1,23 @@
-import { guessCompletion } from './completionGuess.ts';
-import { blockQuote, findSections, type Match, quoteSection, type Section, wordsOf } from './docsQuote.ts';
-import type { Documents } from './documents.ts';
-import { isRecord } from './fields.ts';
-import { sampleOf } from './schemaSample.ts';
-import type { Piece, Prompt, PromptMessage, Speaker } from './speech.ts';
-import { splitTokens } from './tokens.ts';
-import { chooseCall } from './toolChoice.ts';
+import { isRecord } from '../../protocol/base/json.ts';
+import {
+  blockQuote,
+  type Documents,
+  findSections,
+  type Match,
+  quoteSection,
+  type Section,
+  wordsOf,
+} from './docsQuote.ts';
+import { sampleObject, sampleOf } from './schemaSample.ts';
+import {
+  type Call,
+  type Piece,
+  type Prompt,
+  type PromptMessage,
+  type PromptTool,
+  type Speaker,
+  splitTokens,
+} from './speech.ts';
 
 const label = '*Practice runner, not a language model.*';
 
@@ -92,4 +104,68 @@ function formatted({ format }: Prompt, question: string): string {
 
 function titleOf({ file, heading }: Section): string {
   return heading === file ? `\`${file}\`` : `\`${file}\`, “${heading.replace(/`/g, '')}”`;
+}
+
+/**
+ * The call that a question asks for, if any. The question either names a tool, or has a word that asks for a tool while
+ * a tool matches the rest. Editors offer dozens of tools with every question, and most questions call none.
+ */
+function chooseCall(question: string, tools: readonly PromptTool[]): Call | undefined {
+  const named = tools.find(({ name }) => isNamed(question, name));
+  const tool = named ?? (asksForTool.test(question) ? closestTool(question, tools) : undefined);
+  return tool && { name: tool.name, arguments: sampleObject(tool.parameters, question) };
+}
+
+const asksForTool = /\b(?:use|call|run|try|tools?|weather|look up|search|fetch|read|open|list)\b/i;
+
+function isNamed(question: string, name: string): boolean {
+  if (name === '') return false;
+  const text = question.toLowerCase();
+  if (new RegExp(`(?<![\\w-])${escapePattern(name.toLowerCase())}(?![\\w-])`).test(text)) return true;
+  const words = name.split(/[_\-.\s]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
+  return words.length > 1 && words.every((word) => new RegExp(`\\b${escapePattern(word)}\\b`).test(text));
+}
+
+function closestTool(question: string, tools: readonly PromptTool[]): PromptTool | undefined {
+  const asked = wordsOf(question);
+  const ranked = tools
+    .map((tool) => {
+      const words = wordsOf(`${tool.name.replace(/[_-]/g, ' ')} ${tool.description}`);
+      return { tool, hits: [...asked].filter((word) => words.has(word)).length };
+    })
+    .sort((a, b) => b.hits - a.hits);
+  const [best] = ranked;
+  const anyTool = /\b(?:a|any|some|the|your)\s+tools?\b/i.test(question);
+  return best && (best.hits > 0 || anyTool) ? best.tool : undefined;
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/**
+ * Guesses the text at the cursor from the text around it: the rest of an earlier line with the same start, else the
+ * rest of a word that occurs elsewhere, else nothing. It never answers with a comment instead of code, because the
+ * comment would end up in a file.
+ */
+function guessCompletion({ prefix, suffix }: { readonly prefix: string; readonly suffix: string }): string {
+  const line = /[^\n]*$/.exec(prefix)?.[0] ?? '';
+  const before = prefix.slice(0, prefix.length - line.length);
+  return restOfLine(line.trimStart(), before) || restOfWord(line, `${before}\n${suffix}`);
+}
+
+function restOfLine(start: string, before: string): string {
+  if (start.trim().length < 3) return '';
+  const earlier = before.split('\n').map((line) => line.trim());
+  const same = earlier.findLast((line) => line.startsWith(start) && line.length > start.length);
+  return same?.slice(start.length) ?? '';
+}
+
+function restOfWord(line: string, around: string): string {
+  const start = /[\p{L}_$][\p{L}\p{N}_$]+$/u.exec(line)?.[0];
+  if (start === undefined) return '';
+  const words = around.match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? [];
+  return (
+    words.findLast((word) => word.startsWith(start) && word.length > start.length)?.slice(start.length) ?? ''
+  );
 }

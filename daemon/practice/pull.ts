@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { answerLast, answerLines } from './answer.ts';
 import type { Exchange, Runner } from './exchange.ts';
 import { ApiFailure, badRequest } from './failure.ts';
-import { type Fields, readFields, type Struct, textOf } from './fields.ts';
 import { type Layer, layersOf, type PracticeModel } from './model.ts';
-import { type ModelName, nameKey, stubName, tryModelName } from './modelName.ts';
-import { parseBody } from './requestBody.ts';
-import { answerLines, answerMerged } from './stream.ts';
+import { fullName, type ModelName, nameKey, stubName, tryModelName } from './modelName.ts';
+import { type Fields, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
 
 const pullRequest: Struct = {
   name: 'PullRequest',
@@ -31,8 +30,7 @@ export function answerProgress(
   lines: AsyncIterable<object>,
 ): Promise<void> {
   if (fields['stream'] !== false) return answerLines(exchange, lines);
-  const merge = (all: readonly object[]) => all.at(-1) ?? {};
-  return answerMerged(exchange, lines, { merge, contentType: 'application/json' });
+  return answerLast(exchange, lines, 'application/json');
 }
 
 /** The lines of a pull, layer after layer. It continues where an earlier pull was interrupted. */
@@ -47,7 +45,7 @@ export async function* pullLines(
   for (const layer of layers) yield* layerLines(exchange, layer);
   yield { status: 'verifying sha256 digest' };
   yield { status: 'writing manifest' };
-  exchange.runner.store.install({ ...model, name: nameOf(name), modifiedAt: exchange.runner.clock.now() });
+  exchange.runner.store.install({ ...model, name: fullName(name), modifiedAt: exchange.runner.clock.now() });
   yield { status: 'success' };
 }
 
@@ -83,8 +81,4 @@ function plainHttp({ host, namespace, model, tag }: ModelName): ApiFailure {
   const address = `https://${host}/v2/${namespace}/${model}/manifests/${tag}`;
   const text = `Get "${address}": http: server gave HTTP response to HTTPS client`;
   return new ApiFailure(500, `pull model manifest: ${text}`);
-}
-
-function nameOf({ host, namespace, model, tag }: ModelName): string {
-  return `${host}/${namespace}/${model}:${tag}`;
 }

@@ -1,12 +1,10 @@
-import { me, recommendations, signOut } from './account.ts';
-import { blobExists, uploadBlob } from './blobs.ts';
 import { chat } from './chat.ts';
-import { create } from './create.ts';
+import { blobExists, create, uploadBlob } from './create.ts';
 import { embed, embedOld } from './embed.ts';
 import { answerJson, answerText, type Exchange, type Route } from './exchange.ts';
 import { generate } from './generate.ts';
-import { libraryPage } from './libraryPage.ts';
 import { copyModel, deleteModel, listModels, listRunning, stopModel } from './models.ts';
+import { libraryPage, me, recommendations, signOut } from './ollamaCom.ts';
 import { pull } from './pull.ts';
 import { show } from './show.ts';
 

@@ -1,4 +1,5 @@
-import { isRecord, listOf, textOf } from './fields.ts';
+import { isRecord } from '../../protocol/base/json.ts';
+import { listOf, textOf } from './requestBody.ts';
 
 /** A plausible value for a JSON Schema. It uses the words of the question wherever they fit. */
 export function sampleOf(schema: unknown, question: string, name = ''): unknown {

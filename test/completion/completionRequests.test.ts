@@ -14,8 +14,7 @@ import {
   type SelectedCompletionInfo,
 } from '../../protocol/messages/completion.ts';
 import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
-import type { Status } from '../../protocol/messages/status.ts';
-import { statusDidChange } from '../../protocol/messages/status.ts';
+import { type Status, statusDidChange } from '../../protocol/messages/status.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';

@@ -201,7 +201,7 @@ t.test('the library is read from its page', async (t) => {
   t.equal(server.count, 1);
 });
 
-t.test('cloud models are pulled by the name with the suffix', async (t) => {
+t.test('cloud models are pulled by their name with the suffix', async (t) => {
   const { entries } = await open(t).cloud(
     { installed: ['gpt-oss:20b', 'PLAIN:1b-cloud', 'glm-4.6:cloud'] },
     signal,
@@ -281,7 +281,7 @@ t.test('the content type says how an answer is read', async (t) => {
   }
 });
 
-t.test('what is listed is bounded and clean', async (t) => {
+t.test('listed models are bounded and cleaned', async (t) => {
   const links = Array.from({ length: 6_000 }, (_, at) => `<a href="/library/m${at}">`).join('');
   const marks = Array.from({ length: 30 }, (_, at) => `<i x-test-size>${at}b</i>`).join('');
   const first = `<a href="/library/m0"><p>${'é😀'.repeat(400)}</p>${marks}<i x-test-capability>${'x'.repeat(33)}</i></a>`;
@@ -295,7 +295,7 @@ t.test('what is listed is bounded and clean', async (t) => {
   t.equal((await open(t).cloud(none, signal)).entries.length, 5_000);
 });
 
-t.test('failures have the sentence of a catalog', async (t) => {
+t.test('failures are described as those of a catalog', async (t) => {
   const cases: readonly { name: string; respond: Respond; want: string; says: RegExp }[] = [
     { name: '404', respond: answer('text/plain', 'no', 404), want: 'not-supported', says: /404.*catalogUrl/ },
     { name: '404 page', respond: answer(html, '<p>no', 404), want: 'bad-response', says: /catalogUrl/ },
@@ -371,7 +371,7 @@ t.test('a page of 50 MB is not read to its end', async (t) => {
   }
 });
 
-t.test('an answer that never ends is a timeout, or the last known', async (t) => {
+t.test('an answer that never ends is a timeout, or gives the last known listing', async (t) => {
   const catalog = open(t, { deadline: 150 });
   const forever: Respond = (response) => {
     response.setHeader('content-type', html);
@@ -446,7 +446,7 @@ t.test('a listing is kept on disk for the next start', async (t) => {
   await t.rejects(other.library(none, signal), failsWith({ kind: 'bad-response' }), 'another address');
 });
 
-t.test('a cache that is not ours is left out, and replaced', async (t) => {
+t.test('a cache file that Runner did not write is ignored, and replaced', async (t) => {
   const cacheDir = t.testdir();
   const hash = createHash('sha256').update(url).digest('hex').slice(0, 16);
   const file = join(cacheDir, `catalog-cloud-${hash}.json`);
@@ -479,7 +479,7 @@ t.test('a cache that is not ours is left out, and replaced', async (t) => {
   t.equal(entries[0]?.description, 'xy'.repeat(250));
 });
 
-t.test('a folder that cannot be written is no failure', async (t) => {
+t.test('a folder that cannot be written is not an error', async (t) => {
   const folder = t.testdir({ file: 'in the way' });
   const cacheDir = join(folder, 'file');
   const catalog = open(t, { cacheDir });
@@ -492,7 +492,7 @@ t.test('a folder that cannot be written is no failure', async (t) => {
   t.strictSame(readdirSync(taken), [`catalog-cloud-${hash}.json`], 'no part is left behind');
 });
 
-t.test('callers share a request, and abort only for themselves', async (t) => {
+t.test('callers share a request, and each aborts only its own wait', async (t) => {
   const catalog = open(t);
   const responses: ServerResponse[] = [];
   server.library = (response) => responses.push(response);
@@ -521,7 +521,7 @@ t.test('callers share a request, and abort only for themselves', async (t) => {
   t.notOk((await catalog.library({ ...none, refresh: true }, signal)).stale, 'the next one begins anew');
 });
 
-t.test('closing aborts what is under way', async (t) => {
+t.test('closing aborts running requests', async (t) => {
   const catalog = open(t);
   server.library = () => undefined;
   const call = catalog.library(none, signal);
@@ -533,7 +533,7 @@ t.test('closing aborts what is under way', async (t) => {
   await t.rejects(catalog.cloud(none, signal), { name: 'AbortError' });
 });
 
-t.test('another address is another listing', async (t) => {
+t.test('each address has its own listing', async (t) => {
   const catalog = open(t);
   const responses: ServerResponse[] = [];
   server.cloud = (response) => responses.push(response);
@@ -554,7 +554,7 @@ t.test('another address is another listing', async (t) => {
   t.equal(server.count, 2);
 });
 
-t.test('a library under a prefix', async (t) => {
+t.test('a library may have a path prefix', async (t) => {
   server.library = page('<a href="/prefix/library/a"></a><a href="/library/b"></a><a href="library/c"></a>');
   const { entries } = await open(t, { catalogUrl: `${url}/prefix/` }).library(none, signal);
   t.strictSame(
@@ -563,7 +563,7 @@ t.test('a library under a prefix', async (t) => {
   );
 });
 
-t.test('authorization is asked for by address', async (t) => {
+t.test('headers are looked up by address', async (t) => {
   const asked: string[] = [];
   const headersFor = async (base: string) => {
     asked.push(base);
@@ -576,7 +576,7 @@ t.test('authorization is asked for by address', async (t) => {
   t.notMatch(JSON.stringify(entries), 'pass');
 });
 
-t.test('a page is read the same in any pieces, and never throws', async (t) => {
+t.test('a page gives the same models in any pieces, and never throws', async (t) => {
   const read = (pieces: readonly string[]) => readPieces(pieces, 'http://h/library', signal);
   const whole = await read([realPage]);
   t.strictSame(
@@ -635,7 +635,7 @@ t.test('a page is read the same in any pieces, and never throws', async (t) => {
   );
 });
 
-t.test('a hostile page is given up, and what was read of it stays', async (t) => {
+t.test('reading stops on a hostile page, and keeps what was read', async (t) => {
   const read = (text: string) => readPieces([text], 'http://h/library', signal);
   const deep = `<a href="/library/a"><p>text</p></a>${'<div>'.repeat(1_500)}<a href="/library/b">`;
   t.strictSame(await read(deep), [{ name: 'a', description: 'text' }]);
@@ -644,7 +644,7 @@ t.test('a hostile page is given up, and what was read of it stays', async (t) =>
   await t.rejects(readPieces(['x'], 'http://h/library', aborted.signal), { name: 'AbortError' });
 });
 
-t.test('over the wire: what is installed is told, and a runner that is down hides nothing', async (t) => {
+t.test('over the wire: installed models are marked, and a runner that is down hides nothing', async (t) => {
   const models = [{ name: 'qwen3:4b' }, { name: 'my-secret-model:7b' }, { name: 'gpt-oss:120b-cloud' }];
   const { runner, daemon } = await startDaemonWithRunner(t, { catalogUrl: url }, { standIn: { models } });
   const { entries, fetchedAt } = await daemon.request(libraryRequest, {});
@@ -675,7 +675,7 @@ t.test('over the wire: what is installed is told, and a runner that is down hide
   );
 });
 
-t.test('no request says anything of the user', async (t) => {
+t.test('no request says anything about the user', async (t) => {
   const catalog = open(t, { cacheDir: t.testdir() });
   const query = { query: 'my-secret-query', installed: ['my-secret-model:7b', 'hf.co/my/secret'] };
   for (const refresh of [false, true]) {

@@ -25,7 +25,7 @@ import { failsWith } from '../support/failsWith.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
 
-t.test('only a runner of this machine has its log here', async (t) => {
+t.test('a log is read only of a runner on this machine', async (t) => {
   const host = {
     addresses: ['127.0.0.1', '192.168.1.20', 'fe80::1%eth0', '2001:DB8::5'],
     hostname: 'Box.lan',
@@ -52,7 +52,7 @@ t.test('only a runner of this machine has its log here', async (t) => {
   t.equal(isThisHost('http://x', { addresses: [], hostname: '' }), false, 'a machine without a name');
 });
 
-t.test('each platform has its places, a container last', async (t) => {
+t.test('the sources of each platform, with a container last', async (t) => {
   const paths = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv, homedir = '/home/other') =>
     logSources({ platform, env, homedir }).map((source) =>
       source.kind === 'file' ? source.path : source.kind,
@@ -85,7 +85,7 @@ t.test('each platform has its places, a container last', async (t) => {
   t.notMatch(adviceFor('win32'), /brew|systemd/);
 });
 
-t.test('the container of the runner is the one that publishes its port', async (t) => {
+t.test('the runner’s container is the one that publishes its port', async (t) => {
   const row = (name: string, image: string, ports: string) => `${name}\t${image}\t${ports}`;
   const web = row('web', 'nginx', '0.0.0.0:11434->80/tcp');
   const cases = [
@@ -107,7 +107,7 @@ t.test('the container of the runner is the one that publishes its port', async (
   for (const { name, list, want } of cases) t.equal(containerOf(list.join('\r\n'), 11434), want, name);
 });
 
-t.test('a line says how grave it is', async (t) => {
+t.test('the level of a line', async (t) => {
   const slog = (level: string) =>
     `time=2026-11-20T22:31:07.412+01:00 level=${level} source=a.go:1 msg="level=ERROR"`;
   const gin = (status: number) =>
@@ -181,7 +181,7 @@ t.test('prompts and answers become ***', async (t) => {
   for (const [line, want] of cases) t.equal(hidePrivateText(line), want, line);
 });
 
-t.test('whatever a prompt is, nothing of it is left', async () => {
+t.test('nothing is left of any prompt', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('DEBUG', 'TRACE', 'INFO'), (prompt, level) => {
       const line = `level=${level} msg=x prompt=${JSON.stringify(prompt)} n=1`;
@@ -190,7 +190,7 @@ t.test('whatever a prompt is, nothing of it is left', async () => {
   );
 });
 
-t.test('control characters and escape sequences are taken out', async (t) => {
+t.test('control characters and escape sequences are removed', async (t) => {
   const cases = [
     ['\x1b[97;42m 200 \x1b[0m|', ' 200 |'],
     ['\x1b]0;a title\x07text\x1b]8;;http://x\x1b\\link', 'textlink'],
@@ -241,7 +241,7 @@ t.test('any split of the input gives the same lines', async (t) => {
   );
 });
 
-t.test('many small pieces of one line are held as no more than its beginning', async (t) => {
+t.test('only the beginning of a long line is held, however small its pieces are', async (t) => {
   const count = 300_000;
   const lines = splitLines(Array.from({ length: count }, () => Buffer.from('x')));
   t.strictSame(
@@ -324,7 +324,7 @@ t.test('what a flood left out is logged once there is room, even if no line come
   lines.end();
 });
 
-t.test('whoever takes the lines may fail', async (t) => {
+t.test('a failing receiver does not end the log', async (t) => {
   const failing = createLogLines({
     onLine: () => {
       throw new Error('gone');
@@ -454,7 +454,7 @@ t.test('the journal is followed where there is no file', async (t) => {
   t.strictSame(await logs.start(server), { source: 'none' }, 'after which nothing begins');
 });
 
-t.test('a child that does not heed SIGTERM is killed', async (t) => {
+t.test('a child that ignores SIGTERM is killed', async (t) => {
   const { logs, program, pidOf } = await openRoom(t);
   await program('journalctl', `trap '' TERM; echo line; ${sleep}`);
   await logs.start(server);
@@ -463,7 +463,7 @@ t.test('a child that does not heed SIGTERM is killed', async (t) => {
   t.notOk(isAlive(pid));
 });
 
-t.test('what a child has left running does not keep its output open', async (t) => {
+t.test('a process that a child left running does not keep the output open', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'runner-logs-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   let said = '';
@@ -486,7 +486,7 @@ t.test('what a child has left running does not keep its output open', async (t) 
   t.equal(await child.ended, 'ended with SIGTERM');
 });
 
-t.test('a journal without entries, or without a word, gives way to a container', async (t) => {
+t.test('if the journal has no entries or says nothing, the container is followed', async (t) => {
   const { logs, log, program, pidOf } = await openRoom(t, { firstLineWithin: 5000 });
   await program('journalctl', `echo 'Hint: not in the group' >&2; echo '-- No entries --'; ${sleep}`);
   await program(
@@ -503,7 +503,7 @@ t.test('a journal without entries, or without a word, gives way to a container',
   t.notOk(isAlive(pid));
 });
 
-t.test('where nothing is found it is said what was looked for', async (t) => {
+t.test('if no log is found, the error names every source that was tried', async (t) => {
   const { logs, program, path, log } = await openRoom(t, { firstLineWithin: 50 });
   await t.rejects(
     logs.start(server),
@@ -532,7 +532,7 @@ t.test('where nothing is found it is said what was looked for', async (t) => {
   t.strictSame(log.messages, []);
 });
 
-t.test('containers that cannot be read are no source', async (t) => {
+t.test('a container that cannot be read is skipped', async (t) => {
   const { logs, program } = await openRoom(t, { firstLineWithin: 5000 });
   const list = (row: string) => `if [ "$1" = ps ]; then printf '${row}'; exit; fi`;
   await program('journalctl', 'exit 1');
@@ -633,7 +633,7 @@ t.test('over the wire: a start that is cancelled, and a shutdown, leave no child
   t.notOk(isAlive(second), 'gone before the shutdown is answered');
 });
 
-t.test('the setting starts it after the editor is ready, and stops it', async (t) => {
+t.test('the setting starts the log once the editor is ready, and stops it', async (t) => {
   const { log, env } = await openHome(t);
   await writeFile(log, 'hello\n');
   const { daemon } = await startDaemonWithRunner(t, { streamLogs: true }, { pair: { env } });

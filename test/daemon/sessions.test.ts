@@ -136,7 +136,7 @@ t.test(
   },
 );
 
-t.test('files are the user’s alone, lines of JSON, and hold no token', async (t) => {
+t.test('files are readable by the user alone, hold lines of JSON, and no token', async (t) => {
   const here = await place(t);
   mkdirSync(here.folder, { recursive: true });
   chmodSync(here.folder, 0o755);
@@ -170,7 +170,7 @@ t.test('files are the user’s alone, lines of JSON, and hold no token', async (
   await chat;
 });
 
-t.test('answers that are not whole are kept, and marked', async (t) => {
+t.test('partial answers are kept, and marked', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create();
@@ -339,7 +339,7 @@ t.test('a title that is set during a turn stays, and so does what another turn a
   ]);
 });
 
-t.test('a conversation that is deleted during its turn costs no answer', async (t) => {
+t.test('deleting a conversation during its turn does not lose the answer', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create();
@@ -358,7 +358,7 @@ t.test('a conversation that is deleted during its turn costs no answer', async (
   t.same(files(here.folder), []);
 });
 
-t.test('a conversation without a turn is listed nowhere', async (t) => {
+t.test('a conversation without a turn is not listed', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create({ title: 'Nothing yet' });
@@ -370,7 +370,7 @@ t.test('a conversation without a turn is listed nowhere', async (t) => {
   t.match((await one.list()).sessions, [{ title: 'Nothing yet', turns: 1 }]);
 });
 
-t.test('an answer so far is made of its deltas, ready to be sent as history', async (t) => {
+t.test('the answer so far is built from its deltas, and can be sent as history', async (t) => {
   const answer = new AnswerSoFar();
   const call = { id: 'c1', name: 'look', arguments: { at: 'x' } };
   const result = { id: 'c1', name: 'look', server: 's', content: 'a cat', isError: false };
@@ -487,7 +487,7 @@ t.test(
   },
 );
 
-t.test('a file that was cut is read up to there, and goes on from there', async (t) => {
+t.test('a truncated file is read as far as it is whole, and continued from there', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create();
@@ -531,7 +531,7 @@ t.test('a file that was cut is read up to there, and goes on from there', async 
   t.match((await two.list()).sessions, [{ id }], 'a disk that lost its power leaves zeros');
 });
 
-t.test('a list has pages, and finds words in titles and in what was said', async (t) => {
+t.test('a list has pages, and finds words in titles and messages', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   for (const [index, words] of ['Alpha rivers', 'Beta', 'Gamma', 'Delta', 'user'].entries()) {
@@ -578,7 +578,7 @@ t.test('a list has pages, and finds words in titles and in what was said', async
     await t.rejects(one.list(params), failsWith({ code: -32602, data: { path } }), path);
 });
 
-t.test('ids are checked before they are a part of a path', async (t) => {
+t.test('ids are checked before they become part of a path', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create();
@@ -604,7 +604,7 @@ t.test('ids are checked before they are a part of a path', async (t) => {
   await t.rejects(one.create({ cwd: 'here' }), failsWith({ code: -32602, data: { path: 'cwd' } }));
 });
 
-t.test('what is hostile in the folder is passed over, and left there', async (t) => {
+t.test('hostile files in the folder are skipped, and not deleted', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create({ title: 'Mine' });
@@ -637,7 +637,7 @@ t.test('what is hostile in the folder is passed over, and left there', async (t)
   t.same(readdirSync(here.folder), before);
 });
 
-t.test('the oldest go: by their age, and where there is no room', async (t) => {
+t.test('the oldest conversations are deleted by age and for lack of room', async (t) => {
   const here = await place(t);
   const one = await start(t, here, { sessionDays: 10 });
   const aged = async (title: string, days: number, bytes = 0) => {
@@ -659,7 +659,7 @@ t.test('the oldest go: by their age, and where there is no room', async (t) => {
   t.equal(files(here.folder).length, 5, 'and what is open stays');
 });
 
-t.test('large images leave a note, and small ones stay', async (t) => {
+t.test('large images are replaced by a note, and small ones are kept', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create();
@@ -672,7 +672,7 @@ t.test('large images leave a note, and small ones stay', async (t) => {
   t.equal((await one.read(id)).session.title, 'See');
 });
 
-t.test('of a message that is too long for a line, what has room is kept', async (t) => {
+t.test('a message that is too long for a line is kept as far as there is room', async (t) => {
   const long = 'x'.repeat(17 * 1024 * 1024);
   const call = (id: string, length: number) => ({
     id,
@@ -696,7 +696,7 @@ t.test('of a message that is too long for a line, what has room is kept', async 
   });
 });
 
-t.test('a result that is kept already is not kept again', async (t) => {
+t.test('a tool result is kept only once', async (t) => {
   const call = { id: 'c1', name: 'look', arguments: {} };
   const result = (id: string): Message => ({
     role: 'tool',
@@ -731,7 +731,7 @@ t.test('a result that is kept already is not kept again', async (t) => {
   );
 });
 
-t.test('nothing is written or listed where conversations are not kept', async (t) => {
+t.test('nothing is written or listed if conversations are not kept', async (t) => {
   const here = await place(t);
   const keeping = await start(t, here);
   const { id: kept } = await keeping.create({ title: 'Kept' });
@@ -749,7 +749,7 @@ t.test('nothing is written or listed where conversations are not kept', async (t
   t.same(titles(await one.list()), ['Not kept', 'Kept']);
 });
 
-t.test('a folder that takes nothing costs no answer', async (t) => {
+t.test('a folder that cannot be written does not lose the answer', async (t) => {
   const here = await place(t);
   writeFileSync(join(here.state, 'runner'), 'a file stands in the way');
   const one = await start(t, here);
@@ -766,7 +766,7 @@ t.test('a folder that takes nothing costs no answer', async (t) => {
   t.ok(id);
 });
 
-t.test('titles: the first line with words, at most 60 characters, none cut in half', async (t) => {
+t.test('a title is the first line with words, at most 60 characters, without half characters', async (t) => {
   for (const { name, input, want } of [
     { name: 'short', input: 'Hi', want: 'Hi' },
     { name: 'lines', input: '\n\n a\tb \nc', want: 'a b' },
@@ -784,7 +784,7 @@ t.test('titles: the first line with words, at most 60 characters, none cut in ha
   );
 });
 
-t.test('no line stops the reader', async (t) => {
+t.test('no line makes the reader fail', async (t) => {
   fc.assert(fc.property(fc.string(), (line) => void tryRecord(line)));
   fc.assert(fc.property(fc.json(), (line) => void tryRecord(line)));
   for (const line of ['{"type":"message","role":"user"}', '{"type":"later"}', '[]', '{', '', 'null', '7'])

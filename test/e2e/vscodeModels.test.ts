@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
+import t from 'tap';
 import type * as vscode from 'vscode';
-import { systemClock } from '../../daemon/practice/clock.ts';
+import { systemClock } from '../../daemon/practice/exchange.ts';
 import {
   answerBox,
   childrenOf,

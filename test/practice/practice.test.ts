@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { findSections, quoteSection, splitSections } from '../../daemon/practice/docsQuote.ts';
-import { parseKeepAlive } from '../../daemon/practice/duration.ts';
-import { encodeJson, goTime } from '../../daemon/practice/json.ts';
-import { modelfileOf } from '../../daemon/practice/modelfileText.ts';
+import { encodeJson, goTime, parseKeepAlive } from '../../daemon/practice/goFormats.ts';
 import {
   displayName,
   fullName,
@@ -18,8 +16,8 @@ import {
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
 import { createRequestLog } from '../../daemon/practice/requestLog.ts';
 import { sampleObject } from '../../daemon/practice/schemaSample.ts';
-import type { Piece } from '../../daemon/practice/speech.ts';
-import { countTokens } from '../../daemon/practice/tokens.ts';
+import { modelfileOf } from '../../daemon/practice/show.ts';
+import { countTokens, type Piece } from '../../daemon/practice/speech.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 
@@ -40,7 +38,7 @@ const weather = {
 t.test('a practice model', async (t) => {
   const { chat } = await start(t, { docs: 'docs' });
 
-  await t.test('says what it is at every turn, and quotes a document word for word', async (t) => {
+  await t.test('says in every turn what it is, and quotes a document word for word', async (t) => {
     const question = 'What happens when no runner answers?';
     const { message } = await chat({ messages: [{ role: 'user', content: question }] });
     t.ok(message.content.startsWith(label));
@@ -57,7 +55,7 @@ t.test('a practice model', async (t) => {
     t.not(second.message.content, message.content);
   });
 
-  await t.test('says what can be asked where it has nothing to quote', async (t) => {
+  await t.test('lists what can be asked if it has nothing to quote', async (t) => {
     for (const content of ['hello', 'zymurgy']) {
       const { message } = await chat({ messages: [{ role: 'user', content }], think: false });
       t.ok(message.content.startsWith(label));
@@ -66,7 +64,7 @@ t.test('a practice model', async (t) => {
     }
   });
 
-  await t.test('calls a tool that is asked for, and only then', async (t) => {
+  await t.test('calls a tool only if the question asks for one', async (t) => {
     const tools = [weather];
     const { message } = await chat({
       messages: [{ role: 'user', content: 'What is the weather in Köln for 3 days?' }],
@@ -93,7 +91,7 @@ t.test('a practice model', async (t) => {
     t.notOk(after.message.tool_calls);
   });
 
-  await t.test('keeps to a format', async (t) => {
+  await t.test('follows a format', async (t) => {
     const messages = [{ role: 'user', content: 'Anything in F' }];
     const { message } = await chat({ messages, format: weather.function.parameters });
     t.match(JSON.parse(message.content), { city: String });
@@ -101,7 +99,7 @@ t.test('a practice model', async (t) => {
   });
 });
 
-t.test('without documents it says so', async (t) => {
+t.test('without documents, it says that it has none', async (t) => {
   for (const docs of [undefined, '/no/such/folder', await emptyFolder(t)]) {
     const { chat } = await start(t, docs === undefined ? {} : { docs });
     const { message } = await chat({ messages: [{ role: 'user', content: 'Why?' }] });
@@ -129,7 +127,7 @@ t.test('an answer names up to two other sections that fit', async (t) => {
   }
 });
 
-t.test('a mistake of ours is an answer as long as none has begun', async (t) => {
+t.test('an internal error is answered as long as no answer has begun', async (t) => {
   const speak = async function* (): AsyncGenerator<Piece> {
     yield { kind: 'text', text: 'begun' };
     throw new Error('a mistake');
@@ -147,7 +145,7 @@ t.test('a mistake of ours is an answer as long as none has begun', async (t) => 
   t.strictSame(await ask(false), failed, 'and the next request is answered');
 });
 
-t.test('a raw hole is filled as well, in the words of any family', async (t) => {
+t.test('raw prompts with the tokens of any family are completed too', async (t) => {
   const { ask } = await start(t);
   const [prefix, suffix] = ['const total = sum(a);\nconst total', '\nend();\n'];
   for (const prompt of [
@@ -164,7 +162,7 @@ t.test('a raw hole is filled as well, in the words of any family', async (t) => 
   }
 });
 
-t.test('a hole is filled with what the text around it has', async (t) => {
+t.test('a hole is filled from the text around it', async (t) => {
   const { ask } = await start(t);
   const cases = [
     { prefix: 'const total = sum(a);\nconst total', suffix: '\n', want: ' = sum(a);' },
@@ -177,7 +175,7 @@ t.test('a hole is filled with what the text around it has', async (t) => {
   }
 });
 
-t.test('an answer that the client breaks off is recorded, and its work stops', async (t) => {
+t.test('an answer that the client aborts is recorded, and its work stops', async (t) => {
   const { standIn } = await start(t);
   let said = 0;
   standIn.answer({ kind: 'speech', pieces: () => endless(() => (said += 1)), perSecond: 500 });
@@ -191,7 +189,7 @@ t.test('an answer that the client breaks off is recorded, and its work stops', a
   t.equal(said, before);
 });
 
-t.test('a reader that does not read stops the writer', async (t) => {
+t.test('a client that does not read pauses the answer', async (t) => {
   const { standIn } = await start(t);
   let said = 0;
   standIn.answer({ kind: 'speech', pieces: () => endless(() => (said += 1), 'x'.repeat(10_000)) });
@@ -259,7 +257,7 @@ t.test('the vocabulary of the stand-in', async (t) => {
   );
 });
 
-t.test('writes are split anywhere', async (t) => {
+t.test('a script may split writes anywhere', async (t) => {
   const { standIn } = await start(t);
   const lines = [{ text: 'ä€😀' }, { done: true }];
   standIn.rawLines(lines, { cut: 3 });
@@ -269,7 +267,7 @@ t.test('writes are split anywhere', async (t) => {
   t.equal(Buffer.concat(chunks).toString(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 });
 
-t.test('an unload is not done when it is answered', async (t) => {
+t.test('an unload is answered before it is complete', async (t) => {
   const clock = handClock();
   const { ask, running } = await start(t, { unloadTakes: 60, clock });
   await ask('/api/chat', { model: 'practice', messages: [] });
@@ -285,7 +283,7 @@ t.test('an unload is not done when it is answered', async (t) => {
   t.same(await running(), []);
 });
 
-t.test('the specified stop is a route by a switch', async (t) => {
+t.test('the stop route of the specification exists behind a switch', async (t) => {
   const clock = handClock();
   const { standIn, ask, running } = await start(t, { stopRoute: true, clock });
   await ask('/api/chat', { model: 'practice', messages: [] });
@@ -295,7 +293,7 @@ t.test('the specified stop is a route by a switch', async (t) => {
   t.same(await running(), []);
 });
 
-t.test('a pull goes on where it was given up', async (t) => {
+t.test('a pull continues where it was interrupted', async (t) => {
   const { standIn, ask } = await start(t, { pullStep: 5 });
   const sent = open(standIn.url, { model: 'practice-guest' }, '/api/pull');
   await sent.until('"completed":786432');
@@ -315,7 +313,7 @@ t.test('a pull goes on where it was given up', async (t) => {
   t.equal(models[0]?.name, 'practice-guest:latest');
 });
 
-t.test('a prompt that does not fit is refused only where that was asked for', async (t) => {
+t.test('a prompt that does not fit is refused only on request', async (t) => {
   const { standIn, raw } = await start(t);
   const messages = [{ role: 'user', content: 'word '.repeat(500) }];
   t.match(await raw({ messages, truncate: false, options: { num_ctx: 100 } }), {
@@ -327,7 +325,7 @@ t.test('a prompt that does not fit is refused only where that was asked for', as
   t.equal(countTokens('12345'), 2);
 });
 
-t.test('foreign pages and foreign names do not get in', async (t) => {
+t.test('pages of other origins and foreign host names are refused', async (t) => {
   const { standIn } = await start(t);
   const statusOf = (headers: Record<string, string>) =>
     new Promise((resolve) => {
@@ -517,7 +515,7 @@ async function emptyFolder(t: Tap): Promise<string> {
   return folder;
 }
 
-t.test('of the requests that came only the newest are remembered', async (t) => {
+t.test('only the newest requests are remembered', async (t) => {
   const log = createRequestLog(Date.now, () => undefined);
   for (let n = 0; n < 12_000; n++) {
     const incoming = { method: 'GET', url: `/${n}`, headers: {} } as IncomingMessage;

@@ -1,10 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock } from '../../daemon/practice/clock.ts';
-import type { RawExchange, Script } from '../../daemon/practice/exchange.ts';
-import { encodeJson } from '../../daemon/practice/json.ts';
-import { createPacer } from '../../daemon/practice/pacer.ts';
-import type { Call, Piece, Speaker } from '../../daemon/practice/speech.ts';
-import { splitTokens } from '../../daemon/practice/tokens.ts';
+import { type RawExchange, type Script, systemClock } from '../../daemon/practice/exchange.ts';
+import { encodeJson } from '../../daemon/practice/goFormats.ts';
+import { createPacer } from '../../daemon/practice/inference.ts';
+import { type Call, type Piece, type Speaker, splitTokens } from '../../daemon/practice/speech.ts';
 
 /** What the stand-in answers to one request, once. */
 export type Answer =
