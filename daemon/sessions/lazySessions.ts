@@ -1,6 +1,6 @@
 import { createEmitter, type Event } from '../base/event.ts';
 import { type Lazy, lazily } from '../base/lazily.ts';
-import type { Sessions, SessionsOptions } from './sessions.ts';
+import type { SessionSettings, Sessions, SessionsOptions } from './sessions.ts';
 
 /** The kept conversations. The store is loaded when one is first needed. */
 export interface LazySessions extends Lazy<Sessions> {
@@ -21,12 +21,6 @@ export function createLazySessions({ userSettings, ...options }: LazySessionsOpt
     return createSessions({ ...options, settings, onDidChange: () => changes.fire() });
   });
   return { ...store, onDidChange: changes.event };
-}
-
-export interface SessionSettings {
-  readonly keepSessions: boolean;
-  /** A conversation is deleted after this many days without a turn. */
-  readonly sessionDays: number;
 }
 
 /** Combines two settings. Where they differ, the stricter one applies. */

@@ -12,7 +12,6 @@ import type {
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
-import type { SessionSettings } from './lazySessions.ts';
 import { oneLine } from './records.ts';
 import { RunningTurn } from './runningTurn.ts';
 import { type Change, type Extension, orDiskProblem, SessionFiles } from './sessionFiles.ts';
@@ -20,6 +19,12 @@ import type { FolderEntry } from './sessionFolder.ts';
 import { createSessionId, isSessionId, unknownSession } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
 import type { Question } from './turnRecords.ts';
+
+export interface SessionSettings {
+  readonly keepSessions: boolean;
+  /** A conversation is deleted after this many days without a turn. */
+  readonly sessionDays: number;
+}
 
 export interface SessionsOptions {
   /** Absent if there is no folder: then nothing is kept. */
