@@ -1,8 +1,10 @@
 // Prints how large the product is and how it is cut: the figures by which a change of its layout is judged.
-// Usage: node .ci/house.mjs [--list]   (--list names the small files that have one importer)
+// Usage: node .ci/house.mjs [--journeys] [--list]
+// --journeys also runs the built programs, and counts the files that a request passes; --list names the files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
+import { measureJourneys } from './journeys.mjs';
 
 const rooms = ['client', 'daemon', 'docs-service', 'protocol'];
 const files = rooms
@@ -33,10 +35,16 @@ const rows = [
   ],
   ['loose files in daemon/ and docs-service/', loose.length],
 ];
-for (const [name, value] of rows) console.log(`${name.padEnd(42)} ${value}`);
-if (process.argv.includes('--list'))
+const journeys = process.argv.includes('--journeys') ? await measureJourneys() : [];
+for (const [name, passed] of journeys) rows.push([`files passed by ${name}`, passed.length]);
+for (const [name, value] of rows) console.log(`${name.padEnd(55)} ${value}`);
+
+if (process.argv.includes('--list')) {
+  console.log('\nFiles under 40 lines with one importer:');
   for (const { path, lines } of shreds)
     console.log(`${String(lines).padStart(4)}  ${path}  <- ${[...importers.get(path)]}`);
+  for (const [name, passed] of journeys) console.log(`\n${name}:\n  ${passed.join('\n  ')}`);
+}
 
 function importersOf(sources) {
   const found = new Map();
