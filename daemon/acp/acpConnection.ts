@@ -10,10 +10,11 @@ import {
   RequestError,
   type Stream,
 } from '@agentclientprotocol/sdk';
-import type { FrameProblem } from '../rpc/incoming.ts';
+import type { Message } from 'vscode-jsonrpc';
+import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
+import { type FrameProblem, parseIncoming } from '../rpc/incoming.ts';
 import type { Agent } from './agent.ts';
 import type { PromptClient, Update } from './client.ts';
-import { readMessageLines } from './messageLines.ts';
 
 export interface ConnectionOptions {
   readonly input: Readable;
@@ -21,9 +22,9 @@ export interface ConnectionOptions {
   readonly agent: Agent;
   /** An error of the daemon as the wire has it. */
   readonly toWire: (method: string, error: unknown) => WireError;
-  /** What a message is made of before it is written and traced. */
-  readonly edge: (message: AnyMessage) => AnyMessage;
-  /** Told of every message in either direction. */
+  /** Redacts a message before it is written and traced. */
+  readonly redact: (message: AnyMessage) => AnyMessage;
+  /** Is called with every message in either direction. */
   readonly trace?: (direction: 'in' | 'out', message: unknown) => void;
 }
 
@@ -40,13 +41,13 @@ export interface AgentConnection {
   close(): void;
 }
 
-/** The one file that runs the SDK: it is a bundle of its own, which nothing but `--acp` loads. */
+/** The only file that runs the SDK. It is a bundle of its own, which only `--acp` loads. */
 export function connectAgent({
   input,
   output,
   agent,
   toWire,
-  edge,
+  redact,
   trace = () => undefined,
 }: ConnectionOptions): AgentConnection {
   const { initialize, session } = methods.agent;
@@ -95,9 +96,9 @@ export function connectAgent({
       session.cancel,
       answer(({ sessionId }) => agent.cancel(sessionId)),
     );
-  // Of the SDK's stream only the writing half is used: a line that is no message must end nothing.
+  // Only the writing half of the SDK's stream is used: an invalid line must not end the connection.
   const { writable } = ndJsonStream(Writable.toWeb(output), new ReadableStream());
-  const write = createWrite(writable, edge, trace);
+  const write = createWrite(writable, redact, trace);
   const onProblem = ({ id, ...error }: FrameProblem) => {
     void write({ jsonrpc: '2.0', id: id ?? null, error } as AnyMessage).catch(() => undefined);
   };
@@ -119,8 +120,8 @@ export function connectAgent({
 }
 
 /**
- * Holds back what comes right behind `initialize` until that is answered: the SDK refuses it before, and some clients do
- * not wait.
+ * Holds back what follows `initialize` until that is answered: the SDK would refuse it, and some clients do not wait for
+ * the answer.
  */
 function createGreeting() {
   let asked: unknown;
@@ -159,13 +160,13 @@ function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessa
 type Trace = NonNullable<ConnectionOptions['trace']>;
 
 /**
- * All that goes out is written here, by whoever has something to say: one lock is held for good, and the stream keeps
- * the messages in their order. Settles when the message is taken, which is the back-pressure.
+ * Writes every outgoing message. One lock is held for good, and the stream keeps the messages in order. The promise
+ * settles when the message is taken, which is the back-pressure.
  */
-function createWrite(writable: Stream['writable'], edge: ConnectionOptions['edge'], trace: Trace) {
+function createWrite(writable: Stream['writable'], redact: ConnectionOptions['redact'], trace: Trace) {
   const writer = writable.getWriter();
   return async (message: AnyMessage): Promise<void> => {
-    const outgoing = edge(message);
+    const outgoing = redact(message);
     trace('out', outgoing);
     await writer.write(outgoing);
   };
@@ -180,10 +181,54 @@ function tracing(trace: Trace) {
   });
 }
 
-/** A client hands over tool servers with their tokens, which no trace shows. */
+/** Clients pass tool servers with their tokens, which must not be in a trace. */
 function withoutServers(message: AnyMessage): unknown {
   if (!('params' in message) || typeof message.params !== 'object' || message.params === null) return message;
   return 'mcpServers' in message.params
     ? { ...message, params: { ...message.params, mcpServers: [] } }
     : message;
+}
+
+/** A message may have this many bytes, as in frames. */
+const maxMessageBytes = 256 * 1024 * 1024;
+
+interface MessageLinesOptions {
+  readonly onProblem: (problem: FrameProblem) => void;
+  readonly limit?: number;
+}
+
+/**
+ * Reads one JSON-RPC message per line. Invalid lines are reported to `onProblem` and skipped. A line that is too long is
+ * reported as soon as it exceeds the limit, and discarded.
+ */
+export async function* readMessageLines(
+  input: Readable,
+  { onProblem, limit = maxMessageBytes }: MessageLinesOptions,
+): AsyncGenerator<Message> {
+  const lines = new LineSplitter(limit);
+  const reportTooLong = () =>
+    onProblem({ code: -32600, message: `A message is larger than the ${limit} bytes that are taken.` });
+  let isReported = false;
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    for (const { text, isCut } of lines.push(chunk)) {
+      if (isCut && !isReported) reportTooLong();
+      if (!isCut) yield* parseLine(text, onProblem);
+      isReported = false;
+    }
+    if (lines.pending > limit && !isReported) {
+      reportTooLong();
+      isReported = true;
+    }
+  }
+  const last = lines.end();
+  if (last && !last.isCut) yield* parseLine(last.text, onProblem);
+}
+
+function* parseLine(line: string, onProblem: MessageLinesOptions['onProblem']): Generator<Message> {
+  if (line.trim() === '') return;
+  const incoming = parseIncoming(line);
+  if (incoming.kind === 'problem') onProblem(incoming.problem);
+  if (incoming.kind !== 'message') return;
+  if (incoming.message.jsonrpc === '2.0') yield incoming.message;
+  else onProblem({ code: -32600, message: 'A message says "jsonrpc": "2.0".' });
 }

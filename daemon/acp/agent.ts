@@ -13,31 +13,26 @@ import type {
   PromptResponse,
   ResumeSessionRequest,
   ResumeSessionResponse,
-  SessionUpdate,
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
-import { inTurn, refuseAnswering } from './answering.ts';
-import type { Client, PromptClient } from './client.ts';
-import { readHandedServers } from './handedServers.ts';
-import { introduction } from './introduction.ts';
+import { type Client, createAskUser, type PromptClient } from './client.ts';
+import { readClientMcpServers } from './clientMcpServers.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
-import { createOffer } from './offer.ts';
-import { chooseOption } from './optionChoice.ts';
-import { createAskUser } from './permission.ts';
+import { createModelOptions } from './modelOptions.ts';
 import { promptToMessage } from './promptMessage.ts';
-import { createSessions } from './sessions.ts';
-import { createSessionTools, type HandedTools, type RunningTools } from './sessionTools.ts';
-import { createTeller } from './teller.ts';
+import { createSessions, inTurn, refuseAnswering } from './sessions.ts';
+import { type ClientTools, createSessionTools, type RunningTools } from './sessionTools.ts';
 import { takeTurn } from './turn.ts';
+import { createUpdateSender } from './updateSender.ts';
 
-/** What is answered, method by method. Each throws errors of the daemon. */
+/** Answers the methods of the protocol. They throw errors of the daemon. */
 export interface Agent {
   initialize(params: InitializeRequest): InitializeResponse;
   newSession(params: NewSessionRequest, signal: AbortSignal): Promise<NewSessionResponse>;
-  /** All that was said is said again, before the answer. */
+  /** Sends the whole conversation again before the answer. */
   loadSession(params: LoadSessionRequest, client: Client): Promise<LoadSessionResponse>;
   resumeSession(params: ResumeSessionRequest, signal: AbortSignal): Promise<ResumeSessionResponse>;
   listSessions(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
@@ -50,9 +45,9 @@ export interface Agent {
   prompt(params: PromptRequest, client: PromptClient): Promise<PromptResponse>;
   cancel(sessionId: string): void;
   closeSession(sessionId: string): void;
-  /** The models may be others now: who has a picker is told. */
+  /** The list of models may have changed: updates every session whose pickers have. */
   modelsChanged(client: Client): Promise<void>;
-  /** Nobody listens any more. Settles once all tool servers have ended. */
+  /** The client is gone. Settles once all tool servers have ended. */
   close(): Promise<void>;
 }
 
@@ -70,7 +65,7 @@ export interface AgentParts {
     | 'log'
   >;
   readonly version: string;
-  readonly startTools: (handed: HandedTools) => RunningTools;
+  readonly startTools: (given: ClientTools) => RunningTools;
   /** A new id for a call of a tool. */
   readonly createId: () => string;
 }
@@ -80,38 +75,38 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
   const resuming = new Set<ResumeSessionRequest>();
-  /** A session that is there again, or comes back right now, keeps what it has: its closed turn may end late. */
+  /** The last turn of a closed session may end late: a session that was opened again since then keeps what it has. */
   const release = (id: string) => {
-    const comesBack = [...resuming].some(({ sessionId }) => sessionId === id);
-    if (comesBack || sessions.all().some((session) => session.id === id)) return;
+    const isResuming = [...resuming].some(({ sessionId }) => sessionId === id);
+    if (isResuming || sessions.all().some((session) => session.id === id)) return;
     kept.release(id);
-    tools.leave(id);
+    tools.remove(id);
   };
   const sessions = createSessions(({ id }) => release(id));
-  const offer = createOffer({ core, sessions });
+  const options = createModelOptions(core, sessions);
   let takesNotices = false;
 
-  /** The first prompt says to the user that the runner does not list, if it still holds by then. */
+  /** A failure is only logged here: the first prompt reports it, if it has not passed by then. */
   const list = (method: string, signal: AbortSignal) =>
-    offer.list(signal).catch((error) => {
+    options.list(signal).catch((error) => {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
       core.log.warn(`${method}: ${error.kind}: ${error.message}`);
     });
-  /** Has a conversation that is kept in the place of a session that may be open already. */
+  /** Opens a conversation that is kept, in place of its session if that is open. */
   const resume = async (params: ResumeSessionRequest, signal: AbortSignal) => {
     const { sessionId, cwd, mcpServers = [] } = params;
     refuseRelative(cwd);
-    const servers = readHandedServers(mcpServers);
+    const servers = readClientMcpServers(mcpServers);
     refuseAnswering(sessions, sessionId);
     resuming.add(params);
     try {
       const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
-      // A prompt may have come meanwhile.
+      // A prompt may have arrived meanwhile.
       refuseAnswering(sessions, sessionId);
       const { id, title, model, messages } = found;
       const session = sessions.open({ id, title, model, history: historyOf(messages) });
-      tools.enter(id, { servers, cwd });
-      return { found, configOptions: offer.pickers(session) };
+      tools.set(id, { servers, cwd });
+      return { found, configOptions: options.pickers(session) };
     } finally {
       resuming.delete(params);
       release(sessionId);
@@ -121,16 +116,16 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   return {
     initialize({ clientCapabilities }) {
       takesNotices = Boolean(clientCapabilities?.session?.notices);
-      return introduction(version, core.configuration.current.keepSessions);
+      return initializeResponse(version, core.configuration.current.keepSessions);
     },
 
     async newSession({ cwd, mcpServers }, signal) {
       refuseRelative(cwd);
-      const servers = readHandedServers(mcpServers);
+      const servers = readClientMcpServers(mcpServers);
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
       const session = sessions.open({ id });
-      tools.enter(id, { servers, cwd });
-      return { sessionId: session.id, configOptions: offer.pickers(session) };
+      tools.set(id, { servers, cwd });
+      return { sessionId: session.id, configOptions: options.pickers(session) };
     },
 
     async loadSession(params, client) {
@@ -156,29 +151,42 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
 
     async setOption(params, signal) {
       const session = sessions.get(params.sessionId);
-      await chooseOption(session, params, { core, offer, signal });
-      return { configOptions: offer.pickers(session) };
+      await options.choose(session, params, signal);
+      return { configOptions: options.pickers(session) };
     },
 
-    async prompt({ sessionId, prompt }, { update, askPermission, signal: asked }) {
+    async prompt({ sessionId, prompt }, { update, askPermission, signal: requestSignal }) {
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
-      return inTurn({ session, asked, onDidEnd: release }, async (signal) => {
-        const tell = (said: SessionUpdate) => update(sessionId, said);
-        const teller = createTeller({ update: tell, takesNotices, said: session.said, signal });
-        const ask = createAskUser(sessionId, askPermission);
-        const settle = () => offer.settle(update);
+      return inTurn({ session, requestSignal, onDidEnd: release }, async (signal) => {
+        const updates = createUpdateSender({
+          update: (next) => update(sessionId, next),
+          takesNotices,
+          shownProblems: session.shownProblems,
+          signal,
+        });
         const onDidKeep = async () => {
           const info = await kept.infoOf(sessionId);
           if (!info || signal.aborted || info.title === session.title) return;
           session.title = info.title ?? '';
           await update(sessionId, info);
         };
-        const parts = {
-          ...{ core, offer, session, tools, ask, createId },
-          ...{ teller, settle, onDidKeep, signal },
-        };
-        return { stopReason: await takeTurn(parts, message) };
+        const stopReason = await takeTurn(
+          {
+            core,
+            options,
+            session,
+            tools,
+            ask: createAskUser(sessionId, askPermission),
+            createId,
+            updates,
+            updateSessions: () => options.updateSessions(update),
+            onDidKeep,
+            signal,
+          },
+          message,
+        );
+        return { stopReason };
       });
     },
 
@@ -187,8 +195,8 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
 
     async modelsChanged({ update, signal }) {
       if (sessions.all().length === 0) return;
-      await offer.list(signal, { refresh: false });
-      await offer.settle(update);
+      await options.list(signal, { refresh: false });
+      await options.updateSessions(update);
     },
 
     async close() {
@@ -200,4 +208,21 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
 
 function refuseRelative(cwd: string): void {
   if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
+}
+
+/** The only supported version of the protocol. A client of a newer one falls back to it, or disconnects. */
+const acpVersion = 1;
+
+function initializeResponse(version: string, keepsSessions: boolean): InitializeResponse {
+  return {
+    protocolVersion: acpVersion,
+    agentInfo: { name: 'runnerd', title: 'Runner', version },
+    agentCapabilities: {
+      loadSession: keepsSessions,
+      mcpCapabilities: { http: true },
+      promptCapabilities: { image: true, embeddedContext: true, audio: false },
+      sessionCapabilities: { close: {}, ...(keepsSessions ? { delete: {}, list: {}, resume: {} } : {}) },
+    },
+    authMethods: [],
+  };
 }

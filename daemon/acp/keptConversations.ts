@@ -6,22 +6,22 @@ import { naming } from '../sessions/sessionId.ts';
 import type { Client } from './client.ts';
 import { endedCall, toolCallOf } from './toolCallUpdates.ts';
 
-/** A conversation that is gone on with. */
-export interface Resumed {
+/** A conversation that is continued. */
+export interface ResumedConversation {
   readonly id: string;
   readonly title: string;
   readonly model: string | undefined;
   readonly messages: readonly SessionMessage[];
 }
 
-/** The conversations that are kept, in the words of the protocol; an id that is unknown is `sessionId`. */
+/** The conversations on the disk, in the protocol's types. An unknown id is an error at the parameter `sessionId`. */
 export interface KeptConversations {
-  /** The id of a new one, which is written with its first turn. */
+  /** The id of a new conversation. It is written with its first turn. */
   begin(cwd: string): Promise<string>;
-  /** This process alone has it from now on. */
-  resume(id: string): Promise<Resumed>;
+  /** Locks the conversation for this process, and reads it. */
+  resume(id: string): Promise<ResumedConversation>;
   list(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
-  /** What there is to tell of its title; undefined while there is none. */
+  /** An update with its title; undefined while it has none. */
   infoOf(id: string): Promise<SessionInfo | undefined>;
   delete(id: string): Promise<void>;
   release(id: string): void;
@@ -33,7 +33,7 @@ export function createKeptConversations({
   sessions,
   log,
 }: Pick<Core, 'sessions' | 'log'>): KeptConversations {
-  /** A mark that is being taken away cannot be taken again yet. */
+  /** A lock that is being released cannot be taken again yet. */
   const releasing = new Map<string, Promise<void>>();
   return {
     async begin(cwd) {
@@ -52,7 +52,7 @@ export function createKeptConversations({
       const params = { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) };
       const { sessions: found, nextCursor } = await store.list(params, signal);
       return {
-        // What was begun without a folder cannot be told of.
+        // The protocol has no session without a folder.
         sessions: found.flatMap(({ id, title, cwd: folder, updatedAt }) =>
           folder === undefined ? [] : [{ sessionId: id, cwd: folder, title: title || null, updatedAt }],
         ),
@@ -82,16 +82,19 @@ export function createKeptConversations({
   };
 }
 
-/** Says again all that was said; what was attached stands in the words as a link. */
-export async function replay({ id, messages }: Resumed, { update, signal }: Client): Promise<void> {
+/** Sends the whole conversation again. Attachments are links in the text. */
+export async function replay(
+  { id, messages }: ResumedConversation,
+  { update, signal }: Client,
+): Promise<void> {
   for (const message of messages)
-    for (const told of updatesOf(message)) {
+    for (const next of updatesOf(message)) {
       signal.throwIfAborted();
-      await update(id, told);
+      await update(id, next);
     }
 }
 
-/** As the next prompt has it: thinking is not replayed to the model. */
+/** The messages as the next prompt sends them: without thinking. */
 export function historyOf(messages: readonly SessionMessage[]): readonly Message[] {
   return messages.map(({ at: _, model: __, partial: ___, thinking: ____, ...message }) => message);
 }
@@ -105,7 +108,7 @@ function updatesOf({
   toolCallId,
 }: SessionMessage): SessionUpdate[] {
   if (role === 'system') return [];
-  // Whether it failed was not kept: the model, too, has only read what it said.
+  // Whether the call failed is not kept: the model has only read the result, too.
   if (role === 'tool')
     return toolCallId === undefined ? [] : [endedCall({ id: toolCallId, content, isError: false })];
   const chunk = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
@@ -129,9 +132,11 @@ function textChunk(
   return { sessionUpdate, content: { type: 'text', text } };
 }
 
-/** How the files of these formats begin, in base64. */
-const beginnings = { '/9j/': 'image/jpeg', R0lG: 'image/gif', UklG: 'image/webp' } as const;
+/** The first bytes of files of these formats, in base64. */
+const imageSignatures = { '/9j/': 'image/jpeg', R0lG: 'image/gif', UklG: 'image/webp' } as const;
 
 function mimeTypeOf(image: string): string {
-  return Object.entries(beginnings).find(([beginning]) => image.startsWith(beginning))?.[1] ?? 'image/png';
+  return (
+    Object.entries(imageSignatures).find(([signature]) => image.startsWith(signature))?.[1] ?? 'image/png'
+  );
 }

@@ -7,7 +7,7 @@ import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
 export const modelPicker = 'model';
 export const thinkingPicker = 'thinking';
 
-/** What each choice of the thinking picker asks for; `default` leaves it to the runner. */
+/** What each choice of the thinking picker sends. `default` leaves the decision to the runner. */
 const thinkingChoices = {
   default: { name: 'Default', think: undefined },
   off: { name: 'Off', think: false },
@@ -23,12 +23,12 @@ export function isThinkingChoice(value: unknown): value is ThinkingChoice {
   return typeof value === 'string' && Object.hasOwn(thinkingChoices, value);
 }
 
-/** What to send as `think`: nothing to a model that has no such mode. */
+/** What to send as `think`; nothing for a model without a thinking mode. */
 export function thinkOf(choice: ThinkingChoice, model: Model | undefined): ChatParams['think'] | undefined {
   return model && !canThink(model) ? undefined : thinkingChoices[choice].think;
 }
 
-/** The pickers of a session; none while no model is known. Where all run elsewhere, none of them is chosen at first. */
+/** The pickers of a session; none while no model is known. If all models run elsewhere, none is chosen at first. */
 export function pickersOf(
   models: readonly Model[],
   { model, thinking }: { readonly model: string | undefined; readonly thinking: ThinkingChoice },
@@ -71,22 +71,22 @@ function choiceOf(model: Model): SessionConfigSelectOption {
   return { value: model.name, name: model.name, ...(description === '' ? {} : { description }) };
 }
 
-/** A name says how an answer looks, not what may be asked for. */
+/** A name that suggests thinking says how answers look, not what a request may ask for. */
 function canThink({ capabilities: { thinking } }: Model): boolean {
   return thinking.value === true && thinking.from !== 'name';
 }
 
-const told: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
+const shownCapabilities: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
 
 /**
- * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. What is allocated now is left out: it changes whenever a
- * model is loaded, and then every picker would have to be sent again.
+ * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. The allocated window is left out: it changes whenever a
+ * model is loaded, and every picker would have to be sent again.
  */
 function describe({ size, capabilities, context, remote }: Model): string {
   const window = context.configured ?? context.maximum;
   return [
     ...(remote ? [`at ${remote.host}`] : size ? [formatBytes(size)] : []),
-    ...told.filter((name) => capabilities[name].value === true),
+    ...shownCapabilities.filter((name) => capabilities[name].value === true),
     ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens`]),
   ].join(', ');
 }

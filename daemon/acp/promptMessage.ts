@@ -3,9 +3,9 @@ import type { Attachment, Message } from '../../protocol/messages/chat.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 
 /**
- * The user's message of a prompt: what is attached goes apart from the words, each with its address, and where it
- * stood in the words its name stays. No file is read: a link is text.
- * @throws {InvalidParamsError} where a block cannot be sent to a model.
+ * The user's message in a prompt. Attachments go into a field of their own, each with its address, and leave their name
+ * in the text. No file is read: a link is text.
+ * @throws {InvalidParamsError} if a block cannot be sent to a model.
  */
 export function promptToMessage(prompt: readonly ContentBlock[]): Message {
   const parts = prompt.map(partOf).filter(({ isText, words }) => !isText || words !== '');
@@ -24,7 +24,7 @@ export function promptToMessage(prompt: readonly ContentBlock[]): Message {
   };
 }
 
-/** Two texts in a row are paragraphs. CodeCompanion sends a question that was stopped again, before the next one. */
+/** Two texts in a row are paragraphs: CodeCompanion sends a cancelled question again, before the next one. */
 function separatorBetween(before: Part | undefined, part: Part): string {
   if (!before?.isText || !part.isText) return '';
   const around = [before.words?.at(-1) ?? '', part.words?.at(0) ?? ''];

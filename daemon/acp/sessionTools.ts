@@ -1,34 +1,34 @@
 import type { ToolServers } from '../../protocol/messages/tools.ts';
-import type { HostedTools } from '../chat/hostedTools.ts';
+import type { DaemonTools } from '../chat/daemonTools.ts';
 
-/** The tool servers of one session: what its editor handed over, and the folder in which they start. */
-export interface HandedTools {
+/** The tool servers that a client passed with a session, and the folder in which they start. */
+export interface ClientTools {
   readonly servers: ToolServers;
   readonly cwd: string;
 }
 
-/** The servers of a session while they run; nothing is started before a turn wants them. */
-export interface RunningTools extends HostedTools {
-  /** The user's own servers are read anew. */
+/** The tool servers of one session. Each starts when a turn first needs it. */
+export interface RunningTools extends DaemonTools {
+  /** Reads the user's own servers again. */
   require(hostedTools: 'all'): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The tool servers of all sessions, each apart from the others. */
+/** The tool servers of all sessions; no session uses those of another. */
 export interface SessionTools {
-  /** A session has these from now on; those that it had are ended. */
-  enter(sessionId: string, handed: HandedTools): void;
-  /** Whether its editor has handed any over. */
-  isHanded(sessionId: string): boolean;
+  /** Ends the servers that the session had, and gives it these. */
+  set(sessionId: string, given: ClientTools): void;
+  /** Whether its client has passed any servers. */
+  hasClientServers(sessionId: string): boolean;
   /** Runs a turn of the session with its tools. */
-  during<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T>;
-  /** The session is over: its servers are ended. */
-  leave(sessionId: string): void;
+  run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T>;
+  /** Ends the servers of the session and forgets them. */
+  remove(sessionId: string): void;
   /** Settles once every server has ended. */
   close(): Promise<void>;
 }
 
-/** Of so many sessions the servers run at once; those of the one that rested longest are started again when it goes on. */
+/** The servers of at most this many idle and busy sessions run; those of the longest idle session end first. */
 const maxRunning = 8;
 
 interface Running {
@@ -36,8 +36,8 @@ interface Running {
   turns: number;
 }
 
-export function createSessionTools(start: (handed: HandedTools) => RunningTools): SessionTools {
-  const entered = new Map<string, HandedTools>();
+export function createSessionTools(start: (given: ClientTools) => RunningTools): SessionTools {
+  const known = new Map<string, ClientTools>();
   /** In the order of their last use. */
   const running = new Map<string, Running>();
   const closing = new Set<Promise<void>>();
@@ -49,13 +49,13 @@ export function createSessionTools(start: (handed: HandedTools) => RunningTools)
     const done = ended.catch(() => undefined).finally(() => closing.delete(done));
     closing.add(done);
   };
-  const makeRoom = () => {
-    const resting = [...running].filter(([, { turns }]) => turns === 0).map(([id]) => id);
-    for (const id of resting.slice(0, Math.max(0, running.size - maxRunning))) end(id);
+  const endIdle = () => {
+    const idle = [...running].filter(([, { turns }]) => turns === 0).map(([id]) => id);
+    for (const id of idle.slice(0, Math.max(0, running.size - maxRunning))) end(id);
   };
-  const wake = (sessionId: string): Running => {
+  const use = (sessionId: string): Running => {
     const found = running.get(sessionId) ?? {
-      tools: start(entered.get(sessionId) ?? { servers: {}, cwd: '/' }),
+      tools: start(known.get(sessionId) ?? { servers: {}, cwd: '/' }),
       turns: 0,
     };
     running.delete(sessionId);
@@ -64,24 +64,24 @@ export function createSessionTools(start: (handed: HandedTools) => RunningTools)
   };
 
   return {
-    enter(sessionId, handed) {
+    set(sessionId, given) {
       end(sessionId);
-      entered.set(sessionId, handed);
+      known.set(sessionId, given);
     },
-    isHanded: (sessionId) => Object.keys(entered.get(sessionId)?.servers ?? {}).length > 0,
-    async during(sessionId, turn) {
-      const session = wake(sessionId);
+    hasClientServers: (sessionId) => Object.keys(known.get(sessionId)?.servers ?? {}).length > 0,
+    async run(sessionId, turn) {
+      const session = use(sessionId);
       session.turns += 1;
-      makeRoom();
+      endIdle();
       try {
         return await turn(session.tools);
       } finally {
         session.turns -= 1;
       }
     },
-    leave(sessionId) {
+    remove(sessionId) {
       end(sessionId);
-      entered.delete(sessionId);
+      known.delete(sessionId);
     },
     async close() {
       for (const id of [...running.keys()]) end(id);

@@ -1,47 +1,46 @@
+import type { PromptResponse } from '@agentclientprotocol/sdk';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
-/** How many sessions are kept; the one that rested longest makes room. */
+/** How many sessions are open at most. A new one closes the session that was idle for longest. */
 const maxSessions = 64;
 /** Of one session's history, in characters, with attachments and images. */
 const maxHistory = 64 * 1024 * 1024;
 
-/** One conversation, as it is gone on with. */
+/** An open conversation. */
 export interface Session {
   /** Of the conversation that is kept. */
   readonly id: string;
-  /** Chosen by the user, or for want of that by us; it stays while it is installed. */
+  /** Chosen by the user or, without a choice, by the daemon. It stays while it is installed. */
   model: string | undefined;
-  /** The model that the configuration names, in whose place another answers; nobody was told yet. */
-  standsInFor: string | undefined;
-  /** Notices about tools that were shown: they are not shown again. */
-  readonly said: Set<string>;
+  /** The configured model, if it is not installed and the user has not been notified of that yet. */
+  missingModel: string | undefined;
+  /** Problems with tools that were shown. Each is shown once in a session. */
+  readonly shownProblems: Set<string>;
   thinking: ThinkingChoice;
   history: readonly Message[];
   /** The prompt that is being answered. */
   turn: { abort(): void } | undefined;
-  /** The pickers as the client knows them. */
-  told: string;
-  /** The title as the client knows it. */
+  /** The pickers that the client has, as JSON. */
+  sentPickers: string;
+  /** The title that the client has. */
   title: string;
-  /** It is forgotten, but for its turn. */
+  /** The session is closed, though its last turn may still be ending. */
   isClosed: boolean;
 }
 
-/** What a session begins with. */
-export type Beginning = Pick<Session, 'id'> & Partial<Pick<Session, 'history' | 'model' | 'title'>>;
-
 export interface Sessions {
-  open(beginning: Beginning): Session;
+  open(known: Pick<Session, 'id'> & Partial<Pick<Session, 'history' | 'model' | 'title'>>): Session;
   /** @throws {InvalidParamsError} with the path `sessionId`. */
   get(id: string): Session;
-  /** Its turn is cancelled, and it is forgotten. */
+  /** Cancels the session's turn and forgets the session. */
   close(id: string): void;
   all(): readonly Session[];
 }
 
-/** `onDidClose` hears of each that is closed and has no turn any more. */
+/** `onDidClose` is called for each closed session once it has no turn any more. */
 export function createSessions(onDidClose: (session: Session) => void): Sessions {
   // In the order of their last use.
   const sessions = new Map<string, Session>();
@@ -51,11 +50,6 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
     session.isClosed = true;
     if (session.turn) session.turn.abort();
     else onDidClose(session);
-  };
-  const makeRoom = () => {
-    if (sessions.size < maxSessions) return;
-    const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
-    if (oldest) close(oldest);
   };
   const get = (id: string) => {
     const session = sessions.get(id);
@@ -67,19 +61,20 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
 
   return {
     get,
-    open(beginning) {
-      makeRoom();
+    open(known) {
+      const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
+      if (sessions.size >= maxSessions && oldest) close(oldest);
       const session: Session = {
         model: undefined,
-        standsInFor: undefined,
-        said: new Set(),
+        missingModel: undefined,
+        shownProblems: new Set(),
         thinking: 'default' as const,
         history: [],
         turn: undefined,
-        told: '[]',
+        sentPickers: '[]',
         title: '',
         isClosed: false,
-        ...beginning,
+        ...known,
       };
       sessions.set(session.id, session);
       return session;
@@ -90,8 +85,8 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
 }
 
 /**
- * The session's history with one message more.
- * @throws {RunnerError} rather than forgetting anything in silence.
+ * The session's history with one more message.
+ * @throws {RunnerError} if it gets too long, since nothing is dropped in silence.
  */
 export function historyWith({ history }: Session, message: Message): readonly Message[] {
   const longer = [...history, message];
@@ -106,4 +101,41 @@ function sizeOf({ content, attachments = [], images = [], toolCalls = [] }: Mess
   const calls = toolCalls.map((call) => JSON.stringify(call.arguments));
   const texts = [content, ...attachments.map(({ text }) => text), ...images, ...calls];
   return texts.reduce((size, text) => size + text.length, 0);
+}
+
+interface TurnOptions {
+  readonly session: Session;
+  /** Of the request. */
+  readonly requestSignal: AbortSignal;
+  /** Called if the session was closed during its turn. */
+  readonly onDidEnd: (id: string) => void;
+}
+
+/** Runs the one turn of a session. Its signal is aborted with the request's, and when the session is cancelled. */
+export async function inTurn(
+  { session, requestSignal, onDidEnd }: TurnOptions,
+  work: (signal: AbortSignal) => Promise<PromptResponse>,
+): Promise<PromptResponse> {
+  if (session.turn) throw stillAnswering();
+  const turn = linkedSignal(requestSignal);
+  session.turn = turn;
+  try {
+    return await work(turn.signal);
+  } catch (error) {
+    if (turn.signal.aborted) return { stopReason: 'cancelled' };
+    throw error;
+  } finally {
+    turn.unlink();
+    session.turn = undefined;
+    if (session.isClosed) onDidEnd(session.id);
+  }
+}
+
+/** @throws {InvalidParamsError} if the session is answering a prompt. */
+export function refuseAnswering(sessions: Sessions, sessionId: string): void {
+  if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
+}
+
+function stillAnswering(): InvalidParamsError {
+  return new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
 }

@@ -5,32 +5,32 @@ import type {
   ToolCallUpdate,
   ToolKind,
 } from '@agentclientprotocol/sdk';
+import { cutText } from '../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import { plainText } from '../base/programOutput.ts';
-import type { HostedTool } from '../chat/hostedTools.ts';
+import type { DaemonTool } from '../chat/daemonTools.ts';
 
-/** What is shown of a call in one line, in characters. */
+/** The title of a call is one line of at most this many characters. */
 const maxTitle = 160;
-/** Of the tool, or of an argument, in characters. */
+/** Of the name of the tool or of an argument, in characters. */
 const maxCalled = 64;
-/** What is shown of the arguments in a question, in characters; `rawInput` has all of them. */
+/** How much of the arguments a question shows, in characters. `rawInput` has all of them. */
 const maxShown = 8_000;
 
-/** A call as it came from the model; nothing is run yet. */
+/** A call as the model wrote it; it has not run yet. */
 export function toolCallOf(
   call: ToolCall,
-  tool: HostedTool | undefined,
+  tool: DaemonTool | undefined,
   status: ToolCallStatus = 'pending',
 ): SessionUpdate {
   return {
-    ...{
-      sessionUpdate: 'tool_call',
-      toolCallId: call.id,
-      title: titleOf(call, tool),
-      name: call.name,
-      status,
-    },
-    ...{ kind: kindOf(tool), rawInput: call.arguments },
+    sessionUpdate: 'tool_call',
+    toolCallId: call.id,
+    title: titleOf(call, tool),
+    name: call.name,
+    status,
+    kind: kindOf(tool),
+    rawInput: call.arguments,
   };
 }
 
@@ -45,33 +45,40 @@ export function endedCall({
   isError,
 }: Pick<ToolResult, 'id' | 'content' | 'isError'>): SessionUpdate {
   return {
-    ...{ sessionUpdate: 'tool_call_update', toolCallId: id, status: isError ? 'failed' : 'completed' },
-    ...{ content: [textContent(content)], rawOutput: { content, isError } },
+    sessionUpdate: 'tool_call_update',
+    toolCallId: id,
+    status: isError ? 'failed' : 'completed',
+    content: [textContent(content)],
+    rawOutput: { content, isError },
   };
 }
 
-/** What a question is about: who answers it may see nothing but this. */
+/** The call that the user is asked about. Some editors show nothing else. */
 export function askedCall(
   call: ToolCall,
-  tool: Pick<HostedTool, 'server' | 'title' | 'description' | 'annotations'>,
+  tool: Pick<DaemonTool, 'server' | 'title' | 'description' | 'annotations'>,
 ): ToolCallUpdate {
   const given = JSON.stringify(call.arguments, undefined, 2);
   const shown = given.length > maxShown ? `${given.slice(0, maxShown)}…` : given;
   return {
-    ...{ toolCallId: call.id, title: titleOf(call, tool), name: call.name, status: 'pending' },
-    ...{ kind: kindOf(tool), rawInput: call.arguments },
+    toolCallId: call.id,
+    title: titleOf(call, tool),
+    name: call.name,
+    status: 'pending',
+    kind: kindOf(tool),
+    rawInput: call.arguments,
     content: [textContent(shown)],
   };
 }
 
 /**
- * Such as `read_file (files) path=README.md`: without a colon, since some editors show what is before it alone. All of it
- * is from others, and it is one line without escape sequences. Some editors ask about nothing but this line, so no name
- * is long enough to push the server out of it, and a long argument comes after the short ones.
+ * Such as `read_file (files) path=README.md`, on one line and without escape sequences, because none of it is ours. It
+ * has no colon, since some editors show only what precedes one. Some editors ask about this line alone, so names are cut
+ * before they could push the server out of it, and long arguments come last.
  */
 function titleOf(
   { name, arguments: given }: ToolCall,
-  tool: Pick<HostedTool, 'server' | 'title'> | undefined,
+  tool: Pick<DaemonTool, 'server' | 'title'> | undefined,
 ): string {
   const words = Object.entries(given)
     .slice(0, 20)
@@ -79,12 +86,15 @@ function titleOf(
     .toSorted((a, b) => a.length - b.length);
   const called = shortOf(tool?.title ?? name, maxCalled);
   const shown = tool ? `${called} (${tool.server})` : called;
-  const line = plainText(`${shown} ${words.join(', ')}`.trim().replace(/\s+/g, ' ')).replace(turns, '');
+  const line = plainText(`${shown} ${words.join(', ')}`.trim().replace(/\s+/g, ' ')).replace(
+    directionMarks,
+    '',
+  );
   return cut(line, maxTitle);
 }
 
-/** What turns the direction of a text, so that it reads as another. */
-const turns = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Characters that change the direction of a text, so that it reads differently. */
+const directionMarks = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 function shortOf(value: unknown, most = maxTitle): string {
   const text = (typeof value === 'string' ? value : JSON.stringify(value)) ?? '';
@@ -92,18 +102,18 @@ function shortOf(value: unknown, most = maxTitle): string {
 }
 
 function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
+  return text.length > most ? `${cutText(text, most - 1)}…` : text;
 }
 
-/** What the server says of the tool is good for an icon, and for nothing else. */
-function kindOf(tool: Pick<HostedTool, 'annotations'> | undefined): ToolKind {
+/** What the server says about its tool chooses an icon, and decides nothing else. */
+function kindOf(tool: Pick<DaemonTool, 'annotations'> | undefined): ToolKind {
   const { readOnlyHint, openWorldHint } = tool?.annotations ?? {};
   if (readOnlyHint === undefined) return 'other';
   if (!readOnlyHint) return 'edit';
   return openWorldHint ? 'fetch' : 'read';
 }
 
-/** In a fence that nothing in it ends: a result is shown as it is, and no picture in it is fetched by an editor. */
+/** The text in a fence that is longer than any in it, so that the editor shows it as it is and fetches no picture. */
 function textContent(text: string): ToolCallContent {
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);

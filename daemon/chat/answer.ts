@@ -3,7 +3,6 @@ import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
 import type { StreamRedaction } from '../config/streamRedaction.ts';
 import type { ChatLine, WireToolCall } from '../runner/wire.ts';
-import { AnswerText } from './answerText.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
 import {
@@ -22,28 +21,6 @@ const maxCalls = 1_000;
 const maxNodes = 100_000;
 /** How much of a line is read before everything else gets its turn, in characters. */
 const pieceLength = 64 * 1024;
-
-/** The answer so far. It also sends its deltas. */
-export interface Answer {
-  /** Whether anything was sent that cannot be taken back. */
-  readonly begun: boolean;
-  readonly hasToolCalls: boolean;
-  /** Whether the model has thought, in whatever form. */
-  readonly hasThought: boolean;
-  /**
-   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened; false
-   * if it was taken to begin in thinking and never closed it; undefined if it shows neither.
-   */
-  readonly beganInThinking: boolean | undefined;
-  /**
-   * Reads a line, in pieces between which a caller can pause.
-   * @throws {RunnerError} `bad-response`, once the answer is larger than the limits.
-   */
-  add(line: ChatLine): Iterable<void>;
-  /** Releases what was withheld. Nothing may be added afterwards. */
-  finish(reason: string): void;
-  message(): Message;
-}
 
 export interface AnswerOptions {
   readonly params: ChatParams;
@@ -65,137 +42,183 @@ export interface AnswerOptions {
   readonly createRedaction: () => StreamRedaction;
 }
 
-export function createAnswer(options: AnswerOptions): Answer {
-  const { params, thinks, startsInThinking, tools, contextTags, sent } = options;
-  const { pump, createId, createRedaction } = options;
-  const shapes = toolShapes(tools);
-  const offered = new OfferedTools(shapes);
-  const parser = createStreamParser({
-    profile: profileForModel(params.model, thinks),
-    tools: shapes,
-    ...{ startsInThinking, contextTags, sent, dropContextTags: params.dropContextTags === true },
-  });
-  const quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
-  const toolCalls: ToolCall[] = [];
-  const said = new AnswerText(pump, createRedaction);
-  /** Characters received so far. */
-  let size = 0;
-  let nodes = 0;
-  let isOver = false;
-  let hasThought = false;
+/** The answer so far. It also sends its deltas. */
+export class Answer {
+  readonly #options: AnswerOptions;
+  readonly #parser: ReturnType<typeof createStreamParser>;
+  readonly #offered: OfferedTools;
+  readonly #quote: ReturnType<typeof createThinkingQuote> | undefined;
+  readonly #text: AnswerText;
+  readonly #toolCalls: ToolCall[] = [];
   /** The thinking, of which the template may have opened the first part. */
-  const thoughts = new LongText();
-  let hasText = false;
-  let isUnclosed = false;
-  let beganInThinking: boolean | undefined;
+  readonly #thoughts = new LongText();
+  /** Characters received so far. */
+  #size = 0;
+  #nodes = 0;
+  #isOver = false;
+  #hasThought = false;
+  #hasText = false;
+  #isUnclosed = false;
+  #beganInThinking: boolean | undefined;
   /** The runner itself has reported calls. */
-  let hasOwnCalls = false;
+  #hasOwnCalls = false;
 
-  const count = (more: number) => {
-    size += more;
-    if (size > maxAnswer) throw tooLong('4 million characters');
-  };
-  const countCall = ({ id = '', name, arguments: given }: WireToolCall) => {
-    const text = JSON.stringify(given);
-    count(id.length + name.length + text.length);
-    nodes += nodesIn(text);
-    if (nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
-  };
-  const write = (added: string) => {
-    hasText = true;
-    said.add('text', quote ? quote.text(added) : added);
-  };
-  const think = (added: string) => {
-    hasThought = true;
-    if (startsInThinking) thoughts.add(added);
-    if (quote) said.add('text', quote.thinking(added));
-    else said.add('thinking', added);
-  };
-  const notice: AnswerOptions['notice'] = (...given) => {
-    said.pause();
-    options.notice(...given);
-  };
-  const call = ({ id, name, arguments: given }: WireToolCall) => {
-    if (toolCalls.length === maxCalls) {
+  constructor(options: AnswerOptions) {
+    const { params, thinks, startsInThinking, tools, contextTags, sent, pump, createRedaction } = options;
+    const shapes = toolShapes(tools);
+    this.#options = options;
+    this.#offered = new OfferedTools(shapes);
+    this.#parser = createStreamParser({
+      profile: profileForModel(params.model, thinks),
+      tools: shapes,
+      startsInThinking,
+      contextTags,
+      sent,
+      dropContextTags: params.dropContextTags === true,
+    });
+    this.#quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
+    this.#text = new AnswerText(pump, createRedaction);
+  }
+
+  /** Whether anything was sent that cannot be taken back. */
+  get begun(): boolean {
+    const { text, thinking } = this.#text;
+    return text.length > 0 || thinking.length > 0 || this.hasToolCalls;
+  }
+
+  get hasToolCalls(): boolean {
+    return this.#toolCalls.length > 0;
+  }
+
+  /** Whether the model has thought, in whatever form. */
+  get hasThought(): boolean {
+    return this.#hasThought;
+  }
+
+  /**
+   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened; false
+   * if it was taken to begin in thinking and never closed it; undefined if it shows neither.
+   */
+  get beganInThinking(): boolean | undefined {
+    return this.#beganInThinking;
+  }
+
+  /**
+   * Reads a line, in pieces between which a caller can pause.
+   * @throws {RunnerError} `bad-response`, once the answer is larger than the limits.
+   */
+  *add({ thinking, content, toolCalls }: ChatLine): Iterable<void> {
+    for (const piece of piecesOf(thinking)) {
+      this.#count(piece.length);
+      for (const event of this.#parser.pushThinking(piece)) this.#emit(event);
+      yield;
+    }
+    for (const piece of piecesOf(content)) {
+      this.#count(piece.length);
+      for (const event of this.#parser.push(piece)) this.#emit(event);
+      yield;
+    }
+    this.#hasOwnCalls ||= toolCalls.length > 0;
+    for (const toolCall of toolCalls) {
+      this.#countCall(toolCall);
+      this.#call(toolCall);
+    }
+  }
+
+  /** Releases what was withheld. Nothing may be added afterwards. */
+  finish(reason: string): void {
+    this.#isOver = true;
+    for (const event of this.#parser.finish(reason)) this.#emit(event);
+    if (reason !== 'cancelled' && reason !== 'error') this.#answerWithThoughts();
+    if (this.#quote) this.#text.add('text', this.#quote.finish());
+    this.#text.end();
+  }
+
+  message(): Message {
+    const { text, thinking } = this.#text;
+    return {
+      role: 'assistant',
+      content: text.toString(),
+      ...(thinking.length === 0 ? {} : { thinking: thinking.toString() }),
+      ...(this.hasToolCalls ? { toolCalls: this.#toolCalls } : {}),
+    };
+  }
+
+  #emit(event: StreamEvent): void {
+    if (event.type === 'text') this.#write(event.text);
+    if (event.type === 'thinking') this.#think(event.text);
+    if (event.type === 'toolCall') this.#recover(event);
+    if (event.type === 'warning') this.#warn(event);
+  }
+
+  #write(added: string): void {
+    this.#hasText = true;
+    this.#text.add('text', this.#quote ? this.#quote.text(added) : added);
+  }
+
+  #think(added: string): void {
+    this.#hasThought = true;
+    if (this.#options.startsInThinking) this.#thoughts.add(added);
+    if (this.#quote) this.#text.add('text', this.#quote.thinking(added));
+    else this.#text.add('thinking', added);
+  }
+
+  #recover({ call, fromThinking }: ToolCallEvent): void {
+    // A call inside thinking was meant only if the runner has reported no call.
+    if (fromThinking && this.#hasOwnCalls) return;
+    const message = `The model wrote its call of ${call.name} as text; it was taken as a call.`;
+    this.#notice('tool-call-recovered', message);
+    this.#call(call);
+  }
+
+  #warn({ code, message }: WarningEvent): void {
+    if (code === 'malformed-tool-call') this.#notice('tool-call-malformed', message);
+    if (code === 'stray-thinking-close' && !this.#hasThought) this.#beganInThinking = true;
+    if (code === 'unclosed-thinking') this.#isUnclosed = true;
+  }
+
+  #notice(code: NoticeCode, message: string): void {
+    this.#text.pause();
+    this.#options.notice(code, message);
+  }
+
+  #call({ id, name, arguments: given }: WireToolCall): void {
+    if (this.#toolCalls.length === maxCalls) {
       // Releasing the withheld text at the end may yield more calls.
-      if (isOver) return;
+      if (this.#isOver) return;
       throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
     }
+    const { createId, pump } = this.#options;
     // Templates rename tools, and a runner may pass on the name as the model wrote it.
-    const toolCall = { id: id ?? createId(), name: offered.find(name)?.name ?? name, arguments: given };
-    toolCalls.push(toolCall);
-    said.pause();
+    const toolCall = {
+      id: id ?? createId(),
+      name: this.#offered.find(name)?.name ?? name,
+      arguments: given,
+    };
+    this.#toolCalls.push(toolCall);
+    this.#text.pause();
     pump.push({ kind: 'toolCall', toolCall });
-  };
-  const recover = ({ call: written, fromThinking }: ToolCallEvent) => {
-    // A call inside thinking was meant only if the runner has reported no call.
-    if (fromThinking && hasOwnCalls) return;
-    const message = `The model wrote its call of ${written.name} as text; it was taken as a call.`;
-    notice('tool-call-recovered', message);
-    call(written);
-  };
-  const emit = (event: StreamEvent) => {
-    if (event.type === 'text') write(event.text);
-    if (event.type === 'thinking') think(event.text);
-    if (event.type === 'toolCall') recover(event);
-    if (event.type === 'warning') warn(event);
-  };
-  const warn = ({ code, message }: WarningEvent) => {
-    if (code === 'malformed-tool-call') notice('tool-call-malformed', message);
-    if (code === 'stray-thinking-close' && !hasThought) beganInThinking = true;
-    if (code === 'unclosed-thinking') isUnclosed = true;
-  };
-  /** A reply that begins in thinking and never closes it was the answer. What was shown as thinking stays so. */
-  const answerWithThoughts = () => {
-    if (!startsInThinking || !isUnclosed || hasText || toolCalls.length > 0) return;
-    beganInThinking = false;
-    write(thoughts.toString());
-  };
+  }
 
-  return {
-    get begun() {
-      return said.text.length > 0 || said.thinking.length > 0 || toolCalls.length > 0;
-    },
-    get hasToolCalls() {
-      return toolCalls.length > 0;
-    },
-    get hasThought() {
-      return hasThought;
-    },
-    get beganInThinking() {
-      return beganInThinking;
-    },
-    *add({ thinking: thought, content, toolCalls: calls }) {
-      for (const piece of piecesOf(thought)) {
-        count(piece.length);
-        for (const event of parser.pushThinking(piece)) emit(event);
-        yield;
-      }
-      for (const piece of piecesOf(content)) {
-        count(piece.length);
-        for (const event of parser.push(piece)) emit(event);
-        yield;
-      }
-      hasOwnCalls ||= calls.length > 0;
-      for (const toolCall of calls) {
-        countCall(toolCall);
-        call(toolCall);
-      }
-    },
-    finish(reason) {
-      isOver = true;
-      for (const event of parser.finish(reason)) emit(event);
-      if (reason !== 'cancelled' && reason !== 'error') answerWithThoughts();
-      if (quote) said.add('text', quote.finish());
-      said.end();
-    },
-    message: () => ({
-      role: 'assistant',
-      content: said.text.toString(),
-      ...(said.thinking.length === 0 ? {} : { thinking: said.thinking.toString() }),
-      ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    }),
-  };
+  #count(more: number): void {
+    this.#size += more;
+    if (this.#size > maxAnswer) throw tooLong('4 million characters');
+  }
+
+  #countCall({ id = '', name, arguments: given }: WireToolCall): void {
+    const text = JSON.stringify(given);
+    this.#count(id.length + name.length + text.length);
+    this.#nodes += nodesIn(text);
+    if (this.#nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
+  }
+
+  /** A reply that begins in thinking and never closes it was the answer. What was shown as thinking stays so. */
+  #answerWithThoughts(): void {
+    const { startsInThinking } = this.#options;
+    if (!startsInThinking || !this.#isUnclosed || this.#hasText || this.hasToolCalls) return;
+    this.#beganInThinking = false;
+    this.#write(this.#thoughts.toString());
+  }
 }
 
 function piecesOf(text: string): readonly string[] {
@@ -210,4 +233,50 @@ function tooLong(what: string): RunnerError {
     'bad-response',
     `The answer has grown beyond ${what} and was stopped. Set a limit with the option num_predict.`,
   );
+}
+
+type Kind = 'text' | 'thinking';
+
+/**
+ * The text and the thinking of an answer. Secrets are removed here, so that the deltas, the message and every copy are
+ * the same.
+ */
+class AnswerText {
+  readonly #pump: DeltaPump;
+  readonly #redactions: Readonly<Record<Kind, StreamRedaction>>;
+  readonly #received = { text: new LongText(), thinking: new LongText() };
+
+  constructor(pump: DeltaPump, createRedaction: () => StreamRedaction) {
+    this.#pump = pump;
+    this.#redactions = { text: createRedaction(), thinking: createRedaction() };
+  }
+
+  get text(): LongText {
+    return this.#received.text;
+  }
+
+  get thinking(): LongText {
+    return this.#received.thinking;
+  }
+
+  add(kind: Kind, added: string): void {
+    const other = kind === 'text' ? 'thinking' : 'text';
+    this.#send(other, this.#redactions[other].pause());
+    this.#send(kind, this.#redactions[kind].add(added));
+  }
+
+  /** Something other than text comes next. */
+  pause(): void {
+    for (const kind of ['thinking', 'text'] as const) this.#send(kind, this.#redactions[kind].pause());
+  }
+
+  end(): void {
+    for (const kind of ['thinking', 'text'] as const) this.#send(kind, this.#redactions[kind].end());
+  }
+
+  #send(kind: Kind, text: string): void {
+    if (text === '') return;
+    this.#received[kind].add(text);
+    this.#pump.push({ kind, text });
+  }
 }

@@ -11,20 +11,19 @@ import { parseModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { ChatLine } from '../runner/wire.ts';
-import { type Answer, createAnswer } from './answer.ts';
-import { createDeltaPump, type DeltaPump, type SendDelta } from './deltas.ts';
-import { createNotices, type Notices } from './notices.ts';
+import { Answer } from './answer.ts';
 import {
+  chatRequestBody,
   contextNames,
   mayStartInThinking,
   neededCapabilities,
   type Plan,
   planChat,
   sentTexts,
-} from './plan.ts';
+} from './chatRequest.ts';
+import { createDeltaPump, createNotices, type DeltaPump, type Notices, type SendDelta } from './deltas.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
-import { createPromptFit, type PromptFit } from './promptFit.ts';
-import { chatRequestBody } from './requestBody.ts';
+import { PromptFit } from './promptFit.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
 
 export interface ChatDependencies {
@@ -184,7 +183,7 @@ class Turn {
     const { client, params, pump } = this.#options;
     const { knowledge, createId, createRedaction } = this.#dependencies;
     const isOpened = knowledge.startsInThinking(client.server, params.model);
-    return createAnswer({
+    return new Answer({
       params,
       thinks: knowledge.thinks(client.server, params.model),
       startsInThinking: isOpened && mayStartInThinking(params),
@@ -234,12 +233,16 @@ class Turn {
     const { client, params } = this.#options;
     const { knowledge, estimate } = this.#dependencies;
     const options = {
-      ...{ client, model: params.model, knowledge, size, signal: this.#stop.signal },
+      client,
+      model: params.model,
+      knowledge,
+      size,
+      signal: this.#stop.signal,
       asked: askedWindow(params, contextLength),
       needed: estimate.estimate(modelId(client.server, params.model), size),
       notice: this.#notices.add,
     };
-    return createPromptFit(withoutUndefined(options));
+    return new PromptFit(withoutUndefined(options));
   }
 
   async #finish(last: ChatLine | undefined, fit: PromptFit, size: PromptSize): Promise<FinishReason> {

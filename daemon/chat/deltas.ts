@@ -1,4 +1,5 @@
-import type { ChatDelta, Notice, ToolCall } from '../../protocol/messages/chat.ts';
+import type { ChatDelta, Notice, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
+import type { AdvisedMessage } from '../base/advice.ts';
 
 /** The content of one delta, before the delta is numbered. */
 export type DeltaContent =
@@ -68,4 +69,23 @@ export function createDeltaPump(streamId: string, send: SendDelta): DeltaPump {
 
 function sizeOf(content: DeltaContent): number {
   return 'text' in content ? content.text.length : JSON.stringify(content).length;
+}
+
+/** The notices of one turn: each code is sent at most once. */
+export interface Notices {
+  readonly all: readonly Notice[];
+  readonly add: (code: NoticeCode, message: string | AdvisedMessage) => void;
+}
+
+export function createNotices(pump: DeltaPump): Notices {
+  const all: Notice[] = [];
+  return {
+    all,
+    add(code, message) {
+      if (all.some((known) => known.code === code)) return;
+      const notice = typeof message === 'string' ? { code, message } : { code, ...message };
+      all.push(notice);
+      pump.push({ kind: 'notice', notice });
+    },
+  };
 }

@@ -12,14 +12,13 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Chat } from './chat.ts';
+import { type AskUser, type DaemonToolOffer, type DaemonTools, runCalls } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
-import type { HostedTools, OfferedHostedTools } from './hostedTools.ts';
-import { type AskUser, runCalls } from './toolCalls.ts';
 
 export interface ToolLoopDependencies {
-  /** One turn of the model without hosted tools. */
+  /** One turn of the model, without the daemon's tools. */
   readonly chat: Chat;
-  readonly hosted: HostedTools;
+  readonly tools: DaemonTools;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly ask: () => AskUser | undefined;
   /** The call is allowed, and runs next. */
@@ -29,7 +28,7 @@ export interface ToolLoopDependencies {
 }
 
 /**
- * A chat whose model may call hosted tools. The model is asked, its calls are run, and it is asked again with their
+ * A chat whose model may call the daemon's tools. The model is asked, its calls are run, and it is asked again with their
  * results, until it answers without calls. Without `hostedTools` the chat passes through unchanged.
  */
 export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
@@ -83,10 +82,10 @@ class Loop {
       const calls = message.toolCalls ?? [];
       // The client answers the calls of its own tools.
       const own = new Set(params.tools?.map(({ name }) => name));
-      const hosted = calls.filter(({ name }) => !own.has(name));
-      if (hosted.length > 0) await this.#answer(hosted, offer);
+      const ours = calls.filter(({ name }) => !own.has(name));
+      if (ours.length > 0) await this.#answer(ours, offer);
       if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
-      if (hosted.length < calls.length || hosted.length === 0) return this.#result(finishReason, message);
+      if (ours.length < calls.length || ours.length === 0) return this.#result(finishReason, message);
     }
     const { finishReason, message } = await this.#ask([]);
     await this.#answer(message.toolCalls ?? [], { tools: [], problems: [] }, 'spent');
@@ -103,12 +102,12 @@ class Loop {
   }
 
   /** Undefined if the turn was cancelled before the servers were ready. */
-  async #offer(): Promise<OfferedHostedTools | undefined> {
+  async #offer(): Promise<DaemonToolOffer | undefined> {
     const { params, signal } = this.#options;
     const { hostedTools = [], toolChoice, tools = [] } = params;
     if (toolChoice === 'none' || hostedTools.length === 0) return { tools: [], problems: [] };
     try {
-      const offer = await this.#dependencies.hosted.offer(hostedTools, tools, signal);
+      const offer = await this.#dependencies.tools.offer(hostedTools, tools, signal);
       for (const problem of offer.problems) await this.#say({ code: 'tools-unavailable', ...problem });
       return offer;
     } catch (error) {
@@ -171,7 +170,7 @@ class Loop {
   }
 
   /** Answers every call, whether or not it ran. */
-  async #answer(calls: readonly ToolCall[], { tools }: OfferedHostedTools, spent?: 'spent'): Promise<void> {
+  async #answer(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: 'spent'): Promise<void> {
     const { params, signal } = this.#options;
     const ask = this.#dependencies.ask();
     const { onDidAllow } = this.#dependencies;
@@ -199,7 +198,7 @@ class Loop {
   }
 }
 
-function asTool({ name, description, inputSchema }: OfferedHostedTools['tools'][number]) {
+function asTool({ name, description, inputSchema }: DaemonToolOffer['tools'][number]) {
   return { name, description, inputSchema };
 }
 

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { AgentConnection, ConnectionOptions } from '../acp/acpConnection.ts';
 import { type Agent, createAgent } from '../acp/agent.ts';
-import type { HandedTools, RunningTools } from '../acp/sessionTools.ts';
+import type { ClientTools, RunningTools } from '../acp/sessionTools.ts';
 import { lazily } from '../base/lazily.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/outgoing.ts';
@@ -21,30 +21,30 @@ export interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly version: string;
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
-  /** The model that answers where the editor chooses none. */
+  /** The model that answers if the editor chooses none. */
   readonly model?: string;
   /** A file for all traffic, without secrets. */
   readonly traceFile?: string;
-  /** Where the log goes, line by line: the protocol has no message for it. */
+  /** Writes one line of the log. The protocol has no message for it. */
   readonly writeLog: (line: string) => void;
 }
 
 export interface AcpDaemon {
   readonly signal: AbortSignal;
-  /** Takes secrets out of a text that goes another way than the connection. */
+  /** Removes secrets from text that does not go over the connection. */
   readonly redact: (text: string) => string;
   close(): Promise<void>;
 }
 
-/** The daemon as an agent of the Agent Client Protocol. It lives until its input ends, which `signal` tells. */
+/** The daemon as an agent of the Agent Client Protocol. When its input ends, `signal` is aborted. */
 export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const { connectAgent } = await import('../acp/acpConnection.ts');
   const closed = new AbortController();
-  // Every request that is under way listens to it.
+  // Every running request listens to it.
   setMaxListeners(0, closed.signal);
   const user = await openUserFile(options.userFile);
   const core = createCore({ ...options, user }, closed.signal);
-  // All sessions write what they keep one after another.
+  // Shared by all sessions, because only one may write to a file at a time.
   const stores = lazily(async () =>
     (await import('../tools/toolStores.ts')).openToolStores({
       ...options,
@@ -52,11 +52,12 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     }),
   );
   const agent = createAgent({
-    ...{ core, version: options.version },
-    startTools: (handed) => startTools({ ...options, openStores: stores.get }, core, handed),
+    core,
+    version: options.version,
+    startTools: (given) => startTools({ ...options, openStores: stores.get }, core, given),
     createId: () => createToolCallId(options.random),
   });
-  const connection = connectAgent(wiringOf(options, core, agent));
+  const connection = connectAgent(connectionOptions(options, core, agent));
   subscribe(core, { agent, connection, writeLog: options.writeLog, closed: closed.signal });
 
   core.configuration.start({
@@ -81,31 +82,35 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   };
 }
 
-/** The servers of one session: what its editor handed over, and the user's own, which win by name. */
+/** The tool servers of one session: those that its client passed, and the user's own, which replace those of the same name. */
 function startTools(
   options: AcpOptions & Required<Pick<ToolsOptions, 'openStores'>>,
   core: Core,
-  { servers, cwd }: HandedTools,
+  { servers, cwd }: ClientTools,
 ): RunningTools {
   const { configuration, readUserConfig, secrets, headersFor, log } = core;
   const { platform, env, now, version, userFile, openStores } = options;
   const tools = createTools({
-    settings: () => ({
-      ...{
-        mcpServers: servers,
-        editorServers: servers,
-        approvals: {},
-        timeouts: configuration.current.timeouts,
-      },
-    }),
-    ...{ readUserConfig, secrets, headersFor, log, platform, env, now, version, openStores },
+    settings: () => {
+      const { timeouts } = configuration.current;
+      return { mcpServers: servers, editorServers: servers, approvals: {}, timeouts };
+    },
     userFolder: dirname(userFile.path),
+    readUserConfig,
+    secrets,
+    headersFor,
+    log,
+    platform,
+    env,
+    now,
+    version,
+    openStores,
   });
   tools.start(cwd);
   return tools;
 }
 
-function wiringOf(options: AcpOptions, { secrets, log }: Core, agent: Agent): ConnectionOptions {
+function connectionOptions(options: AcpOptions, { secrets, log }: Core, agent: Agent): ConnectionOptions {
   const { input, output, traceFile } = options;
   return withoutUndefined({
     input,
@@ -115,7 +120,7 @@ function wiringOf(options: AcpOptions, { secrets, log }: Core, agent: Agent): Co
       const { code, message, data } = toResponseError(error, { cancelled: false, method, log });
       return { code, message, data: withoutPartial(data) };
     },
-    edge: (message) => redactMessage(message, secrets.redaction),
+    redact: (message) => redactMessage(message, secrets.redaction),
     trace: traceFile === undefined ? undefined : createTrace(traceFile, secrets.redact, options.now),
   });
 }
@@ -127,17 +132,17 @@ interface Listeners {
   readonly closed: AbortSignal;
 }
 
-/** What the core tells of its own accord. Of the status the protocol has no message, and of refused tools a notice tells. */
+/** Connects the core's events. The protocol has no message for the status, and refused tools are reported by a notice. */
 function subscribe(core: Core, { agent, connection, writeLog, closed: signal }: Listeners): void {
   core.log.onDidWrite(({ level, message }) => writeLog(`runnerd: ${level}: ${message}\n`));
   core.modelChanges.onDidChange(() => {
     agent
       .modelsChanged({ update: connection.update, signal })
-      .catch((error) => core.log.debug(`The models were not told: ${String(error)}`));
+      .catch((error) => core.log.debug(`The client was not notified of the models: ${String(error)}`));
   });
 }
 
-/** Clients show the data of an error; what had come of the answer they have shown already. */
+/** Clients show the data of an error, but have already shown the answer so far. */
 function withoutPartial(data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return data;
   const {

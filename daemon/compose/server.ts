@@ -188,9 +188,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   };
   const questions = createQuestions(endpoint);
   const createId = () => createToolCallId(options.random);
-  const chat = core.recordTurns(
-    createToolLoop({ chat: oneAnswer, hosted: tools, ask: questions.ask, createId }),
-  );
+  const chat = core.recordTurns(createToolLoop({ chat: oneAnswer, tools, ask: questions.ask, createId }));
   serveChat(endpoint, { chat, servers, status, requireTools: tools.require });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);

@@ -1,6 +1,6 @@
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { Log } from '../base/log.ts';
-import type { HostedTool, OfferedHostedTools } from '../chat/hostedTools.ts';
+import type { DaemonTool, DaemonToolOffer } from '../chat/daemonTools.ts';
 import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
 import type { ServerEntry } from './serverEntry.ts';
@@ -41,7 +41,7 @@ export function offeredTools(
   states: readonly ServerOffer[],
   own: readonly Tool[],
   { options, approvals, check, sayOnce }: OfferParts,
-): OfferedHostedTools['tools'] {
+): DaemonToolOffer['tools'] {
   const place = { root: options.root(), env: options.env };
   const all = states.flatMap(({ entry, server, tools }) => {
     const folder = decisiveFolder(entry, place);
@@ -57,7 +57,7 @@ export function offeredTools(
     offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
     own.map(({ name }) => name),
   );
-  return offered.map(({ entry, folder, server, tool }, index): HostedTool => {
+  return offered.map(({ entry, folder, server, tool }, index): DaemonTool => {
     const { title, description, inputSchema, annotations, fingerprint } = tool;
     const approved = { entry, folder, tool: tool.name, fingerprint };
     return {

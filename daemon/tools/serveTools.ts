@@ -6,7 +6,7 @@ import {
   loginRequest,
   logoutRequest,
 } from '../../protocol/messages/tools.ts';
-import type { AskUser } from '../chat/toolCalls.ts';
+import type { AskUser } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { approveToolSchema, finishLoginSchema, listToolsSchema, loginSchema } from './params.ts';
 import type { Tools } from './tools.ts';

@@ -1,7 +1,7 @@
 import type { Advice, Advised } from '../../protocol/messages/advice.ts';
 import type { ListedTool, ListedToolServer, ListToolsResult } from '../../protocol/messages/tools.ts';
 import type { Log } from '../base/log.ts';
-import type { HostedTools } from '../chat/hostedTools.ts';
+import type { DaemonTools } from '../chat/daemonTools.ts';
 import { createRedaction } from '../config/redaction.ts';
 import { createApprovals, type NamedApprovals } from './approvals.ts';
 import { createArgumentsCheck } from './argumentsCheck.ts';
@@ -40,7 +40,7 @@ export interface ToolHostOptions {
 }
 
 /** The tool servers that run, and what they offer. */
-export interface ToolHost extends HostedTools {
+export interface ToolHost extends DaemonTools {
   readonly logins: Logins;
   list(names: readonly string[] | undefined, signal: AbortSignal): Promise<ListToolsResult>;
   /** The entries may have changed: what is no longer entered is ended. */

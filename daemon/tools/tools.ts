@@ -12,7 +12,7 @@ import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
-import type { HostedTools } from '../chat/hostedTools.ts';
+import type { DaemonTools } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userConfig.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
@@ -39,7 +39,7 @@ export interface ToolsOptions extends Pick<ToolHostOptions, 'headersFor' | 'now'
 }
 
 /** The tool servers of the editor and of the user's own file. Nothing is read, loaded or started before it is wanted. */
-export interface Tools extends HostedTools {
+export interface Tools extends DaemonTools {
   /** The editor's folder, where servers start that name none. */
   start(root: string | undefined): void;
   /** @throws {InvalidParamsError} where a name of `servers` is none of a tool server. */

@@ -10,7 +10,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import t, { type Test } from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
-import type { HandedTools } from '../../daemon/acp/sessionTools.ts';
+import type { ClientTools } from '../../daemon/acp/sessionTools.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
@@ -316,11 +316,11 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
   );
   core.configuration.start({});
   core.start();
-  const started: HandedTools[] = [];
+  const started: ClientTools[] = [];
   const agent = createAgent({
     ...{ core, version: '0', createId: () => 'call' },
-    startTools(handed) {
-      started.push(handed);
+    startTools(given) {
+      started.push(given);
       const offer = async () => ({ tools: [], problems: [] });
       return { offer, require: async () => undefined, close: async () => undefined };
     },

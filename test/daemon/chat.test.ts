@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
-import { createAnswer } from '../../daemon/chat/answer.ts';
+import { Answer as ChatAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
 import { createCore } from '../../daemon/compose/core.ts';
@@ -966,7 +966,7 @@ t.test('an answer that never ends is stopped, and what had come is kept', async 
   const call = (given: object) => ({ ...none, toolCalls: [{ name: 'get_weather', arguments: { given } }] });
   const cases: readonly {
     name: string;
-    line: Parameters<ReturnType<typeof createAnswer>['add']>[0];
+    line: Parameters<ChatAnswer['add']>[0];
     kept: (message: Message) => number;
     /** How much is kept, and which piece of it was too much. */
     want: readonly [number, RegExp];
@@ -1017,7 +1017,7 @@ t.test('an answer that never ends is stopped, and what had come is kept', async 
   for (const { name, line, kept, want } of cases) {
     await t.test(name, async (t) => {
       let pushed = 0;
-      const answer = createAnswer({
+      const answer = new ChatAnswer({
         params: { streamId: 's', model: 'qwen3', messages: [] },
         ...{ thinks: false, startsInThinking: false, tools: [tool], contextTags: [], sent: [] },
         ...{ notice: () => undefined, createId: () => 'id' },

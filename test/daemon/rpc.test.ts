@@ -13,7 +13,7 @@ import {
 } from 'vscode-jsonrpc/node';
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
-import { readMessageLines } from '../../daemon/acp/messageLines.ts';
+import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
 import { createEmitter } from '../../daemon/base/event.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { writePrivateFile } from '../../daemon/base/privateFile.ts';

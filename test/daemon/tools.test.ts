@@ -3,8 +3,7 @@ import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import t from 'tap';
 import { identityOf, identityToName } from '../../daemon/base/processIdentity.ts';
-import type { HostedTool } from '../../daemon/chat/hostedTools.ts';
-import { runCalls } from '../../daemon/chat/toolCalls.ts';
+import { type DaemonTool, runCalls } from '../../daemon/chat/daemonTools.ts';
 import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
@@ -554,7 +553,7 @@ t.test('a cancel takes a question back, and nothing is run', async (t) => {
 t.test('a cancel right before a question leaves it unasked', async (t) => {
   const stop = new AbortController();
   let [looks, questions] = [0, 0];
-  const tool: HostedTool = {
+  const tool: DaemonTool = {
     ...{ name: 'echo', description: '', inputSchema: {}, server: 'good', problemWith: () => undefined },
     async isApproved() {
       looks += 1;

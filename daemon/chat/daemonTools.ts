@@ -1,13 +1,57 @@
 import { orAborted } from '../../protocol/base/abort.ts';
-import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type { ApproveToolParams, ToolDecision } from '../../protocol/messages/tools.ts';
-import type { CallOutcome, HostedTool } from './hostedTools.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import type { Advised } from '../../protocol/messages/advice.ts';
+import type { Message, Tool, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import type { ApproveToolParams, ToolAnnotations, ToolDecision } from '../../protocol/messages/tools.ts';
+
+/** Tools that the daemon itself calls for a model: those of tool servers (MCP). */
+export interface DaemonTools {
+  /**
+   * What these servers offer now, in addition to the client's own tools. A server that does not start is left out, and
+   * `problems` says why.
+   */
+  offer(
+    servers: 'all' | readonly string[],
+    own: readonly Tool[],
+    signal: AbortSignal,
+  ): Promise<DaemonToolOffer>;
+}
+
+export interface DaemonToolOffer {
+  /** In a stable order. */
+  readonly tools: readonly DaemonTool[];
+  readonly problems: readonly Advised[];
+}
+
+/** A tool under the name that the model sees. */
+export interface DaemonTool extends Tool {
+  readonly server: string;
+  readonly title?: string;
+  readonly annotations?: ToolAnnotations;
+  /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
+  problemWith(given: ToolArguments): string | undefined;
+  isApproved(): Promise<boolean>;
+  /** From now on the tool runs without a question. */
+  allow(decision: 'session' | 'always'): Promise<void>;
+  /** Resolves even if the call failed. Rejects with the reason of an aborted signal. */
+  call(given: ToolArguments, signal: AbortSignal): Promise<CallOutcome>;
+}
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+export interface CallOutcome {
+  readonly content: string;
+  readonly isError: boolean;
+  /** Base64. */
+  readonly images?: readonly string[];
+}
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
 export type AskUser = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
 
 export interface RunOptions {
-  readonly tools: readonly HostedTool[];
+  readonly tools: readonly DaemonTool[];
   readonly streamId: string;
   readonly signal: AbortSignal;
   /** Absent if nobody can be asked. */
@@ -30,17 +74,12 @@ const maxNamed = 20;
  */
 export async function runCalls(calls: readonly ToolCall[], options: RunOptions): Promise<readonly Message[]> {
   const { onResult, tools } = options;
-  let asked: Promise<unknown> = Promise.resolve();
-  /** Only one question is open at a time, and its answer may settle the next ones. */
-  const inTurn: InTurn = (work) => {
-    const mine = asked.then(work, work);
-    asked = mine.catch(() => undefined);
-    return mine;
-  };
+  // Only one question is open at a time, because its answer may settle the next ones.
+  const questions = new SerialQueue();
   return Promise.all(
     calls.map(async (call, index) => {
       const tool = tools.find(({ name }) => name === call.name);
-      const outcome = await outcomeOf({ call, index, tool }, options, inTurn);
+      const outcome = await outcomeOf({ call, index, tool }, options, questions);
       const { content, isError, images } = outcome;
       await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', content, isError });
       return {
@@ -54,30 +93,32 @@ export async function runCalls(calls: readonly ToolCall[], options: RunOptions):
   );
 }
 
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
-
 interface WantedCall {
   readonly call: ToolCall;
   /** The call's position in its round. */
   readonly index: number;
-  readonly tool: HostedTool | undefined;
+  readonly tool: DaemonTool | undefined;
 }
 
-async function outcomeOf(wanted: WantedCall, options: RunOptions, inTurn: InTurn): Promise<CallOutcome> {
+async function outcomeOf(
+  wanted: WantedCall,
+  options: RunOptions,
+  questions: SerialQueue,
+): Promise<CallOutcome> {
   const { signal } = options;
   try {
     signal.throwIfAborted();
     const problem = problemOf(wanted, options);
     if (problem !== undefined || !wanted.tool) return failed(problem ?? '');
     const { call, tool } = wanted;
-    const refusal = await refusalOf({ call, tool }, options, inTurn);
+    const refusal = await refusalOf({ call, tool }, options, questions);
     signal.throwIfAborted();
     if (refusal !== undefined) return failed(refusal);
     await options.onDidAllow?.(call);
     return await tool.call(call.arguments, signal);
   } catch (error) {
     if (signal.aborted) return failed('The call was cancelled.');
-    return failed(`The call failed: ${error instanceof Error ? error.message : String(error)}`);
+    return failed(`The call failed: ${messageOf(error)}`);
   }
 }
 
@@ -101,14 +142,14 @@ function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptio
 
 /** The reason why the call may not run; undefined if it may. */
 async function refusalOf(
-  { call, tool }: { readonly call: ToolCall; readonly tool: HostedTool },
+  { call, tool }: { readonly call: ToolCall; readonly tool: DaemonTool },
   { ask, streamId, signal }: RunOptions,
-  inTurn: InTurn,
+  questions: SerialQueue,
 ): Promise<string | undefined> {
   if (await tool.isApproved()) return undefined;
   if (!ask)
     return `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
-  return inTurn(async () => {
+  return questions.run('question', async () => {
     signal.throwIfAborted();
     // The previous answer may have allowed this call as well.
     if (await tool.isApproved()) return undefined;
@@ -117,7 +158,10 @@ async function refusalOf(
     const decision = await orAborted(
       ask(
         {
-          ...{ streamId, toolCall: call, server, description },
+          streamId,
+          toolCall: call,
+          server,
+          description,
           ...(title === undefined ? {} : { title }),
           ...(annotations === undefined ? {} : { annotations }),
         },

@@ -1,0 +1,88 @@
+import type { SessionConfigOption, SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk';
+import { canChat } from '../../protocol/messages/choice.ts';
+import type { ChatModelResult, Model } from '../../protocol/messages/models.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { Core } from '../compose/core.ts';
+import type { Update } from './client.ts';
+import { isThinkingChoice, modelPicker, pickersOf, thinkingPicker } from './pickers.ts';
+import type { Session, Sessions } from './sessions.ts';
+
+/** The models that can chat, as they were last listed, and the pickers with which each session chooses one. */
+export interface ModelOptions {
+  readonly models: readonly Model[];
+  /** Asks the runner. With `refresh: false` a list of the last two seconds is enough. */
+  list(signal: AbortSignal, options?: { readonly refresh: boolean }): Promise<void>;
+  /** The session's pickers, to be sent to its client. */
+  pickers(session: Session): SessionConfigOption[];
+  /** Gives each session a model that is installed, and sends its pickers if they have changed. */
+  updateSessions(update: Update): Promise<void>;
+  /**
+   * Applies what the user chose in a picker of the session.
+   * @throws {InvalidParamsError} if there is no such picker, or no such choice in it.
+   */
+  choose(session: Session, choice: SetSessionConfigOptionRequest, signal: AbortSignal): Promise<void>;
+}
+
+export function createModelOptions(
+  core: Pick<Core, 'models' | 'chatModels' | 'servers'>,
+  sessions: Sessions,
+): ModelOptions {
+  let models: readonly Model[] = [];
+  let preferred: ChatModelResult = {};
+
+  const list: ModelOptions['list'] = async (signal, options = { refresh: true }) => {
+    const client = core.servers.client();
+    const listed = await core.models.list(client, options, signal);
+    preferred = await core.chatModels.find(client, signal);
+    models = listed.models.filter(canChat);
+  };
+  const pickers = (session: Session) => {
+    ensureModel(session, models, preferred);
+    const options = pickersOf(models, session);
+    session.sentPickers = JSON.stringify(options);
+    return options;
+  };
+  const find = (value: unknown) => models.find(({ name }) => name === value);
+  const chooseModel = async (session: Session, value: unknown, signal: AbortSignal) => {
+    // An unknown model may be new. If the runner does not answer, the last list counts.
+    if (!find(value))
+      await list(signal).catch((error) => {
+        if (!(error instanceof RunnerError)) throw error;
+      });
+    const chosen = find(value);
+    if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
+    session.model = chosen.name;
+    session.missingModel = undefined;
+    await core.chatModels.choose(core.servers.client(), chosen.name);
+  };
+
+  return {
+    get models() {
+      return models;
+    },
+    list,
+    pickers,
+    async updateSessions(update) {
+      for (const session of sessions.all()) {
+        const { sentPickers } = session;
+        const configOptions = pickers(session);
+        if (session.sentPickers !== sentPickers)
+          await update(session.id, { sessionUpdate: 'config_option_update', configOptions });
+      }
+    },
+    async choose(session, { configId, value }, signal) {
+      if (configId === modelPicker) return chooseModel(session, value, signal);
+      if (configId !== thinkingPicker)
+        throw new InvalidParamsError('configId', `there is no option "${configId}"`);
+      if (!isThinkingChoice(value)) throw new InvalidParamsError('value', 'it is none of the choices');
+      session.thinking = value;
+    },
+  };
+}
+
+/** The session keeps its model while it is installed, and otherwise gets the one for chats without a choice. */
+function ensureModel(session: Session, models: readonly Model[], preferred: ChatModelResult): void {
+  if (models.some(({ name }) => name === session.model)) return;
+  if (session.model === undefined) session.missingModel = preferred.missing;
+  session.model = preferred.model?.name;
+}
