@@ -1,5 +1,6 @@
-// Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/.
-// Usage: node esbuild.mjs [--tests] [--minify]
+// Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/: all of them, or those that
+// are named.
+// Usage: node esbuild.mjs [--tests[=NAME,…]] [--minify]
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -188,20 +189,32 @@ for (const [folder, files] of Object.entries({
 // A link on somebody's path runs them as programs.
 for (const program of ['terminal', 'runnerd', 'runner-docs']) chmodSync(`dist/${program}.cjs`, 0o755);
 
-if (process.argv.includes('--tests')) {
-  rmSync('.tap-build', { recursive: true, force: true });
+const [tests] = process.argv.filter((word) => /^--tests(=|$)/.test(word));
+if (tests !== undefined) {
+  const all = filesEndingIn('.test.ts', '.bench.ts');
+  const named = tests.split('=')[1]?.split(',') ?? [];
+  const unknown = named.filter((name) => !all.some((path) => nameOf(path) === name));
+  if (unknown.length > 0) {
+    console.error(`There is no test or benchmark with the name ${unknown.join(', ')}.`);
+    process.exit(1);
+  }
+  if (named.length === 0) rmSync('.tap-build', { recursive: true, force: true });
   await build({
     ...shared,
-    entryPoints: filesEndingIn('.test.ts', '.bench.ts').map((path) => ({
-      in: path,
-      out: basename(path, '.ts'),
-    })),
+    entryPoints: all
+      .filter((path) => named.length === 0 || named.includes(nameOf(path)))
+      .map((path) => ({ in: path, out: basename(path, '.ts') })),
     outdir: '.tap-build',
     outExtension: { '.js': '.mjs' },
     format: 'esm',
     packages: 'external',
     sourcemap: 'inline',
   });
+}
+
+/** Such as `chat` for `test/daemon/chat.test.ts`. */
+function nameOf(path) {
+  return basename(path).replace(/\.(?:test|bench)\.ts$/, '');
 }
 
 function filesEndingIn(...endings) {

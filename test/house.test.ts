@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import t from 'tap';
@@ -348,13 +347,6 @@ t.test('no merge was left half done', async (t) => {
   ];
   for (const page of pages.filter((name) => /\.(md|json)$/.test(name)))
     t.notMatch(readFileSync(page, 'utf8'), /^(<{7}|>{7}|={7}$)/m, page);
-});
-
-t.test('docs/PERFORMANCE.md and its pictures are what was measured', async (t) => {
-  const { status, stderr } = spawnSync(process.execPath, ['.ci/performance.mjs', '--check'], {
-    encoding: 'utf8',
-  });
-  t.equal(status, 0, stderr);
 });
 
 t.test('the lock file has the packages of every platform', async (t) => {

@@ -43,8 +43,8 @@ interface SettingOf<T> extends Setting {
 }
 
 /**
- * Every setting. A further one is its type in `protocol/messages/initialize.ts` and its row here; pages, VS Code's manifest and
- * Neovim's list follow by `ACCEPT=1 node .tap-build/settings.test.mjs`.
+ * Every setting. A further one is its type in `protocol/messages/initialize.ts` and its row here; `npm run generate`
+ * then writes it into the pages, VS Code's manifest and Neovim's list.
  */
 export const settings = {
   host: {

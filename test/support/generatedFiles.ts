@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import type { SettingName } from '../../daemon/config/settings.ts';
+import {
+  editorTable,
+  luaHelp,
+  luaModule,
+  type ManifestSetting,
+  names,
+  protocolTable,
+  rowOf,
+  toManifest,
+} from './settingsPages.ts';
+
+/** A file that is made, or has a part that is made, from the table of settings. */
+export interface GeneratedFile {
+  readonly path: string;
+  /** The new text of the file. The parts that are not made stay as they are now. */
+  readonly generate: (now: string) => string;
+}
+
+/** What Neovim reports by itself: nobody sets it. */
+const saidByNeovim: readonly SettingName[] = ['sendsUserSettings', 'refusedTools'];
+/** What VS Code reports by itself, or runs itself, besides what takes effect only at the start. */
+const saidByEditor: readonly SettingName[] = ['cacheDir', 'mcpServers'];
+
+/** The settings of VS Code's manifest that the daemon reads. */
+export const editorSettings = names.filter((name) => !rowOf(name).isForStart && !saidByEditor.includes(name));
+const neovimSettings = names.filter((name) => !saidByNeovim.includes(name));
+
+/** In the order in which they are written: the page of VS Code is made from its manifest. */
+export const generatedFiles: readonly GeneratedFile[] = [
+  { path: 'docs/PROTOCOL.md', generate: (page) => withTable(page, protocolTable()) },
+  { path: 'package.json', generate: manifest },
+  { path: 'docs/VSCODE.md', generate: (page) => withTable(page, editorTable(readManifestSettings())) },
+  { path: 'client/neovim/lua/runner/settings.lua', generate: () => luaModule(neovimSettings) },
+  {
+    path: 'client/neovim/doc/runner.txt',
+    generate: (page) => page.replace(/^ {2}host [\s\S]*?(?=\n\n)/m, () => luaHelp(neovimSettings)),
+  },
+];
+
+export function readManifestSettings(): Readonly<Record<string, ManifestSetting>> {
+  return JSON.parse(readFileSync('package.json', 'utf8')).contributes.configuration.properties;
+}
+
+function manifest(text: string): string {
+  const parsed = JSON.parse(text);
+  const { properties } = parsed.contributes.configuration;
+  for (const name of editorSettings)
+    properties[`runner.${name}`] = toManifest(name, properties[`runner.${name}`]);
+  const { untrustedWorkspaces } = parsed.capabilities;
+  const guarded = editorSettings.filter((name) => !rowOf(name).isHarmless).map((name) => `runner.${name}`);
+  untrustedWorkspaces.restrictedConfigurations = [
+    ...new Set([...untrustedWorkspaces.restrictedConfigurations, ...guarded]),
+  ];
+  return `${JSON.stringify(parsed, null, 2)}\n`;
+}
+
+/** Replaces the table that has the same first cell. */
+function withTable(page: string, table: string): string {
+  const [head = ''] = table.split('\n');
+  const lines = page.split('\n');
+  const at = lines.findIndex((line) => line.startsWith(head.slice(0, head.indexOf('|', 1))));
+  const end = lines.findIndex((line, index) => index > at && !line.startsWith('|'));
+  return [...lines.slice(0, at), table, ...lines.slice(end)].join('\n');
+}
