@@ -6,7 +6,7 @@ import { createConfiguration } from '../config/configuration.ts';
 import { withoutUnset } from '../config/eachSetting.ts';
 import { readHost } from '../config/host.ts';
 import { schemaFor } from '../config/settings.ts';
-import type { UserConfig } from '../config/userConfig.ts';
+import { enabledServers, type UserConfig } from '../config/userConfig.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { peekMessage } from '../rpc/firstMessage.ts';
 import { greetingTo } from '../rpc/greeting.ts';
@@ -37,7 +37,7 @@ export async function startDaemon({ userFile, ...options }: DaemonOptions): Prom
 function tryAnswer(
   { method, params }: RequestMessage,
   { host, version }: Pick<ServerOptions, 'host' | 'version'>,
-  { settings }: UserConfig,
+  { settings, tools }: UserConfig,
 ) {
   const { capabilities, initializationOptions } = (params ?? {}) as Partial<InitializeParams>;
   if (method !== 'initialize' || typeof capabilities !== 'object' || capabilities === null) return undefined;
@@ -46,7 +46,8 @@ function tryAnswer(
     const given = withoutUnset(initializationOptions);
     // Making a schema, even for nothing, takes as long as all else here.
     configuration.start(Object.keys(given).length === 0 ? {} : validate(schemaFor(given), given));
-    return greetingTo(capabilities, { version, isHostNamed: configuration.current.isHostNamed });
+    const { isHostNamed } = configuration.current;
+    return greetingTo(capabilities, { version, isHostNamed, toolServers: enabledServers(tools) });
   } catch {
     return undefined;
   }

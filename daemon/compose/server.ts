@@ -20,6 +20,7 @@ import type { Wait } from '../completion/pacing.ts';
 import { createRegistration } from '../completion/registration.ts';
 import { serveCompletion } from '../completion/serveCompletion.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
+import { enabledServers } from '../config/userConfig.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
 import { serveModelfileLanguage } from '../modelfile/language.ts';
 import { serveModelfile } from '../modelfile/serveModelfile.ts';
@@ -170,6 +171,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     session,
     warnOfStart: core.warnOfStart,
     version: options.version,
+    toolServers: enabledServers(options.user.atStart.tools),
     pullSettings: served.pull,
     onShutdown: async () => {
       await Promise.all([logs.close(), tools.close(), sessions.close()]);

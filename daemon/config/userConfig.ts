@@ -18,6 +18,11 @@ export interface UserConfig {
 
 export type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals'>>;
 
+/** Names of the tool servers that are entered and not disabled. An entry may still turn out to be wrong. */
+export function enabledServers({ mcpServers }: UserTools): readonly string[] {
+  return Object.entries(mcpServers).flatMap(([name, entry]) => (entry?.disabled === true ? [] : [name]));
+}
+
 /**
  * Where a secret comes from; without an origin it is for the runner at `host` as it is at the start. A runner at the
  * origin may get it over plain http if the entry says so, and names the origin.

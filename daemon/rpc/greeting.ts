@@ -11,11 +11,16 @@ export interface Greeter {
   readonly version: string;
   /** Whether an option, the environment or the user named the address of the runner. */
   readonly isHostNamed: boolean;
+  /** Names of the tool servers that the user has entered and not disabled. */
+  readonly toolServers: readonly string[];
 }
 
 /** The answer to `initialize`. It loads nothing, because it is given before the rest of the daemon is loaded. */
-export function greetingTo(editor: ClientCapabilities, { version, isHostNamed }: Greeter): InitializeResult {
-  const runner: RunnerCapabilities = { protocolVersion, isHostNamed };
+export function greetingTo(
+  editor: ClientCapabilities,
+  { version, isHostNamed, toolServers }: Greeter,
+): InitializeResult {
+  const runner: RunnerCapabilities = { protocolVersion, isHostNamed, toolServers };
   return {
     capabilities: { ...capabilitiesFor(editor), experimental: { runner } },
     serverInfo: { name: 'runnerd', version },

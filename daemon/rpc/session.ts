@@ -58,6 +58,8 @@ export function createSession(): Session {
 
 export interface SessionParts extends ConfigurationParts {
   readonly version: string;
+  /** Names of the tool servers that the user has entered and not disabled. */
+  readonly toolServers: readonly string[];
   /** Logs what was wrong before the editor could be told. It is called once the editor is ready. */
   readonly warnOfStart: () => void;
   /** Ends everything that would outlive the process. */
@@ -104,7 +106,8 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
     session.start();
     initialized.fire({ editor: params.capabilities, root, options });
     const { isHostNamed } = configuration.current;
-    return greetingTo(params.capabilities, { version: parts.version, isHostNamed });
+    const { version, toolServers } = parts;
+    return greetingTo(params.capabilities, { version, isHostNamed, toolServers });
   });
   connection.onInitialized(async () => {
     parts.warnOfStart();

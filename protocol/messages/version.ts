@@ -9,4 +9,9 @@ export interface RunnerCapabilities {
    * address is used.
    */
   readonly isHostNamed?: boolean;
+  /**
+   * Names of the tool servers in the user's own configuration, in their order, without the disabled ones. Empty if the
+   * client has settings of its own.
+   */
+  readonly toolServers?: readonly string[];
 }

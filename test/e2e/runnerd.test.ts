@@ -64,7 +64,13 @@ t.test('flags', async (t) => {
 t.test(
   'standard output is protocol and nothing else, and malformed input does not end the daemon',
   async (t) => {
-    const child = spawn(process.execPath, [runnerdPath, '--stdio'], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
+    t.teardown(() => rmSync(home, { recursive: true, force: true }));
+    mkdirSync(join(home, 'runner'));
+    const mcpServers = { files: { command: 'x' }, off: { command: 'x', disabled: true }, wrong: null };
+    writeFileSync(join(home, 'runner', 'config.json'), JSON.stringify({ mcpServers }));
+    const env = { ...process.env, XDG_CONFIG_HOME: home };
+    const child = spawn(process.execPath, [runnerdPath, '--stdio'], { stdio: ['pipe', 'pipe', 'pipe'], env });
     const frames: unknown[] = [];
     let buffered = Buffer.alloc(0);
     child.stdout.on('data', (chunk: Buffer) => {
@@ -108,8 +114,9 @@ t.test(
     send(
       '{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{},"initializationOptions":{"host":"http://127.0.0.1:9"}}}',
     );
+    const announced = { protocolVersion: 1, isHostNamed: Boolean, toolServers: ['files', 'wrong'] };
     t.match((await answer(3)).result, {
-      capabilities: { experimental: { runner: { protocolVersion: 1, isHostNamed: Boolean } } },
+      capabilities: { experimental: { runner: announced } },
       serverInfo: { name: 'runnerd' },
     });
     send('{"jsonrpc":"2.0","method":"initialized","params":{}}');
