@@ -1,5 +1,5 @@
+import type { CursorContext } from './cursorContext.ts';
 import type { Place } from './suggestions.ts';
-import type { Surroundings } from './surroundings.ts';
 import { commentMarks, isClosersOrBlank } from './syntax.ts';
 
 /** The context in which an answer is read. Line ends are `\n`, whatever the document uses. */
@@ -44,7 +44,7 @@ export function answerContextOf(
   };
 }
 
-function isLineComment({ linePrefix, languageId }: Surroundings): boolean {
+function isLineComment({ linePrefix, languageId }: CursorContext): boolean {
   const line = linePrefix.trimStart();
   return commentMarks(languageId).some((mark) => line.startsWith(mark));
 }

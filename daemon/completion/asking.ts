@@ -5,11 +5,11 @@ import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { answerContextOf } from './answerContext.ts';
 import { readAnswer } from './answerReader.ts';
+import { less } from './cursorContext.ts';
 import { suggestionOf } from './filters.ts';
+import { completionRequestBody, type PromptStrategy, promptStrategies } from './fimPrompts.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Place } from './suggestions.ts';
-import { less } from './surroundings.ts';
-import { completionRequestBody, type Way, waysToAsk } from './ways.ts';
 
 export interface AskingDependencies {
   /** The runner that answers completions. */
@@ -59,12 +59,13 @@ export interface Asking {
 const minWarmed = 500;
 
 /**
- * Asks in the best way that the model supports. If the model refuses to insert, the next way is tried. If its window
- * has no room for the whole prompt, less is sent. Both are remembered.
+ * Asks with the best prompt that the model supports. If the model refuses to insert, the next strategy is tried. If its
+ * window has no room for the whole prompt, less is sent. Both are remembered.
  */
 export function createAsking(dependencies: AskingDependencies): Asking {
   const { knowledge, settings, neighbours } = dependencies;
-  const answering = createAnsweringModels(dependencies);
+  /** Identifiers of the models that have answered. They are not asked for their capabilities at every keystroke. */
+  const answered = new Set<string>();
   /** Identifiers of the models whose window is too small for a whole prompt. */
   const small = new Set<string>();
 
@@ -74,39 +75,43 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     before: isSmall ? '' : await neighbours.textFor(place, isWarming),
   });
 
-  /** Returns undefined if the model refuses this way. */
-  const tryWay = async (way: Way, { client, place, ...question }: Question): Promise<string | undefined> => {
+  /** Returns undefined if the model refuses this strategy. */
+  const tryStrategy = async (
+    strategy: PromptStrategy,
+    { client, place, ...question }: Question,
+  ): Promise<string | undefined> => {
     const { model } = place;
     const isSmall = small.has(modelId(client.server, model));
     const { around, before } = await textsAt(place, { isSmall, isWarming: false });
-    const context = answerContextOf({ ...place, around }, way.stops);
+    const context = answerContextOf({ ...place, around }, strategy.stops);
     const wanted = context.isMultiline ? 'block' : 'line';
-    const body = completionRequestBody(way, around, { ...settings(), model, wanted, before });
+    const body = completionRequestBody(strategy, around, { ...settings(), model, wanted, before });
     const begin = (stop: AbortSignal) => client.generate(body, stop);
     try {
       const answer = await readAnswer(begin, { context, receive: question.receive }, question.signal);
-      answering.answered(client, model);
+      answered.add(modelId(client.server, model));
       return suggestionOf(answer, around, context);
     } catch (error) {
-      if (isRefusal(error, way)) return undefined;
+      if (isRefusal(error, strategy)) return undefined;
       if (isSmall || !isTooLong(error)) throw error;
       small.add(modelId(client.server, model));
-      return tryWay(way, { client, place, ...question });
+      return tryStrategy(strategy, { client, place, ...question });
     }
   };
 
-  const waysFor = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+  const strategiesFor = async (client: RunnerClient, model: string, signal: AbortSignal) => {
     parseModelName(model);
-    await answering.learn(client, model, signal);
+    if (!answered.has(modelId(client.server, model)))
+      await dependencies.learn(client, model, ['insert'], signal);
     if (knowledge.isRemote(client.server, model)) throw runsElsewhere(client, model);
-    return waysToAsk(model, knowledge.capability(client.server, model, 'insert').value);
+    return promptStrategies(model, knowledge.capability(client.server, model, 'insert').value);
   };
 
   const ask: AskRunner = async (place, signal, receive) => {
     const { model } = place;
     const client = dependencies.client();
-    for (const way of await waysFor(client, model, signal)) {
-      const text = await tryWay(way, { client, place, signal, receive });
+    for (const strategy of await strategiesFor(client, model, signal)) {
+      const text = await tryStrategy(strategy, { client, place, signal, receive });
       if (text !== undefined) return text;
       knowledge.observe(client.server, model, { capability: 'insert', value: false });
     }
@@ -116,15 +121,15 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   const warm: WarmRunner = async ({ place, isGuess }, signal) => {
     const { model } = place;
     const client = dependencies.client();
-    const [way] = await waysFor(client, model, signal);
+    const [strategy] = await strategiesFor(client, model, signal);
     // With the suffix first, the whole prompt depends on the place.
-    if (!way || (isGuess && way.isSuffixFirst)) return false;
+    if (!strategy || (isGuess && strategy.isSuffixFirst)) return false;
     const { around, before } = await textsAt(place, {
       isSmall: small.has(modelId(client.server, model)),
       isWarming: true,
     });
     if (before.length + around.prefix.length < minWarmed) return false;
-    const body = completionRequestBody(way, around, { ...settings(), model, wanted: 'nothing', before });
+    const body = completionRequestBody(strategy, around, { ...settings(), model, wanted: 'nothing', before });
     for await (const lines of client.generate(body, signal)) if (lines.at(-1)?.done) break;
     return true;
   };
@@ -144,27 +149,8 @@ interface Question {
   readonly receive: (text: string) => void;
 }
 
-/**
- * The models that have answered. A server that does not list their capabilities is not asked for them at every
- * keystroke.
- */
-interface AnsweringModels {
-  learn(client: RunnerClient, model: string, signal: AbortSignal): Promise<void>;
-  answered(client: RunnerClient, model: string): void;
-}
-
-function createAnsweringModels({ learn }: AskingDependencies): AnsweringModels {
-  const known = new Set<string>();
-  return {
-    async learn(client, model, signal) {
-      if (!known.has(modelId(client.server, model))) await learn(client, model, ['insert'], signal);
-    },
-    answered: ({ server }, model) => void known.add(modelId(server, model)),
-  };
-}
-
-function isRefusal(error: unknown, way: Way): boolean {
-  return way.name === 'suffix' && error instanceof RunnerError && error.details.capability === 'insert';
+function isRefusal(error: unknown, strategy: PromptStrategy): boolean {
+  return strategy.name === 'suffix' && error instanceof RunnerError && error.details.capability === 'insert';
 }
 
 function isTooLong(error: unknown): boolean {

@@ -4,16 +4,22 @@ import {
   type InlineCompletionParams,
   type SelectedCompletionInfo,
 } from '../../protocol/messages/completion.ts';
-import type { Acceptances } from './acceptances.ts';
 import { answerContextOf } from './answerContext.ts';
 import type { AskRunner } from './asking.ts';
+import { cursorContextAt, cursorContextBehind, withInserted } from './cursorContext.ts';
 import { replacedLength } from './filters.ts';
-import { createFlights, createNewest } from './flights.ts';
+import { InFlightRequests, Newest } from './inFlight.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 import type { Pacing } from './pacing.ts';
 import { dropReason, isTooLarge, type WhyNotSendable } from './sendable.ts';
-import { createSuggestions, type Place, type Recalled, recallAt, type Suggestion } from './suggestions.ts';
-import { surroundingsAt, surroundingsBehind, withInserted } from './surroundings.ts';
+import {
+  type Acceptances,
+  createSuggestions,
+  type Place,
+  type Recalled,
+  recallAt,
+  type Suggestion,
+} from './suggestions.ts';
 
 export interface CompletionDependencies extends Pick<OpenDocuments, 'document' | 'onDidClose'> {
   /** The model in the current settings. */
@@ -36,7 +42,7 @@ export type Outcome =
   | { readonly kind: 'dropped'; readonly reason: string };
 
 /**
- * Throws a `RunnerError` if the runner failed, `Superseded` if a newer request or a changed setting ended it, and the
+ * Throws a `RunnerError` if the runner failed, `SupersededError` if a newer request or a changed setting ended it, and the
  * reason of the signal if that was aborted.
  */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
@@ -52,19 +58,19 @@ export interface Completion {
 /**
  * One completion from the request to the item.
  *
- * A request names a cursor, and the text around it becomes a place (`surroundings.ts`). The place must be worth a
- * request, and it must be allowed to send its document (`sendable.ts`). An earlier suggestion that fits the place is
- * shown at once (`suggestions.ts`). Otherwise the place waits for a running answer that fits it (`flights.ts`), or for
- * an answer of its own, once the user pauses (`pacing.ts`). `asking.ts` adds text from other files (`neighbours.ts`),
- * asks in the ways that the model supports (`ways.ts`), and reads until there is enough (`answerReader.ts`,
- * `block.ts`). The filters keep what is worth suggesting (`filters/`). The flight returns that as its suggestion, which
- * becomes the item here. While the item is shown, the runner is already asked for what would follow its acceptance.
+ * A request names a cursor, and the text around it becomes a place (`cursorContext.ts`). The place must be worth a
+ * request, and its document must be one that may be sent (`sendable.ts`). An earlier suggestion that fits the place is
+ * shown at once (`suggestions.ts`). Otherwise the place waits for a running request that fits it (`inFlight.ts`), or
+ * for a request of its own, once the user pauses (`pacing.ts`). `asking.ts` adds text from other files
+ * (`neighbours.ts`), tries the prompts that the model supports (`fimPrompts.ts`), and reads until there is enough
+ * (`answerReader.ts`). The filters keep what is worth suggesting (`filters.ts`), and that becomes the item here. While
+ * the item is shown, the runner is already asked for what would follow its acceptance.
  */
 export function createCompletion(dependencies: CompletionDependencies): Completion {
   const { ask, isIdle, acceptances, pacing } = dependencies;
   const suggestions = createSuggestions();
-  const newest = createNewest();
-  const flights = createFlights(async (place, signal, receive) => {
+  const newest = new Newest();
+  const inFlight = new InFlightRequests(async (place, signal, receive) => {
     const text = await ask(place, signal, receive);
     if (text === '') return undefined;
     const suggestion = { place, text };
@@ -72,7 +78,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     return suggestion;
   });
   dependencies.onDidClose((uri) => {
-    flights.abort('The document was closed.', uri);
+    inFlight.abort('The document was closed.', uri);
     suggestions.forget(uri);
   });
 
@@ -88,13 +94,13 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     const replaced = replacedLength(text, answerContextOf(place, []));
     const next = { ...place, around: withInserted(place.around, text, replaced), isAfterAcceptance: true };
     if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
-      flights.beginAhead(suggestion, next);
+      inFlight.beginAhead(suggestion, next);
     const item = itemOf(text, { base, replaced }, acceptances.offer(next));
     return { kind: 'item', item, isAnswer };
   };
 
   /** The outcome for a request that waited, now that its answer has arrived. */
-  const landed = (asked: Asked, suggestion: Suggestion | undefined): Outcome => {
+  const settled = (asked: Asked, suggestion: Suggestion | undefined): Outcome => {
     const stale = whyStale(asked);
     if (stale !== undefined) return dropped(stale);
     const found = suggestion && recallAt(asked.place, suggestion);
@@ -109,8 +115,8 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     const { place, isInvoked } = asked;
     const known = suggestions.recall(place);
     // This comes before any wait, so that an answer that no longer fits closes its socket now.
-    const underWay = flights.arrive(place, known?.suggestion);
-    // This comes before the checks, which wait for the disk: a flight that nobody follows soon ends.
+    const underWay = inFlight.arrive(place, known?.suggestion);
+    // This comes before the checks, which wait for the disk: a request that nobody follows soon ends.
     const following = known ? undefined : underWay?.follow(signal);
     following?.catch(() => undefined);
     const unasked = dropReason(place.around, isInvoked) ?? (await whyNotNow(asked));
@@ -118,12 +124,12 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     if (known) return offer(asked, known, false);
     const suggestion = await following;
     if (underWay?.startsAt(place) || (suggestion && recallAt(place, suggestion)))
-      return landed(asked, suggestion);
+      return settled(asked, suggestion);
     if (!underWay && !isInvoked) await rest(asked, signal);
     const changed = await whyNotNow(asked);
     if (changed !== undefined) return dropped(changed);
     signal.throwIfAborted();
-    return landed(asked, await flights.begin(place).follow(signal));
+    return settled(asked, await inFlight.begin(place).follow(signal));
   };
 
   return {
@@ -132,8 +138,8 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
         const asked = placeOf(dependencies, params);
         return 'reason' in asked ? asked : answer(asked, signal);
       }),
-    giveWay: flights.giveWay,
-    stop: () => flights.abort('The settings have changed.'),
+    giveWay: () => inFlight.giveWay(),
+    stop: () => inFlight.abort('The settings have changed.'),
   };
 }
 
@@ -160,8 +166,8 @@ function placeOf(
   if (isTooLarge(document.getText())) return dropped('the document is larger than 10 MB');
   const selected = context?.selectedCompletionInfo;
   const around = selected
-    ? surroundingsBehind(selected, document, position)
-    : surroundingsAt(document, position);
+    ? cursorContextBehind(selected, document, position)
+    : cursorContextAt(document, position);
   if (!around) return dropped('the item that is selected in the list would be inserted elsewhere');
   const here = { uri, model, around };
   const place = { ...here, isAfterAcceptance: acceptances.isEnd(here) };

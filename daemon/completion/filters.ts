@@ -1,7 +1,7 @@
 import { afterLeadingThinking } from '../chat/thinkingParser.ts';
 import type { AnswerContext } from './answerContext.ts';
+import type { CursorContext } from './cursorContext.ts';
 import { findSpecialToken, withoutLeadingTokens } from './families.ts';
-import type { Surroundings } from './surroundings.ts';
 import { isClosersOrBlank, isInsideWord, openQuote, strayClosers } from './syntax.ts';
 
 /** Returns what is left of an answer, or `''` if nothing is. It never throws, and its work is linear. */
@@ -134,12 +134,12 @@ export const filters: readonly Filter[] = [
 ];
 
 /** The part of an answer that is worth suggesting, with the document's line ends; `""` if there is none. */
-export function suggestionOf(answer: string, around: Surroundings, context: AnswerContext): string {
+export function suggestionOf(answer: string, around: CursorContext, context: AnswerContext): string {
   const text = filters.reduce((rest, filter) => (rest === '' ? '' : filter(rest, context)), answer);
   return withLineEndsOf(around, text);
 }
 
-function withLineEndsOf({ prefix, suffix }: Surroundings, text: string): string {
+function withLineEndsOf({ prefix, suffix }: CursorContext, text: string): string {
   return /\r\n/.test(prefix) || /\r\n/.test(suffix) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 

@@ -1,8 +1,8 @@
 import { decoded } from '../base/privateFiles.ts';
+import type { TextSource } from './cursorContext.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 import type { WhyNotSendable } from './sendable.ts';
 import type { Place } from './suggestions.ts';
-import type { TextSource } from './surroundings.ts';
 import { commentMarks } from './syntax.ts';
 
 /** The text of other open files. A model needs it to know what they declare. */

@@ -1,7 +1,7 @@
 import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-languageserver-textdocument';
 import type { TextPosition } from '../../protocol/messages/completion.ts';
 import { TextDocuments } from '../rpc/languageServer.ts';
-import { positionAfter, type TextSource } from './surroundings.ts';
+import { positionAfter, type TextSource } from './cursorContext.ts';
 
 /** A document in its current state. The editor's changes are applied in place. */
 export interface OpenDocument extends TextSource {

@@ -1,5 +1,5 @@
 import { type FindPrivacy, maxPath, type Privacy, tryPathOf } from '../base/privateFiles.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CursorContext } from './cursorContext.ts';
 import { isClosersOrBlank, isInsideWord } from './syntax.ts';
 
 /** The user's own work: files, unsaved documents, and the cells of notebooks. */
@@ -45,7 +45,7 @@ const maxFollowing = 8;
 
 /** The reason why a place is not worth a request; undefined if it is. */
 export function dropReason(
-  { prefix, suffix, lineSuffix }: Surroundings,
+  { prefix, suffix, lineSuffix }: CursorContext,
   isInvoked: boolean,
 ): string | undefined {
   if (isInsideCharacter(prefix, suffix)) return 'the cursor is inside a character';

@@ -1,3 +1,5 @@
+import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
+import { stackOf } from '../../protocol/base/errorText.ts';
 import {
   completionAcceptedCommand,
   type InlineCompletionList,
@@ -7,13 +9,15 @@ import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Commands, commandOf } from '../rpc/commands.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { takesRegistration } from '../rpc/greeting.ts';
 import type { StatusMonitor } from '../status/status.ts';
-import type { Acceptances } from './acceptances.ts';
 import type { Complete, Outcome } from './completion.ts';
-import { Superseded } from './flights.ts';
+import { SupersededError } from './inFlight.ts';
 import { acceptedParamsSchema, inlineCompletionParamsSchema } from './params.ts';
+import { documentSelector } from './sendable.ts';
+import type { Acceptances } from './suggestions.ts';
 
-export interface CompletionParts {
+interface ServeCompletionDependencies {
   readonly complete: Complete;
   readonly acceptances: Acceptances;
   readonly status: StatusMonitor;
@@ -26,7 +30,7 @@ export interface CompletionParts {
  * Answers requests for inline completion. Editors send one at every keystroke, so a request never fails: the answer is
  * null, and the log and the status say why. Returns the command that reports an acceptance.
  */
-export function serveCompletion(endpoint: Endpoint, parts: CompletionParts): Commands {
+export function serveCompletion(endpoint: Endpoint, parts: ServeCompletionDependencies): Commands {
   const { complete, acceptances, log } = parts;
   const reporter = createReporter(parts);
   endpoint.onRequest(inlineCompletionRequest, inlineCompletionParamsSchema, async (params, signal) => {
@@ -35,7 +39,7 @@ export function serveCompletion(endpoint: Endpoint, parts: CompletionParts): Com
       reporter.ended(outcome);
       return outcome.kind === 'item' ? listOf(outcome.item) : null;
     } catch (error) {
-      if (error instanceof Superseded) reporter.dropped(error.message);
+      if (error instanceof SupersededError) reporter.dropped(error.message);
       else if (signal.aborted) reporter.dropped('The request was cancelled.');
       else reporter.failed(error);
       return null;
@@ -55,7 +59,7 @@ function listOf(item: InlineCompletionList['items'][number]): InlineCompletionLi
 }
 
 /** Reports the outcome of a request in the log and the status. It never quotes the document or the answer. */
-function createReporter({ status, settings, log }: CompletionParts) {
+function createReporter({ status, settings, log }: ServeCompletionDependencies) {
   /**
    * The kinds of failure that were reported to the user, until something works or the settings change. A runner may
    * fail at every keystroke, and with other words each time.
@@ -95,6 +99,60 @@ function createReporter({ status, settings, log }: CompletionParts) {
   };
 }
 
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+interface RegistrationOptions {
+  /** Whether a completion model is currently set. */
+  readonly isWanted: () => boolean;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+}
+
+/** If an editor supports dynamic registration, inline completion is registered only while there is a model for it. */
+interface Registration {
+  /** Registers or unregisters, as the current settings say. */
+  update(): void;
+  /** The editor's capabilities are known now. */
+  start(editor: ClientCapabilities): void;
+}
+
+const id = 'runnerd-inline-completion';
+
+export function createRegistration(connection: Connection, options: RegistrationOptions): Registration {
+  const { isWanted, log, closed } = options;
+  let isDynamic = false;
+  let isRegistered = false;
+  let isSettling = false;
+
+  const send = async (): Promise<void> => {
+    const { method } = inlineCompletionRequest;
+    if (isWanted()) {
+      const registrations = [{ id, method, registerOptions: { documentSelector } }];
+      await connection.sendRequest('client/registerCapability', { registrations });
+      isRegistered = true;
+    } else {
+      // LSP has this spelling.
+      await connection.sendRequest('client/unregisterCapability', { unregisterations: [{ id, method }] });
+      isRegistered = false;
+    }
+  };
+
+  /** Sends one request after another until the registration is what the settings want. */
+  const settle = async () => {
+    isSettling = true;
+    try {
+      while (!closed.aborted && isWanted() !== isRegistered) await send();
+    } catch (error) {
+      if (!closed.aborted) log.warn(`The editor refused to register inline completion: ${String(error)}`);
+    } finally {
+      isSettling = false;
+    }
+  };
+
+  return {
+    update() {
+      if (isDynamic && !isSettling) void settle();
+    },
+    start(editor) {
+      isDynamic = takesRegistration(editor);
+    },
+  };
 }

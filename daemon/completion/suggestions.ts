@@ -1,10 +1,10 @@
-import type { Surroundings } from './surroundings.ts';
+import type { CursorContext } from './cursorContext.ts';
 
 /** The place of a completion: a cursor in a document, and the model. */
 export interface Place {
   readonly uri: string;
   readonly model: string;
-  readonly around: Surroundings;
+  readonly around: CursorContext;
   /** The cursor stands at the end of a suggestion that was just accepted, so more lines are welcome. */
   readonly isAfterAcceptance?: boolean;
 }
@@ -23,7 +23,7 @@ export interface Recalled {
 }
 
 /** The latest suggestions. A user who types a suggestion sees the rest of it without another request. */
-export interface Suggestions {
+interface Suggestions {
   remember(suggestion: Suggestion): void;
   /** Recalls from the latest suggestion that fits the place. */
   recall(place: Place): Recalled | undefined;
@@ -74,7 +74,7 @@ export function typedBetween(before: Place, now: Place): string | undefined {
  * What was typed at the cursor since then: `""` at the same place, undefined if anything else changed. Closers that an
  * editor adds after the cursor do not count as a change, because the user did not type them.
  */
-export function typedSince(before: Surroundings, now: Surroundings): string | undefined {
+export function typedSince(before: CursorContext, now: CursorContext): string | undefined {
   const length = now.offset - before.offset;
   if (length < 0 || length > now.prefix.length || !isSameAfter(before.suffix, now.suffix)) return undefined;
   const cut = now.prefix.length - length;
@@ -104,4 +104,58 @@ function isSameAfter(before: string, now: string): boolean {
 
 function isOnlyClosers(text: string): boolean {
   return /^[)\]}"'`>]{1,3}$/.test(text);
+}
+
+/** Which suggestions were shown, and how many of them the user took. */
+export interface Acceptances {
+  /** The identifier of a new suggestion. Its acceptance leaves the cursor at `end`. */
+  offer(end: Place): string;
+  /** Counts each suggestion once, and ignores unknown identifiers. */
+  accept(id: string): void;
+  /**
+   * Whether the cursor stands at the end of the suggestion that was accepted last or shown last. Editors ask for the
+   * next suggestion before they report the acceptance, and some never report it.
+   */
+  isEnd(place: Place): boolean;
+  readonly offered: number;
+  readonly accepted: number;
+}
+
+/** How many suggestions may wait for their acceptance. */
+const maxOpen = 100;
+
+export function createAcceptances(): Acceptances {
+  const open = new Map<string, Place>();
+  let offered = 0;
+  let accepted = 0;
+  let shownLast: Place | undefined;
+  let acceptedLast: Place | undefined;
+  return {
+    offer(end) {
+      offered += 1;
+      const id = String(offered);
+      shownLast = end;
+      open.set(id, end);
+      open.delete(String(offered - maxOpen));
+      return id;
+    },
+    accept(id) {
+      const end = open.get(id);
+      if (!end) return;
+      open.delete(id);
+      acceptedLast = end;
+      accepted += 1;
+    },
+    isEnd: (place) => [acceptedLast, shownLast].some((end) => end !== undefined && isSame(end, place)),
+    get offered() {
+      return offered;
+    },
+    get accepted() {
+      return accepted;
+    },
+  };
+}
+
+function isSame(end: Place, { uri, around }: Place): boolean {
+  return end.uri === uri && typedSince(end.around, around) === '';
 }

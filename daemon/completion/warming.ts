@@ -1,13 +1,14 @@
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { TextPosition } from '../../protocol/messages/completion.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { modelKey } from '../models/name.ts';
 import type { AskRunner, WarmRunner } from './asking.ts';
+import { type CursorContext, cursorContextAt, prefixBudget } from './cursorContext.ts';
 import type { OpenDocument } from './openDocuments.ts';
 import type { Wait } from './pacing.ts';
 import { isTooLarge, type WhyNotSendable } from './sendable.ts';
-import { prefixBudget, type Surroundings, surroundingsAt } from './surroundings.ts';
 
 /**
  * In a pause the runner evaluates the text of a document for which nobody has asked for a suggestion yet, so that the
@@ -60,14 +61,14 @@ export function createWarming(dependencies: WarmingDependencies): Warming {
       const document = dependencies.document(uri);
       // Somebody may have asked in the meantime.
       if (signal.aborted || asking > 0 || !isIdle() || !document || isTooLarge(document.getText())) return;
-      const around = position ? surroundingsAt(document, position) : surroundingsAnywhere(document);
+      const around = position ? cursorContextAt(document, position) : cursorContextAnywhere(document);
       const isWarm = await dependencies.warm({ place: { uri, model, around }, isGuess: !position }, signal);
       if (isWarm) readers.set(uri, model);
     } catch (error) {
       if (signal.aborted) return;
       // The runner would refuse the same request again.
       if (error instanceof RunnerError && !error.data.retryable) readers.set(uri, model);
-      log.debug(`Nothing was warmed: ${error instanceof Error ? error.message : String(error)}`);
+      log.debug(`Nothing was warmed: ${messageOf(error)}`);
     }
   };
 
@@ -107,8 +108,8 @@ interface Arrival {
  * The surroundings for a cursor that may be anywhere: as much of the beginning as a prompt holds, because the prompt
  * for any place within it begins with a part of it. The prompts of other files quote the beginning of the document.
  */
-function surroundingsAnywhere(document: OpenDocument): Surroundings {
-  const around = surroundingsAt(document, document.positionAt(prefixBudget));
+function cursorContextAnywhere(document: OpenDocument): CursorContext {
+  const around = cursorContextAt(document, document.positionAt(prefixBudget));
   return { ...around, position: { line: 0, character: 0 } };
 }
 

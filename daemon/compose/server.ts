@@ -15,10 +15,8 @@ import type { Chat } from '../chat/chat.ts';
 import { serveChat } from '../chat/serveChat.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
-import { createCompletionEngine } from '../completion/engine.ts';
 import type { Wait } from '../completion/pacing.ts';
-import { createRegistration } from '../completion/registration.ts';
-import { serveCompletion } from '../completion/serveCompletion.ts';
+import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
 import { enabledServers } from '../config/userConfig.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
@@ -38,6 +36,7 @@ import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
 import { createQuestions, serveTools } from '../tools/serveTools.ts';
 import { createTools } from '../tools/tools.ts';
+import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 
 export interface ServerOptions extends CoreOptions {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { cursorContextAt, prefixBudget } from '../../daemon/completion/cursorContext.ts';
+import { completionRequestBody, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { restFor } from '../../daemon/completion/pacing.ts';
-import { prefixBudget, surroundingsAt } from '../../daemon/completion/surroundings.ts';
-import { completionRequestBody, waysToAsk } from '../../daemon/completion/ways.ts';
 import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';
 import {
   type InlineCompletionItem,
@@ -274,9 +274,9 @@ async function warming(): Promise<void> {
 
 /** Milliseconds that the runner takes to evaluate the prompt of a completion at this offset. */
 async function evaluate(able: string, document: TextDocument, offset: number): Promise<number> {
-  const [way] = waysToAsk(able, true);
+  const [way] = promptStrategies(able, true);
   if (!way) throw new Error('There is no way to ask.');
-  const around = surroundingsAt(document, document.positionAt(offset));
+  const around = cursorContextAt(document, document.positionAt(offset));
   const asked = { model: able, wanted: 'nothing', before: '' } as const;
   const response = await fetch(`${host}/api/generate`, {
     method: 'POST',

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { RunnerError } from '../../daemon/base/errors.ts';
-import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { createAsking } from '../../daemon/completion/asking.ts';
 import { createCompletion } from '../../daemon/completion/completion.ts';
-import { Superseded } from '../../daemon/completion/flights.ts';
-import { surroundingsAt } from '../../daemon/completion/surroundings.ts';
+import { cursorContextAt } from '../../daemon/completion/cursorContext.ts';
+import { SupersededError } from '../../daemon/completion/inFlight.ts';
+import { createAcceptances } from '../../daemon/completion/suggestions.ts';
 import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
@@ -74,7 +74,7 @@ const underWay = (runner: RunnerStandIn) =>
 const line = 'const value = compute(first, second);\n';
 const faces = '😀é'.repeat(33_000);
 
-t.test('what is sent of a document and where the answer goes', async (t) => {
+t.test('which part of a document is sent, and where the answer goes', async (t) => {
   const cases: readonly {
     name: string;
     text: string;
@@ -158,7 +158,7 @@ t.test('what is sent of a document and where the answer goes', async (t) => {
   }
 });
 
-t.test('nothing is asked for inside of a character', async (t) => {
+t.test('no request is sent if the cursor is inside a character', async (t) => {
   const { runner, daemon } = await setUp(t);
   for (const [index, { name, before, after }] of [
     { name: 'a surrogate pair', before: 'a = \uD83D', after: '\uDE00' },
@@ -176,10 +176,10 @@ t.test('nothing is asked for inside of a character', async (t) => {
   t.strictSame(generates(runner), []);
 });
 
-t.test('a place holds nothing of its document but the text around it', async (t) => {
+t.test('a place keeps only the text around the cursor in memory', async (t) => {
   const places = Array.from({ length: 20 }, (_, index) => {
     const document = TextDocument.create(uri, 'typescript', 1, `${index}${line.repeat(50_000)}`);
-    return surroundingsAt(document, { line: 25_000, character: 4 });
+    return cursorContextAt(document, { line: 25_000, character: 4 });
   });
   const held = heap();
   const characters = places.reduce((sum, { prefix, suffix }) => sum + prefix.length + suffix.length, 0);
@@ -190,7 +190,7 @@ t.test('a place holds nothing of its document but the text around it', async (t)
 });
 
 /** What of a failing runner is said, and what it does not hinder. */
-t.test('a runner that fails at every key is told of once, and used again once it works', async (t) => {
+t.test('a runner that fails at every key is reported once, and used again once it works', async (t) => {
   const words = 'the llama runner process no longer runs';
   const failures: readonly {
     name: string;
@@ -263,7 +263,7 @@ t.test('a runner that fails at every key is told of once, and used again once it
   }
 });
 
-t.test('a failure after a success is told again', async (t) => {
+t.test('a failure after a success is reported again', async (t) => {
   const { runner, daemon } = await setUp(t);
   await documentAt(daemon).open('const a = \n');
   for (const told of [1, 1, 2]) {
@@ -277,7 +277,7 @@ t.test('a failure after a success is told again', async (t) => {
   }
 });
 
-t.test('failures in turns are told once each, until the settings are others', async (t) => {
+t.test('each kind of failure is reported once, until the settings change', async (t) => {
   const { runner, daemon } = await setUp(t);
   const told = await statuses(daemon);
   const document = documentAt(daemon);
@@ -326,7 +326,7 @@ t.test('a runner that is down and comes back at its address', async (t) => {
   t.match(await told(), [{ state: 'offline' }, { state: 'online', kind: 'ok' }]);
 });
 
-t.test('keys at a runner that hangs leave one request open, and none once they end', async (t) => {
+t.test('keys at a runner that hangs leave one request open, and none afterwards', async (t) => {
   const { runner, daemon } = await setUp(t);
   const told = await statuses(daemon);
   const document = documentAt(daemon);
@@ -368,7 +368,7 @@ async function statuses(daemon: DaemonClient): Promise<() => Promise<readonly St
   };
 }
 
-t.test('a document that is closed or renamed meanwhile', async (t) => {
+t.test('a document that is closed or renamed while a request runs', async (t) => {
   const { runner, daemon } = await setUp(t, { logLevel: 'debug' });
   const position = { line: 0, character: 10 };
   const [document, renamed] = [documentAt(daemon), documentAt(daemon, 'file:///shop/total.ts')];
@@ -393,7 +393,7 @@ t.test('a document that is closed or renamed meanwhile', async (t) => {
   t.strictSame(generates(runner).slice(seen), [], 'what is closed while the keys rest is not sent');
 });
 
-t.test('what is fetched ahead for a document ends with it', async (t) => {
+t.test('closing a document ends the request ahead for it', async (t) => {
   const { runner, daemon } = await setUp(t);
   const document = documentAt(daemon);
   await document.open('const a = \n');
@@ -411,7 +411,7 @@ t.test('what is fetched ahead for a document ends with it', async (t) => {
   t.equal(list?.items[0]?.insertText, 'two;', 'what was suggested in a closed document is forgotten');
 });
 
-t.test('the text of a file that was closed is not sent for another', async (t) => {
+t.test('the text of a closed file is not sent with another file', async (t) => {
   const { runner, daemon } = await setUp(t);
   const [near, far] = [documentAt(daemon, 'file:///shop/near.ts'), documentAt(daemon, 'file:///shop/far.ts')];
   await near.open('export const near = 1;\n');
@@ -432,7 +432,7 @@ t.test('the text of a file that was closed is not sent for another', async (t) =
   t.notMatch(after, /far/);
 });
 
-t.test('hundreds of documents and suggestions: each is whole, and nothing stays open', async (t) => {
+t.test('hundreds of documents and suggestions: each is complete, and nothing stays open', async (t) => {
   const { runner, daemon } = await setUp(t);
   runner.on('/api/generate', Number.POSITIVE_INFINITY).say('one + two;');
   let shown = 0;
@@ -473,29 +473,32 @@ const step = fc.record({
   ending: fc.constantFrom('stop', 'length', 'lost'),
 });
 
-t.test('whatever is edited, asked and answered: what is suggested leaves the rest as it is', async (t) => {
-  let shown = 0;
-  const model = fc.constantFrom('filler', 'qwen2.5-coder:1b');
-  await fc.assert(
-    fc.asyncProperty(model, text, fc.array(step, { maxLength: 8 }), async (name, first, steps) => {
-      const document = TextDocument.create(uri, 'typescript', 0, first);
-      const { complete, says } = completionOf(document, name);
-      for (const [version, { from, length, text: newText, answer, ending, ...asked }] of steps.entries()) {
-        const range = { start: document.positionAt(from), end: document.positionAt(from + length) };
-        TextDocument.update(document, [{ range, text: newText }], version + 1);
-        says(answer, ending);
-        const { line, character } = asked.isAtEdit ? document.positionAt(from + newText.length) : asked;
-        const item = await complete({ line, character });
-        if (!item) continue;
-        shown += 1;
-        const broken = brokenBy(item, document, { line, character });
-        if (broken.length > 0) throw new Error(broken.join('; '));
-      }
-    }),
-    { numRuns: 300 },
-  );
-  t.ok(shown > 100, `${shown} suggestions`);
-});
+t.test(
+  'no suggestion changes the rest of the document, whatever is edited, asked and answered',
+  async (t) => {
+    let shown = 0;
+    const model = fc.constantFrom('filler', 'qwen2.5-coder:1b');
+    await fc.assert(
+      fc.asyncProperty(model, text, fc.array(step, { maxLength: 8 }), async (name, first, steps) => {
+        const document = TextDocument.create(uri, 'typescript', 0, first);
+        const { complete, says } = completionOf(document, name);
+        for (const [version, { from, length, text: newText, answer, ending, ...asked }] of steps.entries()) {
+          const range = { start: document.positionAt(from), end: document.positionAt(from + length) };
+          TextDocument.update(document, [{ range, text: newText }], version + 1);
+          says(answer, ending);
+          const { line, character } = asked.isAtEdit ? document.positionAt(from + newText.length) : asked;
+          const item = await complete({ line, character });
+          if (!item) continue;
+          shown += 1;
+          const broken = brokenBy(item, document, { line, character });
+          if (broken.length > 0) throw new Error(broken.join('; '));
+        }
+      }),
+      { numRuns: 300 },
+    );
+    t.ok(shown > 100, `${shown} suggestions`);
+  },
+);
 
 /** What an item breaks; nothing, if all is well. */
 function brokenBy(item: InlineCompletionItem, document: TextDocument, position: Position): readonly string[] {
@@ -528,7 +531,7 @@ function holdsInOrder(text: string, characters: string): boolean {
   return at <= text.length;
 }
 
-t.test('an answer under way waits for a newer request that waits for the disk', async (t) => {
+t.test('a running answer waits for a newer request that waits for the disk', async (t) => {
   const document = TextDocument.create(uri, 'typescript', 0, 'const a = \n');
   const asked: { readonly signal: AbortSignal; readonly land: (text: string) => void }[] = [];
   const checks: (() => void)[] = [];
@@ -613,7 +616,7 @@ function completionOf(document: TextDocument, model: string) {
         return outcome.kind === 'item' ? outcome.item : undefined;
       } catch (error) {
         // A runner that ends too early is a failure of its own, and so is an answer that a newer key ended.
-        if (error instanceof RunnerError || error instanceof Superseded) return undefined;
+        if (error instanceof RunnerError || error instanceof SupersededError) return undefined;
         throw error;
       }
     },

@@ -4,10 +4,19 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { compileGlob, createExcludes } from '../../daemon/base/globs.ts';
 import { createFindPrivacy } from '../../daemon/base/privateFiles.ts';
 import { looksSecret } from '../../daemon/base/secretFiles.ts';
-import { createAcceptances } from '../../daemon/completion/acceptances.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
 import { itemOf } from '../../daemon/completion/completion.ts';
+import {
+  type CursorContext,
+  cursorContextAt,
+  cursorContextBehind,
+  less,
+  prefixBudget,
+  suffixBudget,
+  type TextSource,
+  withInserted,
+} from '../../daemon/completion/cursorContext.ts';
 import {
   cutToSingleLine,
   type Filter,
@@ -25,31 +34,31 @@ import {
   withoutThinking,
   withoutTrailingBlank,
 } from '../../daemon/completion/filters.ts';
-import { createFlights, createNewest, type Flight, Superseded } from '../../daemon/completion/flights.ts';
+import { completionRequestBody, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
+import {
+  type InFlightRequest,
+  InFlightRequests,
+  Newest,
+  SupersededError,
+} from '../../daemon/completion/inFlight.ts';
 import { createNeighbours } from '../../daemon/completion/neighbours.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { createLatency, createPacing, restFor } from '../../daemon/completion/pacing.ts';
 import { createSendable, dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
-import { createSuggestions, type Suggestion, typedSince } from '../../daemon/completion/suggestions.ts';
 import {
-  less,
-  prefixBudget,
-  type Surroundings,
-  suffixBudget,
-  surroundingsAt,
-  surroundingsBehind,
-  type TextSource,
-  withInserted,
-} from '../../daemon/completion/surroundings.ts';
+  createAcceptances,
+  createSuggestions,
+  type Suggestion,
+  typedSince,
+} from '../../daemon/completion/suggestions.ts';
 import { openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
-import { completionRequestBody, waysToAsk } from '../../daemon/completion/ways.ts';
 
 const mark = '│';
 
 /** The surroundings of the mark. */
-function around(marked: string, languageId = 'typescript'): Surroundings {
+function around(marked: string, languageId = 'typescript'): CursorContext {
   const document = TextDocument.create('file:///a', languageId, 1, marked.replace(mark, ''));
-  return surroundingsAt(document, document.positionAt(marked.indexOf(mark)));
+  return cursorContextAt(document, document.positionAt(marked.indexOf(mark)));
 }
 
 function contextAt(marked: string, languageId?: string): AnswerContext {
@@ -71,7 +80,7 @@ function isWellFormed(value: string): boolean {
 }
 
 t.test('the text around a cursor', async (t) => {
-  const cases: readonly { name: string; text: string; want: Partial<Surroundings> }[] = [
+  const cases: readonly { name: string; text: string; want: Partial<CursorContext> }[] = [
     {
       name: 'all of a short text, line ends as they are',
       text: 'a\r\n  b│c\r\nd',
@@ -114,7 +123,7 @@ t.test('the text around a cursor', async (t) => {
   }
 });
 
-t.test('no more of a document is read than the budgets', async (t) => {
+t.test('no more of a document is read than the budgets allow', async (t) => {
   const document = TextDocument.create('file:///a', 'x', 1, 'let a = 1;\n'.repeat(50_000));
   let read = 0;
   const counted: TextSource = {
@@ -127,11 +136,11 @@ t.test('no more of a document is read than the budgets', async (t) => {
       return text;
     },
   };
-  surroundingsAt(counted, { line: 25_000, character: 4 });
+  cursorContextAt(counted, { line: 25_000, character: 4 });
   t.ok(read <= prefixBudget + suffixBudget, `${read} characters`);
 });
 
-t.test('what is not worth a request', async (t) => {
+t.test('places that are not worth a request', async (t) => {
   const cases: readonly { text: string; want: RegExp | undefined; invoked?: RegExp | undefined }[] = [
     { text: 'const a = │', want: undefined },
     { text: 'foo(│)', want: undefined },
@@ -162,7 +171,7 @@ t.test('what is not worth a request', async (t) => {
   t.ok(isTooLarge('語'.repeat(limit / 3 + 1)), 'bytes count');
 });
 
-t.test('one line or several', async (t) => {
+t.test('whether one line or several are wanted', async (t) => {
   const cases: readonly (readonly [text: string, want: boolean, languageId?: string])[] = [
     ['function f() {│}', true],
     ['function f() {│', true],
@@ -186,15 +195,15 @@ t.test('one line or several', async (t) => {
     t.equal(contextAfterAcceptance(text, languageId).isMultiline, want, `${text}, accepted`);
 });
 
-t.test('the ways to ask a model', async (t) => {
+t.test('the prompt strategies of each model', async (t) => {
   const ways = (model: string, insert: boolean | 'unknown') =>
-    waysToAsk(model, insert).map(({ name }) => name);
+    promptStrategies(model, insert).map(({ name }) => name);
   t.strictSame(ways('any', true), ['suffix']);
   t.strictSame(ways('qwen2.5-coder:7b', true), ['suffix', 'raw']);
   t.strictSame(ways('qwen2.5-coder:7b', false), ['raw']);
   t.strictSame(ways('any', false), []);
   t.strictSame(ways('any', 'unknown'), ['suffix'], 'a server that does not say is asked');
-  const raw = (model: string) => waysToAsk(model, false).at(-1)?.prompt('P', 'S').prompt;
+  const raw = (model: string) => promptStrategies(model, false).at(-1)?.prompt('P', 'S').prompt;
   const qwen = '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>';
   const starcoder = '<fim_prefix>P<fim_suffix>S<fim_middle>';
   const deepseek = '<｜fim▁begin｜>P<｜fim▁hole｜>S<｜fim▁end｜>';
@@ -216,7 +225,7 @@ t.test('the ways to ask a model', async (t) => {
     ['coder/llama3', undefined],
   ];
   for (const [model, want] of prompts) t.equal(raw(model), want, model);
-  const suffixFirst = (model: string) => waysToAsk(model, true)[0]?.prompt('P', 'S');
+  const suffixFirst = (model: string) => promptStrategies(model, true)[0]?.prompt('P', 'S');
   for (const [model, prompt] of [
     ['codegemma:2b', '<|fim_suffix|>S<|fim_prefix|>P<|fim_middle|>'],
     ['starcoder2:3b', '<fim_prefix><fim_suffix>S<fim_middle>P'],
@@ -226,13 +235,13 @@ t.test('the ways to ask a model', async (t) => {
     t.strictSame(suffixFirst(model), { prompt, raw: true }, `${model}, what changes at each key last`);
   t.strictSame(ways('codegemma:2b', true), ['raw', 'suffix', 'raw']);
   for (const [model] of prompts)
-    for (const { stops } of waysToAsk(model, false))
+    for (const { stops } of promptStrategies(model, false))
       t.ok(stops.length >= 3 && stops.every((stop) => stop !== ''));
 });
 
 t.test('the body of a request', async (t) => {
-  const [suffix] = waysToAsk('any', true);
-  const [raw] = waysToAsk('codestral', false);
+  const [suffix] = promptStrategies('any', true);
+  const [raw] = promptStrategies('codestral', false);
   if (!suffix || !raw) throw new Error('There is no way.');
   const asked = { model: 'm', wanted: 'line', before: '' } as const;
   t.strictSame(completionRequestBody(suffix, around('a│b'), asked), {
@@ -539,7 +548,7 @@ t.test('each filter is in the list, and has cases', async (t) => {
   t.strictSame(new Set(filterCases.map(([, filter]) => filter)), new Set(filters));
 });
 
-t.test('from an answer to what stands there then', async (t) => {
+t.test('from an answer to the text of the document', async (t) => {
   const cases: readonly { name: string; text: string; answer: string; want: string }[] = [
     { name: 'a plain one', text: 'a = │\n', answer: '1;\n', want: 'a = 1;│\n' },
     { name: 'closers with more after them', text: 'f(│)\n', answer: 'a);', want: 'f(a);│\n' },
@@ -558,7 +567,7 @@ t.test('from an answer to what stands there then', async (t) => {
   for (const { name, text, answer, want } of cases) t.equal(suggested(text, answer), want, name);
 });
 
-function itemAt(answer: string, place: Surroundings, context: AnswerContext) {
+function itemAt(answer: string, place: CursorContext, context: AnswerContext) {
   const text = suggestionOf(answer, place, context);
   const replaced = replacedLength(text, context);
   const base = { range: { start: place.position, end: place.position }, text: '' };
@@ -638,11 +647,11 @@ const text = fc.oneof(
 );
 const wellFormed = text.map((value) => Buffer.from(value).toString());
 
-t.test('whatever the text and the answer are, nothing throws and nothing is torn', async (t) => {
+t.test('no text and no answer makes the filters throw or split a character', async (t) => {
   fc.assert(
     fc.property(wellFormed, wellFormed, wellFormed, fc.nat(), (before, after, answer, seed) => {
       const document = TextDocument.create('file:///a', 'typescript', 1, before + after);
-      const place = surroundingsAt(document, document.positionAt(before.length));
+      const place = cursorContextAt(document, document.positionAt(before.length));
       dropReason(place, false);
       const context = answerContextOf({ around: place }, ['[STOP]']);
       const reader = new AnswerReader(context);
@@ -656,7 +665,7 @@ t.test('whatever the text and the answer are, nothing throws and nothing is torn
   );
 });
 
-t.test('however an answer is cut, the same is read of it', async () => {
+t.test('an answer is read in the same way, however it is split', async () => {
   fc.assert(
     fc.property(text, text, fc.integer({ min: 1, max: 9 }), (marked, answer, size) => {
       const context = contextAt(`${marked.replaceAll(mark, '')}${mark}\nlast`);
@@ -668,17 +677,17 @@ t.test('however an answer is cut, the same is read of it', async () => {
   );
 });
 
-t.test('any position of any text has surroundings that are its own', async () => {
+t.test('every position of every text has its own context', async () => {
   fc.assert(
     fc.property(text, fc.nat(40), fc.nat(400), (value, line, character) => {
       const document = TextDocument.create('file:///a', 'x', 1, value);
-      const { prefix, suffix, linePrefix, lineSuffix } = surroundingsAt(document, { line, character });
+      const { prefix, suffix, linePrefix, lineSuffix } = cursorContextAt(document, { line, character });
       return value === prefix + suffix && prefix.endsWith(linePrefix) && suffix.startsWith(lineSuffix);
     }),
   );
 });
 
-t.test('which closers end what was opened before the text', async (t) => {
+t.test('which closers belong to brackets that were opened before the text', async (t) => {
   const cases: readonly (readonly [text: string, quote: string, want: readonly number[]])[] = [
     ['a)', '', [1]],
     ['(a))]', '', [3, 4]],
@@ -721,7 +730,7 @@ const globs = fc
   .array(fc.constantFrom('*', '**', '/', '?', '[', ']', '!', '-', '{', '}', ',', 'a', 'b', '\\'))
   .map((parts) => parts.join(''));
 
-t.test('globs of any kind throw nothing, and a path is excluded with the folder around it', async () => {
+t.test('no glob throws, and a path is excluded with its folder', async () => {
   fc.assert(
     fc.property(globs, fc.string(), fc.stringMatching(/^[^/\\]*$/), (glob, path, name) => {
       const excludes = createExcludes([glob]);
@@ -775,7 +784,7 @@ t.test('no glob reads a path more often than twice for each of its characters', 
   t.notOk(createExcludes([`${'*a'.repeat(499)}b`])(`/${'a'.repeat(4_000)}`), 'what would take for ever');
 });
 
-t.test('what was typed since', async (t) => {
+t.test('what was typed between two places', async (t) => {
   const long = 'x = 1;\n'.repeat(2_000);
   const cases: readonly { name: string; before: string; now: string; want: string | undefined }[] = [
     { name: 'nothing', before: 'a = │\n', now: 'a = │\n', want: '' },
@@ -799,7 +808,7 @@ t.test('what was typed since', async (t) => {
     t.equal(typedSince(around(before), around(now)), want, name);
 });
 
-t.test('a suggestion is recalled as far as it was not typed', async (t) => {
+t.test('the part of a suggestion that was not typed yet is recalled', async (t) => {
   const suggestions = createSuggestions();
   const at = (marked: string, model = 'm') => ({ uri: 'file:///a', model, around: around(marked) });
   suggestions.remember({ place: at('a = │\n'), text: 'one + two;' });
@@ -820,7 +829,7 @@ t.test('a suggestion is recalled as far as it was not typed', async (t) => {
   t.ok(suggestions.recall({ ...at('c = │\n'), uri: 'file:///c' }), 'and nothing else');
 });
 
-t.test('after an acceptance', async (t) => {
+t.test('several lines are wanted after an acceptance', async (t) => {
   const cases: readonly (readonly [string, string, number, string])[] = [
     ['a = │\n', '1;', 0, 'a = 1;│\n'],
     ['f {│\n}\n', '\n  x;\n  y;', 0, 'f {\n  x;\n  y;│\n}\n'],
@@ -830,7 +839,7 @@ t.test('after an acceptance', async (t) => {
     t.strictSame(withInserted(around(before), text, replaced), around(after), after);
 });
 
-t.test('the text behind what is selected in the list of the editor', async (t) => {
+t.test('the context after the item that is selected in the editor’s list', async (t) => {
   const cases: readonly {
     name: string;
     text: string;
@@ -859,15 +868,15 @@ t.test('the text behind what is selected in the list of the editor', async (t) =
     const position = document.positionAt(text.indexOf(mark));
     const [start, end] = range.map((character) => ({ ...position, character }));
     if (!start || !end) throw new Error('There is no range.');
-    const behind = surroundingsBehind({ range: { start, end }, text: selected }, document, position);
+    const behind = cursorContextBehind({ range: { start, end }, text: selected }, document, position);
     t.strictSame(behind, want === undefined ? undefined : around(want), name);
   }
   const document = TextDocument.create('file:///a', 'typescript', 1, 'a\nb\n');
   const range = { start: { line: 0, character: 0 }, end: { line: 1, character: 1 } };
-  t.equal(surroundingsBehind({ range, text: 'x' }, document, range.end), undefined, 'over lines');
+  t.equal(cursorContextBehind({ range, text: 'x' }, document, range.end), undefined, 'over lines');
 });
 
-t.test('where a suggestion ended that was accepted', async (t) => {
+t.test('the cursor is recognised at the end of an accepted suggestion', async (t) => {
   const at = (marked: string, uri = 'file:///a') => ({ uri, model: 'm', around: around(marked) });
   const acceptances = createAcceptances();
   t.notOk(acceptances.isEnd(at('a│')));
@@ -891,7 +900,7 @@ t.test('where a suggestion ended that was accepted', async (t) => {
   t.equal(acceptances.accepted, 2, 'and no more');
 });
 
-t.test('how long the keys rest', async (t) => {
+t.test('how long the user must pause', async (t) => {
   const even = (gap: number) => Array.from({ length: 12 }, () => gap);
   const cases: readonly { name: string; gaps: readonly number[]; latency?: number; want: number }[] = [
     { name: 'nothing is known', gaps: [], want: 150 },
@@ -922,7 +931,7 @@ t.test('how long the keys rest', async (t) => {
     t.equal(isTyping(gap), want, `${gap} ms`);
 });
 
-t.test('any gaps and any latency are within the bounds', async () => {
+t.test('the pause stays within its bounds for any gaps and latency', async () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5_000)), fc.option(fc.nat(), { nil: undefined }), (gaps, latency) => {
       const rest = restFor({ gaps, latency });
@@ -931,7 +940,7 @@ t.test('any gaps and any latency are within the bounds', async () => {
   );
 });
 
-t.test('how long a model takes to its first line', async (t) => {
+t.test('the latency of a model is the time to its first line', async (t) => {
   let clock = 0;
   const latency = createLatency(() => clock);
   const answering = (model: string, pieces: readonly (readonly [after: number, text: string])[]) => {
@@ -969,7 +978,7 @@ t.test('how long a model takes to its first line', async (t) => {
   t.strictSame([latency.of('other'), latency.of('m')], [70, undefined], 'another model');
 });
 
-t.test('the keys rest for as long as they have not rested yet', async (t) => {
+t.test('only the remaining part of the pause is waited for', async (t) => {
   const waits: number[] = [];
   let rested = 0;
   const pacing = createPacing({
@@ -998,8 +1007,8 @@ t.test('the keys rest for as long as they have not rested yet', async (t) => {
   t.strictSame(waits, [], 'who is gone does not wait');
 });
 
-t.test('of several requests for one key only the newest goes on', async (t) => {
-  const newest = createNewest();
+t.test('only the newest of several requests for one key goes on', async (t) => {
+  const newest = new Newest();
   const never = new AbortController().signal;
   const hanging = () => new Promise<string>(() => undefined);
   const signals: AbortSignal[] = [];
@@ -1009,13 +1018,13 @@ t.test('of several requests for one key only the newest goes on', async (t) => {
   });
   const other = newest.run('b', never, async () => 'b');
   const newer = newest.run('a', never, async () => 'a');
-  await t.rejects(older, new Superseded(), 'even where it does not heed its signal');
+  await t.rejects(older, new SupersededError(), 'even where it does not heed its signal');
   t.ok(signals[0]?.aborted);
   t.strictSame([await newer, await other], ['a', 'b']);
   const [second, third] = [newest.run('a', never, hanging), newest.run('a', never, hanging)];
-  await t.rejects(second, new Superseded());
+  await t.rejects(second, new SupersededError());
   const fourth = newest.run('a', never, async () => 'a');
-  await t.rejects(third, new Superseded(), 'what ended meanwhile is no reason to go on');
+  await t.rejects(third, new SupersededError(), 'what ended meanwhile is no reason to go on');
   t.equal(await fourth, 'a');
   const caller = new AbortController();
   const cancelled = newest.run('a', caller.signal, hanging);
@@ -1029,24 +1038,24 @@ t.test('of several requests for one key only the newest goes on', async (t) => {
   t.equal(begun, 0, 'who is gone begins nothing');
 });
 
-/** Flights whose answers the test gives. */
-function flightsAlone() {
+/** Requests in flight whose answers the test gives. */
+function scriptedRequests() {
   const asked: {
     readonly signal: AbortSignal;
     readonly say: (text: string) => void;
     readonly land: (suggestion?: Suggestion) => void;
     readonly fail: (error: Error) => void;
   }[] = [];
-  const flights = createFlights(
+  const inFlight = new InFlightRequests(
     (_place, signal, say) =>
       new Promise((land, fail) => {
         signal.addEventListener('abort', () => fail(signal.reason));
         asked.push({ signal, say, land, fail });
       }),
   );
-  /** Of each flight that was begun: why it was ended, undefined where it was not. */
+  /** Why each request was ended; undefined if it was not. */
   const ends = () => asked.map(({ signal }) => (signal.aborted ? signal.reason.message : undefined));
-  return { flights, asked, ends };
+  return { inFlight, asked, ends };
 }
 
 const placeAt = (marked: string, uri = 'file:///a', model = 'm') => ({ uri, model, around: around(marked) });
@@ -1073,46 +1082,46 @@ t.test('an answer goes on while the user types what it says', async (t) => {
     { name: 'another model', said: ' one', at: 'a = o│\n', model: 'other', fits: false },
   ];
   for (const { name, said, at, uri, model, fits } of cases) {
-    const { flights, asked, ends } = flightsAlone();
-    const flight = flights.begin(placeAt(start));
+    const { inFlight, asked, ends } = scriptedRequests();
+    const request = inFlight.begin(placeAt(start));
     asked[0]?.say(said);
-    t.equal(flights.arrive(placeAt(at, uri, model), undefined), fits ? flight : undefined, name);
+    t.equal(inFlight.arrive(placeAt(at, uri, model), undefined), fits ? request : undefined, name);
     t.strictSame(ends(), [fits ? undefined : newer], name);
   }
-  const { flights, asked, ends } = flightsAlone();
-  const flight = flights.begin(placeAt('a = │\n'));
-  t.equal(flights.arrive(placeAt('x│\n', 'file:///b'), undefined), undefined);
+  const { inFlight, asked, ends } = scriptedRequests();
+  const request = inFlight.begin(placeAt('a = │\n'));
+  t.equal(inFlight.arrive(placeAt('x│\n', 'file:///b'), undefined), undefined);
   t.strictSame(ends(), [undefined], 'another document is its own');
   asked[0]?.say('  one');
-  t.equal(flights.arrive(placeAt('a = o│\n'), undefined), flight, 'a blank that stands there already');
-  t.ok(flight.startsAt(placeAt('a = │\n')));
-  t.notOk(flight.startsAt(placeAt('a = o│\n')));
+  t.equal(inFlight.arrive(placeAt('a = o│\n'), undefined), request, 'a blank that stands there already');
+  t.ok(request.startsAt(placeAt('a = │\n')));
+  t.notOk(request.startsAt(placeAt('a = o│\n')));
 });
 
-t.test('a flight returns its suggestion, and ends when nobody follows it', async (t) => {
+t.test('a request in flight returns its suggestion, and ends when nobody follows it', async (t) => {
   const never = new AbortController().signal;
-  const { flights, asked } = flightsAlone();
-  const first = flights.begin(placeAt('a = │\n'));
+  const { inFlight, asked } = scriptedRequests();
+  const first = inFlight.begin(placeAt('a = │\n'));
   const suggestion = suggestionAt('a = │\n', 'one');
   asked[0]?.say('one');
   asked[0]?.land(suggestion);
   t.equal(await first.follow(never), suggestion);
-  t.equal(flights.arrive(placeAt('a = o│\n'), undefined), undefined, 'what has landed is not under way');
+  t.equal(inFlight.arrive(placeAt('a = o│\n'), undefined), undefined, 'what has settled is not under way');
 
-  const failing = flights.begin(placeAt('a = │\n'));
+  const failing = inFlight.begin(placeAt('a = │\n'));
   asked[1]?.fail(new Error('no'));
   await t.rejects(failing.follow(never), { message: 'no' });
 
-  const leaving = async (flight: Flight, reason: string) => {
+  const leaving = async (request: InFlightRequest, reason: string) => {
     const caller = new AbortController();
-    const follow = flight.follow(caller.signal);
+    const follow = request.follow(caller.signal);
     caller.abort(new Error(reason));
     await t.rejects(async () => void (await follow), { message: reason });
   };
-  const [kept, left] = [flights.begin(placeAt('b = │\n', 'file:///b')), flights.begin(placeAt('c = │\n'))];
+  const [kept, left] = [inFlight.begin(placeAt('b = │\n', 'file:///b')), inFlight.begin(placeAt('c = │\n'))];
   const following = kept.follow(never);
   const [keptSignal, leftSignal] = asked.slice(2).map(({ signal }) => signal);
-  // The time that a flight goes on for by itself keeps no process alive.
+  // The time for which a request goes on by itself keeps no process alive.
   const alive = setTimeout(() => undefined, 60_000);
   const ended = new Promise((resolve) => leftSignal?.addEventListener('abort', resolve));
   await leaving(kept, 'one of two');
@@ -1125,12 +1134,12 @@ t.test('a flight returns its suggestion, and ends when nobody follows it', async
   t.equal(await following, undefined);
 });
 
-t.test('the answer ahead is the one for the suggestion that is shown', async (t) => {
+t.test('the request ahead belongs to the suggestion that is shown', async (t) => {
   const shown = suggestionAt('a = │\n', 'one;');
   const next = placeAt('a = one;│\n');
   const begin = () => {
-    const alone = flightsAlone();
-    alone.flights.beginAhead(shown, next);
+    const alone = scriptedRequests();
+    alone.inFlight.beginAhead(shown, next);
     return alone;
   };
   const cases: readonly { name: string; at: string; seen?: Suggestion; accepted: boolean; end?: string }[] = [
@@ -1147,33 +1156,33 @@ t.test('the answer ahead is the one for the suggestion that is shown', async (t)
     { name: 'after the acceptance something else is typed', at: 'a = one;x│\n', accepted: false, end: newer },
   ];
   for (const { name, at, seen, accepted, end } of cases) {
-    const { flights, ends } = begin();
-    t.equal(flights.arrive(placeAt(at), seen) !== undefined, accepted, name);
+    const { inFlight, ends } = begin();
+    t.equal(inFlight.arrive(placeAt(at), seen) !== undefined, accepted, name);
     t.strictSame(ends(), [end], name);
   }
   const typed = begin();
   typed.asked[0]?.say(' two');
   t.ok(
-    typed.flights.arrive(placeAt('a = one; t│\n'), undefined),
+    typed.inFlight.arrive(placeAt('a = one; t│\n'), undefined),
     'it is accepted, and what follows is typed',
   );
 
-  const { flights, asked, ends } = begin();
-  flights.beginAhead(shown, next);
+  const { inFlight, asked, ends } = begin();
+  inFlight.beginAhead(shown, next);
   t.equal(asked.length, 1, 'it is asked for once');
-  flights.beginAhead(suggestionAt('b = │\n', 'two'), placeAt('b = two│\n'));
+  inFlight.beginAhead(suggestionAt('b = │\n', 'two'), placeAt('b = two│\n'));
   t.strictSame(ends(), [newer, undefined], 'only one is ahead');
   asked[1]?.land();
-  await flights.arrive(placeAt('b = two│\n'), undefined)?.follow(new AbortController().signal);
-  t.equal(flights.arrive(placeAt('b = two│\n'), undefined), undefined, 'it has landed');
+  await inFlight.arrive(placeAt('b = two│\n'), undefined)?.follow(new AbortController().signal);
+  t.equal(inFlight.arrive(placeAt('b = two│\n'), undefined), undefined, 'it has settled');
 });
 
-t.test('what ends an answer from outside', async (t) => {
+t.test('what else ends a running request', async (t) => {
   const next = placeAt('a = one;│\n');
   const begin = () => {
-    const alone = flightsAlone();
-    alone.flights.begin(placeAt('b = │\n', 'file:///b'));
-    alone.flights.beginAhead(suggestionAt('a = │\n', 'one;'), next);
+    const alone = scriptedRequests();
+    alone.inFlight.begin(placeAt('b = │\n', 'file:///b'));
+    alone.inFlight.beginAhead(suggestionAt('a = │\n', 'one;'), next);
     return alone;
   };
   const cases: readonly (readonly [
@@ -1181,29 +1190,29 @@ t.test('what ends an answer from outside', async (t) => {
     end: (alone: ReturnType<typeof begin>) => unknown,
     want: readonly unknown[],
   ])[] = [
-    ['the runner is wanted', ({ flights }) => flights.giveWay(), [undefined, newer]],
+    ['the runner is wanted', ({ inFlight }) => inFlight.giveWay(), [undefined, newer]],
     [
       'one document is closed',
-      ({ flights }) => flights.abort('Closed.', 'file:///a'),
+      ({ inFlight }) => inFlight.abort('Closed.', 'file:///a'),
       [undefined, 'Closed.'],
     ],
-    ['the other is closed', ({ flights }) => flights.abort('Closed.', 'file:///b'), ['Closed.', undefined]],
-    ['all end', ({ flights }) => flights.abort('Others.'), ['Others.', 'Others.']],
+    ['the other is closed', ({ inFlight }) => inFlight.abort('Closed.', 'file:///b'), ['Closed.', undefined]],
+    ['all end', ({ inFlight }) => inFlight.abort('Others.'), ['Others.', 'Others.']],
   ];
   for (const [name, end, want] of cases) {
     const alone = begin();
     end(alone);
     t.strictSame(alone.ends(), want, name);
   }
-  const { flights, asked, ends } = begin();
-  const following = flights.arrive(next, undefined)?.follow(new AbortController().signal);
-  flights.giveWay();
+  const { inFlight, asked, ends } = begin();
+  const following = inFlight.arrive(next, undefined)?.follow(new AbortController().signal);
+  inFlight.giveWay();
   t.strictSame(ends(), [undefined, undefined], 'somebody waits for what follows the acceptance');
   asked[1]?.land();
   t.equal(await following, undefined);
 });
 
-t.test('what is quoted of other files', async (t) => {
+t.test('which text of other files is quoted', async (t) => {
   const texts = new Map<string, string>();
   let close: (uri: string) => void = () => undefined;
   let secret = '';
@@ -1269,7 +1278,7 @@ t.test('what is quoted of other files', async (t) => {
   t.strictSame(await quoteOf(`${'x'.repeat(697)}\r\nyy`, 0), [`// ${'x'.repeat(697)}`]);
 });
 
-t.test('of two hundred files the last cursor is remembered', async (t) => {
+t.test('the last cursor is remembered for two hundred files', async (t) => {
   const text = Array.from({ length: 20 }, (_, index) => `line${index}`).join('\n');
   let recent: readonly string[] = [];
   const neighbours = createNeighbours({

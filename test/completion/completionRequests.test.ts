@@ -67,7 +67,7 @@ function generates(runner: { bodies(path: string): readonly unknown[] }): readon
   return runner.bodies('/api/generate') as readonly Record<string, unknown>[];
 }
 
-t.test('a suggestion is asked for by its suffix, and its acceptance is counted', async (t) => {
+t.test('a suggestion is requested with a suffix, and its acceptance is counted', async (t) => {
   const { runner, daemon } = await setUp(t, { keepAlive: '10m', contextLength: 2048, logLevel: 'debug' });
   const position = await open(daemon, 'function add(a, b) {\n  return │\n}\n');
   runner.on('/api/generate').say('a + b;');
@@ -105,7 +105,7 @@ t.test('a suggestion is asked for by its suffix, and its acceptance is counted',
   );
 });
 
-t.test('what follows the cursor on its line leaves one line, and is not said twice', async (t) => {
+t.test('text after the cursor allows only one line, and is not repeated', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'print(│ + 1)\n');
   runner.on('/api/generate').say('sum(a, b) + 1)\nprint(2)\n');
@@ -113,7 +113,7 @@ t.test('what follows the cursor on its line leaves one line, and is not said twi
   t.match(generates(runner), [{ options: { num_predict: 32 } }]);
 });
 
-t.test('closers that the text goes on after are replaced', async (t) => {
+t.test('closers are replaced if the text continues after them', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, '😀 print(│)\n');
   runner.on('/api/generate').say('"𝄞");');
@@ -128,7 +128,7 @@ t.test('closers that the text goes on after are replaced', async (t) => {
   t.match(generates(runner), [{ prompt: '😀 print(', suffix: ')\n' }]);
 });
 
-t.test('line ends are those of the document', async (t) => {
+t.test('a suggestion has the line ends of the document', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'if (a) {│\r\n}\r\n');
   runner.on('/api/generate').say('\n  b();\n  c();\n}\nd();\n');
@@ -136,7 +136,7 @@ t.test('line ends are those of the document', async (t) => {
   t.match(generates(runner), [{ prompt: 'if (a) {', suffix: '\r\n}\r\n' }]);
 });
 
-t.test('the answer is not read further than it is wanted', async (t) => {
+t.test('an answer is read no further than needed', async (t) => {
   const endless = Array.from({ length: 20_000 }, (_, index) => `${index}\n`);
   for (const { name, text } of [
     { name: 'after the line', text: 'x = │ + y\n' },
@@ -153,7 +153,7 @@ t.test('the answer is not read further than it is wanted', async (t) => {
   }
 });
 
-t.test('keys in a row are one request, and all but the last are null', async (t) => {
+t.test('several keys in a row make one request, and all answers but the last are null', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const a = │\n');
   runner.on('/api/generate', 9).say('1;');
@@ -172,7 +172,7 @@ const recordRests = (rests: number[]) => async (milliseconds: number, signal: Ab
   else await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 };
 
-t.test('the wait follows the keys of a document, and what the editor waited is part of it', async (t) => {
+t.test('the pause depends on how the user types, and includes the time that the editor waited', async (t) => {
   let clock = 1_000;
   const waits: number[] = [];
   const wait = recordRests(waits);
@@ -215,7 +215,7 @@ t.test('the wait follows the keys of a document, and what the editor waited is p
   t.strictSame(waits, [80], 'of thirteen gaps the oldest no longer counts');
 });
 
-t.test('a newer request closes the socket of the older one, which is null', async (t) => {
+t.test('a newer request closes the socket of the older one, whose answer is null', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const a = │\n');
   const other = await open(daemon, 'const b = │\n', 'file:///shop/other.ts');
@@ -232,7 +232,7 @@ t.test('a newer request closes the socket of the older one, which is null', asyn
   await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted);
 });
 
-t.test('a newer request that is dropped takes the place of the older one too', async (t) => {
+t.test('a newer request replaces the older one even if it is dropped', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const abc = │\n');
   runner.on('/api/generate').hang();
@@ -242,7 +242,7 @@ t.test('a newer request that is dropped takes the place of the older one too', a
   t.equal(await older, null);
 });
 
-t.test('a cancellation is null at once and closes the socket', async (t) => {
+t.test('a cancelled request is answered with null at once, and its socket is closed', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const a = │\n');
   runner.on('/api/generate').hang();
@@ -260,7 +260,7 @@ t.test('a cancellation is null at once and closes the socket', async (t) => {
   t.equal(generates(runner).length, 1, 'a cancelled pause asks for nothing');
 });
 
-t.test('a connection that ends closes the socket', async (t) => {
+t.test('the end of the connection closes the socket', async (t) => {
   const runner = await startStandIn({ models });
   t.teardown(runner.close);
   const daemon = await startPair({ host: runner.url, completionModel: 'filler' });
@@ -272,7 +272,7 @@ t.test('a connection that ends closes the socket', async (t) => {
   await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted);
 });
 
-t.test('a document that changes meanwhile gets nothing that was meant for its old text', async (t) => {
+t.test('a document that changes gets no suggestion for its old text', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const a = │\n');
   runner.on('/api/generate').say('1;', { firstByteAfter: 30 });
@@ -285,7 +285,7 @@ t.test('a document that changes meanwhile gets nothing that was meant for its ol
   t.equal(await answer, null);
 });
 
-t.test('what is not worth a request, or must not be sent, sends nothing', async (t) => {
+t.test('nothing is sent for places that are not worth it, or documents that must not be sent', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-completion-')));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, '.env'), 'A=1\n');
@@ -352,7 +352,7 @@ t.test('malformed parameters name what is wrong', async (t) => {
     );
 });
 
-t.test('each model is asked in the way that it knows', async (t) => {
+t.test('each model is asked with the prompt that it knows', async (t) => {
   const { runner, daemon } = await setUp(t, { completionModel: 'qwen2.5-coder:1b' });
   const position = await open(daemon, 'a = │\n');
   runner.on('/api/generate').say('1<|endoftext|>');
@@ -363,7 +363,7 @@ t.test('each model is asked in the way that it knows', async (t) => {
   t.notHas(generates(runner)[0], { suffix: String });
 });
 
-t.test('a model that refuses its suffix is asked by its tokens at once, and remembered', async (t) => {
+t.test('a model that refuses a suffix is asked with its tokens at once, and remembered', async (t) => {
   const { runner, daemon } = await setUp(t, { completionModel: 'deepseek-coder:7b' });
   const position = await open(daemon, 'a = │\n', uri, 'plaintext');
   runner
@@ -387,7 +387,7 @@ t.test('a model that refuses its suffix is asked by its tokens at once, and reme
   );
 });
 
-t.test('a model that cannot fill in the middle is told once, with what to do', async (t) => {
+t.test('a model that cannot fill in the middle is reported once, with advice', async (t) => {
   const { runner, daemon } = await setUp(t, { completionModel: 'talker' });
   const told: Status[] = [];
   daemon.on(statusDidChange, (status) => void told.push(status));
@@ -409,7 +409,7 @@ t.test('a model that cannot fill in the middle is told once, with what to do', a
   t.match(told.at(-1), { state: 'online', kind: 'ok' });
 });
 
-t.test('failures are null, and said', async (t) => {
+t.test('a failed request is answered with null, and logged', async (t) => {
   for (const [status, error, message] of [
     [404, "model 'filler' not found", /not installed/],
     [500, 'the model runner has stopped', /stopped/],
@@ -425,7 +425,7 @@ t.test('failures are null, and said', async (t) => {
   }
 });
 
-t.test('a runner that is down is null at every key, and one change of the status', async (t) => {
+t.test('a runner that is down gives null at every key, and one change of the status', async (t) => {
   const { runner, daemon } = await setUp(t);
   await daemon.request({ method: 'runner/status' }, {});
   const told: Status[] = [];
@@ -448,7 +448,7 @@ t.test('a runner that is down is null at every key, and one change of the status
   t.equal(told.length, 1);
 });
 
-t.test('the capability is registered while a model is set, where the editor takes that', async (t) => {
+t.test('the capability is registered while a model is set, if the editor supports that', async (t) => {
   const told: string[] = [];
   let wake: () => void = () => undefined;
   const toldOf = async (count: number) => {
@@ -489,7 +489,7 @@ t.test('the capability is registered while a model is set, where the editor take
   t.strictSame(told, ['register true', 'unregister true', 'register true']);
 });
 
-t.test('what every other editor is told', async (t) => {
+t.test('other editors are told the capability at the start', async (t) => {
   const { daemon } = await setUp(t, { completionModel: '' });
   t.match(daemon.announced, {
     // Only what changed of a document is sent.
@@ -501,7 +501,7 @@ t.test('what every other editor is told', async (t) => {
   });
 });
 
-t.test('a server that does not say what its models can is asked so once', async (t) => {
+t.test('a server that lists no capabilities is asked for them once', async (t) => {
   for (const [completionModel, way] of [
     ['qwen2.5-coder:1b', { raw: true }],
     ['filler', { suffix: String }],
@@ -543,7 +543,7 @@ const asksAfter =
 
 const textOf = (list: InlineCompletionList | null) => list?.items[0]?.insertText;
 
-t.test('who types what is suggested, word by word, sees the rest of it without a request', async (t) => {
+t.test('typing a suggestion word by word shows its rest without a request', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'function add(a, b) {\n  │\n}\n');
   runner.on('/api/generate').say('return a + b;');
@@ -577,7 +577,7 @@ t.test('who types what is suggested, word by word, sees the rest of it without a
   t.ok(generates(runner).length <= 3, 'and one more may be asked for ahead');
 });
 
-t.test('what is erased is not suggested from a longer text, and another key asks anew', async (t) => {
+t.test('erased text is not suggested again, and another key sends a new request', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
   runner.on('/api/generate').say('first;');
@@ -614,7 +614,7 @@ function inTwoParts(first: readonly string[], second: readonly string[]) {
   };
 }
 
-t.test('an answer under way goes on while what is typed is what it says', async (t) => {
+t.test('a running answer goes on while the user types what it says', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
   const answer = inTwoParts(['one '], ['+ ', 'two', ';', '\n']);
@@ -634,7 +634,7 @@ t.test('an answer under way goes on while what is typed is what it says', async 
   t.equal(generates(runner).filter(({ prompt }) => String(prompt).endsWith('= o')).length, 0);
 });
 
-t.test('an answer under way that says something else is aborted at once', async (t) => {
+t.test('a running answer that says something else is aborted at once', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
   const answer = inTwoParts(['one '], ['+ ', 'two', ';']);
@@ -651,7 +651,7 @@ t.test('an answer under way that says something else is aborted at once', async 
   answer.goOn();
 });
 
-t.test('what is fetched ahead ends with a key that is not the suggestion', async (t) => {
+t.test('a key that differs from the suggestion ends the request ahead', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
   runner.on('/api/generate').say('first;');
@@ -667,7 +667,7 @@ t.test('what is fetched ahead ends with a key that is not the suggestion', async
   await runner.waitFor((asked) => asked === ahead && asked.aborted);
 });
 
-t.test('nothing is fetched ahead while a chat is answered', async (t) => {
+t.test('no request ahead is sent while a chat is answered', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'const a = │\n');
   runner.on('/api/chat').hang();
@@ -684,7 +684,7 @@ t.test('nothing is fetched ahead while a chat is answered', async (t) => {
   await chat;
 });
 
-t.test('after a comment was accepted comes what it is about', async (t) => {
+t.test('after a comment is accepted, the code that it describes is suggested', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, 'let a = 1;\n// │\n');
   runner.on('/api/generate', 1, asksAfter('// ')).say('Adds.\nfunction');
@@ -696,7 +696,7 @@ t.test('after a comment was accepted comes what it is about', async (t) => {
   t.match(generates(runner), [{ options: { num_predict: 32 } }, { options: { num_predict: 128 } }]);
 });
 
-t.test('the same where nothing was fetched ahead, and not where no suggestion ended', async (t) => {
+t.test('the same without a request ahead, and not where no suggestion ended', async (t) => {
   const { runner, daemon } = await setUp(t);
   const start = await open(daemon, '// │\n');
   runner.on('/api/chat').hang();
@@ -719,7 +719,7 @@ t.test('the same where nothing was fetched ahead, and not where no suggestion en
   await chat;
 });
 
-t.test('what is selected in the list of the editor goes on, and typing it costs no request', async (t) => {
+t.test('the item selected in the editor’s list is continued, and typing it sends no request', async (t) => {
   const { runner, daemon } = await setUp(t);
   let at = await open(daemon, 'function f() {\n  cons│\n}\n');
   const select = (text: string): SelectedCompletionInfo => ({
@@ -758,7 +758,7 @@ t.test('what is selected in the list of the editor goes on, and typing it costs 
   t.equal(await ask(daemon, at, { selected: elsewhere }), null);
 });
 
-t.test('behind what is selected closers are replaced, and another selection waits anew', async (t) => {
+t.test('closers after the selected item are replaced, and another selection waits again', async (t) => {
   const waits: number[] = [];
   const wait = recordRests(waits);
   const { runner, daemon } = await startDaemonWithRunner(
@@ -790,7 +790,7 @@ t.test('behind what is selected closers are replaced, and another selection wait
   );
 });
 
-t.test('other files stand before the text as a comment, in an order that stays', async (t) => {
+t.test('other files are quoted before the text as comments, in a stable order', async (t) => {
   const { runner, daemon } = await setUp(t, { exclude: ['**/private/**'] });
   const wide = `${'x'.repeat(60)}\n`.repeat(50);
   await open(daemon, 'export function area(r) {\n  return r;\n}\n│', 'file:///shop/shapes/area.ts');
@@ -832,7 +832,7 @@ t.test('other files stand before the text as a comment, in an order that stays',
   );
 });
 
-t.test('a window that has no room for all of it gets less, and is remembered', async (t) => {
+t.test('a model with a small window gets less text, and that is remembered', async (t) => {
   const { runner, daemon } = await setUp(t);
   const lines = 'const value = 1;\n'.repeat(300);
   const start = await open(daemon, `${lines}const a = │\n${lines}`);

@@ -44,7 +44,7 @@ function setUpAlone(more: Partial<WarmingDependencies> = {}) {
 
 const never = new AbortController().signal;
 
-t.test('a document is warmed once, after a pause, where the user is', async (t) => {
+t.test('a document is warmed once, after a pause, at the position of the user', async (t) => {
   const { warming, warmed, pause } = setUpAlone();
   warming.arrive(uri, { line: 1, character: 5 });
   await pause(999);
@@ -67,7 +67,7 @@ t.test('a document is warmed once, after a pause, where the user is', async (t) 
   t.strictSame(warmed[1]?.place.around.position, { line: 0, character: 0 });
 });
 
-t.test('of several documents it is the one where something happened last', async (t) => {
+t.test('the document that the user visited last is warmed', async (t) => {
   const { warming, warmed, pause, clock } = setUpAlone();
   for (const at of [uri, other, uri]) {
     warming.arrive(at);
@@ -81,7 +81,7 @@ t.test('of several documents it is the one where something happened last', async
   );
 });
 
-t.test('another model reads anew, and what is asked for anyway need not be warmed', async (t) => {
+t.test('another model is warmed again, and a document with a request need not be warmed', async (t) => {
   let model: string | undefined = 'm';
   const { warming, warmed, pause, clock } = setUpAlone({ model: () => model });
   warming.arrive(uri);
@@ -103,7 +103,7 @@ t.test('another model reads anew, and what is asked for anyway need not be warme
   t.equal(clock.waiting, 0, 'completion is off');
 });
 
-t.test('nothing is warmed', async (t) => {
+t.test('when nothing is warmed', async (t) => {
   const cases: readonly { name: string; more: Partial<WarmingDependencies> }[] = [
     { name: 'while a chat is answered', more: { isIdle: () => false } },
     { name: 'where the model is not loaded', more: { isLoaded: async () => false } },
@@ -139,7 +139,7 @@ t.test('nothing is warmed', async (t) => {
   await asked;
 });
 
-t.test('what is under way ends with whatever happens, and a refusal is not tried again', async (t) => {
+t.test('any event ends warming, and a refused request is not repeated', async (t) => {
   const place = { uri: other, model: 'm', around: {} } as never;
   const ends: readonly (readonly [name: string, end: (warming: ReturnType<typeof createWarming>) => void])[] =
     [
@@ -186,7 +186,7 @@ t.test('what is under way ends with whatever happens, and a refusal is not tried
   }
 });
 
-t.test('which model is loaded, and with which window', async (t) => {
+t.test('whether a model is loaded with the wanted window', async (t) => {
   const running = [
     { name: 'filler:latest', context: { allocated: 4096 } },
     { name: 'old:1b', context: {} },
@@ -265,7 +265,7 @@ interface Body {
 const isWarming = ({ path, body }: { readonly path: string; readonly body: unknown }) =>
   path === '/api/generate' && (body as Body | undefined)?.options?.num_predict === 1;
 
-t.test('the first suggestion in a document begins with what was warmed', async (t) => {
+t.test('the first prompt in a document begins with the warmed text', async (t) => {
   const { runner, daemon, pause } = await setUp(t, { keepAlive: '5m', contextLength: 2048 });
   await load(daemon, runner);
   await open(daemon, uri, lines);
@@ -290,7 +290,7 @@ t.test('the first suggestion in a document begins with what was warmed', async (
   );
 });
 
-t.test('after a key it is where the key was', async (t) => {
+t.test('after a key, the position of the key is warmed', async (t) => {
   const { runner, daemon, pause } = await setUp(t);
   await load(daemon, runner);
   await open(daemon, uri, lines);
@@ -300,7 +300,7 @@ t.test('after a key it is where the key was', async (t) => {
   t.match((body as Body).prompt, /1;\na = \n {2}b$/);
 });
 
-t.test('what was left while the place was not known is warmed once it is', async (t) => {
+t.test('a document that was skipped for its unknown position is warmed once it is known', async (t) => {
   const insideOfAWord = { line: 40, character: 2 };
   for (const { name, arrive, want } of [
     {
@@ -354,7 +354,7 @@ t.test('a key, a request and a chat close its socket', async (t) => {
   }
 });
 
-t.test('what is not loaded stays so, and what is little or unsure is left', async (t) => {
+t.test('a model is not loaded to warm it, and short or uncertain prompts are skipped', async (t) => {
   const cases: readonly {
     name: string;
     text?: string;
@@ -386,26 +386,29 @@ async function change(daemon: DaemonClient, runner: RunnerOptions): Promise<void
   await daemon.request({ method: 'runner/status' }, {});
 }
 
-t.test('what is switched off or excluded in a pause is not sent', async (t) => {
-  for (const options of [{ completionModel: '' }, { exclude: ['**/a.ts'] }]) {
-    const { runner, daemon, settled, pause } = await setUp(t);
-    await load(daemon, runner);
-    const before = runner.bodies('/api/generate').length;
-    await open(daemon, uri, lines);
-    const position = { line: 30, character: 0 };
-    const context = { triggerKind: 2 };
-    const asked = daemon.request(inlineCompletionRequest, { textDocument: { uri }, position, context });
-    await settled();
-    await change(daemon, options);
-    await pause();
-    t.equal(await asked, null);
-    await pause();
-    await settled();
-    t.equal(runner.bodies('/api/generate').length, before, JSON.stringify(options));
-  }
-});
+t.test(
+  'a document that is excluded during the pause is not sent, nor if completion is switched off',
+  async (t) => {
+    for (const options of [{ completionModel: '' }, { exclude: ['**/a.ts'] }]) {
+      const { runner, daemon, settled, pause } = await setUp(t);
+      await load(daemon, runner);
+      const before = runner.bodies('/api/generate').length;
+      await open(daemon, uri, lines);
+      const position = { line: 30, character: 0 };
+      const context = { triggerKind: 2 };
+      const asked = daemon.request(inlineCompletionRequest, { textDocument: { uri }, position, context });
+      await settled();
+      await change(daemon, options);
+      await pause();
+      t.equal(await asked, null);
+      await pause();
+      await settled();
+      t.equal(runner.bodies('/api/generate').length, before, JSON.stringify(options));
+    }
+  },
+);
 
-t.test('a chat ends what is fetched ahead', async (t) => {
+t.test('a chat ends the request ahead', async (t) => {
   const { runner, daemon } = await setUp(t);
   await open(daemon, uri, lines);
   runner.on('/api/generate').say('last();');
@@ -418,7 +421,7 @@ t.test('a chat ends what is fetched ahead', async (t) => {
   t.ok(await runner.waitFor((request) => request === asked()[1] && request.aborted));
 });
 
-t.test('a model that runs elsewhere is sent nothing', async (t) => {
+t.test('nothing is sent to a model that runs on another host', async (t) => {
   const { runner, daemon, settled } = await setUp(t, { completionModel: 'qwen3-coder:480b-cloud' });
   await open(daemon, uri, lines);
   t.equal(await ask(daemon, uri, 30), null);
@@ -430,7 +433,7 @@ t.test('a model that runs elsewhere is sent nothing', async (t) => {
   );
 });
 
-t.test('a file that is warmed leaves the beginning of other prompts as it is', async (t) => {
+t.test('warming a file does not change the beginning of other prompts', async (t) => {
   const { runner, daemon, pause } = await setUp(t);
   await load(daemon, runner);
   await open(daemon, uri, lines);
@@ -445,7 +448,7 @@ t.test('a file that is warmed leaves the beginning of other prompts as it is', a
   t.notMatch(prompt, 'another');
 });
 
-t.test('a suggestion that was known says nothing of a runner that fails', async (t) => {
+t.test('a recalled suggestion does not count as a success of a failing runner', async (t) => {
   const { runner, daemon, settled } = await setUp(t);
   await open(daemon, uri, lines);
   runner.on('/api/generate').say('good();');

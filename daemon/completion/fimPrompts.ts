@@ -2,11 +2,11 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Capability } from '../../protocol/messages/models.ts';
 import type { GenerateRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/keepAlive.ts';
+import type { CursorContext } from './cursorContext.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
-import type { Surroundings } from './surroundings.ts';
 
-/** One way to ask a model for the text between two texts. */
-export interface Way {
+/** How to ask a model for the text between two texts. */
+export interface PromptStrategy {
   readonly name: 'suffix' | 'raw';
   /** Whether the prompt begins with the text after the cursor. */
   readonly isSuffixFirst: boolean;
@@ -16,16 +16,21 @@ export interface Way {
 }
 
 /**
- * The ways to ask a model, the best first; none if it cannot fill in the middle. The family's tokens with the suffix
+ * The strategies for a model, the best first; none if it cannot fill in the middle. The family's tokens with the suffix
  * first cost least at each keystroke. The model's own template is the most exact. The tokens with the prefix first are
  * the last resort.
  */
-export function waysToAsk(model: string, insert: Capability['value']): readonly Way[] {
+export function promptStrategies(model: string, insert: Capability['value']): readonly PromptStrategy[] {
   const fill = fillInTheMiddleOf(model);
-  const suffix: Way = { name: 'suffix', isSuffixFirst: false, prompt: withSuffix, stops: fill?.stops ?? [] };
+  const suffix: PromptStrategy = {
+    name: 'suffix',
+    isSuffixFirst: false,
+    prompt: withSuffix,
+    stops: fill?.stops ?? [],
+  };
   // A server that does not list capabilities refuses the request, and that is remembered.
   if (!fill) return insert === false ? [] : [suffix];
-  const raw = (build: FillInTheMiddle['prompt']): Way => ({
+  const raw = (build: FillInTheMiddle['prompt']): PromptStrategy => ({
     name: 'raw',
     isSuffixFirst: build === fill.suffixFirst,
     prompt: (before, after) => ({ prompt: build(before, after), raw: true }),
@@ -43,7 +48,7 @@ function withSuffix(prompt: string, suffix: string) {
   return { prompt, suffix: suffix === '' ? '\n' : suffix };
 }
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly model: string;
   /** With `nothing` the runner only evaluates the prompt. */
   readonly wanted: keyof typeof limits;
@@ -65,20 +70,20 @@ const temperature = 0.1;
 
 /** The body of `/api/generate`. With `truncate: false` the runner refuses a prompt that it would cut silently. */
 export function completionRequestBody(
-  way: Way,
-  around: Surroundings,
+  strategy: PromptStrategy,
+  around: CursorContext,
   asked: BodyOptions,
 ): GenerateRequestBody {
   const { model, wanted, before, keepAlive, contextLength } = asked;
   return withoutUndefined<GenerateRequestBody>({
     model,
-    ...way.prompt(before + around.prefix, around.suffix),
+    ...strategy.prompt(before + around.prefix, around.suffix),
     think: false,
     truncate: false,
     options: withoutUndefined<object>({
       temperature,
       num_predict: limits[wanted],
-      stop: way.stops.length === 0 ? undefined : way.stops,
+      stop: strategy.stops.length === 0 ? undefined : strategy.stops,
       num_ctx: contextLength,
     }),
     keep_alive: keepAlive === undefined ? undefined : keepAliveToWire(keepAlive),

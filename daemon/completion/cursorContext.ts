@@ -9,7 +9,7 @@ export interface TextSource {
 }
 
 /** The text around a cursor at one moment, with the line ends of the document. */
-export interface Surroundings {
+export interface CursorContext {
   /** The position of the cursor in the document. */
   readonly position: TextPosition;
   /** The same in UTF-16 units from the beginning. */
@@ -30,7 +30,7 @@ export const prefixBudget = 6_000;
 export const suffixBudget = 1_200;
 
 /** Reads no more of the document than the budgets allow, however long it is, and keeps nothing else of it in memory. */
-export function surroundingsAt(document: TextSource, asked: TextPosition): Surroundings {
+export function cursorContextAt(document: TextSource, asked: TextPosition): CursorContext {
   const offset = document.offsetAt(asked);
   const position = document.positionAt(offset);
   const start = Math.max(0, offset - prefixBudget);
@@ -52,19 +52,19 @@ export function surroundingsAt(document: TextSource, asked: TextPosition): Surro
  * The text around the cursor as if the item that is selected in the editor's list were already inserted, with the
  * cursor after it. Undefined if the item would not be inserted around the cursor.
  */
-export function surroundingsBehind(
+export function cursorContextBehind(
   { range, text }: SelectedCompletionInfo,
   document: TextSource,
   position: TextPosition,
-): Surroundings | undefined {
+): CursorContext | undefined {
   const [start, end] = [document.offsetAt(range.start), document.offsetAt(range.end)];
   const cursor = document.offsetAt(position);
   if (range.start.line !== range.end.line || start > cursor || cursor > end) return undefined;
-  return withInserted(surroundingsAt(document, range.start), text, end - start);
+  return withInserted(cursorContextAt(document, range.start), text, end - start);
 }
 
 /** The surroundings after a text is inserted that replaces `replaced` characters after the cursor. */
-export function withInserted(around: Surroundings, text: string, replaced: number): Surroundings {
+export function withInserted(around: CursorContext, text: string, replaced: number): CursorContext {
   return {
     position: positionAfter(around.position, text),
     offset: around.offset + text.length,
@@ -74,7 +74,7 @@ export function withInserted(around: Surroundings, text: string, replaced: numbe
 }
 
 /** A third of the text, for a model whose window has no room for all of it. */
-export function less(around: Surroundings): Surroundings {
+export function less(around: CursorContext): CursorContext {
   return {
     ...around,
     ...textsOf(
@@ -94,7 +94,7 @@ export function positionAfter({ line, character }: TextPosition, text: string): 
 function textsOf(
   prefix: string,
   suffix: string,
-): Pick<Surroundings, 'prefix' | 'suffix' | 'linePrefix' | 'lineSuffix'> {
+): Pick<CursorContext, 'prefix' | 'suffix' | 'linePrefix' | 'lineSuffix'> {
   const lineStart = Math.max(prefix.lastIndexOf('\n'), prefix.lastIndexOf('\r')) + 1;
   const lineSuffix = /^[^\r\n]*/.exec(suffix)?.[0] ?? '';
   return { prefix, suffix, linePrefix: prefix.slice(lineStart), lineSuffix };

@@ -1,17 +1,17 @@
 import type { TextDocuments } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { Core } from '../compose/core.ts';
-import { type Acceptances, createAcceptances } from './acceptances.ts';
-import { createAsking } from './asking.ts';
-import { type Complete, createCompletion } from './completion.ts';
-import { createNeighbours } from './neighbours.ts';
-import { createOpenDocuments } from './openDocuments.ts';
-import { createLatency, createPacing, type Wait } from './pacing.ts';
-import { createSendable } from './sendable.ts';
-import { createWarming, isLoadedAs } from './warming.ts';
+import { createAsking } from '../completion/asking.ts';
+import { type Complete, createCompletion } from '../completion/completion.ts';
+import { createNeighbours } from '../completion/neighbours.ts';
+import { createOpenDocuments } from '../completion/openDocuments.ts';
+import { createLatency, createPacing, type Wait } from '../completion/pacing.ts';
+import { createSendable } from '../completion/sendable.ts';
+import { type Acceptances, createAcceptances } from '../completion/suggestions.ts';
+import { createWarming, isLoadedAs } from '../completion/warming.ts';
+import type { Core } from './core.ts';
 
 /** Inline completion in the documents of one editor. This puts its parts together. */
-export interface CompletionEngine {
+interface CompletionEngine {
   /** The documents that the editor has open. The creator must make them listen to the editor. */
   readonly documents: TextDocuments<TextDocument>;
   readonly complete: Complete;
@@ -22,7 +22,7 @@ export interface CompletionEngine {
   stop(): void;
 }
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly core: Pick<
     Core,
     'configuration' | 'findPrivacy' | 'servers' | 'knowledge' | 'models' | 'status' | 'log'
