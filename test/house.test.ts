@@ -218,7 +218,7 @@ const networkFiles: readonly string[] = [
   // The document service.
   'client/vscode/documents/docsProbe.ts',
   // A socket on a descriptor, which leads to no network.
-  'daemon/config/secretSources.ts',
+  'daemon/config/readSecrets.ts',
   'daemon/runner/httpAgent.ts',
   'daemon/runner/transport.ts',
 ];

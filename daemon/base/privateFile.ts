@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makePrivateFolder } from './privateFolder.ts';
+import type * as z from 'zod/mini';
+import { readRegularFile } from './regularFile.ts';
 
-export interface PrivateFileOptions {
+interface PrivateFileOptions {
   /** It is on the disk before it has its name: for what must not be lost when the machine stops. */
   readonly isSynced?: boolean;
 }
@@ -31,5 +32,49 @@ export async function writePrivateFile(
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
+  }
+}
+
+/**
+ * Makes a folder that only the user can read, and the folders above it. Each is made by itself: where a file system
+ * answers ENOENT, as `/proc` does, Node's recursive `mkdir` never ends.
+ */
+export async function makePrivateFolder(path: string): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    for (const above of foldersAbove(path)) await make(above).catch(() => undefined);
+    await make(path);
+  }
+}
+
+async function make(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+/** The outermost first. */
+function foldersAbove(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [] : [...foldersAbove(above), above];
+}
+
+interface KeptJsonOptions<T extends z.ZodMiniType> {
+  readonly schema: T;
+  readonly maxBytes: number;
+}
+
+/** A file that a daemon has written. Undefined if there is none, or if it is not as a daemon writes it. */
+export async function tryReadKept<T extends z.ZodMiniType>(
+  path: string,
+  { schema, maxBytes }: KeptJsonOptions<T>,
+): Promise<z.output<T> | undefined> {
+  try {
+    const parsed = schema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
   }
 }

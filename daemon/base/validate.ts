@@ -1,4 +1,5 @@
 import type { core, output, ZodMiniType } from 'zod/mini';
+import { expectationOf, type Finding } from '../../protocol/base/expectation.ts';
 import { InvalidParamsError } from './errors.ts';
 
 declare const exactly: unique symbol;
@@ -40,33 +41,29 @@ const unclear = 'it is not as the protocol says';
 
 /** What was expected, for a mistake that its schema has no words for. The value itself may be a secret. */
 function problemOf(issue: core.$ZodRawIssue): string {
+  const finding = findingOf(issue);
+  const expectation = finding && expectationOf(finding);
+  return expectation === undefined ? unclear : `it ${expectation}`;
+}
+
+function findingOf(issue: core.$ZodRawIssue): Finding | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return `it must be ${kinds[issue.expected] ?? `of the type ${issue.expected}`}`;
+      return { keyword: 'type', type: issue.expected };
     case 'invalid_value':
-      return `it must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+      return { keyword: 'enum', values: issue.values };
     case 'too_small':
-      return issue.origin === 'number' || issue.origin === 'int'
-        ? `it must be at least ${issue.minimum}`
-        : unclear;
+      return isNumber(issue.origin) ? { keyword: 'minimum', limit: Number(issue.minimum) } : undefined;
     case 'too_big':
-      return issue.origin === 'number' || issue.origin === 'int'
-        ? `it must be at most ${issue.maximum}`
-        : unclear;
+      return isNumber(issue.origin) ? { keyword: 'maximum', limit: Number(issue.maximum) } : undefined;
     default:
-      return unclear;
+      return undefined;
   }
 }
 
-const kinds: Readonly<Record<string, string>> = {
-  array: 'a list',
-  boolean: 'true or false',
-  int: 'a whole number',
-  number: 'a number',
-  object: 'an object',
-  record: 'an object',
-  string: 'a text',
-};
+function isNumber(origin: string): boolean {
+  return origin === 'number' || origin === 'int';
+}
 
 /** Lua sends an empty object as an empty array. */
 function isNothing(value: unknown): boolean {

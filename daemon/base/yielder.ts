@@ -7,7 +7,7 @@ const longest = 20;
  * Long work calls the result between two steps. If the work has run for too long, the call returns a pause to await, so
  * that everything else gets its turn; otherwise it returns nothing.
  */
-export function createBreath(now = () => performance.now()): () => Promise<void> | undefined {
+export function createYielder(now = () => performance.now()): () => Promise<void> | undefined {
   let since = now();
   const pause = async () => {
     await nextTurn();

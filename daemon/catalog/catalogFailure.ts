@@ -1,6 +1,5 @@
 import type { ErrorKind } from '../../protocol/messages/errors.ts';
-import { type AdvisedMessage, advise } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
 
 /**
  * What a failed request to the catalog at `base` means for the user. The transport's sentence is about runners, so it

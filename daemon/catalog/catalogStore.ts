@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { tryReadKept } from '../base/keptJson.ts';
 import type { Log } from '../base/log.ts';
-import { writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import { cleanModels, type ListedModel, maxModels } from './listedModel.ts';
 
 const maxFileBytes = 8 * 1024 * 1024;

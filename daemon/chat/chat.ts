@@ -3,9 +3,9 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, FinishReason, Usage } from '../../protocol/messages/chat.ts';
 import type { CapabilityName } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { FindPrivacy } from '../base/privateFiles.ts';
-import { createBreath } from '../base/yielder.ts';
-import type { StreamRedaction } from '../config/streamRedaction.ts';
+import type { FindPrivacy } from '../base/filePrivacy.ts';
+import { createYielder } from '../base/yielder.ts';
+import type { StreamRedaction } from '../config/redaction.ts';
 import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
 import { parseModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
@@ -205,7 +205,7 @@ class Turn {
     fit.warn();
     this.#answer = this.#createAnswer(plan);
     let last: ChatLine | undefined;
-    const breathe = createBreath();
+    const yieldNow = createYielder();
     try {
       for await (const lines of client.chat(
         chatRequestBody(params, { ...plan, ...defaults }),
@@ -217,7 +217,7 @@ class Turn {
         }
         for (const line of lines) {
           for (const _piece of this.#answer.add((last = line))) {
-            const pause = breathe();
+            const pause = yieldNow();
             if (pause) await pause;
           }
         }

@@ -1,5 +1,5 @@
 import type { ChatDelta, Notice, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
-import type { AdvisedMessage } from '../base/advice.ts';
+import type { AdvisedMessage } from '../base/errors.ts';
 
 /** The content of one delta, before the delta is numbered. */
 export type DeltaContent =

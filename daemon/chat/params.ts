@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import { exact, type Schema } from '../base/validate.ts';
-import { keepAlive } from '../config/options.ts';
+import { keepAlive } from '../config/settingSchemas.ts';
 
 const nonEmpty = z.string().check(z.minLength(1, 'it is empty'));
 const object = z.record(z.string(), z.unknown());

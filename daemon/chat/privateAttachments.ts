@@ -1,6 +1,6 @@
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { Attachment, Message, Notice } from '../../protocol/messages/chat.ts';
-import { type FindPrivacy, type Privacy, tryPathOf } from '../base/privateFiles.ts';
+import { type FindPrivacy, type Privacy, tryPathOf } from '../base/filePrivacy.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { Server } from '../runner/client.ts';
 

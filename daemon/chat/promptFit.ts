@@ -1,7 +1,6 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { NoticeCode } from '../../protocol/messages/chat.ts';
-import { type AdvisedMessage, advise } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { PromptSize } from './tokenEstimate.ts';

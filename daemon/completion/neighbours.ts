@@ -1,4 +1,4 @@
-import { decoded } from '../base/privateFiles.ts';
+import { decoded } from '../base/filePrivacy.ts';
 import type { TextSource } from './cursorContext.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 import type { WhyNotSendable } from './sendable.ts';

@@ -1,4 +1,4 @@
-import { type FindPrivacy, maxPath, type Privacy, tryPathOf } from '../base/privateFiles.ts';
+import { type FindPrivacy, maxPath, type Privacy, tryPathOf } from '../base/filePrivacy.ts';
 import type { CursorContext } from './cursorContext.ts';
 import { isClosersOrBlank, isInsideWord } from './syntax.ts';
 

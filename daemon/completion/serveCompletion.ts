@@ -30,9 +30,9 @@ interface ServeCompletionDependencies {
  * Answers requests for inline completion. Editors send one at every keystroke, so a request never fails: the answer is
  * null, and the log and the status say why. Returns the command that reports an acceptance.
  */
-export function serveCompletion(endpoint: Endpoint, parts: ServeCompletionDependencies): Commands {
-  const { complete, acceptances, log } = parts;
-  const reporter = createReporter(parts);
+export function serveCompletion(endpoint: Endpoint, dependencies: ServeCompletionDependencies): Commands {
+  const { complete, acceptances, log } = dependencies;
+  const reporter = createReporter(dependencies);
   endpoint.onRequest(inlineCompletionRequest, inlineCompletionParamsSchema, async (params, signal) => {
     try {
       const outcome = await complete(params, signal);

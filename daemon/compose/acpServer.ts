@@ -7,7 +7,7 @@ import { type Agent, createAgent } from '../acp/agent.ts';
 import type { ClientTools, RunningTools } from '../acp/sessionTools.ts';
 import { lazily } from '../base/lazily.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
-import { redactMessage } from '../config/outgoing.ts';
+import { redactMessage } from '../config/messageRedaction.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';

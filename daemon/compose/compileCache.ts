@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
+import { cacheFolder } from '../../protocol/base/userFolders.ts';
 
-export interface CacheSurroundings {
+interface ProcessContext {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -11,8 +12,8 @@ export interface CacheSurroundings {
  * Makes Node cache the compiled code of the modules that are loaded from now on, if it can (22.1 and newer). This never
  * makes a start fail.
  */
-export function useCompileCache(surroundings: CacheSurroundings): void {
-  const folder = compileCacheFolder(surroundings);
+export function useCompileCache(context: ProcessContext): void {
+  const folder = compileCacheFolder(context);
   // The installed types are those of the oldest supported Node.
   const { enableCompileCache } = module as { readonly enableCompileCache?: (folder: string) => unknown };
   if (folder !== undefined) enableCompileCache?.(folder);
@@ -31,15 +32,9 @@ export function writeCompileCache(): void {
  * A folder in the user's own cache, because anyone who can write to it can make us run any code. Undefined if the user
  * has no home folder, or has already told Node where to keep its cache.
  */
-export function compileCacheFolder({ platform, env }: CacheSurroundings): string | undefined {
-  if (env['NODE_COMPILE_CACHE']) return undefined;
-  const home = env['HOME'];
-  const caches: readonly (string | undefined)[] =
-    platform === 'win32'
-      ? [env['LOCALAPPDATA']]
-      : platform === 'darwin'
-        ? [home && join(home, 'Library', 'Caches')]
-        : [env['XDG_CACHE_HOME'], home && join(home, '.cache')];
-  const folder = caches.find((path) => path && existsSync(path));
-  return folder && join(folder, 'runner', 'compiled');
+export function compileCacheFolder({ platform, env }: ProcessContext): string | undefined {
+  const home = env[platform === 'win32' ? 'LOCALAPPDATA' : 'HOME'];
+  if (env['NODE_COMPILE_CACHE'] || !home || !existsSync(home)) return undefined;
+  const folder = cacheFolder(env, platform);
+  return folder && join(folder, 'compiled');
 }

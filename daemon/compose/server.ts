@@ -18,7 +18,7 @@ import { createToolCallId } from '../chat/toolUtilities.ts';
 import type { Wait } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
-import { enabledServers } from '../config/userConfig.ts';
+import { enabledServers } from '../config/userFile.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
 import { serveModelfileLanguage } from '../modelfile/language.ts';
 import { serveModelfile } from '../modelfile/serveModelfile.ts';

@@ -1,3 +1,4 @@
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import {
   type ChangedOptions,
@@ -8,32 +9,32 @@ import {
 import type { Server } from '../runner/client.ts';
 import { isHarmless, type Settled, settings, withDefaults } from './settings.ts';
 
-/** What holds now, with every default filled in. */
-export interface Configuration extends Omit<Settled, 'host' | 'caFile' | 'servers' | 'timeouts'> {
-  /** The one at `host` first. */
+/** The current settings, with every default filled in. */
+interface Configuration extends Omit<Settled, 'host' | 'caFile' | 'servers' | 'timeouts'> {
+  /** The server at `host` comes first. */
   readonly servers: readonly Server[];
   readonly timeouts: Required<Timeouts>;
-  /** Those of `mcpServers` that the editor itself gives. */
+  /** The entries of `mcpServers` that come from the editor itself. */
   readonly editorServers: Settled['mcpServers'];
-  /** Somebody named the address of the first server: an option, the environment or the user's configuration. */
+  /** Whether an option, the environment or the user's configuration names the address of the first server. */
   readonly isHostNamed: boolean;
 }
 
 /** The configuration over its life. */
 export interface ConfigurationStore {
   readonly current: Configuration;
-  /** From `initializationOptions`, which the editor itself gives. */
+  /** Takes `initializationOptions`, which come from the editor itself. */
   start(options: InitializationOptions): void;
-  /** From settings, which a workspace may give: an absent key keeps its value, and `null` is the default again. */
+  /** Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default. */
   change(changes: ChangedOptions): void;
   trust(trusted: boolean): void;
 }
 
-/** `host` is the environment's; it and what the `user` always has hold where no option says otherwise. */
+/** `host` is the environment's. It and the `user`'s own settings apply unless an option says otherwise. */
 export function createConfiguration(host = '', user: InitializationOptions = {}): ConfigurationStore {
   const usual = host === '' ? user : { ...user, host };
   let started: InitializationOptions = {};
-  /** All since the start, the newest of each key. What waits for trust is among them. */
+  /** All changes since the start, the newest of each key, including those that wait for trust. */
   let changes: ChangedOptions = {};
   let trusted = true;
   let current = resolve(usual);
@@ -44,7 +45,7 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
       Object.entries(changes).filter(([name]) => holds(name)),
     );
     const said = withoutNull({ ...started, ...holding });
-    // Servers are told apart by their names: a setting adds its own to those of the editor.
+    // Servers are identified by their names: a setting adds its servers to those of the editor.
     const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
     const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
     current = { ...resolve({ ...usual, ...said, mcpServers, trusted }), editorServers };
@@ -92,4 +93,14 @@ function serverOf(name: string, address: string, caFile: string | undefined): Se
 
 function withoutNull(options: object): InitializationOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
+}
+
+/** The address in the environment. A wrong one is reported and ignored, because the daemon must start all the same. */
+export function readHost(host: string | undefined): { readonly host?: string; readonly problem?: string } {
+  try {
+    return host === undefined || host.trim() === '' ? {} : { host: parseAddress(host) };
+  } catch (error) {
+    const reason = messageOf(error);
+    return { problem: `OLLAMA_HOST is left out: ${reason}. It counts as not set.` };
+  }
 }

@@ -1,12 +1,23 @@
+import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import { readRegularFile } from '../base/regularFile.ts';
 import type { SecretSources } from './secretReading.ts';
-import { readSecretsDescriptor, readUserAuth } from './secretSources.ts';
+import { parseSecretLine } from './secrets.ts';
+import type { UserAuth } from './userFile.ts';
 
-export interface ReadSecretsOptions extends SecretSources {
-  /** The descriptor of `--secrets-fd`; with it, nothing else is read. */
+interface ReadSecretsOptions extends SecretSources {
+  /** The descriptor of `--secrets-fd`. If it is given, nothing else is read. */
   readonly fd?: number;
 }
 
-/** Fills the store from the descriptor, or without one from what the user's own configuration names. */
+/** Fills the store from the descriptor, or else from the sources in the user's own configuration. */
 export async function readSecrets({ store, url, log, auth, fd }: ReadSecretsOptions): Promise<void> {
   if (fd !== undefined) {
     return readSecretsDescriptor(fd, {
@@ -19,6 +30,95 @@ export async function readSecrets({ store, url, log, auth, fd }: ReadSecretsOpti
       for (const line of await readUserAuth(source, new URL(url).origin)) store.set(line);
     }
   } catch (error) {
-    log.warn(error instanceof Error ? error.message : String(error));
+    log.warn(messageOf(error));
   }
+}
+
+const commandTimeout = 30_000;
+/** How much a command may print and a file may hold. */
+const maxSecretBytes = 1024 * 1024;
+
+/** How long the first requests wait for a first line, in ms: an editor writes it before `initialize`. */
+const firstLineWait = 100;
+
+interface SecretLineSink {
+  set(line: SecretLine): void;
+  /** Called with a problem for a line that cannot be read, without its text. */
+  onProblem(problem: string): void;
+}
+
+/** Reads lines from the descriptor until it ends. Settles with the first line, or after a moment without one. */
+function readSecretsDescriptor(fd: number, { set, onProblem }: SecretLineSink): Promise<void> {
+  return new Promise((resolve) => {
+    // Lines that have arrived by then are read first, even if the process was busy all the time.
+    setTimeout(() => setImmediate(resolve), firstLineWait).unref();
+    const stream = openDescriptor(fd);
+    stream.on('error', (error) => onProblem(`The secrets descriptor ${fd} cannot be read: ${error.message}`));
+    createInterface({ input: stream }).on('line', (line) => {
+      takeLine(line, { set, onProblem });
+      resolve();
+    });
+  });
+}
+
+/** A pipe is read as a socket, because a waiting thread would keep the process from ending. */
+function openDescriptor(fd: number): Readable {
+  try {
+    return new Socket({ fd, readable: true, writable: false }).unref();
+  } catch {
+    return createReadStream('', { fd });
+  }
+}
+
+function takeLine(line: string, { set, onProblem }: SecretLineSink): void {
+  if (line.trim() === '') return;
+  try {
+    set(parseSecretLine(line));
+  } catch (error) {
+    onProblem(
+      `A line of the secrets descriptor is left out: ${error instanceof Error ? error.message : 'unreadable'}.`,
+    );
+  }
+}
+
+/**
+ * Secrets that the user's own configuration names: the output of a command, or a file that no one else may read.
+ * The text is the token alone, for the entry's origin, or secret lines as on the descriptor. Only the entry itself can
+ * allow plain http, and only for the origin that it names.
+ * @throws {Error} with a sentence for the log.
+ */
+async function readUserAuth(auth: UserAuth, defaultOrigin: string): Promise<SecretLine[]> {
+  const text = (auth.command ? await runCommand(auth.command) : await readPrivateFile(auth.file)).trim();
+  if (text === '') return [];
+  const lines = text.startsWith('{')
+    ? text.split('\n').filter((line) => line.trim() !== '')
+    : [JSON.stringify({ origin: auth.origin ?? defaultOrigin, secret: text })];
+  return lines.map((line) => withAllowance(parseSecretLine(line), auth));
+}
+
+function withAllowance(line: SecretLine, { origin, allowPlainHttp = false }: UserAuth): SecretLine {
+  const isNamed = origin !== undefined && new URL(origin).origin === new URL(line.origin).origin;
+  return { ...line, allowPlainHttp: allowPlainHttp && isNamed };
+}
+
+async function runCommand([program, ...args]: readonly [string, ...string[]]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(program, args, {
+      timeout: commandTimeout,
+      maxBuffer: maxSecretBytes,
+    });
+    return stdout;
+  } catch (error) {
+    // The command's own message may hold what it printed.
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new Error(`The command of "auth" in the configuration failed${code}. Run it by hand to see why.`);
+  }
+}
+
+async function readPrivateFile(path: string): Promise<string> {
+  const { mode } = await stat(path);
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    throw new Error(`The secret file ${path} can be read by others. Run: chmod 600 ${path}`);
+  }
+  return readRegularFile(path, maxSecretBytes);
 }

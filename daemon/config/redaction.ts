@@ -1,18 +1,16 @@
-import { maskRanges, type Range } from './maskRanges.ts';
-import { type Form, formsOf, readForm } from './secretForms.ts';
-import { createStreamRedaction, type StreamRedaction, shortestBeginning } from './streamRedaction.ts';
+import { type Form, formsOf, mask, maskRanges, type Range, readForm } from './secretForms.ts';
 
-/** A text that is shorter is no secret: it would be found everywhere. */
+/** Shorter texts are not treated as secrets, because they would be found everywhere. In UTF-16 units. */
 const shortest = 4;
 
-/** Finds secrets in texts, in every form in which a text may hold them; linear in the text. */
+/** Finds secrets in texts, in every form in which they may be written, in linear time. */
 export interface Redaction {
   add(secret: string): void;
-  /** The text without the known secrets that are at least so long. */
+  /** Removes the known secrets that are at least this long. */
   redactKnown(text: string, atLeast: number): string;
   /** The same for a text that comes in pieces. */
   stream(atLeast: number): StreamRedaction;
-  /** Without all that are known, also the beginning of one where the text was cut, and without what looks like a credential, whoever's it is. */
+  /** Removes known secrets (also one cut off at the end of the text) and anything that looks like a credential. */
   redact(text: string): string;
 }
 
@@ -46,7 +44,7 @@ function keyOf({ text, ignoresCase }: Form): string {
 function rangesIn(text: string, forms: readonly Form[]): readonly Range[] {
   const ranges: Range[] = [];
   for (const form of forms) {
-    // Most texts hold no secret, and the engine finds that out fastest.
+    // Most texts hold no secret, and `includes` is the fastest way to find that out.
     if (!text.includes(form.ignoresCase ? '%' : form.text)) continue;
     const ends: number[] = [];
     readForm(form, text, { begun: 0, ends });
@@ -55,7 +53,7 @@ function rangesIn(text: string, forms: readonly Form[]): readonly Range[] {
   return ranges;
 }
 
-/** Where a text was cut, at its end or before "…", it may end in the beginning of a secret. */
+/** A text that was cut, at its end or before "…", may end with the beginning of a secret. */
 function cutRanges(text: string, forms: readonly Form[]): readonly Range[] {
   const dots = text.lastIndexOf('…');
   const ends = dots === -1 ? [text.length] : [text.length, dots];
@@ -69,18 +67,18 @@ function cutRanges(text: string, forms: readonly Form[]): readonly Range[] {
   });
 }
 
-/** What stands before a credential; blanks are counted, so that the engine need not keep a place for each. */
+/** The words before a credential. The number of blanks is bounded, which keeps the search linear. */
 const schemes = /\b(?:bearer|basic)\s{1,64}/gi;
 const names =
   /\b(?:authorization|x-api-key|api[-_]?key|token|password)["']?\s{0,64}[:=]\s{0,64}["']?(?!bearer |basic )/gi;
 
-/** What looks like a credential, whoever's it is. */
+/** Removes anything that looks like a credential. */
 function redactCredentials(text: string): string {
   const withoutSchemes = maskAfter(text, schemes, /[^A-Za-z0-9._~+/=-]/g);
   return redactUsers(maskAfter(withoutSchemes, names, /[\s"',;&]/g));
 }
 
-/** Masks what stands between each beginning and the first character that ends it; nothing is read twice. */
+/** Masks the text between each beginning and the first character that ends it. Nothing is read twice. */
 function maskAfter(text: string, beginnings: RegExp, ends: RegExp): string {
   const ranges: Range[] = [];
   let masked = 0;
@@ -105,8 +103,78 @@ function redactUsers(text: string): string {
   return maskRanges(text, ranges);
 }
 
-/** The place of the first such character, or the end of the text. */
+/** The index of the first such character, or the end of the text. */
 function firstOf(characters: RegExp, text: string, from: number): number {
   characters.lastIndex = from;
   return characters.exec(text)?.index ?? text.length;
+}
+
+/** A shorter beginning of a secret at a cut is not treated as one. In UTF-16 units. */
+const shortestBeginning = 6;
+
+/**
+ * Removes secrets from a text that comes in pieces. The result does not depend on how the text is split. Text that may
+ * be the beginning of a secret is withheld until that is decided.
+ */
+export interface StreamRedaction {
+  /** Returns the text that can be shown now. */
+  add(piece: string): string;
+  /**
+   * Called before something else is shown: only what is probably the beginning of a secret stays withheld. If the text
+   * then continues with the rest of a secret, that rest is masked.
+   */
+  pause(): string;
+  /** Called when no text follows. */
+  end(): string;
+}
+
+/** `forms` may grow over time. */
+function createStreamRedaction(forms: () => readonly Form[]): StreamRedaction {
+  /** How many characters at the end of the text are the beginning of a form. Forms without any have no entry. */
+  const begun = new Map<Form, number>();
+  let longestBegun = 0;
+  let withheld = '';
+  /** Offsets in the withheld text. */
+  let ranges: Range[] = [];
+  /** Whether the text that was released last ends with a mask. */
+  let endsMasked = false;
+
+  const read = (piece: string) => {
+    longestBegun = 0;
+    for (const form of forms()) {
+      const ends: number[] = [];
+      const before = begun.get(form) ?? 0;
+      const after = readForm(form, piece, { begun: before, ends });
+      for (const end of ends.map((at) => withheld.length + at))
+        ranges.push([Math.max(0, end - form.text.length), end]);
+      if (after > 0) begun.set(form, after);
+      else if (before > 0) begun.delete(form);
+      longestBegun = Math.max(longestBegun, after);
+    }
+    withheld += piece;
+  };
+
+  const release = (length: number): string => {
+    if (length <= 0) return '';
+    const text = withheld.slice(0, length);
+    withheld = withheld.slice(length);
+    if (ranges.length === 0 && !endsMasked) return text;
+    const here = ranges.filter(([start]) => start < length);
+    const masked = maskRanges(text, here);
+    const goesOn = endsMasked && here.some(([start]) => start === 0);
+    endsMasked = here.some(([, end]) => end >= length);
+    ranges = ranges
+      .filter(([, end]) => end > length)
+      .map(([start, end]) => [Math.max(0, start - length), end - length]);
+    return goesOn ? masked.slice(mask.length) : masked;
+  };
+
+  return {
+    add(piece) {
+      read(piece);
+      return release(withheld.length - longestBegun);
+    },
+    pause: () => (longestBegun < shortestBeginning ? release(withheld.length) : ''),
+    end: () => release(withheld.length),
+  };
 }

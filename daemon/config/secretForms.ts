@@ -1,15 +1,15 @@
-/** A text in which a secret may stand. */
+/** One way to write a secret. */
 export interface Form {
   readonly text: string;
-  /** Upper and lower case of ASCII letters are the same; then `text` is in lower case. */
+  /** Whether the case of ASCII letters is ignored; then `text` is in lower case. */
   readonly ignoresCase: boolean;
-  /** Of the secret itself. */
+  /** The length of the secret itself. */
   readonly secretLength: number;
-  /** For each beginning of the form, by its length: how long a shorter beginning is in which it ends. */
+  /** By the length of a beginning of the form: the length of its longest proper end that is also a beginning. */
   readonly restarts: Int32Array;
 }
 
-/** As it is, in JSON, in JSON within JSON, as Go writes JSON, in base64, and in an address. */
+/** The secret as it is, in JSON, in JSON within JSON, in Go's JSON, in base64, and in an address. */
 export function formsOf(secret: string): readonly Form[] {
   const inJson = escapeJson(secret);
   const inGo = inJson.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
@@ -27,8 +27,8 @@ function escapeJson(text: string): string {
 }
 
 /**
- * In both alphabets, and wherever the secret begins among the bytes: three of them become four characters. Only the
- * characters that depend on nothing else are part of the form.
+ * Base64 in both alphabets, for each of the three offsets at which the secret may begin: three bytes become four
+ * characters. A form holds only the characters that depend on nothing but the secret.
  */
 function inBase64(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -57,9 +57,9 @@ function restartsOf(text: string): Int32Array {
 }
 
 /**
- * Reads a piece of a text of which the last `begun` characters are the beginning of the form. Returns how many they are
- * after the piece, and adds to `ends` each place in the piece where the form ends. However a text is cut, its forms are
- * found in linear time (Knuth, Morris and Pratt).
+ * Reads a piece of a text. `begun` is how many characters before the piece are the beginning of the form. Returns that
+ * number for the end of the piece, and adds to `ends` each offset in the piece at which the form ends. The forms are
+ * found however the text is split, in linear time (Knuth, Morris and Pratt).
  */
 export function readForm(
   { text, ignoresCase, restarts }: Form,
@@ -84,4 +84,26 @@ export function readForm(
 
 function lowerCased(code: number): number {
   return code >= 65 && code <= 90 ? code + 32 : code;
+}
+
+/** What replaces a secret. */
+export const mask = '***';
+
+export type Range = readonly [start: number, end: number];
+
+/** Replaces each range with the mask. Ranges that touch or overlap are one. */
+export function maskRanges(text: string, ranges: readonly Range[]): string {
+  if (ranges.length === 0) return text;
+  const parts: string[] = [];
+  let done = 0;
+  let masked = -1;
+  for (const [start, end] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    if (start > masked) {
+      parts.push(text.slice(done, start), mask);
+      masked = start;
+    }
+    done = Math.max(done, end);
+    masked = Math.max(masked, end);
+  }
+  return parts.join('') + text.slice(done);
 }

@@ -1,21 +1,20 @@
-import { type AdvisedMessage, withAdvice } from '../base/advice.ts';
+import { type AdvisedMessage, withAdvice } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import type { SecretStore } from './secrets.ts';
-import type { UserAuth } from './userConfig.ts';
-import type { UserFile } from './userFile.ts';
+import type { UserAuth, UserFile } from './userFile.ts';
 
-/** Where secrets come from, and where they go. */
+/** Where secrets come from, and where they are stored. */
 export interface SecretSources {
   readonly store: SecretStore;
-  /** The address of the default server, which an entry without an origin is for. */
+  /** The address of the default server. An entry without an origin belongs to it. */
   readonly url: string;
-  /** Those of the user's own configuration. */
+  /** The entries of the user's own configuration. */
   readonly auth: readonly UserAuth[];
   readonly log: Log;
 }
 
-/** The secrets as requests get them: those that are there at the start are waited for. */
+/** The secrets for requests, which wait until those of the start are read. */
 export interface SecretReading {
   /** The address of the default server is known, so that reading can begin. */
   start(url: string): void;
@@ -25,7 +24,7 @@ export interface SecretReading {
   runnerHeadersFor(url: string): Promise<Readonly<Record<string, string>>>;
   /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
   whyWithheld(url: string): AdvisedMessage | undefined;
-  /** A secret came after those of the start. */
+  /** A secret was set after the start. */
   readonly onDidChange: Event<void>;
 }
 

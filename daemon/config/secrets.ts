@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
@@ -31,27 +32,27 @@ interface OriginSecrets {
   readonly allowPlainHttp: boolean;
 }
 
-/** Access tokens and further headers by origin, in memory alone. */
+/** Access tokens and further headers by origin, only in memory. */
 export interface SecretStore {
   set(line: SecretLine): void;
-  /** A line was taken. */
+  /** A line was stored. */
   readonly onDidSet: Event<void>;
-  /** The headers for a request to this address: those of its own origin, and none over plain http beyond loopback. */
+  /** The headers for a request to this address: those of its origin, and none over plain http except to loopback. */
   headersFor(url: string): Readonly<Record<string, string>>;
-  /** The headers for a runner at this address: over plain http also where the user has allowed that. */
+  /** The headers for a runner at this address: over plain http also if the user has allowed that. */
   runnerHeadersFor(url: string): Readonly<Record<string, string>>;
-  /** Whether there are secrets for a runner at this address that it does not get, because it has plain http. */
+  /** Whether secrets for a runner at this address are withheld because it uses plain http. */
   isWithheld(url: string): boolean;
   /** Finds everything that is or was stored here. */
   readonly redaction: Redaction;
-  /** The text with everything that is or was stored here, or looks like a credential, replaced by `***`. */
+  /** Replaces everything that is or was stored here, or looks like a credential, with `***`. */
   redact(text: string): string;
 }
 
 export function createSecretStore(): SecretStore {
   const wasSet = createEmitter<void>();
   const byOrigin = new Map<string, OriginSecrets>();
-  /** Also of those that were replaced: they may still stand in what is said later. */
+  /** Includes replaced secrets, because later messages may still contain them. */
   const redaction = createRedaction();
 
   const set = (line: SecretLine) => {
@@ -65,7 +66,8 @@ export function createSecretStore(): SecretStore {
     else
       byOrigin.set(origin, {
         ...(line.secret === null ? {} : { token: new Secret(line.secret) }),
-        ...{ headers, allowPlainHttp },
+        headers,
+        allowPlainHttp,
       });
     wasSet.fire();
   };
@@ -74,13 +76,17 @@ export function createSecretStore(): SecretStore {
   const isWithheld = (url: string) => isPlainHttp(url) && secretsFor(url)?.allowPlainHttp === false;
 
   return {
-    ...{ set, onDidSet: wasSet.event, isWithheld, redaction, redact: redaction.redact },
+    set,
+    onDidSet: wasSet.event,
+    isWithheld,
+    redaction,
+    redact: redaction.redact,
     headersFor: (url) => (isPlainHttp(url) ? {} : toHeaders(secretsFor(url))),
     runnerHeadersFor: (url) => (isWithheld(url) ? {} : toHeaders(secretsFor(url))),
   };
 }
 
-/** Whether anybody on the way can read what is sent to this address. */
+/** Whether others on the network can read what is sent to this address. */
 function isPlainHttp(url: string): boolean {
   return new URL(url).protocol === 'http:' && !isLoopback(url);
 }
@@ -111,12 +117,9 @@ export function parseSecretLine(line: string): SecretLine {
 }
 
 function parseObject(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
-  } catch {
-    // The parser's message would quote the line, which is the secret.
-  }
+  const value = tryJson(line);
+  // A list is left to the checks of its fields.
+  if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
   throw new TypeError('a secret line is not a JSON object');
 }
 

@@ -15,19 +15,19 @@ import {
   refusal,
   servers,
   toolServers,
-} from './options.ts';
+} from './settingSchemas.ts';
 
 /** One key of `initializationOptions`. */
 export interface Setting {
-  /** Made when it is wanted: no start checks all settings. */
+  /** Created on demand, because no start checks all settings. */
   readonly schema: () => z.ZodMiniType;
-  /** What holds where nobody says anything; absent where nothing does, or where the environment decides. */
+  /** Absent if the setting has no default, or if the environment decides. */
   readonly default?: unknown;
-  /** A workspace that is not trusted may change it. Every other setting waits for trust. */
+  /** An untrusted workspace may change it. Every other setting waits for trust. */
   readonly isHarmless?: true;
-  /** It counts in `initializationOptions` alone: changed settings, which a workspace may have made, say nothing. */
+  /** It counts only in `initializationOptions`, not in changed settings, which may come from a workspace. */
   readonly isForStart?: true;
-  /** The client says it of itself: it has no place in the user's own configuration. */
+  /** Only a client sets it: it is unknown in the user's own configuration. */
   readonly isOfClient?: true;
   /** What it does, for users: in docs/PROTOCOL.md, and in the settings of VS Code. */
   readonly says: string;
@@ -64,18 +64,21 @@ export const settings = {
     schema: () =>
       exact(
         z.object({
-          ...{
-            connect: milliseconds(),
-            list: milliseconds(),
-            firstByte: milliseconds(),
-            idle: milliseconds(),
-          },
-          ...{ tool: milliseconds(), toolTotal: milliseconds() },
+          connect: milliseconds(),
+          list: milliseconds(),
+          firstByte: milliseconds(),
+          idle: milliseconds(),
+          tool: milliseconds(),
+          toolTotal: milliseconds(),
         }),
       ),
     default: {
-      ...{ connect: 5_000, list: 10_000, firstByte: 600_000, idle: 300_000 },
-      ...{ tool: 60_000, toolTotal: 600_000 },
+      connect: 5_000,
+      list: 10_000,
+      firstByte: 600_000,
+      idle: 300_000,
+      tool: 60_000,
+      toolTotal: 600_000,
     },
     says: 'Time limits in whole milliseconds, for runners that are slower than usual. 0 means no limit.',
   },
@@ -190,12 +193,12 @@ export function withDefaults(options: InitializationOptions): Settled {
   return { ...defaults, ...options } as Settled;
 }
 
-/** The name of a setting that changed settings may have; what counts at the start alone is none. */
+/** Whether a setting may change after startup. */
 export function isChangeable(name: string): boolean {
   return Object.hasOwn(settings, name) && settingOf(name).isForStart !== true;
 }
 
-/** The name of a setting that the user's own configuration may have. */
+/** Whether the user's own configuration may contain a setting. */
 export function isOfUser(name: string): boolean {
   return Object.hasOwn(settings, name) && settingOf(name).isOfClient !== true;
 }
@@ -204,7 +207,7 @@ export function isHarmless(name: string): boolean {
   return settingOf(name).isHarmless === true;
 }
 
-/** A schema for options that have only these keys; those that nobody knows are left out. Each row has the type of its key. */
+/** A schema for options with only these keys. Unknown keys are left out. Each row has the type of its key. */
 export function schemaFor(given: object): Schema<InitializationOptions> {
   const present = rows.filter(([name]) => Object.hasOwn(given, name));
   const shape = Object.fromEntries(present.map(([name, { schema }]) => [name, schema()]));

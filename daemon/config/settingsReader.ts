@@ -1,20 +1,21 @@
+import { isRecord } from '../../protocol/base/json.ts';
 import type { ChangedOptions, InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { validate } from '../base/validate.ts';
-import { readEach, unknownKeys, withoutUnset } from './eachSetting.ts';
 import { isChangeable, schemaFor, settings } from './settings.ts';
 
 /** Reads the options of one session. */
 export interface SettingsReader {
   /** @throws {InvalidParamsError} with the first that is wrong. */
   start(value: unknown): InitializationOptions;
-  /** What is wrong is logged, and keeps its value. */
+  /** A wrong setting is logged, and keeps its value. */
   change(value: unknown): ChangedOptions;
-  /** The log reaches somebody now: what nobody knows is named in it, once each. */
+  /** The log now reaches the editor: unknown keys are named in it, once each. */
   ready(): void;
 }
 
-/** So many unknown keys are named; a workspace may have any number of them. */
+/** How many unknown keys are named, since a workspace may have any number of them. */
 const maxNamed = 20;
 
 export function createSettingsReader(log: Log): SettingsReader {
@@ -55,8 +56,72 @@ export function createSettingsReader(log: Log): SettingsReader {
       return taken;
     },
     ready() {
-      for (const tell of waiting ?? []) tell();
+      for (const write of waiting ?? []) write();
       waiting = undefined;
     },
   };
+}
+
+/** Settings that were read one by one, so that a wrong one leaves the others. */
+interface SettingsRead {
+  /** By name; null means that the setting is not set. */
+  readonly taken: Readonly<Record<string, unknown>>;
+  readonly wrong: readonly InvalidParamsError[];
+  /** Paths of unknown keys, such as `timeouts.conect`. */
+  readonly unknown: readonly string[];
+}
+
+/** Reads the settings that are allowed here; all others are unknown. `root` precedes the paths of errors. */
+export function readEach(value: unknown, root: string, isAllowed: (name: string) => boolean): SettingsRead {
+  const taken: Record<string, unknown> = {};
+  const wrong: InvalidParamsError[] = [];
+  const unknown: string[] = [];
+  for (const [name, given] of entriesOf(value)) {
+    const set = withoutUnset({ [name]: given });
+    try {
+      if (!isAllowed(name)) unknown.push(name);
+      else if (Object.keys(set).length === 0) taken[name] = null;
+      else {
+        const read = validate(schemaFor(set), set, root);
+        unknown.push(...unknownKeys(set, read));
+        Object.assign(taken, read);
+      }
+    } catch (error) {
+      if (!(error instanceof InvalidParamsError)) throw error;
+      wrong.push(error);
+    }
+  }
+  return { taken, wrong, unknown };
+}
+
+/** Editors send `null` or `""` for a setting that is not set. */
+export function withoutUnset(value: unknown): object {
+  return Object.fromEntries(
+    entriesOf(value).flatMap(([key, given]) =>
+      given === null || given === '' ? [] : [[key, withoutNull(given)] as const],
+    ),
+  );
+}
+
+/** Removes null also within a setting, such as a single time limit. */
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNull(inner)]));
+}
+
+/** Paths of keys that were given but not read, such as `timeouts.conect` or `servers[0].path`. */
+function* unknownKeys(given: unknown, taken: unknown, path = ''): Generator<string> {
+  if (typeof given !== 'object' || given === null || typeof taken !== 'object' || taken === null) return;
+  for (const [key, value] of Object.entries(given)) {
+    const at = Array.isArray(given) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    if (Object.hasOwn(taken, key)) yield* unknownKeys(value, Reflect.get(taken, key), at);
+    else yield at;
+  }
+}
+
+/** Lua sends an empty object as an empty array. */
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return isRecord(value) ? Object.entries(value) : [];
 }

@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { looksSecret } from '../base/secretFiles.ts';
+import { looksSecret } from '../base/filePrivacy.ts';
 
 /** A file that a model is made from. */
 export interface ModelFile {

@@ -11,7 +11,7 @@ import { createModel } from './create.ts';
 import { readModelfile, toParseResult } from './modelfile.ts';
 import { maxModelfileBytes } from './modelfileText.ts';
 
-export interface ModelfileParts {
+export interface ModelfileDependencies {
   readonly servers: Servers;
   readonly works: Works;
   /** Called when a model was created. */
@@ -19,7 +19,10 @@ export interface ModelfileParts {
 }
 
 /** Answers the requests about Modelfiles. */
-export function serveModelfile(endpoint: Endpoint, { servers, works, onDidChange }: ModelfileParts): void {
+export function serveModelfile(
+  endpoint: Endpoint,
+  { servers, works, onDidChange }: ModelfileDependencies,
+): void {
   const megabytes = maxModelfileBytes / 1024 / 1024;
   const text = z.string().check(z.maxLength(maxModelfileBytes, `it has more than ${megabytes} MB`));
   endpoint.onRequest(parseModelfileRequest, exact(z.object({ text })), async (params) =>

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { tryReadKept } from '../base/keptJson.ts';
 import type { Log } from '../base/log.ts';
-import { writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 
 /** The model that the user chose last for each runner, shared by every client and every daemon. */
 export interface ChatModelChoices {

@@ -11,7 +11,7 @@ import type {
   RunModelParams,
 } from '../../protocol/messages/models.ts';
 import { exact, type Schema } from '../base/validate.ts';
-import { keepAlive } from '../config/options.ts';
+import { keepAlive } from '../config/settingSchemas.ts';
 
 const server = z.exactOptional(z.string());
 const workDoneToken = z.exactOptional(z.union([z.string(), z.number()]));

@@ -32,7 +32,7 @@ import {
 } from './params.ts';
 import type { Pulls } from './pulls.ts';
 
-export interface ModelsParts {
+export interface ModelsDependencies {
   readonly models: Models;
   readonly chatModels: ChatModels;
   readonly lifecycle: Lifecycle;
@@ -47,8 +47,8 @@ export interface ModelsParts {
  * Answers the requests about models. Returns the lifecycle also as commands, for editors that cannot send other
  * requests.
  */
-export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
-  const { models, lifecycle, servers } = parts;
+export function serveModels(endpoint: Endpoint, parts: ModelsDependencies): Commands {
+  const { models, lifecycle, servers } = dependencies;
   endpoint.onRequest(
     listModelsRequest,
     listParamsSchema,
@@ -56,10 +56,10 @@ export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
       models.list(servers.client(server), { refresh, examine }, signal),
   );
   endpoint.onRequest(chatModelRequest, serverParamsSchema, ({ server }, signal) =>
-    parts.chatModels.find(servers.client(server), signal),
+    dependencies.chatModels.find(servers.client(server), signal),
   );
   endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async ({ server, model }) => {
-    await parts.chatModels.choose(servers.client(server), model);
+    await dependencies.chatModels.choose(servers.client(server), model);
     return {};
   });
   endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
@@ -72,12 +72,14 @@ export function serveModels(endpoint: Endpoint, parts: ModelsParts): Commands {
   const pull = async ({ server, model, workDoneToken: token }: PullModelParams, requested: AbortSignal) => {
     const client = servers.client(server);
     const work = { title: `Pulling ${model}`, token, signal: requested };
-    await parts.works.run(work, (report, signal) => parts.pulls.pull(client, model, { report, signal }));
+    await dependencies.works.run(work, (report, signal) =>
+      dependencies.pulls.pull(client, model, { report, signal }),
+    );
     return { model };
   };
   const run = async ({ server, model, keepAlive }: RunModelParams, signal: AbortSignal) => {
     const given = keepAlive === undefined ? {} : { keepAlive };
-    const options = { ...parts.loadOptions(), ...given, signal };
+    const options = { ...dependencies.loadOptions(), ...given, signal };
     return { model: await lifecycle.run(servers.client(server), model, options) };
   };
   const stop = async ({ server, model }: ModelParams, signal: AbortSignal) => {

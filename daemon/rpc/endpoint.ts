@@ -1,5 +1,6 @@
 import type { CancellationToken, Connection } from 'vscode-languageserver/node';
 import { linkedSignal } from '../../protocol/base/abort.ts';
+import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -79,9 +80,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         try {
           take(validate(schema, params));
         } catch (error) {
-          log.warn(
-            `${message.method} was left out: ${error instanceof Error ? error.message : String(error)}`,
-          );
+          log.warn(`${message.method} was left out: ${messageOf(error)}`);
         }
       });
     },
@@ -124,9 +123,7 @@ export function toResponseError(
     return new ResponseError(error.code, error.message, error.data);
   }
   if (cancelled) return new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
-  log.error(
-    `${method} failed inside the daemon: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-  );
+  log.error(`${method} failed inside the daemon: ${stackOf(error)}`);
   return new ResponseError(
     ErrorCodes.InternalError,
     'The daemon could not do this because of a defect of its own. See its log for details.',

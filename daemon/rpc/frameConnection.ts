@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Message } from 'vscode-jsonrpc/node';
+import type { Message, MessageStrategy, ResponseMessage } from 'vscode-jsonrpc/node';
 import type { Connection } from 'vscode-languageserver/node';
+import { RunnerError } from '../base/errors.ts';
+import { redactMessage } from '../config/messageRedaction.ts';
 import type { Redaction } from '../config/redaction.ts';
 import { FrameReader } from './frameReader.ts';
-import { createGate } from './gate.ts';
 import type { FrameProblem } from './incoming.ts';
 import { createConnection } from './languageServer.ts';
-import { toOutgoing } from './outgoing.ts';
 import type { Session } from './session.ts';
 import { type RequestId, type Trace, TracedWriter } from './trace.ts';
 
-export interface FrameConnectionOptions {
+interface FrameConnectionOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly session: Session;
@@ -36,6 +36,56 @@ export function createFrameConnection(options: FrameConnectionOptions): Connecti
     answer({ jsonrpc: '2.0', id: id ?? null, error } as Message);
   const reader = new FrameReader(input, refuse, trace);
   reader.onClose(onLost);
-  const messageStrategy = createGate({ session, refuse: answer, beforeExit });
+  const messageStrategy = createGate({ session, beforeExit }, answer);
   return createConnection(reader, writer, { messageStrategy });
+}
+
+/**
+ * Lets a message through if the state of the session allows it at that moment. Before `initialize` and after `shutdown`
+ * every request is refused, whatever its method, and notifications are dropped. `exit` ends the process at once, so it
+ * is let through last.
+ */
+function createGate(
+  { session, beforeExit }: Pick<FrameConnectionOptions, 'session' | 'beforeExit'>,
+  refuse: (answer: Message) => void,
+): MessageStrategy {
+  return {
+    handleMessage(message, next) {
+      const method = 'method' in message ? message.method : undefined;
+      if (typeof method !== 'string' || method.startsWith('$/')) return next(message);
+      if (method === 'exit') {
+        session.stop();
+        void beforeExit().finally(() => next(message));
+        return;
+      }
+      const refusal = session.refusal(method);
+      if (!refusal) return next(message);
+      if ('id' in message) refuse({ jsonrpc: '2.0', id: message.id, error: refusal.toJson() } as Message);
+    },
+  };
+}
+
+/**
+ * Removes secrets from a message before it goes out. An answer that is nested too deep to be sent becomes a typed
+ * error.
+ */
+export function toOutgoing(message: Message, redaction: Redaction): Message {
+  try {
+    return redactMessage(message, redaction);
+  } catch (error) {
+    if (!(error instanceof RangeError) || !isAnswer(message)) throw error;
+    const { code, message: text, data } = tooDeep();
+    return { jsonrpc: '2.0', id: message.id, error: { code, message: text, data } } as Message;
+  }
+}
+
+function isAnswer(message: Message): message is ResponseMessage {
+  return 'id' in message && !('method' in message);
+}
+
+function tooDeep(): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    'The answer is nested deeper than an editor can read. Ask again; if it happens again, try another model.',
+  );
 }

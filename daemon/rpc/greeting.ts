@@ -1,5 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import type {
   ClientCapabilities,
+  InitializeParams,
   InitializeResult,
   ServerCapabilities,
   TextDocumentSyncKind,
@@ -7,7 +9,7 @@ import type {
 import { completionAcceptedCommand, lifecycleCommands } from '../../protocol/messages/completion.ts';
 import { protocolVersion, type RunnerCapabilities } from '../../protocol/messages/version.ts';
 
-export interface Greeter {
+interface Greeter {
   readonly version: string;
   /** Whether an option, the environment or the user named the address of the runner. */
   readonly isHostNamed: boolean;
@@ -49,3 +51,20 @@ export function takesRegistration({ textDocument }: ClientCapabilities): boolean
 }
 
 const incremental = 2 satisfies typeof TextDocumentSyncKind.Incremental;
+
+/**
+ * The folder of the workspace; undefined if there is none, or if it is not on this machine. Nobody has checked what the
+ * editor sent, so an address that is no text counts as none.
+ */
+export function workspaceRoot({
+  workspaceFolders,
+  rootUri,
+}: Pick<InitializeParams, 'workspaceFolders' | 'rootUri'>): string | undefined {
+  const uri: unknown = workspaceFolders?.[0]?.uri ?? rootUri;
+  if (typeof uri !== 'string' || !uri.startsWith('file:')) return undefined;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined;
+  }
+}

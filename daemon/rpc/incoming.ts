@@ -1,4 +1,5 @@
 import type { Message } from 'vscode-jsonrpc';
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { isNestedTooDeep, maxNesting } from '../base/nesting.ts';
 
 /** What is wrong with an incoming frame. The answer has the request's id, or null if there is none. */
@@ -9,7 +10,7 @@ export interface FrameProblem {
 }
 
 /** A message to pass on, a problem to answer, or nothing if JSON-RPC allows no answer. */
-export type Incoming =
+type Incoming =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'problem'; readonly problem: FrameProblem }
   | { readonly kind: 'nothing' };
@@ -24,7 +25,7 @@ const withoutParams: readonly unknown[] = ['shutdown', 'exit'];
 export function parseIncoming(text: string): Incoming {
   const value = tryJson(text);
   if (value === undefined) return problem(-32700, 'The message is not JSON.');
-  if (!isObject(value)) return problem(-32600, noMessage);
+  if (!isRecord(value)) return problem(-32600, noMessage);
   if (!('method' in value)) return isAnswer(value) ? take(value, text) : problem(-32600, noMessage);
   if (typeof value['method'] !== 'string') return problem(-32600, noMessage);
   return 'id' in value ? readRequest(value, text) : readNotification(value, text);
@@ -42,7 +43,7 @@ function readRequest(value: Fields, text: string): Incoming {
 /** A notification is never answered, so one that cannot be read is dropped. */
 function readNotification(value: Fields, text: string): Incoming {
   const { method, params, ...rest } = value;
-  if (method === '$/cancelRequest' && !(isObject(params) && isId(params['id']))) return { kind: 'nothing' };
+  if (method === '$/cancelRequest' && !(isRecord(params) && isId(params['id']))) return { kind: 'nothing' };
   if (params === null && withoutParams.includes(method)) return take({ ...rest, method }, text);
   return 'params' in value && !isStructured(params) ? { kind: 'nothing' } : take(value, text);
 }
@@ -61,10 +62,6 @@ const tooDeep = `The parameters are nested more than ${maxNesting} levels deep. 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isStructured(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
@@ -80,10 +77,36 @@ function isAnswer(value: Fields): boolean {
   return 'result' in value || isStructured(error);
 }
 
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
+/** A longer block of bytes is not a header. */
+export const maxHeaderBytes = 8 * 1024;
+
+/** The bytes that end the header of a frame. */
+export const headerEnd = Buffer.from('\r\n\r\n');
+
+/**
+ * The last header of that name counts. The text before it on its line may be left over from a broken frame, but must
+ * not be another header.
+ */
+export function contentLengthOf(headers: string): number | undefined {
+  const lengths = headers.split(/[\r\n]+/).map(lengthInLine);
+  return lengths.findLast((length) => length !== undefined);
+}
+
+function lengthInLine(line: string): number | undefined {
+  const start = line.toLowerCase().lastIndexOf(lengthHeader);
+  if (
+    start === -1 ||
+    isHeaderName(line.charAt(start - 1)) ||
+    /^[\w!#$%&'*+.^`|~-]+:/.test(line.slice(0, start))
+  )
     return undefined;
-  }
+  const digits = line.slice(start + lengthHeader.length).trim();
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
+}
+
+const lengthHeader = 'content-length:';
+
+/** Whether this character can belong to a header's name. If so, what follows it is the end of another name. */
+function isHeaderName(character: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]$/.test(character);
 }

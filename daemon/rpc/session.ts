@@ -14,9 +14,8 @@ import type { SettingsReader } from '../config/settingsReader.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import { type Endpoint, toResponseError } from './endpoint.ts';
-import { greetingTo } from './greeting.ts';
+import { greetingTo, workspaceRoot } from './greeting.ts';
 import { ErrorCodes, ResponseError } from './languageServer.ts';
-import { workspaceRoot } from './workspaceRoot.ts';
 
 /** The state of the connection: before `initialize`, ready, or after `shutdown`. */
 export interface Session {
@@ -56,7 +55,7 @@ export function createSession(): Session {
   };
 }
 
-export interface SessionParts extends ConfigurationParts {
+export interface SessionDependencies extends ConfigurationDependencies {
   readonly version: string;
   /** Names of the tool servers that the user has entered and not disabled. */
   readonly toolServers: readonly string[];
@@ -84,8 +83,8 @@ export interface Introduction {
   readonly options: InitializationOptions;
 }
 
-export function serveSession(connection: Connection, parts: SessionParts): SessionEvents {
-  const { session, settings, configuration, status, servers, log, closed } = parts;
+export function serveSession(connection: Connection, dependencies: SessionDependencies): SessionEvents {
+  const { session, settings, configuration, status, servers, log, closed } = dependencies;
   const initialized = createEmitter<Introduction>();
   const ready = createEmitter<void>();
   let answersSettings = false;
@@ -106,15 +105,15 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
     session.start();
     initialized.fire({ editor: params.capabilities, root, options });
     const { isHostNamed } = configuration.current;
-    const { version, toolServers } = parts;
+    const { version, toolServers } = dependencies;
     return greetingTo(params.capabilities, { version, isHostNamed, toolServers });
   });
   connection.onInitialized(async () => {
-    parts.warnOfStart();
+    dependencies.warnOfStart();
     settings.ready();
-    if (answersSettings) await parts.pullSettings();
+    if (answersSettings) await dependencies.pullSettings();
     ready.fire();
-    log.info(`runnerd ${parts.version} talks to ${servers.client().server.url}.`);
+    log.info(`runnerd ${dependencies.version} talks to ${servers.client().server.url}.`);
     await status
       .check(servers.client(), closed)
       .catch((error) => log.debug(`The first check ended: ${String(error)}`));
@@ -122,12 +121,12 @@ export function serveSession(connection: Connection, parts: SessionParts): Sessi
   connection.onShutdown(async () => {
     session.stop();
     // When the editor sends `exit` next, the library ends the process at once.
-    await parts.onShutdown();
+    await dependencies.onShutdown();
   });
   return { onDidInitialize: initialized.event, onDidBecomeReady: ready.event };
 }
 
-export interface ConfigurationParts {
+export interface ConfigurationDependencies {
   readonly settings: SettingsReader;
   readonly configuration: ConfigurationStore;
   readonly status: StatusMonitor;
@@ -150,10 +149,10 @@ export interface ServedConfiguration {
 export function serveConfiguration(
   connection: Connection,
   endpoint: Endpoint,
-  parts: ConfigurationParts,
+  dependencies: ConfigurationDependencies,
 ): ServedConfiguration {
   const changes = createEmitter<void>();
-  const { settings, configuration, status, servers, log, closed } = parts;
+  const { settings, configuration, status, servers, log, closed } = dependencies;
   const change = (value: unknown) => configuration.change(settings.change(value));
   const changed = () => {
     changes.fire();

@@ -1,5 +1,4 @@
-import { advise } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { advise, RunnerError } from '../base/errors.ts';
 import { detailsOf, type Subject } from './subject.ts';
 
 const tlsCodes =

@@ -1,5 +1,4 @@
-import { advise, sayAfter } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { advise, RunnerError, sayAfter } from '../base/errors.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
 import { detailsOf, type Subject } from './subject.ts';

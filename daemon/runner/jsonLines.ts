@@ -1,8 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
-import { advise } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { advise, RunnerError } from '../base/errors.ts';
 import { excessOf, maxNesting, maxNodes } from '../base/nesting.ts';
-import { createBreath } from '../base/yielder.ts';
+import { createYielder } from '../base/yielder.ts';
 
 /** No line of a chat is longer than this. The limit is that of the runner's own client. */
 const maxLineBytes = 8 * 1024 * 1024;
@@ -23,7 +22,7 @@ export async function* readJsonLines(
   { maxLine = maxLineBytes, maxStream = maxStreamBytes } = {},
 ): AsyncGenerator<readonly unknown[]> {
   const decoder = new StringDecoder('utf8');
-  const breathe = createBreath();
+  const yieldNow = createYielder();
   let carry = '';
   let reported = 0;
   let read = 0;
@@ -46,7 +45,7 @@ export async function* readJsonLines(
       yield [];
     }
     // A runner that floods us must not keep others from their turn.
-    const pause = breathe();
+    const pause = yieldNow();
     if (pause) await pause;
   }
   const rest = carry + decoder.end();

@@ -1,6 +1,5 @@
 import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
-import type { AdvisedMessage } from '../base/advice.ts';
-import { InvalidParamsError } from '../base/errors.ts';
+import { type AdvisedMessage, InvalidParamsError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { createRunnerClient, type RunnerClient, type Server } from './client.ts';
 import { createTransport } from './transport.ts';

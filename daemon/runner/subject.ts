@@ -1,6 +1,5 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { AdvisedMessage } from '../base/advice.ts';
-import type { ErrorDetails } from '../base/errors.ts';
+import type { AdvisedMessage, ErrorDetails } from '../base/errors.ts';
 
 /** What a request was about. */
 export interface Subject {

@@ -1,6 +1,5 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { advise } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { advise, RunnerError } from '../base/errors.ts';
 import { opensThinking, type Turns, turnsOf } from './chatTemplate.ts';
 import { refuseExcess } from './jsonLines.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
-import { makePrivateFolder } from '../base/privateFolder.ts';
+import { makePrivateFolder } from '../base/privateFile.ts';
 import { recordToLine, type SessionHeader, type SessionState, stateToLine } from './records.ts';
 import {
   type FileSummary,

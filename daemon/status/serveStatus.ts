@@ -9,7 +9,7 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from './status.ts';
 
-export interface StatusParts {
+export interface StatusDependencies {
   readonly status: StatusMonitor;
   readonly servers: Servers;
 }
@@ -22,7 +22,7 @@ const probeParamsSchema: Schema<ProbeParams> = exact(
 const probeWithin = 4_000;
 
 /** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
-export function serveStatus(endpoint: Endpoint, { status, servers }: StatusParts): void {
+export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDependencies): void {
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.client(server), signal),
   );

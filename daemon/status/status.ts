@@ -1,6 +1,5 @@
 import type { Status } from '../../protocol/messages/status.ts';
-import { type AdvisedMessage, sayAfter } from '../base/advice.ts';
-import { RunnerError } from '../base/errors.ts';
+import { type AdvisedMessage, RunnerError, sayAfter } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
 

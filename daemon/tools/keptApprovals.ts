@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { createExclusiveWork } from '../base/exclusiveWork.ts';
-import { tryReadKept } from '../base/keptJson.ts';
-import { writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 
 /** What the user always allows, in a file of the user's alone. A key stands for one tool of one entry. */
 export interface KeptApprovals {

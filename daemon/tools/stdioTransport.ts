@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
-import { createBreath } from '../base/yielder.ts';
+import { createYielder } from '../base/yielder.ts';
 import { MessageLines, MessageTooLargeError, maxMessage } from './messageLines.ts';
 import type { ProcessGroups } from './processGroups.ts';
 
@@ -113,12 +113,12 @@ export class StdioTransport implements Transport {
   /** While others get their turn, the server waits. */
   async #readMessages(output: AsyncIterable<Buffer>): Promise<void> {
     const lines = new MessageLines();
-    const breathe = createBreath();
+    const yieldNow = createYielder();
     for await (const chunk of output)
       for (const line of lines.endingIn(chunk)) {
         if (this.#how !== undefined) return;
         this.#take(line);
-        const pause = breathe();
+        const pause = yieldNow();
         if (pause) await pause;
       }
   }

@@ -3,7 +3,7 @@ import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
 import type { ListedTool, ToolAnnotations } from '../../protocol/messages/tools.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
-import { createBreath } from '../base/yielder.ts';
+import { createYielder } from '../base/yielder.ts';
 import { cutText } from './cutText.ts';
 
 const maxTools = 1_000;
@@ -48,14 +48,14 @@ export async function readToolList(
   say: (sentence: string) => void,
 ): Promise<readonly ServerTool[]> {
   const list = new BoundedList();
-  const breathe = createBreath();
+  const yieldNow = createYielder();
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let pages = 0; pages < maxPages; pages += 1) {
     const { tools, nextCursor } = await page(cursor);
     for (const tool of tools) {
       list.add(tool);
-      const pause = breathe();
+      const pause = yieldNow();
       if (pause) await pause;
     }
     cursor = nextCursor;

@@ -1,5 +1,5 @@
 import type { Advice, Advised } from '../../protocol/messages/advice.ts';
-import { withAdvice } from '../base/advice.ts';
+import { withAdvice } from '../base/errors.ts';
 import { plainText } from '../base/programOutput.ts';
 import { cutText } from './cutText.ts';
 import { LoginNeededError } from './httpTransport.ts';

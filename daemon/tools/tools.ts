@@ -14,7 +14,7 @@ import { lazily } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import type { DaemonTools } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
-import { emptyUserConfig, type UserConfig } from '../config/userConfig.ts';
+import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { ToolHost, ToolHostOptions } from './toolHost.ts';
 import type { ToolStores } from './toolStores.ts';

@@ -8,7 +8,8 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
+import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
 import type { ClientTools } from '../../daemon/acp/sessionTools.ts';
 import { createCore } from '../../daemon/compose/core.ts';

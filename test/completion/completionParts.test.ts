@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createFindPrivacy, looksSecret } from '../../daemon/base/filePrivacy.ts';
 import { compileGlob, createExcludes } from '../../daemon/base/globs.ts';
-import { createFindPrivacy } from '../../daemon/base/privateFiles.ts';
-import { looksSecret } from '../../daemon/base/secretFiles.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
 import { itemOf } from '../../daemon/completion/completion.ts';

@@ -29,11 +29,11 @@ import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import {
   emptyUserConfig,
+  openUserFile,
   parseUserConfig,
   type UserConfig,
   unusableUserConfig,
-} from '../../daemon/config/userConfig.ts';
-import { openUserFile } from '../../daemon/config/userFile.ts';
+} from '../../daemon/config/userFile.ts';
 import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
 import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
@@ -1073,12 +1073,15 @@ t.test('where the files of the user are', async (t) => {
 });
 
 t.test('what Node compiles is kept in the cache of the user, and nowhere else', async (t) => {
-  const home = t.testdir({ '.cache': {}, Library: { Caches: {} }, Local: {} });
+  const home = t.testdir({ Local: {} });
   const folder = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => compileCacheFolder({ platform, env });
   const ownFolder = join('runner', 'compiled');
   t.equal(folder('linux', { HOME: home }), join(home, '.cache', ownFolder));
-  t.equal(folder('darwin', { HOME: home }), join(home, 'Library', 'Caches', ownFolder));
-  t.equal(folder('win32', { LOCALAPPDATA: join(home, 'Local') }), join(home, 'Local', ownFolder));
+  t.equal(folder('darwin', { HOME: home }), join(home, '.cache', ownFolder));
+  t.equal(
+    folder('win32', { LOCALAPPDATA: join(home, 'Local') }),
+    join(home, 'Local', 'runner', 'Cache', 'compiled'),
+  );
   t.equal(
     folder('linux', { HOME: home, XDG_CACHE_HOME: join(home, 'Local') }),
     join(home, 'Local', ownFolder),

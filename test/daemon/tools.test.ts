@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { identityOf, identityToName } from '../../daemon/base/processIdentity.ts';
+import { identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { type DaemonTool, runCalls } from '../../daemon/chat/daemonTools.ts';
 import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';

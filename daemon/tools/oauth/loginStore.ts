@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { RunnerError } from '../../base/errors.ts';
 import { createExclusiveWork } from '../../base/exclusiveWork.ts';
-import { tryReadKept } from '../../base/keptJson.ts';
-import { writePrivateFile } from '../../base/privateFile.ts';
-import { makePrivateFolder } from '../../base/privateFolder.ts';
+import { makePrivateFolder, tryReadKept, writePrivateFile } from '../../base/privateFile.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),

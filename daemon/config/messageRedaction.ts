@@ -1,27 +1,36 @@
 import { maxNesting } from '../base/nesting.ts';
-import type { Redaction } from './redaction.ts';
-import type { StreamRedaction } from './streamRedaction.ts';
+import type { Redaction, StreamRedaction } from './redaction.ts';
 
-/** What a string is, by the key under which it stands. */
+/** The kind of a string, by its key. */
 type Voice = 'prose' | 'words' | 'rest';
 
-/** What the daemon or a runner says of itself, in sentences. */
+/** Sentences by the daemon or a runner. */
 const proseKeys = new Set(['message', 'version', 'error']);
-/** What a model or the user wrote, with all that is in it. */
+/** Text by a model or the user, with everything inside. */
 const wordKeys = new Set([
-  ...['arguments', 'content', 'description', 'inputSchema', 'insertText', 'partial', 'text', 'thinking'],
+  'arguments',
+  'content',
+  'description',
+  'inputSchema',
+  'insertText',
+  'partial',
+  'text',
+  'thinking',
 ]);
 
 /**
- * The least length of a secret that is looked for. A word such as "ollama" is a common token of runners that want none:
- * taken out of a model's code, it would do harm.
+ * The least length of a secret that is searched for. A word such as "ollama" is a common dummy token: masking it in a
+ * model's code would do harm.
  */
 const atLeast = { words: 16, rest: 8 };
 
-/** The frame of a message says nothing, and must stay as it is. */
+/** The frame of a message holds no text, and must not change. */
 const frameKeys = new Set(['jsonrpc', 'id', 'method']);
 
-/** The edge that every message passes on its way out: the same without secrets. It throws a RangeError for what is nested too deep. */
+/**
+ * Removes the secrets from a message. Every message passes here on its way out.
+ * @throws {RangeError} if it is nested too deep.
+ */
 export function redactMessage<T extends object>(message: T, redaction: Redaction): T {
   const text = (value: string, voice: Voice) =>
     voice === 'prose' ? redaction.redact(value) : redaction.redactKnown(value, atLeast[voice]);
@@ -32,7 +41,7 @@ export function redactMessage<T extends object>(message: T, redaction: Redaction
     if (depth > maxDepth) throw new RangeError('The message is nested too deep.');
     return Array.isArray(value) ? walkItems(value, voice, depth) : walkFields(value, voice, depth);
   };
-  // Most messages hold no secret, so a copy is begun at the first difference alone.
+  // Most messages hold no secret, so a copy is made only from the first difference on.
   const walkItems = (items: readonly unknown[], voice: Voice, depth: number) => {
     let copy: unknown[] | undefined;
     for (let index = 0; index < items.length; index += 1) {
@@ -59,12 +68,12 @@ export function redactMessage<T extends object>(message: T, redaction: Redaction
   return walk(message, 'rest', 0) as T;
 }
 
-/** For the words of a model, which come in pieces; the edge finds nothing more in them. */
+/** For the words of a model, which come in pieces. `redactMessage` then finds nothing more in them. */
 export function createWordsRedaction(redaction: Redaction): StreamRedaction {
   return redaction.stream(atLeast.words);
 }
 
-/** What came in may be as deep as the limit, and is wrapped in an answer. */
+/** Incoming JSON may be as deep as the limit, and an answer wraps it. */
 const maxDepth = maxNesting + 32;
 
 function voiceOf(key: string, outer: Voice): Voice {

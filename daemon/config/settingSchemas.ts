@@ -1,10 +1,9 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import type { ToolServers } from '../../protocol/messages/tools.ts';
 import { exact, type Schema } from '../base/validate.ts';
-
-// Schemas of what stands in options.
 
 export const address = () =>
   z.string().check(
@@ -14,7 +13,7 @@ export const address = () =>
       } catch (error) {
         context.addIssue({
           code: 'custom',
-          message: error instanceof Error ? error.message : 'it is not an address',
+          message: messageOf(error),
         });
       }
     }),
@@ -23,7 +22,7 @@ export const address = () =>
 export const absolutePath = () =>
   z.string().check(z.refine((path) => path === '' || isAbsolute(path), 'it is not an absolute path'));
 
-/** Whole, and no more than a timer takes; 0 is no limit. */
+/** A whole number that a timer can take; 0 means no limit. */
 export const milliseconds = () => z.exactOptional(z.int().check(z.gte(0), z.lte(2 ** 31 - 1)));
 
 const server = () =>
@@ -52,7 +51,7 @@ export const keepAlive = () =>
     'it is neither seconds nor a duration such as "10m"',
   );
 
-/** Bounded, because each file that completion sends is matched against all of them (`daemon/completion/globs.ts`). */
+/** Bounded, because each file that completion sends is matched against all of them (`daemon/base/globs.ts`). */
 export const globs = () =>
   z
     .array(z.string().check(z.maxLength(1_000, 'a glob has at most 1,000 characters')))
@@ -67,7 +66,7 @@ export const refusal = () =>
     digest: z.exactOptional(z.string()),
   });
 
-/** Each entry is checked where it is used: a wrong one leaves the others alone. */
+/** Each entry is checked where it is used, so that a wrong one does not affect the others. */
 export const toolServers = () => z.record(z.string(), z.unknown()) as unknown as Schema<ToolServers>;
 
 export const approvals = () =>

@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { basename, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createExcludes, type Excludes } from './globs.ts';
-import { looksSecret } from './secretFiles.ts';
 
 /** Why the text of a file goes nowhere unless the user names the file. */
 export type Privacy = 'secret' | 'excluded';
@@ -49,4 +48,16 @@ export function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** The file names that docs/PROTOCOL.md lists as secrets, in upper or lower case. */
+const secretName =
+  /^(\.env.*|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*|\.npmrc|\.netrc|\.pgpass|credentials.*|secrets\..*)$/i;
+
+/**
+ * Whether a file looks like a secret, which is never sent anywhere. Callers pass its own path and that of the file that
+ * it links to.
+ */
+export function looksSecret(...paths: readonly string[]): boolean {
+  return paths.some((path) => secretName.test(basename(path)));
 }
