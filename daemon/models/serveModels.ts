@@ -47,7 +47,7 @@ export interface ModelsDependencies {
  * Answers the requests about models. Returns the lifecycle also as commands, for editors that cannot send other
  * requests.
  */
-export function serveModels(endpoint: Endpoint, parts: ModelsDependencies): Commands {
+export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies): Commands {
   const { models, lifecycle, servers } = dependencies;
   endpoint.onRequest(
     listModelsRequest,
