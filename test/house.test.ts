@@ -216,7 +216,7 @@ t.test('in an editor nothing listens but the practice runner and the end of a lo
 /** Who may open a connection or a port, and to whom. Runners and the catalog are reached by the transport alone. */
 const networkFiles: readonly string[] = [
   // The document service.
-  'client/vscode/documents/docsProbe.ts',
+  'client/vscode/documents/docsServer.ts',
   // A socket on a descriptor, which leads to no network.
   'daemon/config/readSecrets.ts',
   'daemon/runner/httpAgent.ts',

@@ -1,4 +1,4 @@
-/** Time, which is handed in. */
+/** The time, passed in so that tests can set it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;

@@ -2,37 +2,33 @@ import * as vscode from 'vscode';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
-import { createChatModels, registerChatModelCommands } from './chat/chatModel.ts';
+import { createChatModels, registerChatModelCommands, vendor } from './chat/chatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
-import { registerEnableChat } from './chat/enableChat.ts';
 import { createOfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
-import { registerProvider, vendor } from './chat/provider.ts';
+import { registerProvider } from './chat/provider.ts';
 import { createTurns } from './chat/turn.ts';
+import { systemClock } from './clock.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
+import { createTokenStore, registerTokenCommands } from './daemon/accessTokens.ts';
 import { connectDaemon } from './daemon/connection.ts';
-import { createTokenStore } from './daemon/secretStore.ts';
-import { registerTokenCommands } from './daemon/tokenCommands.ts';
-import { registerDoctor } from './doctor.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
-import { registerDocsTokenCommands } from './documents/docsTokenCommands.ts';
-import { createDocsTokens } from './documents/docsTokens.ts';
-import { createErrorReporter } from './errorReporter.ts';
-import { lookAgain } from './lookAgain.ts';
+import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
-import { createInterruptedPulls } from './models/interruptedPulls.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
-import { createRunningPulls } from './models/runningPulls.ts';
-import { followLogs } from './serverLog.ts';
+import { createInterruptedPulls, createRunningPulls } from './models/pulls.ts';
 import { readSettings } from './settings.ts';
-import { createStatusBar } from './statusBar.ts';
-import { registerStatusMenu } from './statusMenu.ts';
+import { registerDoctor } from './status/doctor.ts';
+import { retryOfflineServers } from './status/offlineRetry.ts';
+import { followLogs } from './status/serverLog.ts';
+import { createStatusBar } from './status/statusBar.ts';
+import { createErrorReporter } from './ui/errorReporter.ts';
 import { createSidebar } from './views/sidebar.ts';
-import { registerWalkthrough } from './walkthrough/walkthrough.ts';
+import { registerEnableChat, registerWalkthrough } from './walkthrough/walkthrough.ts';
 
 /** The parts of the extension, in the order in which they start. Nothing here waits for the daemon. */
 export function activate(context: vscode.ExtensionContext): void {
@@ -46,6 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
     tokens,
     log,
     cacheDir: context.globalStorageUri.fsPath,
+    clock: systemClock,
   });
   const failing = daemon.onDidFailToStart((error) =>
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
@@ -69,10 +66,10 @@ export function activate(context: vscode.ExtensionContext): void {
       status: () => daemon.request(statusRequest, {}),
     }),
   );
-  const completion = createCompletionSwitch(globalState);
+  const completion = createCompletionSwitch(globalState, systemClock);
   subscriptions.push(completion, registerInlineCompletion(daemon, log, completion.isOn));
-  const pulls = createRunningPulls((milliseconds, work) => void setTimeout(work, milliseconds));
-  const sidebar = createSidebar(daemon, globalState, pulls);
+  const pulls = createRunningPulls(systemClock.after);
+  const sidebar = createSidebar({ daemon, memory: globalState, clock: systemClock, pulls });
   subscriptions.push(
     sidebar,
     registerModelCommands({
@@ -100,8 +97,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerDoctor(daemon, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon, completion, offered),
-    registerStatusMenu(daemon, completion),
-    lookAgain(daemon, offered),
+    retryOfflineServers({ daemon, offered, clock: systemClock }),
   );
   const docsTokens = createDocsTokens(context.secrets);
   subscriptions.push(registerDocsServer(docsTokens, reporter), registerDocsTokenCommands(docsTokens));

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/initialize.ts';
-import { fits, type ValueSchema } from './valueSchema.ts';
+import { fits, type ValueSchema } from './settingSchema.ts';
 
-/** Settings of the extension alone: the daemon has nothing to do with them. It follows the log when it is asked to. */
+/** Settings that only the extension reads. For `streamLogs`, it sends a request. */
 const own: ReadonlySet<string> = new Set([
   'completionOffIn',
   'docsUrl',
@@ -16,12 +16,12 @@ export function readSettings(): RunnerOptions {
   return Object.fromEntries(settingsForDaemon().filter(([, value]) => value !== null));
 }
 
-/** The same for a daemon that runs: what has its default is null. */
+/** The same for a running daemon: null stands for the default. */
 export function readChangedSettings(): ChangedOptions {
   return Object.fromEntries(settingsForDaemon());
 }
 
-/** All that there are. The daemon names those that it does not know. */
+/** All other settings. The daemon reports those that it does not know. */
 function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[] {
   const settings = vscode.workspace.getConfiguration('runner');
   const schemas = readSchemas();
@@ -31,9 +31,8 @@ function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[
 }
 
 /**
- * Null where it has its default, and where it has the wrong type, which the editor underlines: one mistake does not
- * switch off all else. While the workspace is not trusted, what it says counts for nothing, whatever the editor lets
- * through, so that all of it is the user's.
+ * Null if the setting has its default, or the wrong type: the editor underlines that, and the other settings still count.
+ * The values of an untrusted workspace are ignored, whatever the editor lets through.
  */
 function readSetting(
   settings: vscode.WorkspaceConfiguration,
@@ -49,7 +48,7 @@ function readSetting(
   return value === undefined || isDefault || !fits(value, schema) ? null : value;
 }
 
-/** As the manifest has them, by their whole names. */
+/** The schemas of the manifest, by the full names of the settings. */
 function readSchemas(): Readonly<Record<string, ValueSchema>> {
   const manifest = vscode.extensions.getExtension('model-runner.runner')?.packageJSON;
   return manifest?.contributes?.configuration?.properties ?? {};
@@ -75,23 +74,23 @@ export function completionOffIn(): readonly string[] {
   return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : [];
 }
 
-/** Tokens of the window to ask for; 0 leaves it to the runner. */
+/** The context window to ask for, in tokens; 0 leaves it to the runner. */
 export function contextLength(): number {
   return vscode.workspace.getConfiguration('runner').get<number>('contextLength') ?? 0;
 }
 
-/** How thinking reaches who asks the provider: as a part of its own where the editor has one, or always as a quote. */
+/** How the provider passes on thinking: as a part of its own if the editor has one, or always as a quote. */
 export function thinkingFormat(): 'auto' | 'quote' {
   return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
 }
 
-/** Where the document service answers, as it was written; `""` is nowhere. The daemon has nothing to do with it. */
+/** The address of the document service, as the user wrote it; `""` is none. */
 export function docsUrl(): string {
   const value: unknown = vscode.workspace.getConfiguration('runner').get('docsUrl');
   return typeof value === 'string' ? value : '';
 }
 
-/** Writes a setting where its value comes from now: in the workspace if that has one, else for the user. */
+/** Writes a setting to the workspace if its value comes from there, else to the user's settings. */
 export async function updateSetting(key: string, value: unknown): Promise<void> {
   const settings = vscode.workspace.getConfiguration('runner');
   const { workspaceValue } = settings.inspect(key) ?? {};

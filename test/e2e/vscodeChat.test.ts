@@ -587,13 +587,13 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     t.ok(request);
   });
 
-  await t.test('a prompt that does not fit is refused, and a larger window is a click away', async (t) => {
+  await t.test('a prompt that does not fit is refused, and a larger context window is a click away', async (t) => {
     const chat = editor.page.locator('.interactive-session');
     await ask(editor, `@runner ${'many words '.repeat(4_000)}`);
     t.ok(
       await transcript(editor, /The prompt needs about [\d,]+ tokens and the context window holds 4,?096/),
     );
-    await chat.getByText('Set a Larger Window').click();
+    await chat.getByText('Set a Larger Context Window').click();
     await editor.page.getByText('65,536 tokens').click();
     await editor.until(modelIds, { fits: (ids) => ids.length === 3 });
     const tokens = await editor.until(

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import t from 'tap';
-import { toModelfile } from '../../client/vscode/modelfile/modelfileContent.ts';
-import { createWindows, styles } from '../../client/vscode/modelfile/presets.ts';
+import { createContextPresets, styles, toModelfile } from '../../client/vscode/modelfile/modelfileContent.ts';
 import { parseModelfile } from '../../daemon/modelfile/parser.ts';
 import { parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 
@@ -77,7 +76,7 @@ t.test('any prompt survives, but for the line end behind triple quotes', async (
 });
 
 t.test('presets set what a Modelfile knows, and the first leaves all as it is', async (t) => {
-  for (const presets of [styles, createWindows()]) {
+  for (const presets of [styles, createContextPresets()]) {
     t.strictSame(presets[0]?.parameters, {});
     for (const { parameters } of presets)
       for (const name of Object.keys(parameters)) t.ok(parameterWords.has(name), name);

@@ -2,24 +2,23 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
-import { adviseOnCompletion, adviseOnModels } from '../../client/vscode/doctorAdvice.ts';
-import { createDownloadSpeed } from '../../client/vscode/models/downloadSpeed.ts';
-import { createInterruptedPulls } from '../../client/vscode/models/interruptedPulls.ts';
-import { sizeChoices } from '../../client/vscode/models/librarySizes.ts';
-import { describeNeed } from '../../client/vscode/models/memoryNeed.ts';
-import { describeChoice, inOrder } from '../../client/vscode/models/modelChoice.ts';
-import { detailsOf } from '../../client/vscode/models/modelDetails.ts';
-import { askForName } from '../../client/vscode/models/nameBox.ts';
-import { createRunningPulls, type RunningPull } from '../../client/vscode/models/runningPulls.ts';
-import { commandsOf, type Line, toHtml } from '../../client/vscode/page/page.ts';
-import { stepKeys } from '../../client/vscode/stepKeys.ts';
+import { describeChoice, detailsOf, inOrder } from '../../client/vscode/models/modelDescriptions.ts';
+import { askForName, describeNeed, sizeChoices } from '../../client/vscode/models/pullChoices.ts';
+import {
+  createDownloadSpeed,
+  createInterruptedPulls,
+  createRunningPulls,
+  type RunningPull,
+} from '../../client/vscode/models/pulls.ts';
+import { adviseOnCompletion, adviseOnModels } from '../../client/vscode/status/doctorAdvice.ts';
+import { commandsOf, type Line, toHtml } from '../../client/vscode/ui/page.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
-import { type Filter, noFilter } from '../../client/vscode/views/filter.ts';
-import { showFilterBox } from '../../client/vscode/views/filterBox.ts';
+import { type Filter, noFilter, showFilterBox } from '../../client/vscode/views/filter.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowReveal.ts';
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
+import { stepKeys } from '../../client/vscode/walkthrough/stepKeys.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';

@@ -1,7 +1,6 @@
 import t from 'tap';
-import { describeWindow } from '../../client/vscode/convert/contextWindow.ts';
-import { describeServers } from '../../client/vscode/convert/serverFailure.ts';
-import { groupByFamily } from '../../client/vscode/views/families.ts';
+import { describeContext } from '../../client/vscode/convert/contextSizes.ts';
+import { describeServers } from '../../client/vscode/convert/failure.ts';
 import {
   countCapabilities,
   describeFilter,
@@ -12,15 +11,15 @@ import {
 } from '../../client/vscode/views/filter.ts';
 import {
   catalogRow,
+  describePull,
   describeRow,
   endsOf,
   localRow,
   runningRow,
   timeLeft,
+  toRowName,
 } from '../../client/vscode/views/modelRows.ts';
-import { describePull } from '../../client/vscode/views/pullText.ts';
-import { toRowName } from '../../client/vscode/views/rowName.ts';
-import { describeServer, toServerNodes } from '../../client/vscode/views/serverNodes.ts';
+import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
@@ -102,11 +101,11 @@ t.test(
       [{ allocated: 4096, maximum: 40_960 }, 16_384, '16,384 of at most 40,960 tokens, 4,096 now'],
     ] as const;
     for (const [context, expected, want] of cases)
-      t.equal(describeWindow({ context }, expected), want, JSON.stringify(context));
+      t.equal(describeContext({ context }, expected), want, JSON.stringify(context));
     const silent = { running, context: { configured: 8192, maximum: 40_960 } };
-    t.equal(describeWindow(silent), 'at most 40,960 tokens', 'nobody knows what a loaded one has');
-    t.equal(describeWindow(silent, 32_768), 'at most 40,960 tokens');
-    t.equal(describeWindow({ ...silent, context: {} }, 32_768), '');
+    t.equal(describeContext(silent), 'at most 40,960 tokens', 'nobody knows what a loaded one has');
+    t.equal(describeContext(silent, 32_768), 'at most 40,960 tokens');
+    t.equal(describeContext({ ...silent, context: {} }, 32_768), '');
     const loaded = model('a', { running, context: { allocated: 4096, maximum: 40_960 } });
     for (const row of [localRow(loaded), runningRow(loaded)])
       t.match(row.tooltip, 'Window: 4,096 of at most 40,960 tokens');

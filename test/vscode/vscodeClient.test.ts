@@ -2,36 +2,42 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, InputBox, Uri } from 'vscode';
-import { adviseOnAddress } from '../../client/vscode/address/addressAdvice.ts';
-import { askForAddress } from '../../client/vscode/address/addressBox.ts';
-import { describeAnswer } from '../../client/vscode/chat/answerDetails.ts';
-import { attachedOnce } from '../../client/vscode/chat/attachedOnce.ts';
+import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addressBox.ts';
 import {
   type Change,
   changesIn,
   type Repository,
   repositoryAt,
+  toCommitMessage,
   writeInto,
 } from '../../client/vscode/chat/commitMessage.ts';
-import { followUps, isTriedAgain, withoutMark } from '../../client/vscode/chat/followUps.ts';
-import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
-import { prompts, toCommitMessage, withPrompt } from '../../client/vscode/chat/prompts.ts';
-import { cut, toQuote, withoutIcons } from '../../client/vscode/chat/quotedText.ts';
-import { createTokenCounter } from '../../client/vscode/chat/tokenCounter.ts';
+import { describeAnswer, followUps } from '../../client/vscode/chat/finishedTurn.ts';
+import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
+import {
+  attachedOnce,
+  findNamedModel,
+  isTriedAgain,
+  prompts,
+  withoutRetryMark,
+  withPrompt,
+} from '../../client/vscode/chat/question.ts';
 import { createTurns } from '../../client/vscode/chat/turn.ts';
-import { createUsualWindows } from '../../client/vscode/chat/usualWindows.ts';
-import { findWanted } from '../../client/vscode/chat/wantedModel.ts';
-import { createSnooze } from '../../client/vscode/completion/snooze.ts';
-import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
-import { toModelInformation, windowOf } from '../../client/vscode/convert/modelInformation.ts';
+import { createSnooze, createSwitchCommands } from '../../client/vscode/completion/snooze.ts';
+import {
+  contextSizeOf,
+  createTokenCounter,
+  createUsualContextSizes,
+} from '../../client/vscode/convert/contextSizes.ts';
 import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
-import { formatError, messageOf } from '../../client/vscode/errorText.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
-import { firstSentence, plain } from '../../client/vscode/notificationText.ts';
-import { fits, type ValueSchema } from '../../client/vscode/valueSchema.ts';
-import { waysOutOf } from '../../client/vscode/waysOut.ts';
+import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
+import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
+import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode/ui/safeText.ts';
+import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
+import { cutText } from '../../protocol/base/text.ts';
+import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import { canChat, preferredModel } from '../../protocol/messages/choice.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
 import type { Model } from '../../protocol/messages/models.ts';
@@ -46,8 +52,8 @@ t.test('what the picker offers', async (t) => {
     model('plain', { server: 'box' }),
     model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' }, context: { maximum: 262_144 } }),
   ];
-  const windows = { contextLength: 0, usual: () => undefined };
-  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: () => false, windows });
+  const sizing = { contextLength: 0, usual: () => undefined };
+  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: () => false, sizing });
   t.strictSame(more, []);
   t.match(able, {
     id: 'able:8b',
@@ -62,7 +68,7 @@ t.test('what the picker offers', async (t) => {
     const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
     t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
   }
-  t.match(toModelInformation(models, { isStale: () => true, windows })[0], { detail: 'offline' });
+  t.match(toModelInformation(models, { isStale: () => true, sizing })[0], { detail: 'offline' });
   t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
 });
 
@@ -122,7 +128,7 @@ t.test('the window of a model', async (t) => {
     { name: 'asked for too much', context: { maximum: 32_768 }, contextLength: 65_536, want: 32_768 },
   ];
   for (const { name, want, contextLength = 0, ...parts } of cases)
-    t.equal(windowOf(model('x', parts), { contextLength, usual }), want, name);
+    t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
 });
 
 t.test('what a server gives is learnt from the models that it has loaded', async (t) => {
@@ -132,23 +138,23 @@ t.test('what a server gives is learnt from the models that it has loaded', async
     get: (key: string) => kept.get(key) as never,
     update: async (key: string, value: unknown) => void kept.set(key, value),
   };
-  const windows = createUsualWindows(memory);
+  const sizes = createUsualContextSizes(memory);
   const learn = (...contexts: Model['context'][]) =>
-    windows.learn(contexts.map((context) => model('x', { context })));
+    sizes.learn(contexts.map((context) => model('x', { context })));
   learn({ maximum: 131_072 });
-  t.equal(windows.of('default'), undefined, 'none is loaded');
+  t.equal(sizes.of('default'), undefined, 'none is loaded');
   learn({ allocated: 16_384, maximum: 131_072 });
-  t.equal(windows.of('default'), 16_384);
+  t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 2048, maximum: 2048 }, { allocated: 9999, configured: 9999 });
-  t.equal(windows.of('default'), 16_384, 'neither a small model nor one that asks says anything');
+  t.equal(sizes.of('default'), 16_384, 'neither a small model nor one that asks says anything');
   learn({ allocated: 65_536, maximum: 65_536 });
-  t.equal(createUsualWindows(memory).of('default'), 65_536, 'it is known in the next window');
+  t.equal(createUsualContextSizes(memory).of('default'), 65_536, 'it is known in the next window');
   learn({ allocated: 4096, maximum: 65_536 });
-  t.equal(windows.of('default'), 4096);
+  t.equal(sizes.of('default'), 4096);
 });
 
 t.test('the picker has an entry for what is not there', async (t) => {
-  const options = { isStale: () => false, windows: { contextLength: 0, usual: () => undefined } };
+  const options = { isStale: () => false, sizing: { contextLength: 0, usual: () => undefined } };
   const ids = (models: readonly Model[], remembered: readonly string[], isAllowed = true) =>
     toPickerEntries(models, { ...options, remembered, isAllowed: () => isAllowed }).map(({ id, detail }) =>
       [id, detail].join(' '),
@@ -192,7 +198,7 @@ t.test('the origins to which a token can belong', async (t) => {
       ['bare', 'http://192.168.1.5:11434'],
     ],
   );
-  t.equal(originsOf({}, undefined).get('default'), 'http://127.0.0.1:11434');
+  t.equal(originsOf({}, '').get('default'), 'http://127.0.0.1:11434');
   t.equal(
     originsOf({}, 'box:1234').get('default'),
     'http://box:1234',
@@ -200,7 +206,7 @@ t.test('the origins to which a token can belong', async (t) => {
   );
   t.equal(originsOf({ host: 'localhost:41329' }, 'box').get('default'), 'http://localhost:41329');
   const odd = [null, 1, { name: 'x' }] as never;
-  t.strictSame([...originsOf({ servers: odd }, undefined).keys()], ['default'], 'settings may say anything');
+  t.strictSame([...originsOf({ servers: odd }, '').keys()], ['default'], 'settings may say anything');
 });
 
 t.test('an error is its stack, else its message', async (t) => {
@@ -218,7 +224,7 @@ t.test('an error is its stack, else its message', async (t) => {
     [undefined, 'undefined', 'undefined'],
   ];
   for (const [error, whole, sentence] of cases) {
-    t.equal(formatError(error), whole);
+    t.equal(stackOf(error), whole);
     t.equal(messageOf(error), sentence);
   }
 });
@@ -384,7 +390,7 @@ t.test('each kind of failure has the steps that mend it', async (t) => {
       { kind: 'model-not-found', model: 'q', server: 'box' },
       ['Pull q runner.pullModel {"model":"q","server":"box"}'],
     ],
-    [{ kind: 'context-exceeded' }, ['Set a Larger Window runner.setContextLength']],
+    [{ kind: 'context-exceeded' }, ['Set a Larger Context Window runner.setContextLength']],
     [{ kind: 'busy' }, []],
     [{ kind: 'runner-failed' }, ['Show Log runner.showLog']],
     [
@@ -394,34 +400,102 @@ t.test('each kind of failure has the steps that mend it', async (t) => {
     [{ kind: 'invalid-modelfile' }, []],
   ];
   for (const [failure, want] of cases) {
-    const ways = waysOutOf({ retryable: false, ...failure }).map(
+    const remedies = remediesFor({ retryable: false, ...failure }).map(
       ({ title, command, arguments: given = [] }) =>
         [title, command, ...given.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))].join(
           ' ',
         ),
     );
-    t.strictSame(ways, want, JSON.stringify(failure));
+    t.strictSame(remedies, want, JSON.stringify(failure));
   }
-  t.match(waysOutOf(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
+  t.match(remediesFor(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
   const known = new Set(manifest().contributes.commands.map(({ command }) => command));
   for (const kind of Object.keys(errorCodes) as ErrorKind[])
-    for (const { command } of waysOutOf({ kind, retryable: false })) t.ok(known.has(command), command);
+    for (const { command } of remediesFor({ kind, retryable: false })) t.ok(known.has(command), command);
+  for (const code of adviceCodes)
+    for (const { command } of remediesFor({ kind: 'busy', retryable: true, advice: adviceLike(code) }))
+      t.ok(known.has(command), `${code}: ${command}`);
 });
 
+/** As the daemon sends it, with generic words. */
+function adviceLike(code: AdviceCode): Advice {
+  return { code, problem: 'It failed.', text: 'Do something.' };
+}
+
+t.test(
+  'the advice of the daemon decides on the remedies and the words, and the kind only without it',
+  async (t) => {
+    const titles = (failure: Omit<ErrorData, 'retryable'>) =>
+      remediesFor({ retryable: false, ...failure }).map(({ title, arguments: given = [] }) =>
+        [title, ...given].join(' '),
+      );
+    const cases: readonly (readonly [
+      AdviceCode,
+      ErrorKind,
+      server: string,
+      readonly string[],
+      words: RegExp,
+    ])[] = [
+      ['start-runner', 'server-unreachable', 'box', ['Set Address box', 'What Is Wrong?'], /set its address/],
+      ['start-runner', 'timeout', 'box', ['Set Address box', 'What Is Wrong?'], /ollama serve/],
+      ['check-address', 'server-unreachable', 'box', ['Set Address box', 'Show Log'], /runner\.servers/],
+      ['check-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /runner\.host/],
+      ['check-proxy', 'bad-response', 'box', ['Set Address box', 'Show Log'], /a proxy/],
+      ['set-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /Set runner\.host/],
+      [
+        'name-ca-file',
+        'server-unreachable',
+        'default',
+        ['Open the Setting runner.caFile', 'Set Address default'],
+        /runner\.caFile/,
+      ],
+      [
+        'name-ca-file',
+        'server-unreachable',
+        'box',
+        ['Open the Setting runner.servers', 'Set Address box'],
+        /runner\.servers/,
+      ],
+      ['set-token', 'unauthorized', 'box', ['Set Token box'], /Set an Access Token/],
+      ['use-https', 'unauthorized', 'box', ['Set Token box', 'Set Address box'], /https/],
+      ['shorten-prompt', 'context-exceeded', 'box', ['Set a Larger Context Window'], /Shorten it/],
+      ['offer-fewer-tools', 'context-exceeded', 'box', ['Set a Larger Context Window'], /fewer tools/],
+      ['make-room', 'context-exceeded', 'box', ['Set a Larger Context Window'], /new chat/],
+      ['log-in', 'unauthorized', 'box', [], /Do something/],
+      ['wait-for-restart', 'busy', 'box', [], /Do something/],
+      ['check-network', 'server-unreachable', 'box', ['Set Address'], /runner\.catalogUrl/],
+      ['set-catalog', 'bad-response', 'box', ['Set Address', 'Show Log'], /runner\.catalogUrl/],
+    ];
+    t.strictSame([...new Set(cases.map(([code]) => code))].sort(), [...adviceCodes].sort(), 'each code');
+    for (const [code, kind, server, want, words] of cases) {
+      const advice = adviceLike(code);
+      t.strictSame(titles({ kind, server, advice }), want, `${code} ${server}`);
+      const sentence = inEditorWords({ message: 'It failed. Do something.', advice }, server);
+      t.ok(sentence.startsWith('It failed. '), code);
+      t.match(sentence, words, code);
+    }
+    const newer = { ...adviceLike('log-in'), code: 'of-a-newer-daemon' as AdviceCode };
+    t.strictSame(
+      titles({ kind: 'server-unreachable', advice: newer }),
+      ['Set Address'],
+      'falls back to the kind',
+    );
+    const message = 'It failed. Do something.';
+    t.equal(inEditorWords({ message, advice: newer }), message);
+    t.equal(inEditorWords({ message }), message, 'without advice');
+  },
+);
+
 t.test('an address is checked while it is typed', async (t) => {
-  const cases: readonly (readonly [text: string, environment: string | undefined, want: object])[] = [
-    ['', undefined, { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
+  const cases: readonly (readonly [text: string, environment: string, want: object])[] = [
+    ['', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
     ['', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
-    ['localhost', undefined, { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
-    [
-      'http://127.0.0.1:11434/',
-      undefined,
-      { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined },
-    ],
-    ['192.168.1.5', undefined, { kind: 'good', message: /Without https, others/ }],
-    ['https://a:b@box', undefined, { kind: 'good', url: 'https://box', message: /never sent/ }],
-    ['ftp://box', undefined, { kind: 'wrong', message: /scheme "ftp"/ }],
-    ['http://', undefined, { kind: 'wrong', message: /This is no address/ }],
+    ['localhost', '', { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
+    ['http://127.0.0.1:11434/', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined }],
+    ['192.168.1.5', '', { kind: 'good', message: /Without https, others/ }],
+    ['https://a:b@box', '', { kind: 'good', url: 'https://box', message: /never sent/ }],
+    ['ftp://box', '', { kind: 'wrong', message: /scheme "ftp"/ }],
+    ['http://', '', { kind: 'wrong', message: /This is no address/ }],
   ];
   for (const [text, environment, want] of cases) t.match(adviseOnAddress(text, environment), want, text);
 });
@@ -442,7 +516,7 @@ t.test('an address is tried before it is kept', async (t) => {
     };
     const result = askForAddress(box as unknown as InputBox, {
       ...{ title: 'T', prompt: 'P', value, placeholder: '' },
-      advise: (text) => adviseOnAddress(text, undefined),
+      advise: (text) => adviseOnAddress(text, ''),
       probe: async (url) => {
         asked.push(url);
         return left.shift();
@@ -579,8 +653,8 @@ t.test('what is offered after an answer', async (t) => {
   t.match(again, [{ command: undefined, label: 'Try Again' }], 'the editor adds the command of the question');
   const [{ prompt = '' } = {}] = again ?? [];
   t.ok(isTriedAgain(prompt), 'it can be told from the same words that are typed once more');
-  t.equal(withoutMark(prompt), '');
-  t.notOk(isTriedAgain(withoutMark(prompt)));
+  t.equal(withoutRetryMark(prompt), '');
+  t.notOk(isTriedAgain(withoutRetryMark(prompt)));
   t.strictSame(await offeredAfter({ ended: 'failed', prompt }), again, 'the mark is there once');
   t.strictSame(await offeredAfter({}), []);
 });
@@ -599,7 +673,7 @@ t.test('which model /model means', async (t) => {
     { name: 'far', want: { advice: /^far is not installed\./ } },
   ];
   for (const { name, setting = '', want } of cases)
-    t.match(findWanted({ name, setting }, models), want, `${name} ${setting}`);
+    t.match(findNamedModel({ name, setting }, models), want, `${name} ${setting}`);
 });
 
 t.test('what stands below a finished answer', async (t) => {
@@ -687,7 +761,7 @@ t.test('quoted text keeps all its characters, and every line stays in the quote'
       fc.string({ unit: fc.constantFrom('$', '(', 'a', ')', '\\', '😀') }),
       fc.nat(9),
       (text, most) => {
-        const some = cut(text, most);
+        const some = cutText(text, most);
         return text.startsWith(some) && !/[\ud800-\udbff]$/.test(some) && !withoutIcons(text).includes('$(');
       },
     ),

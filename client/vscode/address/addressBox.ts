@@ -1,5 +1,7 @@
 import type { InputBox } from 'vscode';
-import type { AddressAdvice } from './addressAdvice.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
+import { parseAddress } from '../../../protocol/messages/address.ts';
 
 export interface AddressBoxOptions {
   /** Such as `The Runner's Address`. */
@@ -8,16 +10,16 @@ export interface AddressBoxOptions {
   readonly value: string;
   readonly placeholder: string;
   readonly advise: (text: string) => AddressAdvice;
-  /** What is wrong with what answers there, in a sentence; undefined if nothing is. */
+  /** A sentence that says what is wrong at this address; undefined if nothing is. */
   readonly probe: (url: string) => Promise<string | undefined>;
 }
 
-/** The numbers of the editor's severities of a message. */
-const [info, warning, error] = [1, 2, 3] as const;
+/** The numbers of `vscode.InputBoxValidationSeverity`. */
+const severities = { info: 1, warning: 2, error: 3 } as const;
 
 /**
- * Shows a new box, and disposes of it. Each key is checked. Enter tries the address; where nothing fits there, the box
- * stays and says so, and a second Enter keeps the address all the same. Undefined if the user leaves the box.
+ * Shows a new box, and disposes of it. The text is checked while it is typed. Enter tries the address; if nothing fits
+ * there, the box stays and says so, and a second Enter keeps the address. Undefined if the user leaves the box.
  */
 export function askForAddress(
   box: InputBox,
@@ -29,7 +31,7 @@ export function askForAddress(
   let accepted: string | undefined;
   const check = () => {
     const advice = advise(box.value);
-    const severity = advice.kind === 'wrong' ? error : info;
+    const severity = advice.kind === 'wrong' ? severities.error : severities.info;
     box.validationMessage = advice.message && { message: advice.message, severity };
     return advice;
   };
@@ -50,7 +52,7 @@ export function askForAddress(
     if (problem === undefined) return finish(text);
     tried = text;
     const message = `${problem} Press Enter again to keep the address all the same.`;
-    box.validationMessage = { message, severity: warning };
+    box.validationMessage = { message, severity: severities.warning };
   };
   return new Promise((resolve) => {
     box.onDidChangeValue(check);
@@ -62,4 +64,32 @@ export function askForAddress(
     check();
     box.show();
   });
+}
+
+/** A remark on an address while it is typed. */
+export type AddressAdvice =
+  | { readonly kind: 'wrong'; readonly message: string }
+  /** `url` is where requests would go. */
+  | { readonly kind: 'good'; readonly url: string; readonly message?: string };
+
+/** `environment` is the address that counts if nothing is typed: that of `OLLAMA_HOST`, or `""`. */
+export function adviseOnAddress(text: string, environment: string): AddressAdvice {
+  const trimmed = text.trim();
+  try {
+    const url = parseAddress(trimmed === '' ? environment : trimmed);
+    const message = remarkOn(trimmed, url, environment);
+    return { kind: 'good', url, ...(message === undefined ? {} : { message }) };
+  } catch (error) {
+    return { kind: 'wrong', message: `This is no address: ${messageOf(error)}.` };
+  }
+}
+
+function remarkOn(text: string, url: string, environment: string): string | undefined {
+  if (text === '')
+    return environment ? `Empty: ${url}, as OLLAMA_HOST says.` : `Empty: ${url}, the usual address.`;
+  if (/^(https?:\/\/)?[^/]*@/i.test(text))
+    return `Requests go to ${url}. A user and a password in an address are never sent: set a token instead.`;
+  if (url.startsWith('http:') && !isLoopback(url))
+    return `Requests go to ${url}. Without https, others in the network can read what is sent.`;
+  return url === text.replace(/\/+$/, '') ? undefined : `Requests go to ${url}.`;
 }

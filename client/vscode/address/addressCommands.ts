@@ -1,18 +1,19 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
 import { probeRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { ollamaHost } from '../daemon/servers.ts';
 import { toDocsAddress } from '../documents/docsAddress.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
-import { messageOf } from '../errorText.ts';
-import { firstSentence, plain } from '../notificationText.ts';
 import { docsUrl, readSettings, updateSetting } from '../settings.ts';
-import { adviseOnAddress } from './addressAdvice.ts';
-import { type AddressBoxOptions, askForAddress } from './addressBox.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { inEditorWords } from '../ui/remedies.ts';
+import { firstSentence, plain } from '../ui/safeText.ts';
+import { type AddressBoxOptions, adviseOnAddress, askForAddress } from './addressBox.ts';
 
-/** The commands that ask for an address, try it, and store it where its setting counts. */
+/** The commands that ask for an address, try it, and store it in its setting, and that try a server again. */
 export function registerAddressCommands(
   daemon: DaemonConnection,
   reporter: ErrorReporter,
@@ -23,8 +24,8 @@ export function registerAddressCommands(
     'runner.setCatalogAddress': () => setCatalogAddress(daemon),
     'runner.setDocsAddress': setDocsAddress,
     'runner.openSetting': (name) => openSetting(String(name)),
-    'runner.tryAgain': () => lookAgain(daemon),
-    'runner.tryServer': (row) => lookAgain(daemon, serverOfRow(row)),
+    'runner.tryAgain': () => retry(daemon),
+    'runner.tryServer': (row) => retry(daemon, serverOfRow(row)),
     'runner.setServerAddress': (row) => setRunnerAddress(daemon, serverOfRow(row)),
   };
   return vscode.Disposable.from(
@@ -53,7 +54,7 @@ async function setRunnerAddress(daemon: DaemonConnection, given: string | undefi
   const server = given ?? (await chooseServer([defaultServerName, ...servers.map(({ name }) => name)]));
   if (server === undefined) return false;
   const isDefault = server === defaultServerName;
-  const environment = isDefault ? process.env['OLLAMA_HOST'] : undefined;
+  const environment = isDefault ? ollamaHost() : '';
   const address = await ask({
     title: isDefault ? "The Runner's Address" : `The Address of the Server ${server}`,
     prompt: 'Where the runner answers. Enter tries it.',
@@ -84,7 +85,7 @@ async function setCatalogAddress(daemon: DaemonConnection): Promise<boolean> {
     value: readSettings().catalogUrl ?? '',
     placeholder: defaultCatalogUrl,
     advise: (text) =>
-      text.trim() === '' ? { kind: 'good', url: defaultCatalogUrl } : adviseOnAddress(text, undefined),
+      text.trim() === '' ? { kind: 'good', url: defaultCatalogUrl } : adviseOnAddress(text, ''),
     probe: (url) => problemOf(daemon.request(probeCatalogRequest, { url })),
   });
   if (address === undefined) return false;
@@ -104,7 +105,7 @@ async function setDocsAddress(): Promise<boolean> {
         ? { kind: 'wrong', message: found.message }
         : { kind: 'good', url: found.kind === 'set' ? found.origin : '' };
     },
-    // Its own page asks for a sign-in, so an answer of any kind will do.
+    // A document service may want a sign-in, so it is not tried here.
     probe: async () => undefined,
   });
   if (address === undefined) return false;
@@ -112,7 +113,7 @@ async function setDocsAddress(): Promise<boolean> {
   return true;
 }
 
-/** What a probe found wrong, in a sentence. A server that wants an access token is there, so nothing is wrong. */
+/** A sentence about the failure of a probe. Nothing is wrong with a server that wants an access token. */
 async function problemOf(probing: Promise<unknown>): Promise<string | undefined> {
   try {
     await probing;
@@ -132,13 +133,13 @@ async function openSetting(name: string): Promise<void> {
   await vscode.commands.executeCommand(`workbench.action.${page}`, { query: `@id:${name}` });
 }
 
-/** The daemon announces what it finds to everybody, the views too; the user gets the sentence. */
-async function lookAgain(daemon: DaemonConnection, server?: string): Promise<boolean> {
+/** The daemon announces the state that it finds; the user sees the sentence. */
+async function retry(daemon: DaemonConnection, server?: string): Promise<boolean> {
   const location = vscode.ProgressLocation.Window;
   const status = await vscode.window.withProgress({ location, title: 'Looking for the runner' }, () =>
     daemon.request(statusRequest, server === undefined ? {} : { server }),
   );
   for (const view of ['Local', 'Running']) void vscode.commands.executeCommand(`runner.refresh${view}`);
-  vscode.window.setStatusBarMessage(firstSentence(plain(status.message)), 5_000);
+  vscode.window.setStatusBarMessage(firstSentence(plain(inEditorWords(status, server))), 5_000);
   return status.state !== 'offline';
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
+import { cutText } from '../../../protocol/base/text.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
-import { withoutIcons } from './quotedText.ts';
-import { toThoughtLine, toThoughtQuote } from './thoughts.ts';
+import { toQuote, withoutIcons } from '../ui/safeText.ts';
 
 /** Writes an answer into the chat as it arrives. */
 export interface AnswerWriter {
@@ -12,7 +12,7 @@ export interface AnswerWriter {
   readonly elapsed: number;
 }
 
-/** The least number of characters of thinking that are shown at once, if a paragraph ends there. */
+/** Thinking is shown in steps of at least this many characters that end with a paragraph. */
 const stepLength = 300;
 
 /**
@@ -58,12 +58,62 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
   };
 }
 
-/** A sentence that is shown beside the answer, such as a notice. */
+/** A sentence of ours beside the answer, such as a notice. */
 export function toAside(sentence: string): vscode.MarkdownString {
   return new vscode.MarkdownString(`\n\n> $(info) ${withoutIcons(sentence)}\n\n`, true);
 }
 
-/** Whether we wrote it beside the answer. The model never said it, so it is not sent to the model. */
+/** Whether this part is ours: only our parts support icons. It is not sent to the model, which never said it. */
 export function isAside({ supportThemeIcons = false }: vscode.MarkdownString): boolean {
   return supportThemeIcons;
+}
+
+const showThinking = 'runner.showThinking';
+
+/** Registers the page behind the line above an answer: the stable API of the chat cannot fold text. */
+export function registerThinkingPage(): vscode.Disposable {
+  const scheme = 'runner-thinking';
+  const uri = vscode.Uri.from({ scheme, path: 'Thinking.md' });
+  const changed = new vscode.EventEmitter<vscode.Uri>();
+  let shown = '';
+  return vscode.Disposable.from(
+    changed,
+    // The page is no file, so the editor never asks to save it.
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      onDidChange: changed.event,
+      provideTextDocumentContent: () => shown,
+    }),
+    vscode.commands.registerCommand(showThinking, async (thought: unknown) => {
+      shown = typeof thought === 'string' ? thought : '';
+      changed.fire(uri);
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+    }),
+  );
+}
+
+/** The most characters of thinking that are kept in the history of the chat. */
+const mostKept = 20_000;
+/** The most that are shown above the answer. More would push it out of sight. */
+const mostInPlace = 1_500;
+
+/** The line that opens the page, with up to {@link mostKept} characters of the thinking. */
+function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
+  const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
+  const kept = thought.length > mostKept ? `${cutText(thought, mostKept)}\n\n(cut)` : thought;
+  // A parenthesis would end the link, and the thinking would be read as Markdown.
+  const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`])).replace(
+    /[()]/g,
+    (parenthesis) => `%${parenthesis.charCodeAt(0).toString(16)}`,
+  );
+  const line = new vscode.MarkdownString(
+    `[$(lightbulb) Thought for ${time}](command:${showThinking}?${argument})\n\n`,
+    true,
+  );
+  line.isTrusted = { enabledCommands: [showThinking] };
+  return line;
+}
+
+/** A block quote above the answer, in which no link runs a command. It supports icons, so that it counts as ours. */
+function toThoughtQuote(thought: string): vscode.MarkdownString {
+  return new vscode.MarkdownString(`${toQuote(thought, mostInPlace)}\n\n`, true);
 }

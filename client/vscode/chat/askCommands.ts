@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../completion/documentSync.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
-import { plain } from '../notificationText.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { plain } from '../ui/safeText.ts';
 import type { ChatModels } from './chatModel.ts';
-import { changesIn, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
-import { commitPrompt, type PromptName, prompts } from './prompts.ts';
+import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
+import { type PromptName, prompts } from './question.ts';
 import type { AskForTurn } from './turn.ts';
 
 export interface AskCommandsParts {
@@ -50,7 +50,7 @@ interface AskedQuestion {
   readonly range?: vscode.Range;
 }
 
-/** With the selected lines attached, or the whole file where nothing is selected. */
+/** Attaches the selected lines, or the whole file if nothing is selected. */
 function askAboutSelection(query: string, isPartialQuery: boolean): Promise<void> {
   const { document, selection } = vscode.window.activeTextEditor ?? {};
   const hasRange = selection !== undefined && !selection.isEmpty;
@@ -74,7 +74,7 @@ async function openChat({ query, isPartialQuery, uri, range }: AskedQuestion): P
   await vscode.commands.executeCommand('workbench.action.chat.open', { query, isPartialQuery, attachFiles });
 }
 
-/** A problem in its lines: to be fixed, or to be explained. */
+/** Quick fixes that ask to fix or explain the problems at the cursor, with the lines around them. */
 function toActions(
   document: vscode.TextDocument,
   _: vscode.Range,
@@ -118,7 +118,7 @@ async function writeCommitMessage(
     messages: [{ role: 'user', content: commitPrompt, attachments }],
   } as const;
   await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) => {
-    const askAndTell = (take: (delta: ChatDelta) => void) =>
+    const askWithNotices = (take: (delta: ChatDelta) => void) =>
       ask(
         params,
         (delta) => {
@@ -127,7 +127,7 @@ async function writeCommitMessage(
         },
         token,
       );
-    return writeInto(repository.inputBox, askAndTell, token);
+    return writeInto(repository.inputBox, askWithNotices, token);
   });
 }
 

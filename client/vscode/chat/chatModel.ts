@@ -3,9 +3,9 @@ import { canChat } from '../../../protocol/messages/choice.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
 import { pickModel } from '../models/modelPicker.ts';
 import { chatModel, updateSetting } from '../settings.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
 import type { Consent } from './consent.ts';
 import type { OfferedModels } from './offeredModels.ts';
 
@@ -17,19 +17,20 @@ export interface NamedModel {
 /** Which model answers `@runner`. */
 export interface ChatModels {
   /**
-   * By the setting, else by the editor's picker if the question comes from there, else by the daemon's rule. `note` is
-   * what the user must know of it.
+   * The setting decides, else the editor's picker if the question comes from there, else the daemon's rule. `note`
+   * explains to the user why another model answers than the one they would expect.
    */
   answering(
     picked?: vscode.LanguageModelChat,
   ): Promise<{ readonly model?: NamedModel; readonly note?: string }>;
-  /** From now on, this one of the default server, unless it runs elsewhere and the user refuses that. */
+  /** Chooses a model of the default server, unless it is remote and the user refuses that. */
   choose(name: string): Promise<void>;
-  /** Whether this one may answer: the user is asked about one that runs elsewhere. */
+  /** Whether this model may answer: the user is asked about a remote one. */
   mayAnswer(model: NamedModel): Promise<boolean>;
 }
 
-const vendor = 'runner';
+/** The vendor id under which other extensions and the editor's own chat find the runner's models. */
+export const vendor = 'runner';
 
 export function createChatModels(
   daemon: DaemonConnection,
@@ -40,7 +41,7 @@ export function createChatModels(
     try {
       return await daemon.request(chatModelRequest, {});
     } catch {
-      // The chat says later why nobody answers.
+      // The chat reports the reason later.
       return {};
     }
   };
@@ -123,7 +124,7 @@ export function registerChatModelCommands(
   );
 }
 
-/** The setting names models of the default server; another server's is chosen in the picker, which comes after it. */
+/** Whether the picker decides. The setting, which takes precedence over it, names only models of the default server. */
 async function leavesItToPicker({ name, server }: NamedModel): Promise<boolean> {
   const current = chatModel();
   if (current === '') return true;
@@ -133,6 +134,6 @@ async function leavesItToPicker({ name, server }: NamedModel): Promise<boolean> 
   const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, action);
   if (answer !== action) return false;
   await updateSetting('chatModel', undefined);
-  // What the workspace said is gone; the user's own setting may name another one.
+  // Only the workspace's value may be gone; the user's own setting may name another model.
   return leavesItToPicker({ name, server });
 }

@@ -1,19 +1,19 @@
 import { posix } from 'node:path';
 import type { CancellationToken, Uri } from 'vscode';
+import { cutText } from '../../../protocol/base/text.ts';
 import type { Attachment, ChatDelta } from '../../../protocol/messages/chat.ts';
-import { toCommitMessage } from './prompts.ts';
 
-/** Of the editor's extension for git what is used here. */
+/** The part of the editor's git extension that is used here. */
 export interface Repository {
   readonly rootUri: Uri;
   readonly inputBox: { value: string };
-  /** As it was when git was asked last. */
+  /** As of the last `status()`. */
   readonly state: Readonly<Record<ChangeList, readonly Change[]>>;
-  /** Asks git again. */
+  /** Refreshes `state`. */
   status(): Promise<void>;
-  /** What is staged of a file. */
+  /** The staged changes of a file. */
   diffIndexWithHEAD(path: string): Promise<string>;
-  /** What is in the folder. */
+  /** The unstaged and staged changes of a file. */
   diffWithHEAD(path: string): Promise<string>;
 }
 
@@ -29,14 +29,13 @@ export interface Change {
 /** The number of the status of a file that git does not track yet. */
 const untracked = 7;
 
-/** What a small window has room for, in characters of changes and in files. */
+/** In characters and in files: what fits into a small context window. */
 const mostText = 24_000;
 const mostFiles = 200;
 
 /**
- * What the next commit changes, file by file: what is staged, or else what is in the folder. The daemon leaves out the
- * text of private files, so each part says which files it is about. Git alone splits the changes: a text about several
- * files could be split wrongly.
+ * The changes of the next commit, file by file: the staged ones, or else all. The daemon leaves out the text of private
+ * files, so each part names its files. Git itself splits the changes by file, because splitting one text could go wrong.
  */
 export async function changesIn(repository: Repository): Promise<readonly Attachment[]> {
   await repository.status();
@@ -52,7 +51,7 @@ export async function changesIn(repository: Repository): Promise<readonly Attach
     const read = () => (isStaged ? repository.diffIndexWithHEAD(pattern) : repository.diffWithHEAD(pattern));
     const whole = status === untracked ? '(a new file)' : left > 0 ? await read() : '(changed)';
     if (whole === '') continue;
-    const text = whole.length > left && left > 0 ? `${whole.slice(0, left)}\n(cut)` : whole;
+    const text = whole.length > left && left > 0 ? `${cutText(whole, left)}\n(cut)` : whole;
     left -= text.length;
     const uris = [uri, originalUri, ...(renameUri ? [renameUri] : [])].map(String);
     parts.push({ path, language: 'diff', text, uris: [...new Set(uris)], automatic: true });
@@ -60,19 +59,19 @@ export async function changesIn(repository: Repository): Promise<readonly Attach
   return parts;
 }
 
-/** The one that the button belongs to, or the only one. With several, the user is asked; undefined is none. */
+/** The repository of the button, or the only one. If there are several, the user picks; undefined if there is none. */
 export async function repositoryAt(
   root: Uri | undefined,
   repositories: readonly Repository[],
   pick: (repositories: readonly Repository[]) => PromiseLike<Repository | undefined>,
 ): Promise<Repository | undefined> {
-  const itsOwn = root && repositories.find(({ rootUri }) => rootUri.toString() === root.toString());
-  return itsOwn ?? (repositories.length > 1 ? pick(repositories) : repositories[0]);
+  const own = root && repositories.find(({ rootUri }) => rootUri.toString() === root.toString());
+  return own ?? (repositories.length > 1 ? pick(repositories) : repositories[0]);
 }
 
 /**
- * Shows the message in the box while it is written. If it fails, is cancelled or is empty, the box gets back what the
- * user had typed.
+ * Shows the message in the box while it is written. If that fails, is cancelled, or gives an empty message, the box gets
+ * back the user's text.
  */
 export async function writeInto(
   box: Repository['inputBox'],
@@ -94,4 +93,17 @@ export async function writeInto(
   } finally {
     if (!isWhole) box.value = typed;
   }
+}
+
+/** Asks for the message of a commit. The changes are attached, file by file. */
+export const commitPrompt = [
+  'Write the commit message for the attached changes.',
+  'The first line has at most 72 characters, begins with a verb in the imperative, and says what changes for the reader of the history, not which files. If a reason or a consequence cannot be seen in the changes, add an empty line and a short paragraph. Answer with the message alone: no quotes, no code block, no remark.',
+].join('\n\n');
+
+/** The message in an answer. Small models put it into a code block or quotes all the same. */
+export function toCommitMessage(answer: string): string {
+  const text = answer.trim();
+  const [, inside = text] = /^```[^\n]*\n([\s\S]*?)\n?```$/.exec(text) ?? [];
+  return inside.trim().replace(/^"([^"\n]*)"$/, '$1');
 }

@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
+import { createSharedWork } from '../../../protocol/base/sharedWork.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { AskForTurn } from './turn.ts';
 
-/** Whether words of the user may go to a model that runs elsewhere: the user is asked once for each model and host. */
+/** Whether prompts may go to a remote model. The user is asked once for each model and host. */
 export interface Consent extends vscode.Disposable {
   readonly onDidAllow: vscode.Event<void>;
   /** A model on this machine needs no consent. */
@@ -11,16 +12,15 @@ export interface Consent extends vscode.Disposable {
   request(model: Model): Promise<boolean>;
 }
 
-/** Names of models that the user allowed, each with its host. */
+/** The hosts and names of the models that the user allowed. */
 const memoryKey = 'runner.allowedRemotes';
 
 export function createConsent(memory: vscode.Memento): Consent {
   const didAllow = new vscode.EventEmitter<void>();
-  const asking = new Map<string, Promise<boolean>>();
+  const questions = createSharedWork<boolean>();
   const allowed = () => memory.get<readonly string[]>(memoryKey) ?? [];
   const ask = async (key: string, name: string, host: string) => {
-    const isYes = await askUser(name, host);
-    if (!isYes) return false;
+    if (!(await askUser(name, host))) return false;
     await memory.update(memoryKey, [...allowed(), key]);
     didAllow.fire();
     return true;
@@ -32,16 +32,14 @@ export function createConsent(memory: vscode.Memento): Consent {
       if (remote === undefined) return true;
       const key = keyOf(remote);
       if (allowed().includes(key)) return true;
-      // Two questions at once are one dialog.
-      const answer = asking.get(key) ?? ask(key, name, remote.host);
-      asking.set(key, answer);
-      return answer.finally(() => asking.delete(key));
+      // Two questions at the same time share one dialog.
+      return questions.join(key, () => ask(key, name, remote.host));
     },
     dispose: () => didAllow.dispose(),
   };
 }
 
-/** Sends nothing to a model that runs elsewhere before the user has allowed it. */
+/** Sends nothing to a remote model before the user has allowed it. */
 export function withConsent(
   ask: AskForTurn,
   lookUp: (name: string, server?: string) => Promise<Model | undefined>,

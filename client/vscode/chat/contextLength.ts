@@ -1,13 +1,9 @@
 import * as vscode from 'vscode';
-import { plain } from '../notificationText.ts';
 import { contextLength, updateSetting } from '../settings.ts';
+import { setContextLength } from '../ui/remedies.ts';
+import { plain } from '../ui/safeText.ts';
 
-const setContextLength: vscode.Command = {
-  command: 'runner.setContextLength',
-  title: 'Set a Larger Window',
-};
-
-/** Tokens to choose from; a model that was made for fewer gets its own maximum. */
+/** The choices, in tokens. A model with a smaller maximum gets its maximum. */
 const lengths = [8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
 
 /** Asks how many tokens the runner should allocate, and stores the answer as a setting. */
@@ -29,8 +25,10 @@ export function registerContextLength(): vscode.Disposable {
   });
 }
 
-/** For an error of the editor's own chat, which has no buttons: shows one offer at a time. */
-export function createWindowOffer(): (sentence: string) => Promise<void> {
+/**
+ * Offers a larger context window in a notification, one at a time: an error in the editor's own chat has no buttons.
+ */
+export function createContextOffer(): (sentence: string) => Promise<void> {
   let isOpen = false;
   return async (sentence) => {
     if (isOpen) return;

@@ -1,13 +1,11 @@
 import * as vscode from 'vscode';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import { isAside } from './answerWriter.ts';
-import { attachedOnce } from './attachedOnce.ts';
-import { isTriedAgain, withoutMark } from './followUps.ts';
-import { withPrompt } from './prompts.ts';
+import { readMetadata } from './finishedTurn.ts';
+import { attachedOnce, isTriedAgain, withoutRetryMark, withPrompt } from './question.ts';
 import { partOf } from './references.ts';
-import { readMetadata } from './turnMetadata.ts';
 
-/** What goes to the model: the earlier turns, and then the question. */
+/** What is sent to the model: the earlier turns, and then the question. */
 export interface Conversation {
   readonly messages: readonly Message[];
   /** Names of attachments that cannot be read, such as a file that is not text. */
@@ -23,7 +21,7 @@ export async function toConversation(
   const exchanges = exchangesOf(history);
   const tries = triesOf(request, exchanges);
   const before = await Promise.all(exchanges.slice(0, exchanges.length - tries.length).map(toMessages));
-  // What was attached to the first try belongs to each further one.
+  // The attachments of the first try belong to each further one.
   const references = [...tries.flatMap(({ asked }) => asked.references), ...request.references];
   const { prompt, command } = request;
   const { message, ...rest } = await toQuestion({ prompt, command, references });
@@ -44,7 +42,7 @@ function exchangesOf(history: vscode.ChatContext['history']): readonly Exchange[
   });
 }
 
-/** The last exchanges, if this question repeats theirs: the one that failed, and each that tried it again. */
+/** If this question repeats the last exchanges: the one that failed, and each that tried it again. */
 function triesOf({ prompt }: vscode.ChatRequest, exchanges: readonly Exchange[]): readonly Exchange[] {
   if (!isTriedAgain(prompt) || !hasFailed(exchanges.at(-1))) return [];
   return exchanges.slice(exchanges.findLastIndex(({ asked }) => !isTriedAgain(asked.prompt)));
@@ -55,8 +53,8 @@ function hasFailed(exchange: Exchange | undefined): boolean {
 }
 
 /**
- * Without an answer, a question is left out, because two questions in a row confuse models. If the answer failed, what
- * was attached may be the reason: it would make every later request fail too.
+ * A question without an answer is left out, because two questions in a row confuse models. If the answer failed, its
+ * attachments are left out: they may be the reason, and would make every later request fail too.
  */
 async function toMessages(exchange: Exchange): Promise<readonly Message[]> {
   const { asked, answer } = exchange;
@@ -85,7 +83,7 @@ async function toQuestion({ prompt, command, references }: Asked): Promise<Quest
   return {
     message: {
       role: 'user',
-      content: withPrompt(command, withoutMark(prompt)),
+      content: withPrompt(command, withoutRetryMark(prompt)),
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(images.length === 0 ? {} : { images }),
     },
@@ -94,7 +92,7 @@ async function toQuestion({ prompt, command, references }: Asked): Promise<Quest
   };
 }
 
-/** For a turn with tools, all of its messages; otherwise the text that was shown, without the thinking. */
+/** All messages of a turn with tools; otherwise the text that was shown, without the thinking. */
 function toAnswer({ response, result }: vscode.ChatResponseTurn): readonly Message[] {
   const { messages } = readMetadata(result.metadata) ?? {};
   if (messages) return messages;

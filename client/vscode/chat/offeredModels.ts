@@ -3,15 +3,13 @@ import { preferredModel } from '../../../protocol/messages/choice.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { listModelsRequest, type Model, modelsDidChange } from '../../../protocol/messages/models.ts';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
-import { toFailure } from '../convert/failure.ts';
-import type { RunnerModelInformation } from '../convert/modelInformation.ts';
-import type { Failure } from '../convert/serverFailure.ts';
+import { createUsualContextSizes } from '../convert/contextSizes.ts';
+import { type Failure, toFailure } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
 import type { Consent } from './consent.ts';
-import { toPickerEntries } from './pickerEntries.ts';
-import { createUsualWindows } from './usualWindows.ts';
+import { type RunnerModelInformation, toPickerEntries } from './pickerEntries.ts';
 
 /** The models in the editor's picker: those of all servers. A server that is down keeps its last known models. */
 export interface OfferedModels extends vscode.Disposable {
@@ -22,9 +20,9 @@ export interface OfferedModels extends vscode.Disposable {
   readonly preferred: Model | undefined;
   /** Without a server, the default one is meant. */
   find(name: string, server?: string): Model | undefined;
-  /** The same, also if the model came since the last list. */
+  /** The same, with a new list if the last one does not have the model. */
   lookUp(name: string, server?: string): Promise<Model | undefined>;
-  /** Those of all servers, also such as cannot chat. */
+  /** Models of all servers, including ones that cannot chat. */
   readonly models: readonly Model[];
   /** Why the models of a server, by its name, are the last known ones. */
   readonly failures: ReadonlyMap<string, Failure>;
@@ -43,23 +41,23 @@ export interface OfferedModelsParts {
 
 export function createOfferedModels({ daemon, memory, consent, log }: OfferedModelsParts): OfferedModels {
   const changed = new vscode.EventEmitter<void>();
-  const windows = createUsualWindows(memory);
+  const sizes = createUsualContextSizes(memory);
   let models = memory.get<readonly Model[]>(memoryKey) ?? [];
   /** Until the first answer, every server counts as stale. */
   let failures: ReadonlyMap<string, Failure> = new Map(
     serverNames(readSettings()).map((name) => [name, { sentence: 'not asked yet' }]),
   );
-  /** The picker remembers the chosen model. If that id were gone, questions would reach nobody. */
+  /** The ids that were offered before: the picker may still have one of them chosen. */
   let remembered = memory.get<readonly string[]>(idsKey) ?? [];
   const offer = () => {
     const options = {
       isStale: (server: string) => failures.has(server),
-      windows: { contextLength: contextLength(), usual: windows.of },
+      sizing: { contextLength: contextLength(), usual: sizes.of },
     };
     return toPickerEntries(models, { ...options, remembered, isAllowed: consent.isAllowed });
   };
   let current = offer();
-  const tell = () => {
+  const publish = () => {
     current = offer();
     changed.fire();
   };
@@ -73,7 +71,7 @@ export function createOfferedModels({ daemon, memory, consent, log }: OfferedMod
 
   const modelsOf = async (server: string): Promise<ServerModels> => {
     try {
-      // A list may leave tools out, and the picker offers agents none but models that take them.
+      // A list may leave tools out, and the picker offers agents only models with tools.
       const result = await daemon.request(listModelsRequest, { server, refresh: true, examine: true });
       const { models: listed, stale } = result;
       return {
@@ -82,7 +80,7 @@ export function createOfferedModels({ daemon, memory, consent, log }: OfferedMod
         ...(stale && { failure: { kind: 'server-unreachable', sentence: '' } }),
       };
     } catch (error) {
-      // The status bar says why; here the last known models stay.
+      // The status bar reports the reason; here the last known models stay.
       log.debug(`The models of ${server} are not known: ${String(error)}`);
       return { server, models: models.filter((model) => model.server === server), failure: toFailure(error) };
     }
@@ -96,21 +94,21 @@ export function createOfferedModels({ daemon, memory, consent, log }: OfferedMod
       answers.flatMap(({ server, failure }) => (failure ? [[server, failure] as const] : [])),
     );
     if (failures.size < answers.length) void memory.update(memoryKey, models);
-    // If the settings have a number, the server allocates that.
-    if (contextLength() === 0) windows.learn(models);
-    tell();
+    // If the settings have a size, the server allocates that.
+    if (contextLength() === 0) sizes.learn(models);
+    publish();
     remember();
   };
   const subscriptions = [
     changed,
     daemon.onDidConnect(() => void refresh()),
     consent.onDidAllow(() => {
-      tell();
+      publish();
       remember();
     }),
     vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
       if (affectsConfiguration('runner.host') || affectsConfiguration('runner.servers')) void refresh();
-      else if (affectsConfiguration('runner.contextLength')) tell();
+      else if (affectsConfiguration('runner.contextLength')) publish();
     }),
     daemon.onNotification(modelsDidChange, () => void refresh()),
     daemon.onNotification(statusDidChange, ({ state }) => {

@@ -1,27 +1,27 @@
 import * as vscode from 'vscode';
-import type { ChatResult, Message } from '../../../protocol/messages/chat.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { Status } from '../../../protocol/messages/status.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
-import { plain } from '../notificationText.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import { chatModel } from '../settings.ts';
-import { stepDone } from '../stepKeys.ts';
-import { describeAnswer } from './answerDetails.ts';
-import { createAnswerWriter, toAside } from './answerWriter.ts';
-import type { ChatModels, NamedModel } from './chatModel.ts';
-import { endFailed, endWithoutModel } from './failedTurn.ts';
-import { followUps } from './followUps.ts';
-import { toConversation } from './history.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import {
+  inEditorWords,
+  openNamedSetting,
+  pullModel,
+  type Remedy,
+  remediesFor,
+  setAddress,
+  showDoctor,
+} from '../ui/remedies.ts';
+import { plain } from '../ui/safeText.ts';
+import { stepDone } from '../walkthrough/stepKeys.ts';
+import { registerThinkingPage, toAside } from './answerWriter.ts';
+import type { ChatModels } from './chatModel.ts';
+import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { registerThoughts } from './thoughts.ts';
-import { callTools, toolsFor } from './tools.ts';
+import { findNamedModel } from './question.ts';
+import { answerWithTools, type Turn } from './toolRounds.ts';
 import type { AskForTurn } from './turn.ts';
-import { type TurnMetadata, toKept } from './turnMetadata.ts';
-import { findWanted } from './wantedModel.ts';
-
-const participantId = 'runner.participant';
-
-/** How often the model may call tools before it must answer with what it knows. */
-const maxRounds = 8;
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
@@ -29,25 +29,19 @@ export interface ParticipantOptions {
   readonly ask: AskForTurn;
   readonly reporter: ErrorReporter;
   readonly icon: vscode.IconPath;
-  /** How the runner is; asked for where there is no model. */
+  /** The state of the runner; requested only if there is no model. */
   readonly status: () => Promise<Status>;
 }
 
 /** `@runner`: answers with a model of the runner, whatever model the picker shows. */
 export function registerParticipant(options: ParticipantOptions): vscode.Disposable {
-  const participant = vscode.chat.createChatParticipant(participantId, (request, context, stream, token) =>
-    answer(options, { request, context, stream, token }),
+  const participant = vscode.chat.createChatParticipant(
+    'runner.participant',
+    (request, context, stream, token) => answer(options, { request, context, stream, token }),
   );
   participant.iconPath = options.icon;
   participant.followupProvider = followUps;
-  return vscode.Disposable.from(participant, registerThoughts());
-}
-
-interface Turn {
-  readonly request: vscode.ChatRequest;
-  readonly context: vscode.ChatContext;
-  readonly stream: vscode.ChatResponseStream;
-  readonly token: vscode.CancellationToken;
+  return vscode.Disposable.from(participant, registerThinkingPage());
 }
 
 async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.ChatResult> {
@@ -62,8 +56,7 @@ async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.C
   const { running, remote } = offered.find(model.name, model.server) ?? {};
   if (!running && !remote) stream.progress(`Loading ${model.name}`);
   try {
-    const result = await converse(ask, model, turn);
-    // A step of the first steps.
+    const result = await answerWithTools(ask, model, turn);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;
   } catch (error) {
@@ -79,9 +72,8 @@ async function changeModel(
   { offered, models }: ParticipantOptions,
   { request, stream }: Turn,
 ): Promise<vscode.ChatResult> {
-  const wanted = request.prompt.trim();
-  const found =
-    wanted === '' ? undefined : findWanted({ name: wanted, setting: chatModel() }, offered.models);
+  const name = request.prompt.trim();
+  const found = name === '' ? undefined : findNamedModel({ name, setting: chatModel() }, offered.models);
   if (found && 'advice' in found) {
     stream.markdown(toAside(plain(found.advice)));
     return {};
@@ -94,66 +86,49 @@ async function changeModel(
   return {};
 }
 
-/** Asks the model, runs the tools that it calls and asks again, until it answers or the rounds are used up. */
-async function converse(
-  ask: AskForTurn,
-  { name, server }: NamedModel,
-  turn: Turn,
-): Promise<vscode.ChatResult> {
-  const { request, context, stream, token } = turn;
-  const { messages: before, leftOut, notAttached } = await toConversation(request, context);
-  if (leftOut.length > 0)
-    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${quoted(leftOut)}`));
-  if (notAttached.length > 0)
-    stream.markdown(toAside(`Not sent, because you did not attach it: ${quoted(notAttached)}`));
-  const tools = toolsFor(request);
-  const said: Message[] = [];
-  for (let round = 0; ; round++) {
-    const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, Date.now);
-    const params = { model: name, server, messages: [...before, ...said] };
-    const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
-    // The thinking stays even if the answer failed.
-    const result = await asking.finally(writer.end);
-    said.push(result.message);
-    const calls = result.message.toolCalls ?? [];
-    const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
-    if (isDone) return ended(stream, result, { model: name, said, isLast, milliseconds: writer.elapsed });
-    said.push(...(await callTools(calls, { request, offered: tools, token })));
-  }
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
-}
-
-interface Ending {
+interface FailedTurn {
   readonly model: string;
-  readonly said: readonly Message[];
-  readonly isLast: boolean;
-  readonly milliseconds: number;
+  /** So that it can be asked again. */
+  readonly prompt: string;
 }
 
-function ended(
+/** The part of the answer that had arrived stays. The sentence says what to do next, and buttons do it. */
+function endFailed(stream: vscode.ChatResponseStream, turn: FailedTurn, error: unknown): vscode.ChatResult {
+  const failure = errorDataOf(error);
+  const isOurs = error instanceof vscode.LanguageModelError;
+  if (!isOurs) addButtons(stream, failure === undefined ? [showDoctor] : remediesFor(failure));
+  const isWorded = failure !== undefined || isOurs;
+  const message = isWorded ? messageOf(error) : `The answer failed: ${messageOf(error)}`;
+  return { errorDetails: { message }, metadata: metadataOf(turn) };
+}
+
+/** Nobody can answer: the runner is down, or it has no model that can chat. */
+async function endWithoutModel(
   stream: vscode.ChatResponseStream,
-  { usage, finishReason }: ChatResult,
-  { model, said, isLast, milliseconds }: Ending,
-): ShownResult {
-  if (isLast) stream.markdown(toAside(`The limit of ${maxRounds} rounds of tools was reached.`));
-  if (finishReason === 'length')
-    stream.markdown(toAside('The answer was cut: it reached its limit of tokens.'));
-  const messages = toKept(said);
-  const reason = isLast ? 'rounds' : finishReason === 'length' ? 'length' : undefined;
-  const metadata: TurnMetadata = {
-    model,
-    usage,
-    ...(reason && { ended: reason }),
-    ...(messages && { messages }),
-  };
-  return { metadata, details: describeAnswer({ model, usage, milliseconds }) };
+  prompt: string,
+  status: () => Promise<Status>,
+): Promise<vscode.ChatResult> {
+  try {
+    const current = await status();
+    const isOffline = current.state === 'offline';
+    const sentence = inEditorWords(current);
+    stream.markdown(toAside(plain(isOffline ? sentence : `${sentence} ${noModel}`)));
+    addButtons(stream, isOffline ? [setAddress(), showDoctor] : [pullModel]);
+  } catch (error) {
+    stream.markdown(toAside(plain(messageOf(error))));
+    addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
+  }
+  return { metadata: metadataOf({ model: '', prompt }) };
 }
 
-/** The editor shows `details` below a finished answer; it is in no stable typing. */
-interface ShownResult extends vscode.ChatResult {
-  readonly details: string;
+const noModel =
+  'It has no model that can chat yet. Pull one, such as qwen3:4b. A model that runs elsewhere answers only if you choose it.';
+
+function addButtons(stream: vscode.ChatResponseStream, remedies: readonly Remedy[]): void {
+  for (const { command, title, arguments: given = [] } of remedies)
+    stream.button({ command, title, arguments: [...given] });
+}
+
+function metadataOf({ model, prompt }: FailedTurn): TurnMetadata {
+  return { model, ended: 'failed', prompt };
 }

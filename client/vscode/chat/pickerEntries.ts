@@ -1,10 +1,20 @@
+import type { LanguageModelChatInformation } from 'vscode';
 import { canChat } from '../../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
-import {
-  type InformationOptions,
-  type RunnerModelInformation,
-  toModelInformation,
-} from '../convert/modelInformation.ts';
+import { type ContextSizing, contextSizeOf, describeContext } from '../convert/contextSizes.ts';
+
+/** A model in the editor's picker, with what a request for it needs. */
+export interface RunnerModelInformation extends LanguageModelChatInformation {
+  /** Absent on the entry that is shown when there is no model. */
+  readonly model?: { readonly name: string; readonly server: string };
+}
+
+export interface InformationOptions {
+  /** Whether the models of this server are the last known ones. */
+  readonly isStale: (server: string) => boolean;
+  readonly sizing: ContextSizing;
+}
 
 export interface PickerOptions extends InformationOptions {
   /**
@@ -12,7 +22,7 @@ export interface PickerOptions extends InformationOptions {
    * question to an id that is gone would reach nobody.
    */
   readonly remembered: readonly string[];
-  /** Whether words of the user may go to this model. */
+  /** Whether prompts may go to this model. */
   readonly isAllowed: (model: Model) => boolean;
 }
 
@@ -20,28 +30,73 @@ export interface PickerOptions extends InformationOptions {
 const mostGone = 5;
 
 /**
- * The entries of the picker: the models that can chat, the user's own before those that run elsewhere. The editor may
- * choose any entry by itself, so those that run elsewhere come only once the user has allowed them. If there is no
- * model of the user's own, an entry says what to do.
+ * The entries of the picker: the models that can chat, local ones before remote ones. The editor may choose any entry by
+ * itself, so remote models are listed only once the user has allowed them. If there is no local model, an entry says
+ * what to do.
  */
 export function toPickerEntries(
   models: readonly Model[],
   { remembered, isAllowed, ...options }: PickerOptions,
 ): readonly RunnerModelInformation[] {
-  const own = toModelInformation(
-    models.filter(({ remote }) => !remote),
-    options,
-  );
-  const elsewhere = toModelInformation(
-    models.filter((model) => model.remote && isAllowed(model)),
-    options,
-  );
+  const local = models.filter(({ remote }) => !remote);
+  const remote = models.filter((model) => model.remote && isAllowed(model));
+  const own = toModelInformation(local, options);
   // The agent lists only models with tools. Without any entry, `@runner` could not even explain that.
   const isMissing = !own.some(({ capabilities }) => capabilities.toolCalling);
-  const wanted = [...own, ...(isMissing ? [placeholder(models.some(canChat))] : []), ...elsewhere];
+  const wanted = [
+    ...own,
+    ...(isMissing ? [placeholder(models.some(canChat))] : []),
+    ...toModelInformation(remote, options),
+  ];
   const here = new Set(wanted.map(({ id }) => id));
   const gone = remembered.filter((id) => !here.has(id)).slice(0, mostGone);
   return [...wanted, ...gone.map(substitute)];
+}
+
+/** The models that can chat, newest first. */
+export function toModelInformation(
+  models: readonly Model[],
+  options: InformationOptions,
+): RunnerModelInformation[] {
+  return models.filter(canChat).map((model) => toInformation(model, options));
+}
+
+const largestAnswer = 8192;
+
+function toInformation(model: Model, { isStale, sizing }: InformationOptions): RunnerModelInformation {
+  const { name, server, family, digest, capabilities, remote } = model;
+  const size = contextSizeOf(model, sizing);
+  const maxOutputTokens = Math.min(largestAnswer, Math.floor(size / 4));
+  const details = [
+    server === defaultServerName ? '' : server,
+    remote ? 'remote' : '',
+    isStale(server) ? 'offline' : '',
+  ];
+  return {
+    id: server === defaultServerName ? name : `${server}/${name}`,
+    name,
+    family,
+    version: digest?.slice(0, 12) ?? 'unknown',
+    // With less than half of the window, the editor would send nothing at all.
+    maxInputTokens: size - maxOutputTokens,
+    maxOutputTokens,
+    capabilities: {
+      imageInput: capabilities.vision.value === true,
+      // The specification says: offer tools until the model refuses them.
+      toolCalling: capabilities.tools.value !== false,
+    },
+    detail: details.filter(Boolean).join(', '),
+    tooltip: tooltipOf(model, size),
+    model: { name, server },
+  };
+}
+
+/** The same words as in the views, with the size for the next question. */
+function tooltipOf({ name, details, context, running, remote }: Model, size: number): string {
+  const variant = details ? ` ${details.parameterSize} ${details.quantization}` : '';
+  const known = remote ? { ...context, allocated: context.allocated ?? size } : context;
+  const words = describeContext({ context: known, ...(running && { running }) }, size);
+  return `${name}${variant}${words && `, a window of ${words}`}`;
 }
 
 /**

@@ -1,21 +1,18 @@
 import * as vscode from 'vscode';
-import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/messages/chat.ts';
-import { errorDataOf, toLanguageModelError } from '../convert/failure.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import { createTokenCounter } from '../convert/contextSizes.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
-import type { RunnerModelInformation } from '../convert/modelInformation.ts';
 import { thinkingFormat } from '../settings.ts';
-import { createWindowOffer } from './contextLength.ts';
-import { createNotices, isChat, type Notices } from './notices.ts';
+import { vendor } from './chatModel.ts';
+import { createContextOffer } from './contextLength.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { createTokenCounter } from './tokenCounter.ts';
+import type { RunnerModelInformation } from './pickerEntries.ts';
+import { createNotices, isChat, thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
 import type { AskForTurn } from './turn.ts';
 
-/** The vendor id under which other extensions and the editor's own chat find the runner's models. */
-export const vendor = 'runner';
-
-/** The class of newer editors for thinking; it is in no stable typing. */
-type ThinkingPart = new (value: string) => vscode.LanguageModelResponsePart;
-
+/** Offers the runner's models to the editor's own chat and to other extensions. */
 export function registerProvider(offered: OfferedModels, ask: AskForTurn): vscode.Disposable {
   return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(offered, ask));
 }
@@ -25,7 +22,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly #offered: OfferedModels;
   readonly #ask: AskForTurn;
   readonly #tokens = createTokenCounter();
-  readonly #offerLargerWindow = createWindowOffer();
+  readonly #offerLargerContext = createContextOffer();
   readonly #notices = createNotices();
 
   constructor(offered: OfferedModels, ask: AskForTurn) {
@@ -47,7 +44,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   ): Promise<void> {
     const answering = model ?? this.#offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
-    const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOf();
+    const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOfEditor();
     const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
     const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
     try {
@@ -59,11 +56,11 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
         },
         token,
       );
-      progress.report(usagePart(usage));
+      progress.report(toUsagePart(usage));
       this.#tokens.learn(id, charactersOf(params.messages), usage);
     } catch (error) {
       const failure = toLanguageModelError(error);
-      if (errorDataOf(error)?.kind === 'context-exceeded') void this.#offerLargerWindow(failure.message);
+      if (errorDataOf(error)?.kind === 'context-exceeded') void this.#offerLargerContext(failure.message);
       throw isChat(partFor.initiator) ? withoutStack(failure) : failure;
     }
   }
@@ -97,39 +94,31 @@ function paramsOf(
 
 /** The options of a caller that are passed on: only the runner's own, because the editor adds private fields. */
 const optionNames = [
-  ...['temperature', 'top_p', 'top_k', 'min_p', 'seed', 'stop', 'num_predict', 'num_ctx'],
-  ...['repeat_penalty', 'presence_penalty', 'frequency_penalty'],
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'seed',
+  'stop',
+  'num_predict',
+  'num_ctx',
+  'repeat_penalty',
+  'presence_penalty',
+  'frequency_penalty',
 ];
 
 function knownOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(optionNames.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
 }
 
-interface PartOptions {
-  readonly thinkingPart: ThinkingPart | undefined;
-  readonly notices: Notices;
-  readonly initiator: string | undefined;
-}
-
-function toPart(
-  delta: ChatDelta,
-  { thinkingPart, notices, initiator }: PartOptions,
-): vscode.LanguageModelResponsePart | undefined {
-  switch (delta.kind) {
-    case 'text':
-      return new vscode.LanguageModelTextPart(delta.text);
-    case 'thinking':
-      return thinkingPart ? new thinkingPart(delta.text) : undefined;
-    case 'toolCall': {
-      const { id, name, arguments: input } = delta.toolCall;
-      return new vscode.LanguageModelToolCallPart(id, name, input);
-    }
-    // The editor runs its tools itself.
-    case 'toolResult':
-      return undefined;
-    case 'notice':
-      return notices.show(delta.notice, initiator);
-  }
+/** The error in the form of the editor's language-model API, so that it is never shown as an answer. */
+function toLanguageModelError(error: unknown): Error {
+  if (error instanceof vscode.LanguageModelError) return error;
+  const message = messageOf(error);
+  const kind = errorDataOf(error)?.kind;
+  if (kind === 'model-not-found') return vscode.LanguageModelError.NotFound(message);
+  if (kind === 'unauthorized') return vscode.LanguageModelError.NoPermissions(message);
+  return new vscode.LanguageModelError(message);
 }
 
 /** The editor's own chat shows an error with its stack, and gives a {@link vscode.LanguageModelError} a stack of its own. */
@@ -139,25 +128,10 @@ function withoutStack({ message }: Error): Error {
   return error;
 }
 
-/** The usage of a turn in the form that the editor's own chat reads; others ignore a type that they do not know. */
-function usagePart({ promptTokens, completionTokens }: Usage): vscode.LanguageModelDataPart {
-  const usage = {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-  };
-  return new vscode.LanguageModelDataPart(new TextEncoder().encode(JSON.stringify(usage)), 'usage');
-}
-
 /** The id of the extension that asks, or `core`; it is in no stable typing. */
 function initiatorOf(options: vscode.ProvideLanguageModelChatResponseOptions): string | undefined {
   const initiator: unknown = Reflect.get(options, 'requestInitiator');
   return typeof initiator === 'string' ? initiator : undefined;
-}
-
-function thinkingPartOf(): ThinkingPart | undefined {
-  const part: unknown = Reflect.get(vscode, 'LanguageModelThinkingPart');
-  return typeof part === 'function' ? (part as ThinkingPart) : undefined;
 }
 
 function charactersOf(messages: readonly Message[]): number {

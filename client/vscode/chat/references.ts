@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { cutText } from '../../../protocol/base/text.ts';
 import type { Attachment } from '../../../protocol/messages/chat.ts';
 import { isPicture } from '../convert/messages.ts';
 
@@ -17,14 +18,14 @@ export interface Part {
   readonly notAttached?: string;
 }
 
-/** What is sent for a reference: nothing if the editor added it by itself, except for the selection. */
+/** The part to send for a reference. Of what the editor adds by itself, only the selection is sent. */
 export async function partOf(reference: vscode.ChatPromptReference): Promise<Part> {
   const part = await readPart(reference);
   const isAutomatic = part.attachment && reference.id.startsWith(implicitIds);
   return isAutomatic ? { ...part, attachment: { ...part.attachment, automatic: true } } : part;
 }
 
-/** What the editor adds by itself of the open file, such as the selection in it. */
+/** The ids of what the editor adds by itself from the open file, such as the selection. */
 const implicitIds = 'vscode.implicit.';
 
 async function readPart(reference: vscode.ChatPromptReference): Promise<Part> {
@@ -38,8 +39,8 @@ async function readPart(reference: vscode.ChatPromptReference): Promise<Part> {
 }
 
 /**
- * The editor gives what it adds by itself an id of its own, such as `vscode.customizations.index`, while the id of an
- * attachment comes from the attached thing. These of its own ids mean something that the user chose all the same.
+ * What the editor adds by itself has an id of the editor's own, such as `vscode.customizations.index`; the id of an
+ * attachment comes from the attached thing. The ids in `chosen` are the editor's own too, but stand for the user's choice.
  */
 const ownIds = 'vscode.';
 const chosen: readonly string[] = [
@@ -66,8 +67,8 @@ async function isAttached({ id, value }: vscode.ChatPromptReference): Promise<bo
 }
 
 /**
- * A file of instructions has the same id whether the user chose it or not. By itself, the editor adds the files that
- * are made for that, such as `AGENTS.md`, and those whose header says to which files they apply.
+ * An instructions file has the same id whether or not the user chose it. By itself, the editor adds the files that are
+ * made for that, such as `AGENTS.md`, and those whose header says to which files they apply.
  */
 async function isChosenByHand(uri: vscode.Uri): Promise<boolean> {
   if (!uri.path.endsWith('.instructions.md')) return false;
@@ -113,13 +114,14 @@ async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
 }
 
 function toAttachment(path: string, text: string): Attachment {
-  return { path, text: text.length > maxReference ? `${text.slice(0, maxReference)}\n(cut)` : text };
+  return { path, text: text.length > maxReference ? `${cutText(text, maxReference)}\n(cut)` : text };
 }
 
 /** Pasted content comes with its type and a function for its bytes; it is in no stable typing. */
 async function pastedImage(value: unknown): Promise<Part> {
   if (typeof value !== 'object' || value === null) return {};
-  const [type, data]: readonly unknown[] = [Reflect.get(value, 'mimeType'), Reflect.get(value, 'data')];
+  const type: unknown = Reflect.get(value, 'mimeType');
+  const data: unknown = Reflect.get(value, 'data');
   if (typeof data !== 'function' || typeof type !== 'string') return {};
   const name = `what was pasted (${type})`;
   try {

@@ -7,10 +7,11 @@ import {
   chatRequest,
 } from '../../../protocol/messages/chat.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { inEditorWords } from '../ui/remedies.ts';
 
 /**
- * Asks for one answer. Its deltas arrive in order, all of them before it settles. No tag of a context block is in it,
- * because the editor's chat and other extensions expect none.
+ * Asks for one answer. All of its deltas arrive in order, before it settles. Tags of context blocks are removed, because
+ * the editor's chat and other extensions expect none.
  */
 export type AskForTurn = (
   params: Omit<ChatParams, 'streamId'>,
@@ -24,7 +25,7 @@ export function createTurns(daemon: DaemonConnection): AskForTurn & vscode.Dispo
   let count = 0;
   const ask: AskForTurn = async (params, take, token) => {
     const streamId = `vscode-${++count}`;
-    takers.set(streamId, take);
+    takers.set(streamId, (delta) => take(inWords(delta)));
     try {
       return await daemon.request(chatRequest, { dropContextTags: true, ...params, streamId }, token);
     } finally {
@@ -32,4 +33,10 @@ export function createTurns(daemon: DaemonConnection): AskForTurn & vscode.Dispo
     }
   };
   return Object.assign(ask, { dispose: () => listening.dispose() });
+}
+
+function inWords(delta: ChatDelta): ChatDelta {
+  if (delta.kind !== 'notice') return delta;
+  const { notice } = delta;
+  return { ...delta, notice: { ...notice, message: inEditorWords(notice) } };
 }

@@ -4,9 +4,9 @@ import { canChat } from '../../../protocol/messages/choice.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
-import { plain } from '../notificationText.ts';
 import { completionModel, updateSetting } from '../settings.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { plain } from '../ui/safeText.ts';
 
 /** Chooses the model that completes as the user types, or none. */
 export function registerChooseCompletionModel(
@@ -50,7 +50,7 @@ async function isSure(model: string): Promise<boolean> {
   return (await vscode.window.showWarningMessage(plain(question), yes)) === yes;
 }
 
-/** Models that fill in the middle first, the smallest first, because completion asks at each pause. */
+/** Models that fill in the middle come first, and small before large, because completion asks at each pause. */
 function itemsOf(models: readonly Model[], current: string) {
   const able = models
     .filter((model) => canChat(model) && !model.remote && model.server === defaultServerName)

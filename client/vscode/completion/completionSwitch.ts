@@ -1,27 +1,26 @@
 import * as vscode from 'vscode';
-import { systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
-import type { WayOut } from '../waysOut.ts';
-import { createSnooze, type Snooze } from './snooze.ts';
-import { createSwitchCommands } from './switchCommands.ts';
+import type { Remedy } from '../ui/remedies.ts';
+import { createSnooze, createSwitchCommands, type Snooze } from './snooze.ts';
 
 /** Whether completion is wanted now: it may be off in a language, or snoozed for an hour. */
 export interface CompletionSwitch extends vscode.Disposable {
   isOn(languageId: string): boolean;
-  /** When it wakes, such as `14:05`; undefined while it is awake. */
+  /** When the pause ends, such as `14:05`; undefined while completion is awake. */
   readonly wakesAt: string | undefined;
-  /** It fell asleep, woke, or was switched on or off. */
+  /** Completion was snoozed, woken, or switched on or off. */
   readonly onDidTurn: vscode.Event<void>;
-  /** What the menu of the status bar offers about it. */
-  entries(): readonly WayOut[];
+  /** Entries for the menu of the status bar. */
+  entries(): readonly Remedy[];
 }
 
-/** The model that completed until it was switched off. */
+/** The model that was in use until completion was switched off. */
 const memoryKey = 'runner.lastCompletionModel';
 
-export function createCompletionSwitch(memory: vscode.Memento): CompletionSwitch {
+export function createCompletionSwitch(memory: vscode.Memento, clock: Clock): CompletionSwitch {
   const turned = new vscode.EventEmitter<void>();
-  const snooze = createSnooze(systemClock, () => {
+  const snooze = createSnooze(clock, () => {
     void vscode.commands.executeCommand('setContext', 'runner.completionSnoozed', snooze.until !== undefined);
     turned.fire();
   });
@@ -88,7 +87,7 @@ async function toggleLanguage(language: unknown): Promise<void> {
   say(`Completion is ${isOff ? 'on' : 'off'} in ${id}.`);
 }
 
-function languageEntry(): readonly WayOut[] {
+function languageEntry(): readonly Remedy[] {
   const id = vscode.window.activeTextEditor?.document.languageId;
   if (id === undefined) return [];
   const verb = completionOffIn().includes(id) ? 'On' : 'Off';

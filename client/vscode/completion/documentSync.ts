@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { TextPosition, TextRange } from '../../../protocol/messages/completion.ts';
+import type { NotificationMessage } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { didChange, didClose, didOpen } from './messages.ts';
 
-/** Schemes of documents that people write in; not the chat's own input, an output channel or an old revision. */
+/** Schemes of documents that people edit, so not of the chat's input, an output channel or an old revision. */
 export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
 
 /** The daemon's copy of the open documents, on which completion is based. */
@@ -12,10 +12,10 @@ export interface DocumentSync extends vscode.Disposable {
   open(document: vscode.TextDocument): boolean;
 }
 
-/** A longer document is not sent: nobody completes in a dump, and each window would hold it twice. In characters. */
+/** In characters. A longer document is not sent: it is probably a dump, and each window would hold it twice. */
 const largest = 10_000_000;
 
-/** The language client sends Modelfiles already, whatever their scheme. */
+/** The language client already sends Modelfiles, whatever their scheme. */
 const sentElsewhere = 'modelfile';
 
 /**
@@ -44,7 +44,7 @@ export function syncDocuments(daemon: DaemonConnection): DocumentSync {
   };
   const openVisible = () => {
     const { visibleTextEditors, activeTextEditor } = vscode.window;
-    // The user is in the last one.
+    // The active document is sent last.
     for (const editor of visibleTextEditors) if (editor !== activeTextEditor) open(editor.document);
     if (activeTextEditor) open(activeTextEditor.document);
   };
@@ -87,3 +87,28 @@ export function toRange({ start, end }: vscode.Range): TextRange {
 export function toPosition({ line, character }: vscode.Position): TextPosition {
   return { line, character };
 }
+
+// The part of LSP's text synchronization that is used here.
+
+interface TextDocument {
+  readonly uri: string;
+  readonly languageId: string;
+  readonly version: number;
+  readonly text: string;
+}
+
+interface Change {
+  readonly range: TextRange;
+  readonly text: string;
+}
+
+const didOpen: NotificationMessage<{ readonly textDocument: TextDocument }> = {
+  method: 'textDocument/didOpen',
+};
+const didChange: NotificationMessage<{
+  readonly textDocument: Pick<TextDocument, 'uri' | 'version'>;
+  readonly contentChanges: readonly Change[];
+}> = { method: 'textDocument/didChange' };
+const didClose: NotificationMessage<{ readonly textDocument: Pick<TextDocument, 'uri'> }> = {
+  method: 'textDocument/didClose',
+};

@@ -6,7 +6,7 @@ import {
 } from '../../../protocol/messages/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel } from '../settings.ts';
-import { stepDone } from '../stepKeys.ts';
+import { stepDone } from '../walkthrough/stepKeys.ts';
 import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
 
 /** Completes in documents while a model is set. Without one, nothing is registered and no document is sent. */
@@ -39,7 +39,7 @@ function register(
 ): vscode.Disposable {
   const documents = syncDocuments(daemon);
   let hasCompleted = false;
-  /** A step of the first steps, ticked once. */
+  /** Ticks a step of the walkthrough once. */
   const tick = () => {
     if (!hasCompleted) void vscode.commands.executeCommand(...stepDone('hasCompleted'));
     hasCompleted = true;
@@ -55,7 +55,7 @@ function register(
         if (items && items.length > 0) tick();
         return items;
       } catch (error) {
-        // Nobody asked for it: the status bar reports a failure, and no key does.
+        // The user did not ask for this completion: only the status bar reports failures.
         if (!token.isCancellationRequested) log.debug(`No completion: ${String(error)}`);
         return undefined;
       }

@@ -1,9 +1,7 @@
-import * as vscode from 'vscode';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { ErrorData } from '../../../protocol/messages/errors.ts';
-import { messageOf } from '../errorText.ts';
-import type { Failure } from './serverFailure.ts';
 
-/** What the daemon says about a failure; undefined for any other error. */
+/** The daemon's data about a failure; undefined for any other error. */
 export function errorDataOf(error: unknown): ErrorData | undefined {
   if (!(error instanceof Error) || !('data' in error)) return undefined;
   const { data } = error;
@@ -11,17 +9,39 @@ export function errorDataOf(error: unknown): ErrorData | undefined {
   return isKnown ? (data as ErrorData) : undefined;
 }
 
-/** What a row says about it. */
+/** Why the models of a server are not known. */
+export interface Failure {
+  /** A sentence that says what to do. */
+  readonly sentence: string;
+  /** Its name on the wire. */
+  readonly kind?: string | undefined;
+}
+
 export function toFailure(error: unknown): Failure {
   return { sentence: messageOf(error), kind: errorDataOf(error)?.kind };
 }
 
-/** The error in the form of the editor's language-model API, so that it is never shown as an answer. */
-export function toLanguageModelError(error: unknown): Error {
-  if (error instanceof vscode.LanguageModelError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  const kind = errorDataOf(error)?.kind;
-  if (kind === 'model-not-found') return vscode.LanguageModelError.NotFound(message);
-  if (kind === 'unauthorized') return vscode.LanguageModelError.NoPermissions(message);
-  return new vscode.LanguageModelError(message);
+/** A row has little room; its tooltip has the whole sentence. `place` follows the words about an answer. */
+export function inShort({ kind, sentence }: Failure, place = ''): string {
+  switch (kind) {
+    case 'server-unreachable':
+      return `no answer${place}`;
+    case 'timeout':
+      return `no answer in time${place}`;
+    case 'unauthorized':
+      return `wants an access token${place}`;
+    default:
+      return sentence;
+  }
+}
+
+/** One line for each of these servers, such as `box: answers`. */
+export function describeServers(
+  names: readonly string[],
+  failures: ReadonlyMap<string, Failure>,
+): readonly string[] {
+  return names.map((name) => {
+    const failure = failures.get(name);
+    return `${name}: ${failure ? inShort(failure) : 'answers'}`;
+  });
 }

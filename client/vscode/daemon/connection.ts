@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import {
   type ChangedOptions,
   type RunnerOptions,
@@ -12,17 +13,21 @@ import type {
 } from '../../../protocol/messages/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/messages/progress.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
-import { systemClock } from '../clock.ts';
-import { messageOf } from '../errorText.ts';
+import type { Clock } from '../clock.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import { readChangedSettings } from '../settings.ts';
+import { inEditorWords } from '../ui/remedies.ts';
+import type { TokenStore } from './accessTokens.ts';
 import { createDaemonKeeper, type DaemonKeeper } from './daemonKeeper.ts';
-import type { TokenStore } from './secretStore.ts';
 import { originsOf } from './servers.ts';
 import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
 
 /** The extension's end of the connection to `runnerd`. It connects by itself, and reconnects when the daemon dies. */
 export interface DaemonConnection extends vscode.Disposable {
-  /** Waits for the connection. Rejects with the daemon's error, or with a sentence if the daemon has ended. */
+  /**
+   * Waits for the connection. Rejects with the daemon's error, whose advice is in the editor's words, or with a sentence
+   * if the daemon has ended.
+   */
   request<P, R>(message: RequestMessage<P, R>, params: P, token?: vscode.CancellationToken): Promise<R>;
   /** Sent in order, also among requests. Without a running daemon, nothing is sent. */
   notify<P>(message: NotificationMessage<P>, params: P): void;
@@ -33,9 +38,9 @@ export interface DaemonConnection extends vscode.Disposable {
     params: P,
     watcher: ProgressWatcher,
   ): Promise<R>;
-  /** The daemon answers, for the first time or again. */
+  /** The daemon has connected, for the first time or again. */
   readonly onDidConnect: vscode.Event<void>;
-  /** The daemon does not start. More tries follow, at growing intervals, and whenever settings change. */
+  /** A start failed. More tries follow, at growing intervals and whenever settings change. */
   readonly onDidFailToStart: vscode.Event<unknown>;
   readonly isConnected: boolean;
 }
@@ -53,6 +58,7 @@ export interface ConnectionOptions {
   readonly log: vscode.LogOutputChannel;
   /** A folder for a cache between runs. */
   readonly cacheDir: string;
+  readonly clock: Clock;
 }
 
 const didChangeConfiguration: NotificationMessage<{
@@ -73,10 +79,10 @@ class Connection implements DaemonConnection {
   readonly #keeper: DaemonKeeper<StartedDaemon>;
   /** By method; each new client gets all of them. */
   readonly #listeners = new Map<string, Set<(params: unknown) => void>>();
-  /** The settings that this daemon has, from its start and since. */
-  #told: RunnerOptions = {};
-  #isToldTrusted = false;
-  /** The models that refused tools in this window; the next daemon gets them at its start. */
+  /** The settings that were last sent to this daemon. */
+  #sent: RunnerOptions = {};
+  #hasSentTrust = false;
+  /** The models that refused tools in this window. The next daemon gets them at its start. */
   #refusals: readonly ToolRefusal[] = [];
   #works = 0;
 
@@ -99,7 +105,7 @@ class Connection implements DaemonConnection {
       },
       onDidFail: (error) => this.#failed.fire(error),
       onDidWait: (wait) => options.log.warn(`The daemon ended. It restarts in ${wait / 1000} s.`),
-      clock: systemClock,
+      clock: options.clock,
     });
     this.onNotification(toolsDidRefuse, ({ refusals }) => {
       this.#refusals = refusals;
@@ -170,29 +176,29 @@ class Connection implements DaemonConnection {
 
   /** Sends what changed while this daemon started. */
   #catchUp(): void {
-    if (JSON.stringify(this.#options.settings()) !== JSON.stringify(this.#told)) this.#changeSettings();
-    if (vscode.workspace.isTrusted && !this.#isToldTrusted) this.#trust();
+    if (JSON.stringify(this.#options.settings()) !== JSON.stringify(this.#sent)) this.#changeSettings();
+    if (vscode.workspace.isTrusted && !this.#hasSentTrust) this.#trust();
   }
 
   #trust(): void {
     if (!this.isConnected) return;
-    this.#isToldTrusted = true;
+    this.#hasSentTrust = true;
     this.notify(trustDidChange, { trusted: true });
-    // What the workspace says counts from now on.
+    // The workspace's settings count from now on.
     this.#changeSettings();
   }
 
   #start(onDidEnd: () => void): Promise<StartedDaemon> {
-    const { settings, ...options } = this.#options;
-    this.#told = settings();
-    this.#isToldTrusted = vscode.workspace.isTrusted;
+    const { settings, clock: _, ...options } = this.#options;
+    this.#sent = settings();
+    this.#hasSentTrust = vscode.workspace.isTrusted;
     return startDaemon({
       ...options,
-      settings: this.#told,
-      origins: originsNow(this.#told),
+      settings: this.#sent,
+      origins: originsNow(this.#sent),
       onDidEnd,
       refusals: this.#refusals,
-      trusted: this.#isToldTrusted,
+      trusted: this.#hasSentTrust,
       prepare: (client) => {
         for (const method of this.#listeners.keys()) this.#listen(client, method);
       },
@@ -210,27 +216,35 @@ class Connection implements DaemonConnection {
     // A daemon that is starting gets them once it is connected.
     if (this.#keeper.startNow() || !this.isConnected) return;
     const settings = this.#options.settings();
-    this.#told = settings;
+    this.#sent = settings;
     this.notify(didChangeConfiguration, { settings: { runner: readChangedSettings() } });
-    // A new server may have a token that this daemon does not have.
+    // The daemon may not have the token of a new server yet.
     this.#keeper.daemon.then((daemon) => daemon.sendTokens(originsNow(settings))).catch(ignore);
   }
 }
 
 function originsNow(settings: RunnerOptions): readonly string[] {
-  return [...originsOf(settings, process.env['OLLAMA_HOST']).values()];
+  return [...originsOf(settings).values()];
 }
 
 /** The library's error codes for requests that were in progress when the daemon ended. */
 const lostConnectionCodes: readonly unknown[] = [-32096, -32097, -32098, -32099];
 
-/** The answer, or, if the daemon has ended meanwhile, a sentence that says so. */
 async function explained<R>(answer: Promise<R>): Promise<R> {
   try {
     return await answer;
   } catch (error) {
-    throw isLostConnection(error) ? daemonEnded(error) : error;
+    throw isLostConnection(error) ? daemonEnded(error) : withEditorAdvice(error);
   }
+}
+
+/** The same error, with the daemon's advice in the editor's words. */
+function withEditorAdvice(error: unknown): unknown {
+  const data = errorDataOf(error);
+  if (!(error instanceof Error) || data?.advice === undefined) return error;
+  const { message } = error;
+  const words = inEditorWords({ message, advice: data.advice }, data.server);
+  return Object.assign(new Error(words, { cause: error }), { data });
 }
 
 function isLostConnection(error: unknown): boolean {
@@ -248,5 +262,5 @@ function daemonEnded(cause: unknown): Error {
 }
 
 function ignore(): void {
-  // A missing daemon needs no error here: its start keeps trying, and sends everything then.
+  // Without a daemon, nothing is lost: each start sends everything.
 }

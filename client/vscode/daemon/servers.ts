@@ -11,26 +11,27 @@ export function serverNames({ servers }: Pick<RunnerOptions, 'servers'>): readon
   return [...new Set([defaultServerName, ...names])];
 }
 
-/**
- * The servers in the settings with their origins, to which tokens can belong. `environment` is the value of
- * `OLLAMA_HOST`, which is used if `runner.host` is empty.
- */
+/** The value of `OLLAMA_HOST`, which counts if `runner.host` is empty; `""` is none. */
+export function ollamaHost(): string {
+  return process.env['OLLAMA_HOST'] ?? '';
+}
+
+/** The servers in the settings with their origins. A token belongs to an origin. */
 export function originsOf(
   { host, servers }: Pick<RunnerOptions, 'host' | 'servers'>,
-  environment: string | undefined,
+  environment = ollamaHost(),
 ): ReadonlyMap<string, string> {
   const named: readonly unknown[] = Array.isArray(servers) ? servers : [];
-  const all = [{ name: defaultServerName, url: host ?? environment ?? '' }, ...named.filter(isServer)];
+  const all = [{ name: defaultServerName, url: host ?? environment }, ...named.filter(isServer)];
   return new Map(all.flatMap(({ name, url }) => [[name, tryOrigin(url)] as const]).filter(hasOrigin));
 }
 
-/** Whether it has what a server in the settings needs. */
 function isServer(value: unknown): value is { readonly name: string; readonly url: string } {
   if (typeof value !== 'object' || value === null || !('name' in value) || !('url' in value)) return false;
   return typeof value.name === 'string' && typeof value.url === 'string';
 }
 
-/** By the rules of the daemon, which sends a token only to this origin. */
+/** The daemon reads addresses by the same rules, and sends a token only to this origin. */
 function tryOrigin(url: string): string | undefined {
   try {
     return new URL(parseAddress(url)).origin;

@@ -1,13 +1,15 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
 import type * as vscode from 'vscode';
 import type { ConfigurationParams, LanguageClient } from 'vscode-languageclient/node';
 import type { InitializationOptions, RunnerOptions } from '../../../protocol/messages/initialize.ts';
 import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 import type { ToolRefusal } from '../../../protocol/messages/tools.ts';
 import { readChangedSettings } from '../settings.ts';
-import { type RunnerdProcess, spawnRunnerd } from './runnerdProcess.ts';
-import type { TokenStore } from './secretStore.ts';
+import type { TokenStore } from './accessTokens.ts';
 
-/** One process of `runnerd`, which has been initialized. */
+/** An initialized process of `runnerd`. */
 export interface StartedDaemon {
   readonly client: LanguageClient;
   /** Sends the tokens for these origins that the daemon does not have. A changed token is sent without this. */
@@ -22,7 +24,7 @@ export interface StartOptions {
   /** Models that refused tools under earlier daemons of this window. */
   readonly refusals: readonly ToolRefusal[];
   readonly trusted: boolean;
-  /** Those of the servers in the settings. */
+  /** The origins of the servers in the settings. */
   readonly origins: readonly string[];
   readonly tokens: TokenStore;
   readonly log: vscode.LogOutputChannel;
@@ -30,7 +32,7 @@ export interface StartOptions {
   readonly cacheDir: string;
   /** Runs before the daemon starts, so that none of its messages is missed. */
   readonly prepare: (client: LanguageClient) => void;
-  /** The daemon had started, and has ended. */
+  /** The daemon has ended after a successful start. */
   readonly onDidEnd: () => void;
 }
 
@@ -85,24 +87,27 @@ async function clientOptions(
   onDidClose: () => void,
 ) {
   const { CloseAction, ErrorAction, RevealOutputChannelOn } = await import('./languageClient.ts');
-  const told: InitializationOptions = {
-    ...{ ...settings, cacheDir, trusted, refusedTools: refusals },
-    // What a workspace says is left out here while it is not trusted.
+  const initializationOptions: InitializationOptions = {
+    ...settings,
+    cacheDir,
+    trusted,
+    refusedTools: refusals,
+    // The settings of an untrusted workspace are left out.
     sendsUserSettings: true,
   };
   return {
     documentSelector: [{ language: 'modelfile' }],
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
-    initializationOptions: told,
+    initializationOptions,
     middleware: {
       workspace: {
-        // The daemon asks once it is ready. The library would hand over all that the editor has under the name.
+        // The daemon asks once it is ready. The library would send every value that the editor has under the name.
         configuration: ({ items }: ConfigurationParams) =>
           items.map(({ section }) => (section === 'runner' ? readChangedSettings() : null)),
       },
     },
-    // We report the failure ourselves, once.
+    // The connection reports the failure, once.
     initializationFailedHandler: () => false,
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -134,4 +139,27 @@ function createTokenSender(runnerd: RunnerdProcess, tokens: TokenStore): TokenSe
     },
     dispose: () => listening.dispose(),
   };
+}
+
+/** A daemon with a pipe for secrets, which are in no argument, variable or message. */
+interface RunnerdProcess {
+  readonly child: ChildProcess;
+  /** Sends a secret; it replaces an earlier one for the same origin. */
+  send(secret: SecretLine): void;
+}
+
+/** Starts `runnerd` with the editor's own runtime. */
+function spawnRunnerd(path: string): RunnerdProcess {
+  const child = spawn(process.execPath, [path, '--stdio', '--secrets-fd', '3'], {
+    // This variable makes Electron run as Node; Node itself ignores it.
+    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+    // A workspace may be gone or on another machine, and no program in it must be found by chance.
+    cwd: dirname(path),
+  });
+  const secrets = child.stdio[3] as Writable;
+  // A daemon that has ended takes no secrets; its end is noticed elsewhere.
+  secrets.on('error', () => undefined);
+  return { child, send: (secret) => void secrets.write(`${JSON.stringify(secret)}\n`) };
 }

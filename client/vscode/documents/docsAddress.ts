@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 
-/** Where a document service answers, according to `runner.docsUrl`. */
+/** The address in `runner.docsUrl`. */
 export type DocsAddress =
   | { readonly kind: 'none' }
   | { readonly kind: 'wrong'; readonly message: string }

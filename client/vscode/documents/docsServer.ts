@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
-import type { ErrorReporter } from '../errorReporter.ts';
 import { docsUrl } from '../settings.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { plain } from '../ui/safeText.ts';
 import { toDocsAddress } from './docsAddress.ts';
-import { probeDocs } from './docsProbe.ts';
-import { type DocsTokens, markOf } from './docsTokens.ts';
-import { createRefusals } from './refusals.ts';
+import { type DocsTokens, fingerprintOf } from './docsTokens.ts';
 
 /** The id in package.json. */
 const providerId = 'runner.documents';
@@ -16,7 +15,7 @@ const label = 'Runner Documents';
  */
 export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
-  const refusals = createRefusals(tokens, label);
+  const refusals = createRefusals(tokens);
   const provider: vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition> = {
     onDidChangeMcpServerDefinitions: changed.event,
     async provideMcpServerDefinitions() {
@@ -24,13 +23,13 @@ export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter):
       if (address.kind === 'wrong') reporter.report(address.message, { showToUser: true });
       if (address.kind !== 'set') return [];
       const { origin } = address;
-      return [definition(origin, {}, markOf(await tokens.get(origin)))];
+      return [definition(origin, {}, fingerprintOf(await tokens.get(origin)))];
     },
     async resolveMcpServerDefinition(server) {
       const { origin } = new URL(server.uri.toString(true));
       const token = await tokens.get(origin);
       if (token === undefined) return definition(origin, {}, server.version);
-      if ((await probeDocs(origin, token)) === 'refused') return refusals.report(origin, token);
+      if (await refuses(origin, token)) return refusals.report(origin, token);
       return definition(origin, { Authorization: `Bearer ${token}` }, server.version);
     },
   };
@@ -44,11 +43,78 @@ export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter):
   );
 }
 
-/** A new one each time, so that a header never gets into what the editor was offered. */
+/** Always a new object, so that a token never gets into the definitions that the editor was offered. */
 function definition(
   origin: string,
   headers: Record<string, string>,
   version: string | undefined,
 ): vscode.McpHttpServerDefinition {
   return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(`${origin}/mcp`), headers, version);
+}
+
+/** In ms. The editor is about to use the service anyway, and then reports why it does not answer. */
+const probeLimit = 5_000;
+
+/** Whether a document service clearly refuses a token, asked with the cheapest request. */
+async function refuses(origin: string, token: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      // A redirect would send the token wherever the answer says.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(probeLimit),
+    });
+    await response.body?.cancel();
+    return response.status === 401;
+  } catch {
+    return false;
+  }
+}
+
+/** Reports that a service does not accept a token, once for each token, with two buttons that fix it. */
+interface Refusals {
+  /** Returns at once, without waiting for the user. The result undefined means that no server is started. */
+  report(origin: string, token: string): undefined;
+}
+
+function createRefusals(tokens: DocsTokens): Refusals {
+  let reported: string | undefined;
+  return {
+    report(origin, token) {
+      if (reported !== token) void ask(origin, token);
+      reported = token;
+      return undefined;
+    },
+  };
+
+  async function ask(origin: string, token: string): Promise<void> {
+    const [setToken, signIn] = ['Set Token', 'Sign In'] as const;
+    const answer = await vscode.window.showWarningMessage(
+      plain(
+        `The document service at ${origin} does not accept the token: it is wrong, expired or revoked. Set another one, or let the editor sign in without one.`,
+      ),
+      setToken,
+      signIn,
+    );
+    if (answer === undefined) return;
+    if (answer === setToken) await vscode.commands.executeCommand('runner.setDocsToken');
+    // A token that was set meanwhile stays.
+    else if ((await tokens.get(origin)) === token) await tokens.clear(origin);
+    if ((await tokens.get(origin)) !== token) await startServer();
+  }
+}
+
+/** With a command of the editor. If the editor has no such command, its list of servers has the button. */
+async function startServer(): Promise<void> {
+  try {
+    await vscode.commands.executeCommand('workbench.mcp.startServer', `model-runner.runner/${label}`);
+  } catch {
+    await vscode.commands.executeCommand('workbench.mcp.listServer');
+  }
 }

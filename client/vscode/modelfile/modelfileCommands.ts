@@ -3,8 +3,8 @@ import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.t
 import { createModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
 import { runWork } from '../models/work.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
 import type { Sidebar } from '../views/sidebar.ts';
 import { newModelfile } from './modelfileWizard.ts';
 
@@ -62,7 +62,7 @@ async function createModel(
   }
 }
 
-/** The argument is an address, or a row of the view. */
+/** The argument is a URI, or a row of the view. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) return argument;
   const uri: unknown =
@@ -91,7 +91,7 @@ async function showMistake(document: vscode.TextDocument, error: unknown): Promi
   await vscode.window.showTextDocument(document, { selection });
 }
 
-/** The name in a row; from the palette and the view's title there is none. */
+/** The name in a row. From the palette and the view's title there is none. */
 function modelOf(argument: unknown): string | undefined {
   return typeof argument === 'object' && argument !== null && 'model' in argument
     ? String(argument.model)

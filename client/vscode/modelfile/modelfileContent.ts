@@ -32,3 +32,42 @@ function fromValue(base: string): string {
 function quoted(text: string): string {
   return `"""${text.replace(/"""[\s\u0085]*\n[\s\u0085]*/g, '""" ')}"""`;
 }
+
+/** A named choice of parameters. */
+export interface Preset {
+  readonly label: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, number>>;
+}
+
+const asItIs: Preset = { label: 'Leave as it is', description: "the base model's own", parameters: {} };
+
+export const styles: readonly Preset[] = [
+  asItIs,
+  temperature('Precise', 'for code, figures and tools', 0.2),
+  temperature('Balanced', 'for conversation', 0.7),
+  temperature('Creative', 'for ideas and stories', 1.1),
+];
+
+/** Created on demand: formatting the first number loads the tables of a language. */
+export function createContextPresets(): readonly Preset[] {
+  return [
+    asItIs,
+    contextPreset(8_192, 'a conversation with a file'),
+    contextPreset(16_384, 'several files'),
+    contextPreset(32_768, 'an agent with tools'),
+    contextPreset(131_072, 'very long documents'),
+  ];
+}
+
+function temperature(label: string, purpose: string, value: number): Preset {
+  return { label, description: `${purpose} (temperature ${value})`, parameters: { temperature: value } };
+}
+
+function contextPreset(tokens: number, purpose: string): Preset {
+  return {
+    label: `${tokens.toLocaleString('en-US')} tokens`,
+    description: purpose,
+    parameters: { num_ctx: tokens },
+  };
+}

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Family, groupByFamily } from '../views/families.ts';
+import { type Family, groupByFamily } from '../views/treeNodes.ts';
 
 /** A Modelfile; rows are grouped by its folder. */
 interface ModelfileRow {
@@ -62,7 +62,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   async getChildren(node?: Node): Promise<Node[]> {
     if (node) return 'rows' in node ? [...node.rows] : [];
     const rows = (await findModelfiles()).map((uri) => ({ uri, family: folderOf(uri) }));
-    // Before this, nobody knows whether there is one.
+    // The view's welcome text depends on it.
     void vscode.commands.executeCommand('setContext', 'runner.ModelfilesEmpty', rows.length === 0);
     return this.#isGrouped ? groupByFamily(rows).map((root) => this.#withParent(root)) : rows;
   }
@@ -94,7 +94,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
 }
 
 const pattern = '**/{Modelfile,Modelfile.*,*.modelfile,*.Modelfile}';
-/** More than anybody keeps; a search stops at this number. */
+/** A search stops at this number. */
 const most = 500;
 
 async function findModelfiles(): Promise<vscode.Uri[]> {
@@ -110,7 +110,7 @@ async function inNamedFolder(): Promise<readonly vscode.Uri[]> {
   return vscode.workspace.findFiles(new vscode.RelativePattern(vscode.Uri.file(path), pattern), null, most);
 }
 
-/** As the workspace names it; `""` is the workspace's own. */
+/** The folder's path in the workspace; `""` is the workspace's root. */
 function folderOf(uri: vscode.Uri): string {
   const folder = vscode.Uri.joinPath(uri, '..');
   const isRoot = vscode.workspace.getWorkspaceFolder(uri)?.uri.path === folder.path;

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { listModelsRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { messageOf } from '../errorText.ts';
-import { toModelfile } from './modelfileContent.ts';
-import { createWindows, type Preset, styles } from './presets.ts';
+import { createContextPresets, type Preset, styles, toModelfile } from './modelfileContent.ts';
 
 /**
  * Creates the text of a Modelfile from a few questions: the base, unless it is given, the system prompt, and
@@ -19,7 +18,7 @@ export async function newModelfile(daemon: DaemonConnection, given: string | und
   const style = await choosePreset(styles, title(), 'How freely the model chooses its words');
   if (style === undefined) return;
   const window = await choosePreset(
-    createWindows(),
+    createContextPresets(),
     title(),
     'How much text the model sees at once; more needs more memory',
   );

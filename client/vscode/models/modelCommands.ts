@@ -3,26 +3,23 @@ import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ErrorReporter } from '../errorReporter.ts';
-import { plain } from '../notificationText.ts';
-import { createWebPage } from '../page/webPage.ts';
-import { pullModel } from '../waysOut.ts';
-import { duplicate } from './duplicate.ts';
-import type { InterruptedPulls } from './interruptedPulls.ts';
-import { load, remove, unload, unloadOthers } from './lifecycle.ts';
-import { detailsOf } from './modelDetails.ts';
-import { openPage } from './modelPage.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { pullModel } from '../ui/remedies.ts';
+import { plain } from '../ui/safeText.ts';
+import { createWebPage } from '../ui/webPage.ts';
+import { duplicate, load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
+import { detailsOf } from './modelDescriptions.ts';
 import { pickModel } from './modelPicker.ts';
 import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
-import type { RunningPull, RunningPulls } from './runningPulls.ts';
+import type { InterruptedPulls, RunningPull, RunningPulls } from './pulls.ts';
 
 export interface ModelCommandsParts {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
-  /** Where the row is shown that a command made, and where the keyboard has its row from. */
+  /** Reveals the row of a model that a command made, and knows the row that has the focus. */
   readonly sidebar: ShownModels;
 }
 
@@ -87,7 +84,7 @@ export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposa
   );
 }
 
-/** Another name helps where the registry does not know this one. */
+/** If the registry does not know the name, the notification offers to pull another. */
 async function startPull(parts: ModelCommandsParts, row: ModelRow | undefined): Promise<void> {
   try {
     await pull(parts, row);
@@ -95,13 +92,13 @@ async function startPull(parts: ModelCommandsParts, row: ModelRow | undefined): 
     const isUnknown = errorDataOf(error)?.kind === 'model-not-found';
     parts.reporter.report(error, {
       showToUser: true,
-      ...(isUnknown ? { ways: [{ ...pullModel, title: 'Pull Another' }] } : {}),
+      ...(isUnknown ? { remedies: [{ ...pullModel, title: 'Pull Another' }] } : {}),
       again: () => startPull(parts, row),
     });
   }
 }
 
-/** What was downloaded stays with the runner, so that a pull goes on where it ended. */
+/** The runner keeps what was downloaded, so a pull continues where it stopped. */
 async function offerInterrupted(parts: ModelCommandsParts): Promise<void> {
   const { left } = parts.interrupted;
   if (left.length === 0) return;
@@ -173,7 +170,7 @@ function isRow(argument: unknown): argument is ModelRow {
   return typeof argument === 'object' && argument !== null && 'model' in argument;
 }
 
-/** What a key binding says of itself: the view that it was pressed in. */
+/** The view in which a key was pressed; each key binding passes it as its argument. */
 function viewOf(argument: unknown): string {
   const view: unknown =
     typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'view') : undefined;

@@ -3,21 +3,21 @@ import { listModelsRequest, type Model } from '../../../protocol/messages/models
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
-import { describeChoice, inOrder } from './modelChoice.ts';
+import { describeChoice, inOrder } from './modelDescriptions.ts';
 
 export interface PickOptions {
   /** Such as `Load Which Model?`. */
   readonly title: string;
   readonly fits?: (model: Model) => boolean;
-  /** What a model's entry says besides. */
+  /** Added to the description of a model's entry. */
   readonly remark?: (model: Model) => string;
-  /** Said where no model fits. */
+  /** Shown if no model fits. */
   readonly none?: string;
 }
 
 /**
- * Asks for one of the installed models: those that are loaded first, each with its size and its state, by server if
- * there are several.
+ * Asks for one of the installed models. Loaded ones come first, each has its size and its state, and several servers
+ * have a separator each.
  */
 export async function pickModel(
   daemon: DaemonConnection,
@@ -39,12 +39,12 @@ export async function pickModel(
   return undefined;
 }
 
-/** The line above the models of a server has no model. */
+/** A separator has no model. */
 interface ModelItem extends vscode.QuickPickItem {
   readonly model?: Model;
 }
 
-/** From all servers that answer. If none does, it throws the first one's error. */
+/** The models of all servers that answer. If none does, it throws the first server's error. */
 async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {
   const asked = serverNames(readSettings()).map((server) =>
     daemon.request(listModelsRequest, { server, refresh: true }),

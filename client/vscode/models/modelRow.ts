@@ -11,20 +11,20 @@ export interface ModelRow {
   readonly sizes?: readonly string[];
 }
 
-/** Where the views show models: they bring one before the user's eyes, where they are visible. */
+/** The views of models, which can reveal a model's row while they are visible. */
 export interface ShownModels {
-  /** One that was pulled or made. */
+  /** For a model that was pulled or created. */
   revealInstalled(row: ModelRow): void;
-  /** One that was loaded. */
+  /** For a model that was loaded. */
   revealLoaded(row: ModelRow): void;
-  /** The row that the keyboard is on in a view, such as `Local`; undefined if that is no model. */
+  /** The focused row of a view, such as `Local`; undefined if it is no model. */
   selected(view: string): Promise<ModelRow | undefined>;
 }
 
-/** What can be done with a model that is being pulled: it can be cancelled, and its name can be copied. */
+/** A pull can be cancelled, and the name of its model can be copied. */
 const commandsOfPulls: readonly string[] = ['runner.deleteModel', 'runner.copyModelName'];
 
-/** Whether a key does anything on this row. The row of a pull is no model yet. */
+/** Whether a command works on this row. The row of a pull is no model yet. */
 export function worksOn(command: string, row: ModelRow): boolean {
   return !('cancel' in row) || commandsOfPulls.includes(command);
 }
@@ -37,7 +37,7 @@ export function serverOf({ server }: ModelRow): { readonly server?: string } {
   return server === undefined ? {} : { server };
 }
 
-/** Whether both are one model of one server. Without a tag, `latest` is meant; without a server, the default one. */
+/** Whether both name the same model of the same server. The tag is `latest` by default. */
 export function isSameModel(one: ModelRow, other: ModelRow): boolean {
   return identityOf(one) === identityOf(other);
 }

@@ -5,14 +5,11 @@ import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { libraryRequest, listModelsRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { originsOf } from '../daemon/servers.ts';
-import { plain } from '../notificationText.ts';
 import { readSettings } from '../settings.ts';
-import type { InterruptedPulls } from './interruptedPulls.ts';
-import { sizeChoices } from './librarySizes.ts';
-import { describeNeed } from './memoryNeed.ts';
+import { plain } from '../ui/safeText.ts';
 import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
-import { askForName } from './nameBox.ts';
-import type { RunningPulls } from './runningPulls.ts';
+import { askForName, describeNeed, sizeChoices } from './pullChoices.ts';
+import type { InterruptedPulls, RunningPulls } from './pulls.ts';
 import { runWork } from './work.ts';
 
 export interface PullParts {
@@ -53,7 +50,7 @@ async function download(
   }
 }
 
-/** What went wrong names the model, because several may be pulled at once. */
+/** The error names the model, because several may be pulled at once. */
 function named(error: unknown, model: string): unknown {
   if (error instanceof Error && !error.message.includes(model))
     error.message = `${model} was not pulled. ${error.message}`;
@@ -93,7 +90,7 @@ async function chooseSize(daemon: DaemonConnection, row: ModelRow): Promise<stri
 
 /** In bytes, where the runner is on this machine. */
 function memoryOf(server = defaultServerName): number | undefined {
-  const origin = originsOf(readSettings(), process.env['OLLAMA_HOST']).get(server);
+  const origin = originsOf(readSettings()).get(server);
   return origin !== undefined && isLoopback(origin) ? totalmem() : undefined;
 }
 

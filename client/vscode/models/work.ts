@@ -1,16 +1,16 @@
 import * as vscode from 'vscode';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { plain } from '../notificationText.ts';
-import { createDownloadSpeed } from './downloadSpeed.ts';
+import { plain } from '../ui/safeText.ts';
+import { createDownloadSpeed } from './pulls.ts';
 
-/** Watches a piece of work beside the notification, and may also cancel it. */
+/** Follows the work in addition to its notification, and may cancel it too. */
 export interface WorkWatcher {
   readonly token: vscode.CancellationToken;
   report(progress: { readonly percentage?: number; readonly message: string }): void;
 }
 
-/** Runs a long piece of work under a notification that has its progress and a button to cancel it. */
+/** Runs a long request under a notification that shows its progress and has a button to cancel it. */
 export async function runWork<P extends WorkDoneParams, R>(
   daemon: DaemonConnection,
   title: string,

@@ -2,17 +2,17 @@ import type { Clock } from '../clock.ts';
 
 export interface CountdownEvents {
   readonly clock: Clock;
-  /** The text about the ends has changed. */
+  /** The shown time has changed. */
   readonly onTick: () => void;
   /** An end has passed; called once for all that passed together. */
   readonly onEnd: () => void;
 }
 
-/** Follows the ends of keep-alives without a request. Without an end ahead, it has no timer. */
+/** Follows the ends of keep-alives by the clock, without requests. It has a timer only while an end is ahead. */
 export interface Countdown {
   /**
-   * Replaces the followed ends, in ms since 1970; those in the past are left out. While `isWatched` is false it does
-   * not tick, and reports only an end.
+   * Replaces the followed ends, in ms since 1970; ends in the past are left out. While `isWatched` is false, it reports
+   * only ends, and does not tick.
    */
   follow(ends: readonly number[], isWatched: boolean): void;
   dispose(): void;

@@ -1,6 +1,7 @@
+import type { QuickPick, QuickPickItem } from 'vscode';
 import { shortWordOf } from '../../shared/capabilityWords.ts';
 
-/** What a view is narrowed to. A row must match all of it. */
+/** A row must match all parts of a filter. */
 export interface Filter {
   /** Words that must all occur in a model's name, in any order and case. */
   readonly words: string;
@@ -8,7 +9,7 @@ export interface Filter {
   readonly capabilities: readonly string[];
 }
 
-/** What a filter reads. */
+/** The part of a row that a filter looks at. */
 export interface Filtered {
   readonly model: string;
   readonly capabilities: readonly string[];
@@ -40,7 +41,7 @@ export function countCapabilities(rows: readonly Filtered[]): readonly (readonly
   return [...counts].sort(([a, countA], [b, countB]) => countB - countA || a.localeCompare(b));
 }
 
-/** A sentence: what the filter is, and how many of the rows are shown. */
+/** A sentence with the filter and the number of rows that it shows. */
 export function describeFilter(filter: Filter, shown: number, total: number): string {
   const { words, capabilities } = filter;
   const name = words.trim().replace(/\s+/g, ' ');
@@ -49,4 +50,62 @@ export function describeFilter(filter: Filter, shown: number, total: number): st
   return shown === 0
     ? `Nothing matches ${what} among ${models}. Clear the filter to see them.`
     : `${what}: ${shown} of ${models}.`;
+}
+
+export interface FilterBoxOptions {
+  /** Such as `Filter Local Models`. */
+  readonly title: string;
+  readonly rows: readonly Filtered[];
+  readonly filter: Filter;
+  /** Called with the filter while the user edits it. */
+  readonly onDidChange: (filter: Filter) => void;
+}
+
+/** A checkbox. Its label is the word that rows have for the capability. */
+interface CapabilityItem extends QuickPickItem {
+  readonly name: string;
+}
+
+/**
+ * Shows a new box, and disposes of it. The typed text is part of a name; the ticked entries are capabilities that a model
+ * must have. The view follows each key. Escape restores the filter.
+ */
+export function showFilterBox(
+  box: QuickPick<CapabilityItem>,
+  { title, rows, filter, onDidChange }: FilterBoxOptions,
+): void {
+  box.title = title;
+  box.placeholder = 'Type part of a name; tick what a model must be able to do';
+  box.canSelectMany = true;
+  // A click into the filtered view must not count as Escape.
+  box.ignoreFocusOut = true;
+  box.items = itemsOf(rows, filter);
+  box.selectedItems = box.items.filter(({ name }) => filter.capabilities.includes(name));
+  box.value = filter.words;
+  let isAccepted = false;
+  const publish = () =>
+    onDidChange({ words: box.value.trim(), capabilities: box.selectedItems.map(({ name }) => name) });
+  box.onDidChangeValue(publish);
+  box.onDidChangeSelection(publish);
+  box.onDidAccept(() => {
+    isAccepted = true;
+    box.hide();
+  });
+  box.onDidHide(() => {
+    if (!isAccepted) onDidChange(filter);
+    box.dispose();
+  });
+  box.show();
+}
+
+/** The entries stay, whatever is typed: the text filters the view, not the box. */
+function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): CapabilityItem[] {
+  const counts = new Map(countCapabilities(rows));
+  for (const name of capabilities) if (!counts.has(name)) counts.set(name, 0);
+  return [...counts].map(([name, count]) => ({
+    name,
+    label: shortWordOf(name),
+    description: count === 1 ? '1 model' : `${count} models`,
+    alwaysShow: true,
+  }));
 }

@@ -1,20 +1,22 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import type { CatalogEntry, Model } from '../../../protocol/messages/models.ts';
 import { capabilityWords, shortWordOf, shortWords } from '../../shared/capabilityWords.ts';
 import { staysForGood } from '../../shared/expiry.ts';
-import { describeWindow, inTokens } from '../convert/contextWindow.ts';
-import { toRowName } from './rowName.ts';
+import { describeContext, inTokens } from '../convert/contextSizes.ts';
+import type { RunningPull } from '../models/pulls.ts';
+import { escapeMarkdown } from '../ui/safeText.ts';
 
 /** A row of a model view, before it becomes one of the editor's. */
 export interface ViewRow {
   readonly model: string;
   readonly server?: string;
   readonly family: string;
-  /** What the model certainly or perhaps can do, with the names of the runner or the catalog. */
+  /** The runner's or the catalog's names of what the model can do. */
   readonly capabilities: readonly string[];
-  /** How much memory or disk it takes, first in its row. */
+  /** The memory or disk space that it takes, shown first in its row. */
   readonly size?: string;
-  /** What the row says after that. */
+  /** The text after the size. */
   readonly description: string;
   /** For a screen reader, after the name: the description in words. */
   readonly spoken: string;
@@ -30,10 +32,10 @@ export interface ViewRow {
   readonly expiresAt?: number;
 }
 
-/** Every model answers, so that has no word in a row. */
+/** Every model answers, so `completion` has no word in a row. */
 const { completion: _, ...rowWords } = shortWords;
 
-/** As a screen reader says them. */
+/** For a screen reader. */
 const sayings = {
   tools: 'calls tools',
   vision: 'sees images',
@@ -64,16 +66,16 @@ export function localRow(model: Model): ViewRow {
   };
 }
 
-/** {@link describeRow} says how long the model stays, because that changes while the row does not. */
+/** {@link describeRow} adds how long the model stays loaded, because that changes while the row does not. */
 export function runningRow(model: Model): ViewRow {
   const { name, server, family, running, context } = model;
   const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
   const share = size === 0 ? undefined : Math.round((sizeVram / size) * 100);
-  const window = describeWindow(model);
+  const window = describeContext(model);
   const { allocated } = context;
   const marks = [
     share === undefined ? '' : `${share} % GPU`,
-    // The most that it can have is in the tooltip: a row has no room for both.
+    // The maximum is in the tooltip: a row has no room for both.
     allocated === undefined ? '' : inTokens(allocated),
     toRowName(name).path,
   ];
@@ -101,7 +103,7 @@ export function runningRow(model: Model): ViewRow {
 
 export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): ViewRow {
   const { model, name, family, capabilities = [], sizes = [], description = '', installed, url } = entry;
-  // Nearly every model completes; users choose by the other capabilities.
+  // Nearly every model can chat; users choose by the other capabilities.
   const special = capabilities.filter((name) => name !== 'completion');
   const marks = [sizes.join(' '), special.map(shortWordOf).join(' '), installed ? 'installed' : ''];
   return {
@@ -135,14 +137,14 @@ export function describeRow(
   };
 }
 
-/** When the rows should be loaded again, in ms since 1970: a moment after their ends, which the runner needs. */
+/** When the rows should be loaded again, in ms since 1970: shortly after their ends, when the runner has unloaded them. */
 export function endsOf(rows: readonly ViewRow[], now: number): readonly number[] {
   return rows.flatMap(({ expiresAt }) =>
     expiresAt === undefined || staysForGood(expiresAt, now) ? [] : [expiresAt + 2_000],
   );
 }
 
-/** How long a model stays loaded; both times in ms since 1970. More than a year means for ever. */
+/** How long a model stays loaded. Both times are in ms since 1970. */
 export function timeLeft(expiresAt: number, now: number): string {
   if (staysForGood(expiresAt, now)) return 'stays';
   const seconds = Math.round((expiresAt - now) / 1000);
@@ -177,7 +179,7 @@ function tooltipOf(model: Model): string {
     ['Parameters', details?.parameterSize],
     ['Quantization', details?.quantization],
     ['Family', details?.family],
-    ['Window', describeWindow(model)],
+    ['Window', describeContext(model)],
     ['Runs at', remote?.host],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
@@ -188,7 +190,38 @@ function tooltipOf(model: Model): string {
   return [`**${escapeMarkdown(name)}**`, '', ...facts].join('\n');
 }
 
-/** Names and descriptions come from outside. */
-export function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()#+\-!|<>]/g, '\\$&');
+export interface PullText {
+  readonly description: string;
+  readonly tooltip: string;
+  /** For a screen reader. */
+  readonly label: string;
+}
+
+/** The texts of a model's row while the model is pulled. */
+export function describePull({
+  model,
+  server,
+  percentage,
+  message,
+}: Pick<RunningPull, 'model' | 'server' | 'percentage' | 'message'>): PullText {
+  const share = percentage === undefined ? '' : `${percentage} %`;
+  const where = server === defaultServerName ? '' : (server ?? '');
+  return {
+    description: [share || 'pulling', where, toRowName(model).path].filter(Boolean).join(' · '),
+    tooltip: message === '' ? `Pulling ${model}` : `${model}: ${message}`,
+    label: [`${model} is being pulled`, share && `${percentage} percent`].filter(Boolean).join(', '),
+  };
+}
+
+/** A model's name as a row shows it. The editor cuts a label that does not fit, so none is shortened here. */
+export interface RowName {
+  /** The last part of the name, with its tag. */
+  readonly label: string;
+  /** What comes before it, such as `hf.co/owner`; `""` for most names. */
+  readonly path: string;
+}
+
+export function toRowName(name: string): RowName {
+  const slash = name.lastIndexOf('/');
+  return { label: name.slice(slash + 1), path: name.slice(0, Math.max(0, slash)) };
 }

@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
-import type { RunningPulls } from '../models/runningPulls.ts';
-import { type Family, groupByFamily } from './families.ts';
+import type { RunningPull, RunningPulls } from '../models/pulls.ts';
 import { type Filter, filterRows, noFilter } from './filter.ts';
-import type { ViewRow } from './modelRows.ts';
+import { describePull, describeRow, toRowName, type ViewRow } from './modelRows.ts';
 import type { Outcome } from './rowStore.ts';
-import { type ServerNode, toServerNodes } from './serverNodes.ts';
-import { toTreeItem, type ViewNode, withTooltip } from './viewItems.ts';
+import { describeServer, type Family, groupByFamily, type ServerNode, toServerNodes } from './treeNodes.ts';
 
 export interface ModelTreeOptions {
   readonly isGrouped: boolean;
@@ -28,7 +26,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #shown: readonly ViewRow[] = [];
   #filter = noFilter;
   #isGrouped: boolean;
-  /** The same objects until the rows or their grouping change, because the editor identifies a node by its object. */
+  /** These objects stay the same until the rows or their grouping change: the editor identifies a node by its object. */
   #roots: readonly (ServerNode | ViewRow | Family<ViewRow>)[] = [];
   readonly #parents = new Map<ViewNode, ServerNode | Family<ViewRow>>();
 
@@ -51,8 +49,8 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   /**
-   * `isByServer` if the outcomes are those of several servers. It draws nothing if the same rows are shown already: a key
-   * of the filter often leaves no row out.
+   * `isByServer`: whether the outcomes are those of several servers. It draws nothing if the same rows are already shown,
+   * because typing in the filter often changes no row.
    */
   show(outcomes: readonly Outcome[], filter: Filter, isByServer: boolean): void {
     const before = this.#shown;
@@ -127,4 +125,69 @@ function isEqual(some: readonly unknown[], others: readonly unknown[]): boolean 
 function childrenOf(node: ViewNode): readonly ViewNode[] {
   if ('roots' in node) return node.roots;
   return 'rows' in node ? node.rows : [];
+}
+
+/** The nodes of a view: servers, models, families of models, and pulls in progress. */
+export type ViewNode = ServerNode | ViewRow | Family<ViewRow> | RunningPull;
+
+/** `now` in ms since 1970; `addressOf` returns the address of a server. */
+export function toTreeItem(
+  node: ViewNode,
+  now: number,
+  addressOf: (server: string) => string | undefined,
+): vscode.TreeItem {
+  if ('roots' in node) return serverItem(node, addressOf(node.server));
+  if ('rows' in node) return familyItem(node);
+  return 'cancel' in node ? pullItem(node) : modelItem(node, now);
+}
+
+function serverItem(node: ServerNode, address: string | undefined): vscode.TreeItem {
+  const { Expanded, None } = vscode.TreeItemCollapsibleState;
+  const item = new vscode.TreeItem(node.server, node.count > 0 ? Expanded : None);
+  const { description, label, tooltip, icon, context } = describeServer(node, address);
+  // The editor keeps a row collapsed that had no children before, so a row with models has another id.
+  item.id = `${node.server}/${node.count > 0 ? 'models' : 'nothing'}`;
+  item.description = description;
+  item.tooltip = new vscode.MarkdownString(tooltip);
+  item.iconPath = new vscode.ThemeIcon(icon);
+  item.contextValue = `runner.${context}`;
+  item.accessibilityInformation = { label };
+  return item;
+}
+
+function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
+  const item = new vscode.TreeItem(family, vscode.TreeItemCollapsibleState.Expanded);
+  item.description = `${rows.length}`;
+  item.contextValue = 'runner.family';
+  item.accessibilityInformation = { label: `family ${family}, ${rows.length} models` };
+  return item;
+}
+
+function modelItem(row: ViewRow, now: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(toRowName(row.model).label, vscode.TreeItemCollapsibleState.None);
+  const { description, label } = describeRow(row, now);
+  item.description = description;
+  item.iconPath = new vscode.ThemeIcon(row.icon);
+  item.contextValue = `runner.${row.context}`;
+  item.accessibilityInformation = { label };
+  if (row.context === 'cloud')
+    item.command = { command: 'runner.openModelPage', title: 'Open Page', arguments: [row] };
+  return item;
+}
+
+/** Creates the tooltip on demand: a view of 2,000 rows sends none. */
+export function withTooltip(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
+  if ('tooltip' in node) item.tooltip = new vscode.MarkdownString(node.tooltip);
+  return item;
+}
+
+function pullItem(pull: RunningPull): vscode.TreeItem {
+  const item = new vscode.TreeItem(toRowName(pull.model).label, vscode.TreeItemCollapsibleState.None);
+  const { description, tooltip, label } = describePull(pull);
+  item.description = description;
+  item.tooltip = tooltip;
+  item.iconPath = new vscode.ThemeIcon('loading~spin');
+  item.contextValue = 'runner.pulling';
+  item.accessibilityInformation = { label };
+  return item;
 }

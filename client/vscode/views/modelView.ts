@@ -1,16 +1,14 @@
 import * as vscode from 'vscode';
-import { systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { toFailure } from '../convert/failure.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
-import type { RunningPulls } from '../models/runningPulls.ts';
+import type { RunningPulls } from '../models/pulls.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
-import { type Filter, isFilterOn, noFilter } from './filter.ts';
-import { showFilterBox } from './filterBox.ts';
+import { type Filter, isFilterOn, noFilter, showFilterBox } from './filter.ts';
 import { endsOf } from './modelRows.ts';
-import { ModelTree } from './modelTree.ts';
+import { ModelTree, type ViewNode } from './modelTree.ts';
 import { createRowReveal, type RowReveal } from './rowReveal.ts';
 import { createRowStore, type RowSource, type RowStore } from './rowStore.ts';
-import type { ViewNode } from './viewItems.ts';
 import { viewStateOf } from './viewState.ts';
 
 export interface ModelViewOptions {
@@ -23,31 +21,32 @@ export interface ModelViewOptions {
   /** According to the current settings. */
   readonly sources: () => readonly RowSource[];
   readonly memory: vscode.Memento;
+  readonly clock: Clock;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
   /**
-   * Where its rows come from, beside the view's title while nothing answers there; with a name, where that one of
-   * several servers is.
+   * The address of the source, or of the named one of several servers. It is shown beside the view's title while nothing
+   * answers there.
    */
   readonly address: (server?: string) => string | undefined;
-  /** Says in words how many models there are; only a view with it has a badge. */
+  /** The badge's text for a number of models; a view without it has no badge. */
   readonly badge?: (count: number) => string;
 }
 
 /** A view of models: flat or by family, whole or filtered. It loads its rows only while it is visible. */
 export interface ModelView extends vscode.Disposable {
-  /** Something changed: reloads at once if the view is visible, or else when it becomes visible. */
+  /** Reloads the rows: at once if the view is visible, or else when it becomes visible. */
   refresh(): void;
-  /** The daemon has connected, perhaps again. A request that waits for it is not repeated. */
+  /** Call when the daemon has connected, also again. A request that waits for it is not repeated. */
   connect(): void;
   /**
    * Selects the row of a model if the view is visible: now, or once the row appears. It never opens the view, and never
    * takes the focus.
    */
   reveal(model: ModelRow): void;
-  /** As its commands have it. */
+  /** The view's part of its command ids. */
   readonly name: string;
-  /** The row that the keyboard is on, which becomes the selected one. */
+  /** Selects the focused row, and returns it. */
   selected(): Promise<ModelRow | undefined>;
 }
 
@@ -63,30 +62,30 @@ class View implements ModelView {
   readonly #countdown: Countdown;
   readonly #reveal: RowReveal;
   readonly #subscriptions: vscode.Disposable;
-  /** What the editor was told last. */
+  /** The context keys as they were last set in the editor. */
   readonly #context = new Map<string, unknown>();
   #filter = noFilter;
   #isGrouped: boolean;
   #isRevealing = false;
 
   constructor(options: ModelViewOptions) {
-    const { id, name, sources, memory, pulls, address } = options;
+    const { id, name, sources, memory, clock, pulls, address } = options;
     this.#options = options;
     this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
     this.#tree = new ModelTree({ isGrouped: this.#isGrouped, pulls, addressOf: address });
     this.#store = createRowStore({ sources, explain: toFailure, onDidChange: () => this.#show() });
     this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
     this.#countdown = createCountdown({
-      clock: systemClock,
+      clock,
       onTick: () => this.#tree.redraw(this.#tree.shown.filter(({ expiresAt }) => expiresAt !== undefined)),
       onEnd: () => this.refresh(),
     });
-    this.#reveal = createRowReveal({ clock: systemClock, select: (model) => this.#select(model) });
+    this.#reveal = createRowReveal({ clock, select: (model) => this.#select(model) });
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
       this.#tree,
       this.#countdown,
-      this.#view.onDidChangeVisibility(() => this.#turn()),
+      this.#view.onDidChangeVisibility(() => this.#followVisibility()),
       pulls?.onDidChange((pull) => this.#tree.redraw(pull && [pull])) ?? nothing,
       this.#reveal,
       this.#view.onDidChangeSelection(({ selection }) => {
@@ -100,7 +99,7 @@ class View implements ModelView {
 
   refresh(): void {
     this.#store.markStale();
-    this.#badge();
+    this.#updateBadge();
     if (this.#view.visible) this.#load();
   }
 
@@ -117,8 +116,8 @@ class View implements ModelView {
   }
 
   async selected(): Promise<ModelRow | undefined> {
-    // The keys of a list move its focus alone, which an extension does not see. On a folder, this folds it as Enter does:
-    // the manifest binds no other key there.
+    // Arrow keys move only the focus, which an extension cannot see. On a folder, this command toggles it as Enter does,
+    // because the manifest binds no other key there.
     await vscode.commands.executeCommand('list.select');
     const [node] = this.#view.selection;
     return node && 'model' in node ? node : undefined;
@@ -142,9 +141,9 @@ class View implements ModelView {
   }
 
   /** The view was shown or hidden. */
-  #turn(): void {
+  #followVisibility(): void {
     if (this.#view.visible && this.#store.isStale) this.#load();
-    this.#count();
+    this.#updateCountdown();
     if (this.#view.visible) this.#tree.redraw();
   }
 
@@ -181,18 +180,16 @@ class View implements ModelView {
     const { outcomes, names } = this.#store;
     this.#tree.show(outcomes, this.#filter, names.length > 1);
     const shown = this.#tree.shown.length;
-    const { condition, message } = viewStateOf({
-      ...{ outcomes, filter: this.#filter, shown },
-      sources: names.length,
-    });
+    const content = { outcomes, filter: this.#filter, shown, sources: names.length };
+    const { condition, message } = viewStateOf(content);
     this.#setContext('State', condition);
     // The editor redraws for each of these, even if it is the same.
     if (this.#view.message !== message) this.#view.message = message;
     const isClosed = condition === 'offline' || condition === 'unauthorized';
     const description = (isClosed && this.#options.address()) || '';
     if ((this.#view.description ?? '') !== description) this.#view.description = description;
-    this.#badge();
-    this.#count();
+    this.#updateBadge();
+    this.#updateCountdown();
     this.#reveal.tryNow();
   }
 
@@ -210,8 +207,8 @@ class View implements ModelView {
     this.#view.reveal(row, { select: true, focus: false }).then(done, done);
   }
 
-  /** There is no badge if its number may be out of date. */
-  #badge(): void {
+  /** A number that may be out of date is not shown. */
+  #updateBadge(): void {
     const { badge } = this.#options;
     const count = this.#tree.rows.length;
     const value = this.#store.isStale ? 0 : count;
@@ -219,8 +216,8 @@ class View implements ModelView {
     this.#view.badge = value === 0 ? undefined : { value, tooltip: badge(value) };
   }
 
-  #count(): void {
-    this.#countdown.follow(endsOf(this.#tree.rows, systemClock.now()), this.#view.visible);
+  #updateCountdown(): void {
+    this.#countdown.follow(endsOf(this.#tree.rows, this.#options.clock.now()), this.#view.visible);
   }
 
   #setContext(key: string, value: unknown): void {

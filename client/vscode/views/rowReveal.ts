@@ -3,7 +3,7 @@ import type { ModelRow } from '../models/modelRow.ts';
 
 /** Selects the row of one model as soon as possible. */
 export interface RowReveal {
-  /** Replaces an older wish. */
+  /** Replaces an older request. */
   want(model: ModelRow): void;
   /** The rows have changed. */
   tryNow(): void;
@@ -14,15 +14,15 @@ export interface RowReveal {
 
 export interface RowRevealOptions {
   readonly clock: Clock;
-  /** Asks the editor to select the row of this model, where there is one to be seen. */
+  /** Selects the row of this model, if it is shown. */
   readonly select: (model: ModelRow) => void;
 }
 
-/** A row that does not appear within this many ms is not selected: by then the user looks at something else. */
+/** In ms. A row that appears later is not selected: by then the user looks at something else. */
 const longest = 10_000;
 /**
- * Milliseconds after which the editor is asked again. If rows change while the editor looks for one, it does not find
- * it, and does not say so.
+ * In ms until the next try. If rows change while the editor looks for one, it does not find it, and does not report
+ * that.
  */
 const again = 500;
 

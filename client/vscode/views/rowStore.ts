@@ -1,11 +1,11 @@
-import type { Failure } from '../convert/serverFailure.ts';
+import type { Failure } from '../convert/failure.ts';
 import type { ViewRow } from './modelRows.ts';
 
 /** Where the rows of a view come from: one server, or a catalog. */
 export interface RowSource {
   /** Unique among the sources of a view. */
   readonly name: string;
-  /** With `isAsked`, the user wants a new answer, so a cached one will not do. */
+  /** With `isAsked`, the user wants a new answer, not a cached one. */
   readonly load: (isAsked: boolean) => Promise<LoadedRows>;
 }
 
@@ -20,9 +20,9 @@ export interface Outcome extends LoadedRows {
   readonly failure?: Failure;
 }
 
-/** The rows of a view as its sources last answered. It asks them only in `load`. */
+/** The last known rows of a view. Only `load` asks the sources. */
 export interface RowStore {
-  /** The names of all sources that were asked, in their order. */
+  /** The names of all sources of the last load, in their order. */
   readonly names: readonly string[];
   /** In the order of the sources; those that have not answered yet are left out. */
   readonly outcomes: readonly Outcome[];
@@ -37,7 +37,7 @@ export interface RowStore {
 export interface RowStoreOptions {
   readonly sources: () => readonly RowSource[];
   readonly explain: (error: unknown) => Failure;
-  /** A source has answered. A slow source does not hold back the rows of the others. */
+  /** A source has answered. Rows are published without waiting for slower sources. */
   readonly onDidChange: () => void;
 }
 

@@ -9,11 +9,13 @@ import {
   runningModelsRequest,
 } from '../../../protocol/messages/models.ts';
 import { type Status, statusDidChange, statusRequest } from '../../../protocol/messages/status.ts';
+import type { Clock } from '../clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
 import type { ShownModels } from '../models/modelRow.ts';
-import type { RunningPulls } from '../models/runningPulls.ts';
+import type { RunningPulls } from '../models/pulls.ts';
 import { readSettings } from '../settings.ts';
+import { inEditorWords } from '../ui/remedies.ts';
 import { catalogRow, localRow, runningRow } from './modelRows.ts';
 import { createModelView } from './modelView.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
@@ -21,16 +23,20 @@ import type { LoadedRows, RowSource } from './rowStore.ts';
 /** The four views of models. */
 export interface Sidebar extends vscode.Disposable, ShownModels {}
 
-export function createSidebar(
-  daemon: DaemonConnection,
-  memory: vscode.Memento,
-  pulls: RunningPulls,
-): Sidebar {
+export interface SidebarOptions {
+  readonly daemon: DaemonConnection;
+  readonly memory: vscode.Memento;
+  readonly clock: Clock;
+  readonly pulls: RunningPulls;
+}
+
+export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions): Sidebar {
   const local = createModelView({
     id: 'runnerModelsLocalView',
     name: 'Local',
     title: 'Local Models',
     memory,
+    clock,
     pulls,
     address: runnerAddress,
     sources: () => ofEachServer((server) => loadLocal(daemon, server)),
@@ -40,6 +46,7 @@ export function createSidebar(
     name: 'Running',
     title: 'Running Models',
     memory,
+    clock,
     address: runnerAddress,
     sources: () => ofEachServer((server) => loadRunning(daemon, server)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
@@ -49,6 +56,7 @@ export function createSidebar(
     name: 'Library',
     title: 'Library',
     memory,
+    clock,
     address: catalogAddress,
     sources: () => [catalogSource(daemon, 'library')],
   });
@@ -57,6 +65,7 @@ export function createSidebar(
     name: 'Cloud',
     title: 'Cloud Models',
     memory,
+    clock,
     address: catalogAddress,
     sources: () => [catalogSource(daemon, 'cloud')],
   });
@@ -93,9 +102,9 @@ function ofEachServer(load: (server: string) => Promise<LoadedRows>): readonly R
   return serverNames(readSettings()).map((name) => ({ name, load: () => load(name) }));
 }
 
-/** Of the named server, or of the only one. */
+/** The address of the named server, or of the only one. */
 function runnerAddress(server?: string): string | undefined {
-  const origins = originsOf(readSettings(), process.env['OLLAMA_HOST']);
+  const origins = originsOf(readSettings());
   if (server !== undefined) return origins.get(server);
   const [only, ...more] = origins.values();
   return more.length === 0 ? only : undefined;
@@ -109,9 +118,9 @@ async function loadLocal(daemon: DaemonConnection, server: string): Promise<Load
   const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
   const rows = models.map(localRow);
   if (!stale) return { rows };
-  // Its message says what to do, and everybody else learns that the runner is down.
-  const { message } = await daemon.request(statusRequest, { server });
-  return { rows, note: `${message} This is the last known list.` };
+  // The request also makes the daemon announce to all views that the runner is down.
+  const status = await daemon.request(statusRequest, { server });
+  return { rows, note: `${inEditorWords(status, server)} This is the last known list.` };
 }
 
 async function loadRunning(daemon: DaemonConnection, server: string): Promise<LoadedRows> {

@@ -1,4 +1,4 @@
-import type { Failure } from '../convert/serverFailure.ts';
+import type { Failure } from '../convert/failure.ts';
 import { describeFilter, type Filter, isFilterOn } from './filter.ts';
 import type { Outcome } from './rowStore.ts';
 
@@ -8,7 +8,7 @@ export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauth
 export interface ViewState {
   readonly condition: ViewCondition;
   /**
-   * The message above the rows; `""` is none. The editor shows no welcome text beside a message, so there is no message
+   * The message above the rows; `""` is none. The editor shows either a message or a welcome text, so there is no message
    * if the welcome text says what to do.
    */
   readonly message: string;
@@ -19,7 +19,7 @@ export interface ViewContent {
   readonly filter: Filter;
   /** How many rows pass the filter. */
   readonly shown: number;
-  /** How many sources there are. If there are several, each is a server whose row says how it is. */
+  /** The number of sources. If there are several, each is a server with a row of its own. */
   readonly sources: number;
 }
 
@@ -44,13 +44,13 @@ function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition
   return failures.every(({ kind }) => kind === 'unauthorized') ? 'unauthorized' : 'failed';
 }
 
-/** A server that fails has a row, so the view has no other text for it. It is empty only once all have said so. */
+/** A server that fails has a row, so the view shows no other text for it. The view is empty once all servers are. */
 function conditionOfSeveral(outcomes: readonly Outcome[], sources: number): ViewCondition {
   if (!isEmpty(outcomes)) return 'filled';
   return outcomes.length < sources ? 'loading' : 'empty';
 }
 
-/** Whether no source has a model or trouble, so that a view of several has no rows. */
+/** Whether no source has a model, a failure or a note. A view of several servers then has no rows. */
 export function isEmpty(outcomes: readonly Outcome[]): boolean {
   return outcomes.every(({ rows, failure, note }) => rows.length === 0 && !failure && note === undefined);
 }

@@ -1,23 +1,23 @@
 import * as vscode from 'vscode';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
-import { builtInChat } from '../chat/enableChat.ts';
-import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { isStepKey, type StepKey } from '../stepKeys.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { isStepKey, type StepKey } from './stepKeys.ts';
 
-export interface WalkthroughParts {
+export interface WalkthroughOptions {
   readonly daemon: DaemonConnection;
-  readonly offered: Pick<OfferedModels, 'preferred' | 'onDidChange'>;
+  /** The offered models; `preferred` is undefined if none can chat. */
+  readonly offered: { readonly preferred: unknown; readonly onDidChange: vscode.Event<void> };
 }
 
 /**
- * Opens the first steps, which the manifest has with the pictures in this folder. A step is ticked by what happened: the
- * runner answers, there is a model that can chat, or the editor's own chat is enabled. The parts that answer and
- * complete report their first success with the command `runner.stepDone`.
+ * Opens the walkthrough, which the manifest describes with the pictures in this folder, and ticks its steps: the runner
+ * answers, there is a model that can chat, the editor's own chat is enabled. Chat and completion report their first
+ * success with the command `runner.stepDone`.
  */
 export function registerWalkthrough(
   extensionId: string,
-  { daemon, offered }: WalkthroughParts,
+  { daemon, offered }: WalkthroughOptions,
 ): vscode.Disposable {
   const done = new Set<StepKey>();
   const follow = (key: StepKey, isDone: boolean) => {
@@ -41,7 +41,7 @@ export function registerWalkthrough(
       if (isStepKey(key) && !done.has(key)) follow(key, true);
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
-      // The steps are in a tab of the editor's own, whose input has no type.
+      // The walkthrough is in a tab of the editor's own, whose input has no type.
       if ([...opened, ...changed].some(({ input }) => input === undefined)) tickAll();
     }),
     vscode.commands.registerCommand('runner.openWalkthrough', async () => {
@@ -58,4 +58,28 @@ export function registerWalkthrough(
 function tick(key: StepKey): void {
   for (const value of [true, false])
     void vscode.commands.executeCommand('setContext', `runner.${key}`, value);
+}
+
+/** The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in. */
+const builtInChat = 'GitHub.copilot-chat';
+
+/** Enables the editor's own chat, so that messages without `@runner` reach the runner's models too. */
+export function registerEnableChat(reporter: ErrorReporter): vscode.Disposable {
+  return vscode.commands.registerCommand('runner.enableChat', async () => {
+    const action = 'Enable';
+    const detail =
+      'It works with your local models, without a sign-in. It is not part of Runner, and Runner does not control what else it sends. You can disable it again in the Extensions view.';
+    const answer = await vscode.window.showInformationMessage(
+      `Enable the editor's built-in extension ${builtInChat}?`,
+      { modal: true, detail },
+      action,
+    );
+    if (answer !== action) return;
+    try {
+      const install = 'workbench.extensions.installExtension';
+      await vscode.commands.executeCommand(install, builtInChat, { enable: true });
+    } catch (error) {
+      reporter.report(error, { during: 'Enabling the chat', showToUser: true });
+    }
+  });
 }

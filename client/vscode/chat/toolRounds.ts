@@ -1,0 +1,132 @@
+import * as vscode from 'vscode';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import type { ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
+import { toResult, toTools } from '../convert/messages.ts';
+import { createAnswerWriter, toAside } from './answerWriter.ts';
+import type { NamedModel } from './chatModel.ts';
+import { describeAnswer, type TurnMetadata, toKept } from './finishedTurn.ts';
+import { toConversation } from './history.ts';
+import type { AskForTurn } from './turn.ts';
+
+/** A question to `@runner`, as the editor passes it on. */
+export interface Turn {
+  readonly request: vscode.ChatRequest;
+  readonly context: vscode.ChatContext;
+  readonly stream: vscode.ChatResponseStream;
+  readonly token: vscode.CancellationToken;
+}
+
+/** How often the model may call tools before it must answer with what it knows. */
+const maxRounds = 8;
+
+/** Asks the model, runs the tools that it calls and asks again, until it answers or the rounds are used up. */
+export async function answerWithTools(
+  ask: AskForTurn,
+  { name, server }: NamedModel,
+  { request, context, stream, token }: Turn,
+): Promise<vscode.ChatResult> {
+  const { messages: before, leftOut, notAttached } = await toConversation(request, context);
+  if (leftOut.length > 0)
+    stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));
+  if (notAttached.length > 0)
+    stream.markdown(toAside(`Not sent, because you did not attach it: ${listed(notAttached)}`));
+  const tools = toolsFor(request);
+  const added: Message[] = [];
+  for (let round = 0; ; round++) {
+    const isLast = round === maxRounds;
+    const writer = createAnswerWriter(stream, Date.now);
+    const params = { model: name, server, messages: [...before, ...added] };
+    const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
+    // The thinking stays even if the answer failed.
+    const result = await asking.finally(writer.end);
+    added.push(result.message);
+    const calls = result.message.toolCalls ?? [];
+    const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
+    if (isDone) return finish(stream, result, { model: name, added, isLast, milliseconds: writer.elapsed });
+    added.push(...(await callTools(calls, { request, offered: tools, token })));
+  }
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ');
+}
+
+/** More tools than this fill a small model's window with descriptions. */
+const maxTools = 16;
+
+/** The tools that the user named in this question and those in the setting; never every tool of the editor. */
+function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[] {
+  const wanted = vscode.workspace.getConfiguration('runner').get<readonly string[]>('tools') ?? [];
+  const names = new Set([...toolReferences.map(({ name }) => name), ...wanted]);
+  return toTools(vscode.lm.tools.filter(({ name }) => names.has(name)).slice(0, maxTools));
+}
+
+interface ToolCalling {
+  readonly request: vscode.ChatRequest;
+  readonly offered: readonly Tool[];
+  readonly token: vscode.CancellationToken;
+}
+
+/**
+ * Calls the tools one after another, because one may build on the result of another; the editor asks for consent. A
+ * model may name any tool: only those that it was offered are called.
+ */
+async function callTools(
+  calls: readonly ToolCall[],
+  { request: { toolInvocationToken }, offered, token }: ToolCalling,
+): Promise<readonly Message[]> {
+  const results: Message[] = [];
+  for (const { id: callId, name, arguments: input } of calls) {
+    const isOffered = offered.some((tool) => tool.name === name);
+    const content = isOffered
+      ? await contentOf(() => vscode.lm.invokeTool(name, { input, toolInvocationToken }, token), token)
+      : [new vscode.LanguageModelTextPart(`There is no tool ${name} among those that were offered.`)];
+    results.push(toResult({ callId, content }, name));
+  }
+  return results;
+}
+
+/** The result of the tool. A failure, or the user's refusal, is a result for the model too. */
+async function contentOf(
+  call: () => Thenable<vscode.LanguageModelToolResult>,
+  token: vscode.CancellationToken,
+): Promise<unknown[]> {
+  try {
+    return (await call()).content;
+  } catch (error) {
+    if (token.isCancellationRequested) throw error;
+    return [new vscode.LanguageModelTextPart(`The tool failed: ${messageOf(error)}`)];
+  }
+}
+
+interface Ending {
+  readonly model: string;
+  /** The messages that this turn added. */
+  readonly added: readonly Message[];
+  readonly isLast: boolean;
+  readonly milliseconds: number;
+}
+
+function finish(
+  stream: vscode.ChatResponseStream,
+  { usage, finishReason }: ChatResult,
+  { model, added, isLast, milliseconds }: Ending,
+): ShownResult {
+  if (isLast) stream.markdown(toAside(`The limit of ${maxRounds} rounds of tools was reached.`));
+  if (finishReason === 'length')
+    stream.markdown(toAside('The answer was cut: it reached its limit of tokens.'));
+  const messages = toKept(added);
+  const reason = isLast ? 'rounds' : finishReason === 'length' ? 'length' : undefined;
+  const metadata: TurnMetadata = {
+    model,
+    usage,
+    ...(reason && { ended: reason }),
+    ...(messages && { messages }),
+  };
+  return { metadata, details: describeAnswer({ model, usage, milliseconds }) };
+}
+
+/** The editor shows `details` below a finished answer; it is in no stable typing. */
+interface ShownResult extends vscode.ChatResult {
+  readonly details: string;
+}

@@ -1,0 +1,109 @@
+import * as vscode from 'vscode';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
+import type { RunnerOptions } from '../../../protocol/messages/initialize.ts';
+import type { SecretLine } from '../../../protocol/messages/secrets.ts';
+import { originsOf } from './servers.ts';
+
+/** Access tokens, one for each origin. They are kept only in the editor's secret storage. */
+export interface TokenStore {
+  set(origin: string, token: string, permission: Pick<SecretLine, 'allowPlainHttp'>): Promise<void>;
+  clear(origin: string): Promise<void>;
+  /** A line for each of these origins that has a token. */
+  linesFor(origins: readonly string[]): Promise<readonly SecretLine[]>;
+  /** Calls back with each change. */
+  onDidChange(take: (line: SecretLine) => void): vscode.Disposable;
+}
+
+const prefix = 'runner.token ';
+/** Stored beside the token if the user has allowed plain http for it. */
+const plainHttp = 'runner.plainHttp ';
+
+export function createTokenStore(secrets: vscode.SecretStorage): TokenStore {
+  const lineFor = async (origin: string): Promise<SecretLine | undefined> => {
+    const [secret, permission] = await Promise.all([
+      secrets.get(prefix + origin),
+      secrets.get(plainHttp + origin),
+    ]);
+    if (secret === undefined) return undefined;
+    return { origin, secret, ...(permission === 'allowed' ? { allowPlainHttp: true } : {}) };
+  };
+  return {
+    async set(origin, token, { allowPlainHttp = false }) {
+      // The token is stored last, because only its change is noticed.
+      if (allowPlainHttp) await secrets.store(plainHttp + origin, 'allowed');
+      else await secrets.delete(plainHttp + origin);
+      await secrets.store(prefix + origin, token);
+    },
+    async clear(origin) {
+      await secrets.delete(plainHttp + origin);
+      await secrets.delete(prefix + origin);
+    },
+    async linesFor(origins) {
+      const lines = await Promise.all(origins.map(lineFor));
+      return lines.filter((line) => line !== undefined);
+    },
+    onDidChange: (take) =>
+      secrets.onDidChange(async ({ key }) => {
+        if (!key.startsWith(prefix)) return;
+        const origin = key.slice(prefix.length);
+        take((await lineFor(origin)) ?? { origin, secret: null });
+      }),
+  };
+}
+
+/** The commands that store and remove access tokens. They ask for the server, then for the token. */
+export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand('runner.setServerToken', (row?: { readonly server?: unknown }) =>
+      vscode.commands.executeCommand('runner.setAccessToken', row?.server),
+    ),
+    vscode.commands.registerCommand('runner.setAccessToken', async (server?: unknown) => {
+      const given = typeof server === 'string' ? originOf(settings(), server) : undefined;
+      const origin = given ?? (await pickOrigin(settings(), 'A Token for Which Server?'));
+      if (origin === undefined) return;
+      const token = await vscode.window.showInputBox({
+        title: `Access Token for ${origin}`,
+        prompt: 'It is kept in the secret storage of the editor, and sent only to this server.',
+        password: true,
+        ignoreFocusOut: true,
+        validateInput: (text) => (/^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no spaces.'),
+      });
+      if (!token?.trim()) return;
+      const isPlain = origin.startsWith('http:') && !isLoopback(origin);
+      const allowPlainHttp = isPlain ? await askForPlainHttp(origin) : false;
+      if (allowPlainHttp !== undefined) await tokens.set(origin, token.trim(), { allowPlainHttp });
+    }),
+    vscode.commands.registerCommand('runner.clearAccessToken', async () => {
+      const origin = await pickOrigin(settings(), 'Clear the Token of Which Server?');
+      if (origin !== undefined) await tokens.clear(origin);
+    }),
+  );
+}
+
+/** Without this permission the daemon does not send the token. Undefined if the user cancels. */
+async function askForPlainHttp(origin: string): Promise<boolean | undefined> {
+  const keep = 'Keep It Unsent';
+  const send = 'Send over Plain Http';
+  const detail =
+    'Without https, anybody on the way can read the token. If it is kept unsent, the status of the runner says so.';
+  const question = `Send the token to ${origin} over plain http?`;
+  // The first button is the one that Enter takes.
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, keep, send);
+  return answer === undefined ? undefined : answer === send;
+}
+
+function originOf(settings: RunnerOptions, server: string): string | undefined {
+  return originsOf(settings).get(server);
+}
+
+/** The only origin, or the one that the user picks. */
+async function pickOrigin(settings: RunnerOptions, title: string): Promise<string | undefined> {
+  const items = [...originsOf(settings)].map(([name, origin]) => ({
+    label: name,
+    description: origin,
+    origin,
+  }));
+  const [only] = items;
+  if (only && items.length === 1) return only.origin;
+  return (await vscode.window.showQuickPick(items, { title }))?.origin;
+}

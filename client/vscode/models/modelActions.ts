@@ -1,0 +1,126 @@
+import * as vscode from 'vscode';
+import {
+  createModelRequest,
+  deleteModelRequest,
+  libraryRequest,
+  runModelRequest,
+  runningModelsRequest,
+  stopModelRequest,
+} from '../../../protocol/messages/models.ts';
+import { errorDataOf } from '../convert/failure.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { plain } from '../ui/safeText.ts';
+import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
+import { runWork } from './work.ts';
+
+/** Loads a model under a notification that cancels it. */
+export async function load(
+  daemon: DaemonConnection,
+  sidebar: Pick<ShownModels, 'revealLoaded'>,
+  row: ModelRow,
+): Promise<void> {
+  const title = plain(`Loading ${row.model}`);
+  const location = vscode.ProgressLocation.Notification;
+  await vscode.window.withProgress({ location, title, cancellable: true }, async (_, token) => {
+    try {
+      const { model } = await daemon.request(runModelRequest, paramsOf(row), token);
+      sidebar.revealLoaded({ model: model.name, server: model.server });
+    } catch (error) {
+      if (!token.isCancellationRequested) throw error;
+    }
+  });
+}
+
+export async function unload(daemon: DaemonConnection, rows: readonly ModelRow[]): Promise<void> {
+  for (const row of rows)
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: plain(`Unloading ${row.model}`) },
+      () => daemon.request(stopModelRequest, paramsOf(row)),
+    );
+}
+
+/** Makes room for a model: unloads every other loaded model of its server. False if there is none. */
+export async function unloadOthers(daemon: DaemonConnection, row: Partial<ModelRow>): Promise<boolean> {
+  const { server } = row;
+  const { models } = await daemon.request(runningModelsRequest, server === undefined ? {} : { server });
+  const others = models
+    .map(({ name, server: of }) => ({ model: name, server: of }))
+    .filter((other) => !isSameModel(other, { server: other.server, model: row.model ?? '' }));
+  if (others.length === 0)
+    void vscode.window.showInformationMessage('No other model is loaded. Choose a smaller one.');
+  await unload(daemon, others);
+  return others.length > 0;
+}
+
+/** Asks once. A loaded model is unloaded first, if the user agrees. */
+export async function remove(daemon: DaemonConnection, row: ModelRow): Promise<void> {
+  const isLoaded = await isRunning(daemon, row);
+  const action = isLoaded ? 'Unload and Delete' : 'Delete';
+  const detail = `${isLoaded ? 'It is loaded and will be unloaded first. ' : ''}To use it again, you must pull or create it again.`;
+  const question = `Delete the model ${row.model}?`;
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, action);
+  if (answer === action) await daemon.request(deleteModelRequest, { ...paramsOf(row), stop: isLoaded });
+}
+
+/** If a server does not report what is loaded, the delete itself decides. */
+async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
+  try {
+    const { models } = await daemon.request(runningModelsRequest, serverOf(row));
+    return models.some(({ name }) => name === row.model);
+  } catch (error) {
+    if (errorDataOf(error)?.kind === 'not-supported') return false;
+    throw error;
+  }
+}
+
+/** Creates a copy of a model under another name. Both share their weights on the disk. */
+export async function duplicate(
+  daemon: DaemonConnection,
+  sidebar: Pick<ShownModels, 'revealInstalled'>,
+  row: ModelRow,
+): Promise<void> {
+  const name = await vscode.window.showInputBox({
+    title: `Duplicate ${row.model}`,
+    prompt: 'The name of the copy. Both share their weights, so it takes no space.',
+    value: copyNameOf(row.model),
+    ignoreFocusOut: true,
+    validateInput: (text) => (/\s/.test(text.trim()) ? 'A name has no spaces.' : undefined),
+  });
+  if (!name?.trim()) return;
+  const params = paramsOf({ ...row, model: name.trim() });
+  const from = `FROM ${row.model}\n`;
+  const done = await runWork(daemon, `Duplicating ${row.model}`, [
+    createModelRequest,
+    { ...params, text: from },
+  ]);
+  if (done) sidebar.revealInstalled(params);
+}
+
+/** `qwen3:8b` is copied to `qwen3-copy:8b`. */
+function copyNameOf(model: string): string {
+  const [, base = model, tag = ''] = /^(.*?)(:[^:/]*)?$/.exec(model) ?? [];
+  return `${base}-copy${tag}`;
+}
+
+/** Opens the page of a model in the browser. A row of the catalog has its address; a local model may be in the catalog. */
+export async function openPage(daemon: DaemonConnection, row: ModelRow): Promise<void> {
+  const url = row.url ?? huggingFacePage(row.model) ?? (await catalogPage(daemon, row.model));
+  if (url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(url, true));
+  else void vscode.window.showInformationMessage(`${row.model} has no page: the catalog does not list it.`);
+}
+
+/** For a model that was pulled from Hugging Face. */
+function huggingFacePage(model: string): string | undefined {
+  const [, owner, name] = /^(?:hf\.co|huggingface\.co)\/([\w.-]+)\/([\w.-]+)/i.exec(model) ?? [];
+  return owner === undefined ? undefined : `https://huggingface.co/${owner}/${name}`;
+}
+
+async function catalogPage(daemon: DaemonConnection, model: string): Promise<string | undefined> {
+  const { entries } = await daemon.request(libraryRequest, {});
+  const base = withoutTag(model);
+  return entries.find(({ name }) => withoutTag(name) === base)?.url;
+}
+
+function withoutTag(name: string): string {
+  return name.toLowerCase().replace(/:[^:/]*$/, '');
+}

@@ -1,0 +1,84 @@
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import type { Model, ShowModelResult } from '../../../protocol/messages/models.ts';
+import { shortWordOf } from '../../shared/capabilityWords.ts';
+import { describeContext } from '../convert/contextSizes.ts';
+import type { Page, Section } from '../ui/page.ts';
+import { paramsOf } from './modelRow.ts';
+
+/** Everything about one model, for a page. */
+export function detailsOf(result: ShowModelResult): Page {
+  const { model, parameters = {}, system, template, license, modelfile } = result;
+  const row = paramsOf({ model: model.name, server: model.server });
+  const links = [
+    ...(canChat(model)
+      ? [{ title: 'Chat with This Model', command: 'runner.chatWithModel', arguments: [row] }]
+      : []),
+    { title: 'Update', command: 'runner.updateModel', arguments: [row] },
+    { title: 'Open Page', command: 'runner.openModelPage', arguments: [row] },
+  ];
+  const given = Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(', ')] as const);
+  return {
+    title: model.name,
+    sections: [
+      { lines: [{ text: stateOf(model), links }] },
+      { facts: factsOf(model) },
+      ...(given.length > 0 ? [{ heading: 'Parameters', facts: given }] : []),
+      ...text('System Prompt', system),
+      ...text('Template', template),
+      ...text('Modelfile', modelfile),
+      ...text('License', license),
+    ],
+  };
+}
+
+function stateOf({ running, remote }: Model): string {
+  if (remote) return `It runs at ${remote.host}.`;
+  if (!running) return 'It is not loaded.';
+  return `It is loaded and takes ${formatBytes(running.size)} of memory.`;
+}
+
+function factsOf(model: Model) {
+  const { server, size, details, capabilities, modifiedAt, digest } = model;
+  const able = Object.entries(capabilities).flatMap(([name, { value }]) =>
+    value === true ? [shortWordOf(name)] : [],
+  );
+  const facts: readonly (readonly [string, string | number | undefined])[] = [
+    ['Server', server],
+    ['Size', size && formatBytes(size)],
+    ['Parameters', details?.parameterSize],
+    ['Quantization', details?.quantization],
+    ['Family', details?.family],
+    ['Capabilities', able.join(', ')],
+    ['Window', describeContext(model)],
+    ['Modified', modifiedAt?.slice(0, 10)],
+    ['Digest', digest?.slice(0, 12)],
+  ];
+  return facts.flatMap(([name, value]) => (value ? [[name, String(value)] as const] : []));
+}
+
+function text(heading: string, code: string | undefined): readonly Section[] {
+  return code?.trim() ? [{ heading, code: code.trim() }] : [];
+}
+
+/**
+ * The models of each server. Servers stay in their order. Loaded models come first; otherwise the order stays, which is
+ * newest first.
+ */
+export function inOrder(
+  models: readonly Model[],
+): readonly (readonly [server: string, of: readonly Model[]])[] {
+  const servers = new Map<string, Model[]>();
+  for (const model of models) servers.set(model.server, [...(servers.get(model.server) ?? []), model]);
+  return [...servers].map(([server, of]) => [server, of.toSorted((a, b) => rankOf(b) - rankOf(a))]);
+}
+
+function rankOf({ running }: Model): number {
+  return running === undefined ? 0 : 1;
+}
+
+/** The words beside a model's name in a list: its size and its state. */
+export function describeChoice({ size, running, remote }: Model): string {
+  const sized = remote ? `runs at ${remote.host}` : size === undefined ? '' : formatBytes(size);
+  return [sized, running ? 'loaded' : ''].filter(Boolean).join(' · ');
+}

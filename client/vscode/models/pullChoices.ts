@@ -1,0 +1,128 @@
+import type { QuickPick, QuickPickItem } from 'vscode';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import type { CatalogEntry } from '../../../protocol/messages/models.ts';
+
+/** What the user wants to pull: an entry of the library, or any other name. */
+export type NamedPull = { readonly entry: CatalogEntry } | { readonly name: string };
+
+interface NameItem extends QuickPickItem {
+  readonly pull?: NamedPull;
+}
+
+/**
+ * Shows a new box, and disposes of it. It offers the library's names as the user types, and also the typed name itself,
+ * because the library does not have every model. The library may arrive late, or not at all.
+ */
+export function askForName(
+  box: QuickPick<NameItem>,
+  library: Promise<readonly CatalogEntry[]>,
+): Promise<NamedPull | undefined> {
+  Object.assign(box, {
+    title: 'Pull a Model',
+    placeholder: 'A name of the library, or any other, such as hf.co/owner/model:tag',
+    ignoreFocusOut: true,
+    matchOnDescription: true,
+    busy: true,
+  });
+  let entries: readonly CatalogEntry[] = [];
+  const draw = () => {
+    const typed = box.value.trim();
+    const isListed = entries.some(({ model }) => model === typed);
+    box.items = [...(typed === '' || isListed ? [] : [ownItem(typed)]), ...entries.map(entryItem)];
+  };
+  library.then(
+    (found) => {
+      entries = found;
+      box.busy = false;
+      draw();
+    },
+    () => {
+      box.busy = false;
+    },
+  );
+  return new Promise((resolve) => {
+    let chosen: NamedPull | undefined;
+    box.onDidChangeValue(draw);
+    box.onDidAccept(() => {
+      const typed = box.value.trim();
+      const pull = box.selectedItems[0]?.pull ?? (isName(typed) ? { name: typed } : undefined);
+      // The entry in the box says what is wrong with the name.
+      if (pull === undefined) return;
+      chosen = pull;
+      box.hide();
+    });
+    box.onDidHide(() => {
+      resolve(chosen);
+      box.dispose();
+    });
+    draw();
+    box.show();
+  });
+}
+
+function ownItem(name: string): NameItem {
+  if (isName(name)) return { label: name, description: 'pull this name', alwaysShow: true, pull: { name } };
+  return { label: `$(error) ${name}`, description: 'a name has no spaces, and no address', alwaysShow: true };
+}
+
+function isName(text: string): boolean {
+  return text !== '' && !/\s|:\/\//.test(text);
+}
+
+function entryItem(entry: CatalogEntry): NameItem {
+  const { model, sizes = [], installed, description = '' } = entry;
+  const marks = [sizes.join(' '), installed ? 'installed' : ''].filter(Boolean).join(' · ');
+  return { label: model, description: marks, detail: description, pull: { entry } };
+}
+
+/** One size of a model in the library. */
+export interface SizeChoice {
+  /** What to pull. */
+  readonly model: string;
+  readonly description: string;
+  readonly isInstalled: boolean;
+}
+
+/**
+ * The sizes of a model: the catalog's own choice first, then the sizes in the catalog's order; empty if there is no
+ * choice. `installed` are names from the runner's list.
+ */
+export function sizeChoices(
+  model: string,
+  sizes: readonly string[],
+  installed: readonly string[],
+): readonly SizeChoice[] {
+  const isTagged = model.split('/').at(-1)?.includes(':') ?? false;
+  if (sizes.length < 2 || isTagged) return [];
+  const known = new Set(installed.map((name) => name.toLowerCase()));
+  const isInstalled = (name: string) => known.has(name.toLowerCase());
+  return [
+    { model, description: 'the default', isInstalled: isInstalled(`${model}:latest`) },
+    ...sizes.map((size) => ({
+      model: `${model}:${size}`,
+      description: '',
+      isInstalled: isInstalled(`${model}:${size}`),
+    })),
+  ];
+}
+
+/** Such as `about 5.0 GB`. `memory` is that of the runner's machine, in bytes; undefined if it is not known. */
+export function describeNeed(size: string, memory: number | undefined): string {
+  const bytes = bytesOf(size);
+  if (bytes === undefined) return '';
+  // The context window and the system need memory too.
+  const isTooLarge = memory !== undefined && bytes * 1.1 > memory;
+  return `about ${formatBytes(bytes)}${isTooLarge ? ', more memory than this machine has' : ''}`;
+}
+
+/**
+ * About how many bytes a model of a size such as `8b`, `270m` or `8x7b` takes: the library's usual quantization has about
+ * 0.62 bytes per parameter. Undefined for a size without a number, such as `latest`.
+ */
+function bytesOf(size: string): number | undefined {
+  const [, experts = '1', count, unit = ''] =
+    /^e?(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)([bmt])$/i.exec(size) ?? [];
+  if (count === undefined) return undefined;
+  const units: Readonly<Record<string, number>> = { m: 1e6, b: 1e9, t: 1e12 };
+  return Number(experts) * Number(count) * (units[unit.toLowerCase()] ?? 0) * 0.62;
+}

@@ -1,0 +1,70 @@
+import * as vscode from 'vscode';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
+import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { listModelsRequest } from '../../../protocol/messages/models.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
+import { errorDataOf } from '../convert/failure.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { serverNames } from '../daemon/servers.ts';
+import { completionModel, readSettings } from '../settings.ts';
+import type { Line, Page, Section } from '../ui/page.ts';
+import { inEditorWords, openNamedSetting, type Remedy, remediesFor, setAddress } from '../ui/remedies.ts';
+import { createWebPage } from '../ui/webPage.ts';
+import { adviseOnCompletion, adviseOnModels } from './doctorAdvice.ts';
+
+/** Shows a page that says what is reachable, installed and wrong, with the links that fix it. */
+export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
+  const page = createWebPage('runner.doctor');
+  return vscode.Disposable.from(
+    page,
+    vscode.commands.registerCommand('runner.doctor', async () => {
+      const location = vscode.ProgressLocation.Window;
+      const examined = await vscode.window.withProgress({ location, title: 'Examining' }, () =>
+        examine(daemon, version),
+      );
+      page.show(examined);
+    }),
+  );
+}
+
+async function examine(daemon: DaemonConnection, version: string): Promise<Page> {
+  const trust = vscode.workspace.isTrusted ? 'trusted' : 'not trusted';
+  const servers = await Promise.all(
+    serverNames(readSettings()).map((server) => examineServer(daemon, server)),
+  );
+  const links = [
+    { title: 'Examine Again', command: 'runner.doctor' },
+    { title: 'Show Log', command: 'runner.showLog' },
+  ];
+  const about = { text: `Runner ${version}, editor ${vscode.version}, workspace ${trust}`, links };
+  return { title: 'Runner Doctor', sections: [{ lines: [about] }, ...servers] };
+}
+
+/** Only the default server completes. */
+async function examineServer(daemon: DaemonConnection, server: string): Promise<Section> {
+  const isDefault = server === defaultServerName;
+  const heading = isDefault ? 'The runner' : `The server ${server}`;
+  try {
+    const status = await daemon.request(statusRequest, { server });
+    const { state, kind, version } = status;
+    const reached: Line = {
+      state: kind === 'ok' ? 'good' : 'bad',
+      text: `${inEditorWords(status, server)}${version === undefined ? '' : ` Version ${version}.`}`,
+      ...(state === 'offline' ? { links: [again, setAddress(server)] } : {}),
+    };
+    const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
+    const able = { models: models.filter(canChat), all: models.length, isStale: stale === true };
+    const completion = isDefault ? adviseOnCompletion(models, completionModel()) : [];
+    return { heading, lines: [reached, ...adviseOnModels(able), ...completion] };
+  } catch (error) {
+    return { heading, lines: [{ state: 'bad', text: messageOf(error), links: linksFor(error) }] };
+  }
+}
+
+const again: Remedy = { title: 'Try Again', command: 'runner.doctor' };
+
+function linksFor(error: unknown): readonly Remedy[] {
+  const remedies = openNamedSetting(error) ?? remediesFor(errorDataOf(error));
+  return [again, ...remedies.filter(({ command }) => command !== again.command)];
+}

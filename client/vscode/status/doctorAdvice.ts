@@ -1,0 +1,51 @@
+import type { Model } from '../../../protocol/messages/models.ts';
+import type { Line } from '../ui/page.ts';
+import { pullModel, type Remedy } from '../ui/remedies.ts';
+
+export interface AbleModels {
+  /** The models that can chat. */
+  readonly models: readonly Model[];
+  /** The number of installed models. */
+  readonly all: number;
+  readonly isStale: boolean;
+}
+
+/** Lines about the models to chat with. */
+export function adviseOnModels({ models, all, isStale }: AbleModels): readonly Line[] {
+  const tools = models.filter(({ capabilities }) => capabilities.tools.value !== false);
+  const counts = `Models: ${all} installed, ${models.length} can chat, ${tools.length} may support tools`;
+  const text = `${counts}${isStale ? ' (the last known list)' : ''}`;
+  if (models.length === 0) return [{ text }, fix('Pull a model that can chat, such as qwen3:4b.', pullModel)];
+  if (tools.length > 0) return [{ state: 'good', text }];
+  const advice = 'The agent lists only models with tools. Ask @runner, or pull a model with tools.';
+  return [{ text }, fix(advice, pullModel, chooseChat)];
+}
+
+/** Lines about the completion model; `wanted` is the setting. */
+export function adviseOnCompletion(models: readonly Model[], wanted: string): readonly Line[] {
+  if (wanted === '')
+    return [{ text: 'Completion as you type: off', links: [{ ...choose, title: 'Switch It On' }] }];
+  const model = models.find(({ name }) => name === wanted || name === `${wanted}:latest`);
+  const found = `Completion as you type: ${wanted}`;
+  if (!model) {
+    const pullIt: Remedy = {
+      title: `Pull ${wanted}`,
+      command: 'runner.pullModel',
+      arguments: [{ model: wanted }],
+    };
+    return [
+      { text: found },
+      fix(`${wanted} is not installed: pull it, or choose another model.`, pullIt, choose),
+    ];
+  }
+  if (model.capabilities.insert.value === true)
+    return [{ state: 'good', text: `${found}, which fills in the middle` }];
+  return [{ text: `${found}, which the runner does not list as filling in the middle`, links: [choose] }];
+}
+
+const choose: Remedy = { title: 'Choose the Completion Model', command: 'runner.chooseCompletionModel' };
+const chooseChat: Remedy = { title: 'Choose the Chat Model', command: 'runner.chooseChatModel' };
+
+function fix(text: string, ...links: readonly Remedy[]): Line {
+  return { state: 'bad', text, links };
+}

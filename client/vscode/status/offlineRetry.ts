@@ -1,0 +1,61 @@
+import * as vscode from 'vscode';
+import { statusRequest } from '../../../protocol/messages/status.ts';
+import type { OfferedModels } from '../chat/offeredModels.ts';
+import type { Clock } from '../clock.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+
+/** In ms before the next try, which is doubled each time. */
+const firstWait = 3_000;
+const longestWait = 60_000;
+
+export interface OfflineRetryOptions {
+  readonly daemon: DaemonConnection;
+  readonly offered: Pick<OfferedModels, 'failures' | 'onDidChange' | 'refresh'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Notices when a runner comes back whose models could not be listed. It tries while the window has the focus, and when
+ * the user returns to it. It never asks a runner whose models are known.
+ */
+export function retryOfflineServers({ daemon, offered, clock }: OfflineRetryOptions): vscode.Disposable {
+  let cancel: (() => void) | undefined;
+  let wait = firstWait;
+  let isDisposed = false;
+  const stop = () => {
+    cancel?.();
+    cancel = undefined;
+  };
+  /** The daemon also announces the state that it finds. */
+  const isOffline = async (server: string) => {
+    const status = await daemon.request(statusRequest, { server }).catch(() => undefined);
+    return status === undefined || status.state === 'offline';
+  };
+  const tryLater = () => {
+    stop();
+    if (isDisposed || !vscode.window.state.focused) return;
+    cancel = clock.after(wait, async () => {
+      cancel = undefined;
+      wait = Math.min(wait * 2, longestWait);
+      const answers = await Promise.all([...offered.failures.keys()].map(isOffline));
+      if (answers.includes(false)) await offered.refresh();
+      if (offered.failures.size > 0 && cancel === undefined) tryLater();
+    });
+  };
+  return vscode.Disposable.from(
+    new vscode.Disposable(() => {
+      isDisposed = true;
+      stop();
+    }),
+    offered.onDidChange(() => {
+      if (offered.failures.size > 0) return cancel === undefined ? tryLater() : undefined;
+      stop();
+      wait = firstWait;
+    }),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (!focused || offered.failures.size === 0) return;
+      wait = firstWait;
+      tryLater();
+    }),
+  );
+}

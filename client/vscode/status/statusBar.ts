@@ -1,0 +1,113 @@
+import * as vscode from 'vscode';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { type Status, statusDidChange } from '../../../protocol/messages/status.ts';
+import type { OfferedModels } from '../chat/offeredModels.ts';
+import type { CompletionSwitch } from '../completion/completionSwitch.ts';
+import { describeServers } from '../convert/failure.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { serverNames } from '../daemon/servers.ts';
+import { readSettings } from '../settings.ts';
+import { inEditorWords, type Remedy, setAddress, setToken, showDoctor } from '../ui/remedies.ts';
+import { plain } from '../ui/safeText.ts';
+
+const icons = {
+  checking: '$(sync~spin)',
+  online: '$(server-process)',
+  busy: '$(loading~spin)',
+  offline: '$(warning)',
+} as const;
+
+/**
+ * Shows the state of the runner in the status bar, and that completion is snoozed. The tooltip has the address, and the
+ * state of further servers. A click opens a menu.
+ */
+export function createStatusBar(
+  daemon: DaemonConnection,
+  completion: Pick<CompletionSwitch, 'entries' | 'wakesAt' | 'onDidTurn'>,
+  offered: Pick<OfferedModels, 'failures' | 'onDidChange'>,
+): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
+  item.name = 'Runner';
+  item.command = 'runner.showMenu';
+  let known: Status | undefined;
+  let further: readonly string[] = [];
+  const draw = () => {
+    const status = known ?? unknown;
+    const { state, kind } = status;
+    const { wakesAt } = completion;
+    const asleep = wakesAt === undefined ? '' : `Completion is snoozed until ${wakesAt}.`;
+    item.text = `${icons[state]} Runner${state === 'offline' ? ': offline' : ''}${asleep && ' $(bell-slash)'}`;
+    item.tooltip = tooltipOf(status, [...further, asleep]);
+    item.accessibilityInformation = {
+      label: `Runner, ${[inEditorWords(status), asleep, further.join(', ')].filter(Boolean).join(' ')}`,
+      role: 'button',
+    };
+    item.backgroundColor =
+      kind === 'ok' ? undefined : new vscode.ThemeColor('statusBarItem.warningBackground');
+    item.show();
+  };
+  const show = (status: Status) => {
+    known = status;
+    draw();
+  };
+  draw();
+  return vscode.Disposable.from(
+    item,
+    completion.onDidTurn(draw),
+    offered.onDidChange(() => {
+      further = furtherServers(offered.failures);
+      draw();
+    }),
+    daemon.onNotification(statusDidChange, show),
+    daemon.onDidFailToStart((error) =>
+      show({ state: 'offline', kind: 'error', message: `The daemon does not start. ${messageOf(error)}` }),
+    ),
+    vscode.commands.registerCommand(item.command, () => openMenu(known, completion.entries())),
+  );
+}
+
+/** Until the daemon has answered. */
+const unknown: Status = { state: 'checking', kind: 'ok', message: 'Looking for the runner.' };
+
+/** Only the sentence contains text from outside, so it has no links; the lines below it are ours. */
+function tooltipOf(status: Status, lines: readonly string[]): vscode.MarkdownString {
+  const { state, version } = status;
+  const links = state === 'offline' ? offlineLinks : [];
+  const sentence = `${inEditorWords(status)}${version === undefined ? '' : ` Version ${version}.`}`;
+  const row = links.map(([title, id]) => `[${title}](command:${id})`).join(' · ');
+  const tooltip = new vscode.MarkdownString([plain(sentence), ...lines, row].filter(Boolean).join('\n\n'));
+  tooltip.isTrusted = { enabledCommands: links.map(([, id]) => id) };
+  return tooltip;
+}
+
+/** A line for each server other than the default one. */
+function furtherServers(failures: OfferedModels['failures']): readonly string[] {
+  const [, ...names] = serverNames(readSettings());
+  return describeServers(names, failures).map(plain);
+}
+
+const offlineLinks = [
+  ['Try Again', 'runner.tryAgain'],
+  ['Set Address', 'runner.setAddress'],
+  ['What Is Wrong?', 'runner.doctor'],
+] as const;
+
+/** The title is the state of the runner, and the entries that fix it come first. */
+async function openMenu(status: Status | undefined, completion: readonly Remedy[]): Promise<void> {
+  const isWell = status?.kind === 'ok';
+  const entries: readonly Remedy[] = [
+    ...(isWell ? [] : [{ title: '$(refresh) Try Again', command: 'runner.tryAgain' }]),
+    { ...setAddress(), title: '$(server) Set Address…' },
+    ...(isWell ? [] : [{ ...setToken(), title: '$(key) Set Token…' }]),
+    { title: '$(comment-discussion) Choose the Chat Model…', command: 'runner.chooseChatModel' },
+    ...completion,
+    { ...showDoctor, title: '$(pulse) Doctor' },
+    { title: '$(output) Show Log', command: 'runner.showLog' },
+  ];
+  const items = entries.map((entry) => ({ label: entry.title, entry }));
+  const title = inEditorWords(status ?? unknown);
+  const chosen = await vscode.window.showQuickPick(items, { title });
+  if (!chosen) return;
+  const { command, arguments: given = [] } = chosen.entry;
+  await vscode.commands.executeCommand(command, ...given);
+}

@@ -1,0 +1,53 @@
+import * as vscode from 'vscode';
+import { messageOf, stackOf } from '../../../protocol/base/errorText.ts';
+import { errorDataOf } from '../convert/failure.ts';
+import { openNamedSetting, type Remedy, remediesFor } from './remedies.ts';
+import { plain } from './safeText.ts';
+
+export interface ReportOptions {
+  /** What was in progress, such as `Pulling qwen3:4b`. */
+  readonly during?: string;
+  /** Also shows a notification, with the remedies as its buttons. */
+  readonly showToUser?: boolean;
+  /** Does the same once more. */
+  readonly again?: () => unknown;
+  /** Replace the usual remedies for the error. */
+  readonly remedies?: readonly Remedy[];
+}
+
+/** Reports errors: the whole error to the log, and, if wanted, a sentence to the user, once. */
+export interface ErrorReporter {
+  report(error: unknown, options?: ReportOptions): void;
+}
+
+export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter {
+  let shown: string | undefined;
+  const show = async (sentence: string, buttons: readonly Remedy[], again?: () => unknown) => {
+    shown = sentence;
+    const titles = buttons.map(({ title }) => title);
+    const choice = await vscode.window.showErrorMessage(plain(sentence), ...titles);
+    if (shown === sentence) shown = undefined;
+    const chosen = buttons.find(({ title }) => title === choice);
+    if (!chosen) return;
+    if (chosen === tryAgain) return void (await again?.());
+    const isDone = await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
+    if (chosen.isBeforeRetry && isDone !== false) await again?.();
+  };
+  return {
+    report(error, { during, showToUser = false, again, remedies } = {}) {
+      const prefix = during === undefined ? '' : `${during}: `;
+      log.error(prefix + stackOf(error));
+      const sentence = prefix + messageOf(error);
+      if (!showToUser || sentence === shown) return;
+      const failure = errorDataOf(error);
+      const own = remedies ?? openNamedSetting(error) ?? remediesFor(failure);
+      // A remedy that leads to another try needs no button for that beside it.
+      const isRetried = own.some(({ isBeforeRetry }) => isBeforeRetry);
+      const canRetry = again !== undefined && failure?.retryable === true && !isRetried;
+      const buttons = canRetry ? [tryAgain, ...own] : own;
+      void show(sentence, buttons, again).catch((reason) => log.error(stackOf(reason)));
+    },
+  };
+}
+
+const tryAgain: Remedy = { title: 'Try Again', command: '' };

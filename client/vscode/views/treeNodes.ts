@@ -1,0 +1,89 @@
+import { type Failure, inShort } from '../convert/failure.ts';
+import { escapeMarkdown } from '../ui/safeText.ts';
+import type { ViewRow } from './modelRows.ts';
+import type { Outcome } from './rowStore.ts';
+import { isEmpty } from './viewState.ts';
+
+/** One of several servers, with its models below it. A server that fails has none. */
+export interface ServerNode {
+  readonly server: string;
+  readonly roots: readonly (ViewRow | Family<ViewRow>)[];
+  /** How many models are below it. */
+  readonly count: number;
+  readonly failure?: Failure;
+  /** A sentence about the quality of the models, such as their age. */
+  readonly note?: string;
+}
+
+export interface ServerText {
+  readonly description: string;
+  /** For a screen reader. */
+  readonly label: string;
+  /** Markdown. */
+  readonly tooltip: string;
+  readonly icon: string;
+  /** Decides which menu entries the row has. */
+  readonly context: 'server' | 'serverDown' | 'serverClosed';
+}
+
+/**
+ * The nodes of the servers, without those whose models all fail the filter. Empty if no server has a model or trouble: a
+ * text in place of the rows then says so. `arrange` filters and groups the rows.
+ */
+export function toServerNodes(
+  outcomes: readonly Outcome[],
+  arrange: (rows: readonly ViewRow[]) => { readonly roots: ServerNode['roots']; readonly count: number },
+): readonly ServerNode[] {
+  if (isEmpty(outcomes)) return [];
+  return outcomes.flatMap(({ name, rows, failure, note }) => {
+    const shown = arrange(rows);
+    if (rows.length > 0 && shown.count === 0) return [];
+    return { server: name, ...shown, ...(failure && { failure }), ...(note !== undefined && { note }) };
+  });
+}
+
+/** The texts of a server's row. `address` is undefined if the settings have no valid one. */
+export function describeServer(
+  { server, count, failure, note }: ServerNode,
+  address: string | undefined,
+): ServerText {
+  const place = address === undefined ? '' : ` at ${address}`;
+  const models = count === 1 ? '1 model' : `${count || 'no'} models`;
+  const trouble = failure && inShort(failure, place);
+  const state = trouble ?? (note === undefined ? '' : 'last known list');
+  const description = trouble ?? [count === 0 ? models : `${count}`, state].filter(Boolean).join(' · ');
+  const isDown = failure !== undefined || note !== undefined;
+  const isClosed = failure?.kind === 'unauthorized';
+  const sentences = [
+    `**${escapeMarkdown(server)}**${escapeMarkdown(place)}`,
+    escapeMarkdown(failure?.sentence ?? note ?? ''),
+    'Set Address changes its address.',
+  ];
+  return {
+    description,
+    label: [`server ${server}`, trouble ?? models, trouble ? '' : state].filter(Boolean).join(', '),
+    tooltip: sentences.filter(Boolean).join('\n\n'),
+    icon: isClosed ? 'lock' : isDown ? 'warning' : 'server',
+    context: isClosed ? 'serverClosed' : isDown ? 'serverDown' : 'server',
+  };
+}
+
+/** Rows by family, in the order of each family's first row; a family of one row is no folder. */
+export interface Family<Row> {
+  readonly family: string;
+  readonly rows: readonly Row[];
+}
+
+export function groupByFamily<Row extends { readonly family: string }>(
+  rows: readonly Row[],
+): readonly (Row | Family<Row>)[] {
+  const families = new Map<string, Row[]>();
+  for (const row of rows) {
+    const members = families.get(row.family);
+    if (members) members.push(row);
+    else families.set(row.family, [row]);
+  }
+  return [...families].flatMap(([family, members]): readonly (Row | Family<Row>)[] =>
+    members.length === 1 ? members : [{ family, rows: members }],
+  );
+}

@@ -1,0 +1,13 @@
+/** The keys that tick the steps of the walkthrough. The manifest has each, such as `onContext:runner.isOnline`. */
+export const stepKeys = ['isOnline', 'hasModel', 'hasAnswered', 'isChatEnabled', 'hasCompleted'] as const;
+
+export type StepKey = (typeof stepKeys)[number];
+
+export function isStepKey(key: unknown): key is StepKey {
+  return stepKeys.some((known) => known === key);
+}
+
+/** The arguments of `executeCommand` that report a step. */
+export function stepDone(key: StepKey): readonly [command: string, key: StepKey] {
+  return ['runner.stepDone', key];
+}
