@@ -5,7 +5,7 @@ import { registerAskCommands } from './chat/askCommands.ts';
 import { createChatModels, registerChatModelCommands, vendor } from './chat/chatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
-import { createOfferedModels } from './chat/offeredModels.ts';
+import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
 import { createTurns } from './chat/turn.ts';
@@ -48,9 +48,9 @@ export function activate(context: vscode.ExtensionContext): void {
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
   const consent = createConsent(globalState);
-  const offered = createOfferedModels({ daemon, memory: globalState, consent, log });
+  const offered = new OfferedModels({ daemon, memory: globalState, consent, log });
   const turns = createTurns(daemon);
-  const ask = withConsent(turns, offered.lookUp, consent);
+  const ask = withConsent(turns, offered, consent);
   subscriptions.push(log, daemon, failing, consent, offered, turns, registerProvider(offered, ask));
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));

@@ -26,7 +26,7 @@ t.test('tools in the chat', parts, async (t) => {
       ...more,
     });
 
-  t.test('each call is asked about, and folded with what came of it', async (t) => {
+  t.test('each call needs approval, and is folded with its result', async (t) => {
     const { runner, neovim } = await start();
     await neovim.lua("_G.choices = { 'For this session' }");
     const hostile = '# a\n## You\n\u001b[31m\u202e```';
@@ -85,7 +85,7 @@ t.test('tools in the chat', parts, async (t) => {
     t.equal(lastBody(runner.bodies('/api/chat')).messages.length, 9);
   });
 
-  t.test('a question waits until it can be answered, and a cancel answers it', async (t) => {
+  t.test('a question waits until it can be answered, and a cancel settles it', async (t) => {
     const { runner, neovim } = await start(['good'], { files: { 'a.txt': 'a\n' } });
     await neovim.lua("_G.choices = { 'Once' }");
     runner.toolCalls([echo('one')]);
@@ -114,7 +114,7 @@ t.test('tools in the chat', parts, async (t) => {
     t.match(await neovim.lua(text), /\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
   });
 
-  t.test('the question of a hidden chat holds up no other chat', async (t) => {
+  t.test('a question in a hidden chat does not hold up other chats', async (t) => {
     const { runner, neovim } = await start();
     await neovim.lua(
       "vim.cmd.RunnerChat() _G.hidden = vim.api.nvim_get_current_buf() vim.cmd('RunnerChat!')",
@@ -137,7 +137,7 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.until<readonly string[]>('return _G.asked', (now) => now.length === 2);
   });
 
-  t.test('servers are listed and switched; what fails is said once', async (t) => {
+  t.test('servers are listed and switched, and failures are shown once', async (t) => {
     const { runner, neovim } = await start(['good', 'ends']);
     runner.say('One.');
     await neovim.lua("vim.cmd.RunnerChat('one')");
@@ -161,7 +161,7 @@ t.test('tools in the chat', parts, async (t) => {
     t.equal((await neovim.lua<string>(text)).match(/^\*.*\*$/gm)?.length, 1, 'it is said once');
   });
 
-  t.test('a server that requires it is logged in to, from the list or by name, and out of', async (t) => {
+  t.test('login and logout of a tool server, from the list or by name', async (t) => {
     const { url } = await startAuthorizationPeer(t);
     const { neovim } = await start([], { setup: { mcpServers: { web: { url } } } });
     await neovim.lua('_G.opened = {} vim.ui.open = function(url) table.insert(_G.opened, url) end');
@@ -204,7 +204,7 @@ t.test('tools in the chat', parts, async (t) => {
     t.strictSame(await neovim.lua("return vim.fn.getcompletion('RunnerLogin ', 'cmdline')"), ['web']);
   });
 
-  t.test('a model without tools answers, and says so once', async (t) => {
+  t.test('a model without tools answers, with one notice', async (t) => {
     const plain = [{ name: 'plain:latest', capabilities: ['completion' as const] }];
     const { runner, neovim } = await start(['good'], { runner: { models: plain } });
     for (const word of ['One.', 'Two.']) {
@@ -219,7 +219,7 @@ t.test('tools in the chat', parts, async (t) => {
     t.equal(shown.match(/^\*.*tools.*\*$/gm)?.length, 1, shown);
   });
 
-  t.test('nothing that a tool answers stops the chat', async (t) => {
+  t.test('no result of a tool stops the chat', async (t) => {
     const { runner, neovim } = await start(['good'], {
       setup: { mcpServers: toolServers('good'), approvals: { good: 'always' }, contextLength: 65_536 },
     });
@@ -238,7 +238,7 @@ t.test('tools in the chat', parts, async (t) => {
   });
 });
 
-t.test('the chat stays alive whatever is edited', parts, async (t) => {
+t.test('the chat keeps working whatever the user edits', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models } });
   const ask = async (word: string, keys = `Gi${word}<Esc><CR>`) => {
     runner.say(`${word}!`);
@@ -306,7 +306,7 @@ t.test('the chat stays alive whatever is edited', parts, async (t) => {
   t.ok(whole.startsWith('## You\n\nfirst\n'));
 });
 
-t.test('several chats, another answer, and a session of the editor', parts, async (t) => {
+t.test('several chats, another answer, and an editor session', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models }, before: choosing });
   const say = async (prompt: string, answer: string, command = 'RunnerChat') => {
     runner.say(answer);
@@ -350,7 +350,7 @@ t.test('several chats, another answer, and a session of the editor', parts, asyn
   ]);
 });
 
-t.test('quitting in the middle of an answer keeps it, and a prompt alone', parts, async (t) => {
+t.test('quitting during an answer keeps it, and an unanswered prompt too', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models } });
   const folder = join(neovim.folder, '.state', 'runner', 'sessions');
   runner.tokens(1_000_000, { perSecond: 200 });
@@ -377,7 +377,7 @@ t.test('quitting in the middle of an answer keeps it, and a prompt alone', parts
   t.equal(kept[1]?.length, 1);
 });
 
-t.test('#buffer and #file: go along, and are completed', parts, async (t) => {
+t.test('#buffer and #file: are sent and completed', parts, async (t) => {
   const files = { 'sum.lua': 'return 1\n', 'a b.txt': 'blank\n', 'c.bin': 'a\0b' };
   const { runner, neovim } = await startWithRunner(t, { runner: { models }, files });
   await neovim.type('cc-- unsaved<Esc>');
@@ -404,7 +404,7 @@ t.test('#buffer and #file: go along, and are completed', parts, async (t) => {
   await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
 });
 
-t.test('what is typed while a model is looked up stays, and <C-c> ends the looking up', parts, async (t) => {
+t.test('text typed while a model is looked up stays, and <C-c> ends the lookup', parts, async (t) => {
   // The answer is held back until it is let go.
   const before = `
     local connection = require('runner.connection')
@@ -440,7 +440,7 @@ t.test('what is typed while a model is looked up stays, and <C-c> ends the looki
   await neovim.until<string>(text, (now) => now.endsWith('\nthird more'));
 });
 
-t.test('a model that is loaded is said to be', parts, async (t) => {
+t.test('the loading of a model is shown', parts, async (t) => {
   const { runner, neovim } = await startWithRunner(t, { runner: { models } });
   runner.hang();
   await neovim.lua("vim.cmd.RunnerChat('hello')");
@@ -461,7 +461,7 @@ t.test('a model that is loaded is said to be', parts, async (t) => {
   await neovim.until(thought);
 });
 
-t.test('the chat model is the one of setup, or the one that was chosen last', parts, async (t) => {
+t.test('the chat model is that of setup, or the last choice', parts, async (t) => {
   const both = [...models, { name: 'other:latest', capabilities: ['completion' as const] }];
   const setup = { chatModel: 'gone:1b' };
   const { neovim } = await startWithRunner(t, { runner: { models: both }, setup, before: choosing });

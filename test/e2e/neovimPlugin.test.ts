@@ -23,7 +23,7 @@ return mark and mark[4].virt_text[1][1] or ''
 /** Completion was registered, and the key is mapped. */
 const isReady = "return vim.fn.maparg('<Tab>', 'i', false, true).buffer == 1";
 
-t.test('Modelfiles have their mistakes and their hover', parts, async (t) => {
+t.test('Modelfiles have diagnostics and hover', parts, async (t) => {
   const files = { Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n' };
   const { neovim } = await start(t, { files });
   t.equal(await neovim.lua('return vim.bo.filetype'), 'modelfile');
@@ -41,7 +41,7 @@ t.test('Modelfiles have their mistakes and their hover', parts, async (t) => {
   t.equal(await neovim.until("return require('runner').status()"), 'Runner: online');
 });
 
-t.test('Modelfiles have their colours, and are commented by the key of the editor', parts, async (t) => {
+t.test("Modelfiles have colours, and the editor's key comments their lines", parts, async (t) => {
   const cases: readonly (readonly [line: string, ...groups: (readonly [at: string, group: string])[]])[] = [
     ['# FROM', ['FROM', 'Comment']],
     ['FROM qwen3:4b', ['FROM', 'Command'], ['4b', 'Source']],
@@ -96,7 +96,7 @@ t.test('Modelfiles have their colours, and are commented by the key of the edito
 t.test('completion as you type', parts, async (t) => {
   const options = { setup: { completionModel: 'practice' }, files: { 'sum.lua': '\n' } };
 
-  t.test('is shown, taken by Tab, and taken by typing it', async (t) => {
+  t.test('is shown, and accepted by Tab or by typing it', async (t) => {
     const { runner, neovim } = await start(t, options);
     runner.say('compute(first)');
     await neovim.until(isReady);
@@ -126,7 +126,7 @@ t.test('completion as you type', parts, async (t) => {
     t.strictSame(await neovim.told(), []);
   });
 
-  t.test('what is superseded is closed at the runner', async (t) => {
+  t.test('closes superseded requests at the runner', async (t) => {
     const { runner, neovim } = await start(t, options);
     runner.on('/api/generate').hang();
     await neovim.until(isReady);
@@ -138,7 +138,7 @@ t.test('completion as you type', parts, async (t) => {
     t.equal(await neovim.until(ghost), 'compute(all)');
   });
 
-  t.test('Tab does what it did where nothing is shown', async (t) => {
+  t.test('Tab does what it did before if nothing is shown', async (t) => {
     const before = "vim.keymap.set('i', '<Tab>', function() return 'mine' end, { expr = true })";
     const { neovim } = await start(t, { ...options, before });
     await neovim.until(isReady);
@@ -155,7 +155,7 @@ t.test('completion as you type', parts, async (t) => {
     }
   });
 
-  t.test('begins and ends with a model that is set later', async (t) => {
+  t.test('starts and ends with a model that is set later', async (t) => {
     const { runner, neovim } = await start(t, { files: { Modelfile: 'FROM qwen3:4b\n' } });
     await neovim.until('return #vim.lsp.get_clients({ bufnr = 0 }) > 0');
     const setup = "require('runner').setup({ host = (...).host, completionModel = (...).model })";
@@ -171,7 +171,7 @@ t.test('completion as you type', parts, async (t) => {
     await neovim.until<number>(registered, (count) => count === 0);
   });
 
-  t.test('begins in an open file, also while a chat is looked at', async (t) => {
+  t.test('starts in an open file, also while a chat has the focus', async (t) => {
     const { runner, neovim } = await start(t, { files: options.files });
     const setup = "require('runner').setup({ host = (...).host, completionModel = (...).model })";
     await neovim.lua('vim.cmd.RunnerChat()');
@@ -187,7 +187,7 @@ t.test('completion as you type', parts, async (t) => {
     t.equal(await neovim.until(ghost), 'compute(first)');
   });
 
-  t.test('without a key, and without a model', async (t) => {
+  t.test('works without a key, and does nothing without a model', async (t) => {
     const { neovim } = await start(t, { ...options, setup: { ...options.setup, keymap: false } });
     await neovim.until(
       "return #vim.lsp.get_clients({ bufnr = 0, method = 'textDocument/inlineCompletion' }) > 0",
@@ -213,7 +213,7 @@ t.test('a second setup', parts, async (t) => {
       return notify(self, method, params)
     end`;
 
-  t.test('brings back the defaults of what it leaves out, in the daemon that runs', async (t) => {
+  t.test('resets what it leaves out, in the running daemon', async (t) => {
     const other = await startStandIn({ models: [{ name: 'other:latest' }] });
     t.teardown(() => other.close());
     const first = {
@@ -256,7 +256,7 @@ t.test('a second setup', parts, async (t) => {
     t.equal(await neovim.lua(clientId), id, 'it was not started anew');
   });
 
-  t.test('takes back what only a start could take back, while an answer is under way', async (t) => {
+  t.test('resets also what only a restart can reset, during an answer', async (t) => {
     const { runner, neovim } = await start(t, { setup: { keepAlive: '7m', trusted: false } });
     runner.say('One.');
     await neovim.lua("vim.cmd.RunnerChat('first')");
@@ -286,7 +286,7 @@ t.test('a second setup', parts, async (t) => {
     await neovim.until<number>(`${clientId} or 0`, (now) => now !== id && now !== 0);
   });
 
-  t.test('mends options that the daemon refused, which are told once', async (t) => {
+  t.test('corrects options that the daemon refused, which are reported once', async (t) => {
     const setup = { contextLength: -1, completionModel: 'practice' };
     const { runner, neovim } = await start(t, { setup, files: { 'sum.lua': '\n', 'other.py': '\n' } });
     const [refused] = await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
@@ -307,7 +307,7 @@ t.test('a second setup', parts, async (t) => {
     t.match(await neovim.told(), [refused, /^Runner: The option exclude is wrong: /]);
   });
 
-  t.test('a wrong type inside a tool server is said in the chat, which answers', async (t) => {
+  t.test('shows a wrong type in a tool server in the chat, which answers', async (t) => {
     const a = { command: 'x', env: 'FOO=1' };
     const { runner, neovim } = await start(t, { setup: { mcpServers: { a } } });
     runner.say('Here.');
@@ -319,7 +319,7 @@ t.test('a second setup', parts, async (t) => {
     t.strictSame(await neovim.told(), []);
   });
 
-  t.test('maps another key, and gives back the one before', async (t) => {
+  t.test('maps another key, and restores the one before', async (t) => {
     const before = "vim.api.nvim_create_autocmd('BufRead', { command = 'inoremap <buffer> <C-l> mine' })";
     const completes = { completionModel: 'practice' };
     const setup = { ...completes, keymap: '<C-l>' };
@@ -349,7 +349,7 @@ t.test('a second setup', parts, async (t) => {
 });
 
 t.test('the chat', parts, async (t) => {
-  t.test('streams, folds what was thought, and goes on', async (t) => {
+  t.test('streams, folds thinking, and continues', async (t) => {
     const { runner, neovim } = await start(t);
     runner.say('It scatters.\nMostly blue.', { thinking: 'Light.\nAir.\n', perSecond: 40 });
     await neovim.lua("vim.cmd.RunnerChat('why is the sky blue')");
@@ -388,7 +388,7 @@ t.test('the chat', parts, async (t) => {
     t.match(await neovim.lua(text), /\n## You\n\nred\?\n\n## practice:latest\n\nLonger waves.\n+## You\n\n$/);
   });
 
-  t.test('is cancelled at the runner, and keeps what had come and what is being typed', async (t) => {
+  t.test('is cancelled at the runner, and keeps the partial answer and the typed text', async (t) => {
     const { runner, neovim } = await start(t);
     // So fast that the editor mostly takes the key for an interrupt, which no mapping sees.
     runner.tokens(100_000, { perSecond: 500 });
@@ -412,7 +412,7 @@ t.test('the chat', parts, async (t) => {
     );
   });
 
-  t.test('says what failed, and the prompt can be sent again', async (t) => {
+  t.test('shows a failure, after which the prompt can be sent again', async (t) => {
     const { runner, neovim } = await start(t);
     runner.failWith(500, { error: 'out of memory' });
     await neovim.lua("vim.cmd.RunnerChat('again')");
@@ -424,7 +424,7 @@ t.test('the chat', parts, async (t) => {
     t.match(runner.bodies('/api/chat').at(-1), { messages: [{ role: 'user', content: 'again' }] });
   });
 
-  t.test('a daemon that dies is said, and started again', async (t) => {
+  t.test('reports a daemon that dies, and restarts it', async (t) => {
     const { runner, neovim } = await start(t);
     runner.hang();
     await neovim.lua("vim.cmd.RunnerChat('hello')");
@@ -436,7 +436,7 @@ t.test('the chat', parts, async (t) => {
     await neovim.until<string>(text, (now) => now.includes('Here again.'));
   });
 
-  t.test('says what to do where no runner answers, and keeps the prompt', async (t) => {
+  t.test('says what to do if no runner answers, and keeps the prompt', async (t) => {
     const { runner, neovim } = await start(t);
     await runner.close();
     await neovim.lua("vim.cmd.RunnerChat('hello')");
@@ -457,7 +457,7 @@ t.test('the chat', parts, async (t) => {
     t.notMatch(report, 'set the runner address');
   });
 
-  t.test('says where the token of a runner belongs that lets nobody in', async (t) => {
+  t.test('says where to put the token that a runner wants', async (t) => {
     const { runner, neovim } = await start(t);
     await neovim.lua('vim.cmd.RunnerChat()');
     await neovim.until(isFree);
@@ -470,7 +470,7 @@ t.test('the chat', parts, async (t) => {
     );
   });
 
-  t.test('sends nothing elsewhere before a model is chosen that runs there', async (t) => {
+  t.test('sends nothing to a remote model before it is chosen', async (t) => {
     const remote = { host: 'https://ollama.com', model: 'c' };
     const cloudy = { name: 'cloudy:cloud', capabilities: ['completion'], remote } as const;
     const { runner, neovim } = await start(t, { runner: { models: [cloudy] } });
@@ -480,7 +480,7 @@ t.test('the chat', parts, async (t) => {
     t.strictSame(runner.bodies('/api/chat'), []);
   });
 
-  t.test('takes the selected lines along as context, and another model by choice', async (t) => {
+  t.test('sends the selected lines as context, and uses a chosen model', async (t) => {
     const files = { 'sum.lua': 'local a = 1\nlocal b = 2\nreturn a + b\n' };
     const { runner, neovim } = await start(t, { files });
     await neovim.lua('vim.ui.select = function(items, _, take) take(items[#items]) end');
@@ -508,7 +508,7 @@ t.test('the chat', parts, async (t) => {
 });
 
 t.test('the care of models', parts, async (t) => {
-  t.test('a pull tells its progress, and a cancelled one is closed at the runner', async (t) => {
+  t.test('a pull shows its progress, and a cancelled one is closed at the runner', async (t) => {
     const before = `
       _G.progress = {}
       vim.api.nvim_create_autocmd('LspProgress', { callback = function(event)
@@ -545,7 +545,7 @@ t.test('the care of models', parts, async (t) => {
     );
   });
 
-  t.test('names of the library are completed; where there is none, none are', async (t) => {
+  t.test('names of the library are completed, if there is a library', async (t) => {
     const names = "return vim.fn.getcompletion(..., 'cmdline')";
     const page = createServer((_, response) => {
       const cards = [
@@ -631,7 +631,7 @@ t.test('the care of models', parts, async (t) => {
   });
 });
 
-t.test('the health check, the help, and an option that there is not', parts, async (t) => {
+t.test('the health check, the help, and an unknown option', parts, async (t) => {
   const { neovim } = await start(t, { setup: { completionModel: 'practice' } });
   await neovim.lua("vim.cmd.checkhealth('runner')");
   const report = await neovim.until<string>(text, (now) => now.includes('Completion by'));
@@ -671,7 +671,7 @@ t.test('the health check, the help, and an option that there is not', parts, asy
   }
 });
 
-t.test('an older Neovim says once what it needs, and starts nothing', needs('systemNeovim'), async (t) => {
+t.test('an older Neovim shows once what is needed, and starts nothing', needs('systemNeovim'), async (t) => {
   const version = spawnSync('nvim', ['--version'], { encoding: 'utf8' }).stdout;
   if (/^NVIM v(0\.1[2-9]|[1-9])/.test(version)) {
     t.pass('this one is new enough');
@@ -690,7 +690,7 @@ t.test('an older Neovim says once what it needs, and starts nothing', needs('sys
   t.equal(stderr.split('needs Neovim').length, 2, 'once');
 });
 
-t.test('a conversation that was closed is offered, goes on, is previewed and deleted', parts, async (t) => {
+t.test('a closed conversation is offered, continued, previewed and deleted', parts, async (t) => {
   const choose = `
 _G.choices, _G.offered = {}, {}
 vim.ui.select = function(items, options, done)

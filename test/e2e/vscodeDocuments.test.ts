@@ -19,7 +19,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
   t.teardown(() => Promise.all([editor.close(), runner.close(), mine.close(), other.close()]));
   await editor.until(({ seen }) => seen.context !== undefined);
 
-  await t.test('without an address there is none, and the command says what to set', async (t) => {
+  await t.test('without an address there is no server, and the command names the setting', async (t) => {
     await startServers(editor);
     t.strictSame(await editor.evaluate(docsTools), []);
     void run(editor, 'runner.setDocsToken');
@@ -27,7 +27,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     t.match(told, /^Set runner\.docsUrl first/);
   });
 
-  await t.test('an address that is wrong is said', async (t) => {
+  await t.test('a wrong address is reported', async (t) => {
     for (const [url, sentence] of [
       ['http://docs.example.org', /must begin with https:\/\/ unless/],
       ['docs.example.org', /must be an address such as/],
@@ -40,7 +40,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     t.strictSame(await editor.evaluate(docsTools), []);
   });
 
-  await t.test('with a token its tools are there', async (t) => {
+  await t.test('with a token, agents get its tools', async (t) => {
     await setUrl(editor, `${mine.url}/`);
     void run(editor, 'runner.setDocsToken');
     await answerBox(editor.page, `  ${token}\n`);
@@ -56,7 +56,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     t.match(text, /Nothing was found/);
   });
 
-  await t.test('another address gets no token, however it is written', async (t) => {
+  await t.test('another address gets no token, whatever its form', async (t) => {
     await setUrl(editor, other.url);
     await poll(
       async () => {
@@ -70,7 +70,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     t.notOk(JSON.stringify(other.asked).includes(token));
   });
 
-  await t.test('a token that is not accepted: said once, with what to do', async (t) => {
+  await t.test('a refused token is reported once, with remedies', async (t) => {
     await setUrl(editor, mine.url);
     await toolsOf(editor);
     mine.tokens.clear();
@@ -109,7 +109,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     t.equal(await editor.evaluate(storedToken, mine.url), undefined, 'the token is forgotten');
   });
 
-  await t.test('the token stands in no setting and no log', async (t) => {
+  await t.test('the token is in no setting and no log', async (t) => {
     const { log, notifications, settings } = await editor.evaluate(({ vscode, seen }) => ({
       log: seen.log,
       notifications: seen.notifications,
@@ -120,7 +120,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
   });
 });
 
-t.test('a workspace that is not trusted cannot redirect agents', parts, async (t) => {
+t.test('an untrusted workspace cannot redirect agents', parts, async (t) => {
   const runner = await startStandIn();
   const editor = await startEditor({
     trusted: false,

@@ -65,7 +65,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     t.match(await row.textContent(), /3\.3 GB/);
   });
 
-  await t.test('each view has what the specification says, and each row knows its parent', async (t) => {
+  await t.test('each view matches the specification, and each row knows its parent', async (t) => {
     for (const id of viewIds) await run(editor, `${id}.focus`);
     const wanted: Readonly<Record<string, readonly string[]>> = {
       runnerModelsLocalView: ['qwen', 'qwen/qwen3:8b', 'qwen/qwen3:4b', 'gemma3:4b', 'coder:1b'],
@@ -140,7 +140,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     await rows(page, 'Local Models', ['qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
   });
 
-  await t.test('a pull shows its progress, is cancelled, and goes on to its end', async (t) => {
+  await t.test('a pull shows its progress, can be cancelled, and is completed by the next one', async (t) => {
     void run(editor, 'runner.pullModel');
     await answerBox(page, 'mistral:7b');
     const row = page.locator('.pane .monaco-list-row', { hasText: 'mistral:7b' });
@@ -157,43 +157,33 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     await selects(editor, 'runnerModelsLocalView', 'mistral:7b');
   });
 
-  await t.test(
-    'what is pulled is selected, also in a family that is closed, and opens no view',
-    async (t) => {
-      const pull = (model: string) =>
-        editor.evaluate(
-          ({ vscode, argument }) => vscode.commands.executeCommand('runner.pullModel', { model: argument }),
-          model,
-        );
-      await run(editor, 'runnerModelsLocalView.focus');
-      await run(editor, 'list.collapseAll');
-      await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'gemma3:4b', 'coder:1b']);
-      passed += 1_000;
-      await pull('qwen3:4b');
-      await selects(editor, 'runnerModelsLocalView', 'qwen3:4b');
-      await rows(page, 'Local Models', [
-        'qwen',
-        'qwen3:4b',
-        'qwen3:8b',
-        'mistral:7b',
-        'gemma3:4b',
-        'coder:1b',
-      ]);
-      await run(editor, 'workbench.view.explorer');
-      const isVisible = ({ seen }: Host<undefined>) => seen.trees.get('runnerModelsLocalView')?.view.visible;
-      await editor.until(isVisible, { fits: (visible) => visible === false });
-      const revealed = ({ seen }: Host<undefined>) => seen.revealed.length;
-      const before = await editor.evaluate(revealed);
-      passed += 1_000;
-      await pull('mistral:7b');
-      t.equal(await editor.evaluate(revealed), before, 'a view that nobody sees is left alone');
-      t.equal(await editor.evaluate(isVisible), false);
-      await run(editor, 'runnerModelsLocalView.focus');
-      await run(editor, 'runnerModelsRunningView.focus');
-    },
-  );
+  await t.test('a pulled model is selected, also in a closed family, and no view opens', async (t) => {
+    const pull = (model: string) =>
+      editor.evaluate(
+        ({ vscode, argument }) => vscode.commands.executeCommand('runner.pullModel', { model: argument }),
+        model,
+      );
+    await run(editor, 'runnerModelsLocalView.focus');
+    await run(editor, 'list.collapseAll');
+    await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'gemma3:4b', 'coder:1b']);
+    passed += 1_000;
+    await pull('qwen3:4b');
+    await selects(editor, 'runnerModelsLocalView', 'qwen3:4b');
+    await rows(page, 'Local Models', ['qwen', 'qwen3:4b', 'qwen3:8b', 'mistral:7b', 'gemma3:4b', 'coder:1b']);
+    await run(editor, 'workbench.view.explorer');
+    const isVisible = ({ seen }: Host<undefined>) => seen.trees.get('runnerModelsLocalView')?.view.visible;
+    await editor.until(isVisible, { fits: (visible) => visible === false });
+    const revealed = ({ seen }: Host<undefined>) => seen.revealed.length;
+    const before = await editor.evaluate(revealed);
+    passed += 1_000;
+    await pull('mistral:7b');
+    t.equal(await editor.evaluate(revealed), before, 'a view that nobody sees is left alone');
+    t.equal(await editor.evaluate(isVisible), false);
+    await run(editor, 'runnerModelsLocalView.focus');
+    await run(editor, 'runnerModelsRunningView.focus');
+  });
 
-  await t.test('a pull that fails is told once, in a sentence, and the whole is in the log', async (t) => {
+  await t.test('a failed pull is shown once as a sentence, and logged in full', async (t) => {
     runner.on('/api/pull', 2).failWith(500, { error: 'pull model manifest: file does not exist' });
     const pull = async () => {
       void run(editor, 'runner.pullModel');
@@ -243,7 +233,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     t.ok(runner.requests.some(({ method, path }) => method === 'DELETE' && path === '/api/ps/qwen3%3A4b'));
   });
 
-  await t.test('a loaded model is stopped and deleted once the user agrees', async (t) => {
+  await t.test('a loaded model is stopped and deleted after the user agrees', async (t) => {
     const model = { model: 'gemma3:4b', server: 'default' };
     await editor.evaluate(
       ({ vscode, argument }) => vscode.commands.executeCommand('runner.runModel', argument),
@@ -264,7 +254,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     t.match(runner.bodies('/api/delete'), [{ model: 'gemma3:4b' }]);
   });
 
-  await t.test('Modelfiles: mistakes, hover, and a model made of one', async (t) => {
+  await t.test('Modelfiles: mistakes, hover, and a model made from one', async (t) => {
     const path = join(editor.workspace, 'Modelfile');
     const mistakes = await editor.until(mistakesOf, { argument: path, fits: (found) => found.length > 0 });
     t.strictSame(mistakes, ['1:22-26 temperature needs a number.']);
@@ -291,7 +281,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     ]);
   });
 
-  await t.test('ghost text from a model that is chosen, and none from a file of secrets', async (t) => {
+  await t.test('ghost text comes from the chosen model, and never in a file of secrets', async (t) => {
     await setting(editor, 'completionModel', 'coder:1b');
     await editor.until(({ seen }) => seen.calls.some(({ call }) => call.includes('InlineCompletion')));
     const text = await editor.evaluate(
@@ -363,7 +353,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     },
   );
 
-  await t.test('the log of the runner is shown once the setting wants it, and not before', async (t) => {
+  await t.test('the log of the runner is shown only while the setting is on', async (t) => {
     const before = await editor.evaluate(({ require }) => {
       const { appendFileSync, mkdirSync } = require('node:fs') as typeof import('node:fs');
       const folder = `${(require('node:os') as typeof import('node:os')).homedir()}/.ollama/logs`;
@@ -382,7 +372,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     await setting(editor, 'streamLogs', undefined);
   });
 
-  await t.test('the doctor says what there is', async (t) => {
+  await t.test('the doctor reports the state', async (t) => {
     await run(editor, 'runner.doctor');
     const html = await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html);
     const frame = page.frameLocator('iframe.webview').frameLocator('iframe');
@@ -393,7 +383,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     t.match(html, /Completion as you type: off/);
   });
 
-  await t.test('with the runner gone every view says what to do', async (t) => {
+  await t.test('when the runner is gone, every view says what to do', async (t) => {
     await runner.close();
     await run(editor, 'runnerModelsRunningView.focus');
     await run(editor, 'runner.refreshRunning');

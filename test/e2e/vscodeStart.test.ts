@@ -20,7 +20,7 @@ import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
 
-t.test('VS Code begins while the runner is down, with everything switched on', parts, async (t) => {
+t.test('VS Code starts while the runner is down, with every feature switched on', parts, async (t) => {
   const gone = await startStandIn();
   const port = Number(new URL(gone.url).port);
   await gone.close();
@@ -56,7 +56,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     t.ok(log, 'the log of the runner was looked for');
   });
 
-  await t.test('@runner says what to do, the status bar that it is offline', async (t) => {
+  await t.test('@runner says what to do, and the status bar shows that the runner is offline', async (t) => {
     await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await ask(editor, '@runner hello');
     t.match(await transcript(editor, /No runner answers at/), gone.url, 'with the address');
@@ -65,7 +65,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     t.strictSame(notifications, [], 'nothing pops up');
   });
 
-  await t.test('the views name the address too, and the box for it tries what is typed', async (t) => {
+  await t.test('the views show the address, and its box tries what is typed', async (t) => {
     const { page } = editor;
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
     const welcome = page.locator('.pane .welcome-view-content');
@@ -89,7 +89,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     t.equal(await editor.evaluate(kept), gone.url);
   });
 
-  await t.test('the runner comes up: it is noticed, and answers', async (t) => {
+  await t.test('a runner that comes up is noticed, and answers', async (t) => {
     const runner = await startStandIn({
       port,
       models: [{ name: 'late:1b', capabilities: ['completion', 'tools'] }],
@@ -107,7 +107,7 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     );
   });
 
-  await t.test('the window is loaded anew: what the picker remembers still answers', async (t) => {
+  await t.test("after a reload, the picker's remembered model still answers", async (t) => {
     const runner = await startStandIn({
       port,
       models: [{ name: 'other:1b', capabilities: ['completion', 'tools'] }],
@@ -121,14 +121,14 @@ t.test('VS Code begins while the runner is down, with everything switched on', p
     await runner.close();
   });
 
-  await t.test('it goes again: its models stay offered, and the sentence says so', async (t) => {
+  await t.test('when the runner goes again, its models stay offered, and a sentence says so', async (t) => {
     await ask(editor, '@runner still there?');
     t.ok(await transcript(editor, /still there\?[\s\S]*(no runner|does not answer|not reach|refused)/i));
     t.match(await editor.evaluate(modelIds), ['other:1b']);
   });
 });
 
-t.test('a workspace that is not trusted cannot redirect prompts', parts, async (t) => {
+t.test('an untrusted workspace cannot redirect prompts', parts, async (t) => {
   const [mine, evil, other] = await Promise.all([startStandIn(), startStandIn(), startStandIn()]);
   const editor = await startEditor({
     trusted: false,
@@ -162,7 +162,7 @@ t.test('a workspace that is not trusted cannot redirect prompts', parts, async (
     'its completion model counts for nothing',
   );
 
-  await t.test('what the user says counts at once', async (t) => {
+  await t.test("the user's settings count at once", async (t) => {
     const [daemon] = await editor.evaluate(childrenOf);
     await set(editor, 'keepAlive', '7m');
     await set(editor, 'host', other.url);
@@ -188,7 +188,7 @@ t.test('a workspace that is not trusted cannot redirect prompts', parts, async (
   });
 });
 
-t.test('nothing goes to a model that runs elsewhere before the user allowed it', parts, async (t) => {
+t.test('nothing is sent to a remote model before the user has allowed it', parts, async (t) => {
   const cloudy = (name: string) => ({
     name,
     capabilities: ['completion', 'tools'] as const,
@@ -218,7 +218,7 @@ t.test('nothing goes to a model that runs elsewhere before the user allowed it',
     t.match(await ask(editor, '@runner who answers?'), { metadata: { model: 'mine:1b' } });
   });
 
-  await t.test('a no is a no, also of someone who is typing', async (t) => {
+  await t.test('a refusal counts, also while the user is typing', async (t) => {
     const asked = runner.bodies('/api/chat').length;
     await set(editor, 'chatModel', 'cloudy:cloud');
     const refused = ask(editor, '@runner what do you think?');
@@ -243,7 +243,7 @@ t.test('nothing goes to a model that runs elsewhere before the user allowed it',
     );
   });
 
-  await t.test('whoever chooses it is asked at once; a yes puts it into the picker', async (t) => {
+  await t.test('choosing it asks at once, and consent puts it into the picker', async (t) => {
     await set(editor, 'chatModel', undefined);
     const choosing = run('runner.chatWithModel', { model: 'cloudy:cloud' });
     await question.waitFor();
@@ -254,7 +254,7 @@ t.test('nothing goes to a model that runs elsewhere before the user allowed it',
     t.match(await ask(editor, '@runner and now?'), { metadata: { model: 'cloudy:cloud' } });
   });
 
-  await t.test('one of another server too, which the picker then chooses', async (t) => {
+  await t.test('the same holds for a model of another server, which the picker then chooses', async (t) => {
     await set(editor, 'chatModel', undefined);
     const choosing = run('runner.chatWithModel', { model: 'far:cloud', server: 'box' });
     await dialog.getByText('far:cloud does not run on this machine.').waitFor();
@@ -264,7 +264,7 @@ t.test('nothing goes to a model that runs elsewhere before the user allowed it',
     t.match(await ask(editor, '@runner and who now?'), { metadata: { model: 'far:cloud' } });
   });
 
-  await t.test('a yes holds, also in the next window', async (t) => {
+  await t.test('consent lasts, also in the next window', async (t) => {
     // The editor in a browser writes a moment later what extensions keep.
     await poll(
       () => editor.page.evaluate<string>(keptValues),
@@ -294,7 +294,7 @@ const keptValues = `new Promise((resolve, reject) => {
   };
 })`;
 
-t.test('settings that are wrong, and settings that change', parts, async (t) => {
+t.test('wrong settings, and changed settings', parts, async (t) => {
   const [first, second, third] = await Promise.all([
     startStandIn({ models: [{ name: 'first:1b', capabilities: ['completion', 'tools'] }] }),
     startStandIn({ models: [{ name: 'second:1b', capabilities: ['completion', 'tools'] }] }),
@@ -303,7 +303,7 @@ t.test('settings that are wrong, and settings that change', parts, async (t) => 
   const editor = await startEditor({ machine: { 'runner.host': first.url, 'runner.keepAlive': 'a while' } });
   t.teardown(() => Promise.all([editor.close(), first.close(), second.close(), third.close()]));
 
-  await t.test('a wrong one is told once, with its name, and asked questions get it too', async (t) => {
+  await t.test('a wrong setting is reported once by name, and questions get the same error', async (t) => {
     await editor.until(({ seen }) => seen.notifications, { fits: (told) => told.length > 0 });
     await ask(editor, '@runner hello');
     t.ok(await transcript(editor, /The daemon of Runner does not start/));
@@ -317,13 +317,13 @@ t.test('settings that are wrong, and settings that change', parts, async (t) => 
     t.match(page, /command:runner\.openSetting[^>]*>Open the Setting</);
   });
 
-  await t.test('once it is mended the daemon starts', async (t) => {
+  await t.test('the daemon starts once the setting is corrected', async (t) => {
     await set(editor, 'keepAlive', undefined);
     await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });
     t.equal((await editor.evaluate(childrenOf)).length, 1);
   });
 
-  await t.test('another address counts at once, with the token that is kept for it', async (t) => {
+  await t.test('another address counts at once, with its stored token', async (t) => {
     const origin = new URL(second.url).origin;
     await set(editor, 'host', second.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') });
@@ -348,7 +348,7 @@ t.test('settings that are wrong, and settings that change', parts, async (t) => 
     );
   });
 
-  await t.test('a token goes over plain http after a yes alone, which is kept with it', async (t) => {
+  await t.test('a token is sent over plain http only after consent, which is stored with it', async (t) => {
     const seen = new Set<string | undefined>();
     const server = createServer((request, response) => {
       seen.add(request.headers.authorization);
@@ -390,7 +390,7 @@ t.test('settings that are wrong, and settings that change', parts, async (t) => 
     t.same([...seen], ['Bearer the-second-token'], 'and in the next window');
   });
 
-  await t.test('whoever chose a model that is gone is answered by another', async (t) => {
+  await t.test('if the chosen model is gone, another one answers', async (t) => {
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
     await set(editor, 'host', third.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('third:1b') });
@@ -399,7 +399,7 @@ t.test('settings that are wrong, and settings that change', parts, async (t) => 
     t.ok(await transcript(editor, /I am here in its place\./));
   });
 
-  await t.test('a server beside it that comes later is noticed', async (t) => {
+  await t.test('a further server that comes up later is noticed', async (t) => {
     const spare = await startStandIn({
       models: [{ name: 'spare:1b', capabilities: ['completion', 'tools'] }],
     });

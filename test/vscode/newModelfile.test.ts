@@ -11,7 +11,7 @@ function read(text: string) {
   return { isCut, errors, values: commands.map(({ name, args }) => [name, ...args.map((arg) => arg.text)]) };
 }
 
-t.test('what is written is what was said', async (t) => {
+t.test('a new Modelfile has the given base, prompt and parameters', async (t) => {
   const cases: readonly (readonly [name: string, system: string, want: string | undefined])[] = [
     ['nothing', '', undefined],
     ['blanks', ' \n\t ', undefined],
@@ -36,7 +36,7 @@ t.test('what is written is what was said', async (t) => {
   }
 });
 
-t.test('bases', async (t) => {
+t.test('the base of a new Modelfile', async (t) => {
   const bases = [
     'qwen3:8b',
     '/home/a b/model.gguf',
@@ -56,7 +56,7 @@ t.test('bases', async (t) => {
   );
 });
 
-t.test('any prompt survives, but for the line end behind triple quotes', async () => {
+t.test('any prompt is preserved, except for a line end after triple quotes', async () => {
   const text = fc.string({
     unit: fc.constantFrom('"', '""', '"""', '\n', ' ', 'a', '#', '\u00a0', '\ufeff'),
   });
@@ -75,7 +75,7 @@ t.test('any prompt survives, but for the line end behind triple quotes', async (
   );
 });
 
-t.test('presets set what a Modelfile knows, and the first leaves all as it is', async (t) => {
+t.test('presets set known parameters, and the first sets none', async (t) => {
   for (const presets of [styles, createContextPresets()]) {
     t.strictSame(presets[0]?.parameters, {});
     for (const { parameters } of presets)

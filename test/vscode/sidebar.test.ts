@@ -29,7 +29,7 @@ const failed = (name: string, kind: string, sentence = 'Start it.'): Outcome => 
   failure: { kind, sentence },
 });
 
-t.test('how a view stands, and what it says', async (t) => {
+t.test('the state of a view and its message', async (t) => {
   const cases: readonly (readonly [string, readonly Outcome[], string, string])[] = [
     ['nothing is known yet', [], 'loading', ''],
     ['nothing is there', [{ name: 'a', rows: [] }], 'empty', ''],
@@ -71,7 +71,7 @@ t.test('how a view stands, and what it says', async (t) => {
   t.equal(viewStateOf({ outcomes: [{ name: 'a', rows: [] }], filter, shown: 0, ...alone }).message, '');
 });
 
-t.test('the servers of the settings', async (t) => {
+t.test('the names of the servers in the settings', async (t) => {
   const servers = [
     { name: 'box', url: 'http://box' },
     { name: 'box', url: 'x' },
@@ -83,7 +83,7 @@ t.test('the servers of the settings', async (t) => {
   t.strictSame(serverNames({}), ['default']);
 });
 
-t.test('rows come as each server answers, and the newest load counts', async (t) => {
+t.test('rows appear as each server answers, and only the newest load counts', async (t) => {
   const answers: { name: string; resolve: (rows: LoadedRows) => void; reject: (error: unknown) => void }[] =
     [];
   const source = (name: string) => ({
@@ -130,7 +130,7 @@ t.test('rows come as each server answers, and the newest load counts', async (t)
   t.ok(store.isStale);
 });
 
-t.test('a countdown has a timer only while something ends', async (t) => {
+t.test('a countdown has a timer only while an end is ahead', async (t) => {
   const clock = handClock();
   const told: string[] = [];
   const countdown = createCountdown({
@@ -177,7 +177,7 @@ t.test('a countdown has a timer only while something ends', async (t) => {
   t.equal(clock.next, undefined, 'an end of now has passed');
 });
 
-t.test('the box of the filter', async (t) => {
+t.test('the filter box', async (t) => {
   const rows = [...rowsOf('m', 'n'), { ...rowsOf('o')[0], model: 'o', capabilities: ['tools'] }];
   const filter = { words: 'm', capabilities: ['tools', 'gone'] };
   const open = () => {
@@ -234,7 +234,7 @@ t.test('the box of the filter', async (t) => {
   t.ok(left.state.isDisposed);
 });
 
-t.test('pulls that are under way', async (t) => {
+t.test('pulls in progress', async (t) => {
   const waiting: (() => void)[] = [];
   const pulls = createRunningPulls((_, work) => waiting.push(work));
   const told: (RunningPull | undefined)[] = [];
@@ -269,7 +269,7 @@ t.test('pulls that are under way', async (t) => {
   t.equal(told.length, 4);
 });
 
-t.test('a row is selected as soon as it can be, and nothing after that', async (t) => {
+t.test('a row is selected as soon as possible, and only once', async (t) => {
   const cases: readonly {
     readonly name: string;
     /** What happens at which ms. */
@@ -327,7 +327,7 @@ t.test('a row is selected as soon as it can be, and nothing after that', async (
   }
 });
 
-t.test('the sizes to choose from', async (t) => {
+t.test('the sizes of a library model', async (t) => {
   t.strictSame(sizeChoices('q', [], []), []);
   t.strictSame(sizeChoices('q', ['8b'], []), []);
   t.strictSame(sizeChoices('q:20b-cloud', ['8b', '4b'], []), [], 'a name with a tag is chosen already');
@@ -416,7 +416,7 @@ t.test(
   },
 );
 
-t.test('a list of models has the loaded ones first, each with its state and size', async (t) => {
+t.test('a list of models has loaded ones first, with state and size', async (t) => {
   const running = { expiresAt: '', size: 1, sizeVram: 1 };
   const models = [
     modelLike('new', { size: 2.5e9 }),
@@ -431,7 +431,7 @@ t.test('a list of models has the loaded ones first, each with its state and size
   );
 });
 
-t.test('a page shows every text as it is, and runs the commands of its links alone', async (t) => {
+t.test('a page escapes every text, and runs only the commands of its links', async (t) => {
   const model = modelLike('<b>q</b>', { size: 1e9, context: { maximum: 8192 } });
   const page = detailsOf({
     model,
@@ -448,7 +448,7 @@ t.test('a page shows every text as it is, and runs the commands of its links alo
   t.strictSame(commandsOf(page), ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage']);
 });
 
-t.test('what a size of the library takes', async (t) => {
+t.test('the memory need of a library size', async (t) => {
   const cases = [
     ['8b', undefined, 'about 5.0 GB'],
     ['8b', 4e9, 'about 5.0 GB, more memory than this machine has'],
@@ -461,7 +461,7 @@ t.test('what a size of the library takes', async (t) => {
   for (const [size, memory, want] of cases) t.equal(describeNeed(size, memory), want, size.slice(0, 20));
 });
 
-t.test('a download says how fast it is, and how long it takes', async (t) => {
+t.test('a download shows its speed and the time left', async (t) => {
   let now = 0;
   const speed = createDownloadSpeed(() => now);
   t.equal(speed.next(0, 1e9), '');
@@ -475,7 +475,7 @@ t.test('a download says how fast it is, and how long it takes', async (t) => {
   t.equal(speed.next(0, 1e9), '', 'nothing comes');
 });
 
-t.test('a pull that was interrupted is known to the next run of the window', async (t) => {
+t.test('an interrupted pull is known when the window opens again', async (t) => {
   const kept = new Map<string, unknown>();
   const memory = {
     keys: () => [...kept.keys()],
@@ -492,7 +492,7 @@ t.test('a pull that was interrupted is known to the next run of the window', asy
   t.strictSame(createInterruptedPulls(memory).left, [], 'it is offered once');
 });
 
-t.test('the names to pull: those of the library, and any other', async (t) => {
+t.test('any name can be pulled, and the names of the library are offered', async (t) => {
   const entry = {
     name: 'qwen3',
     model: 'qwen3',
@@ -546,7 +546,7 @@ t.test('the names to pull: those of the library, and any other', async (t) => {
   t.match(await listed.answer, { entry: { model: 'qwen3' } });
 });
 
-t.test('the doctor says what is wrong with models, and links to what mends it', async (t) => {
+t.test('the doctor names problems with models, and links to their fixes', async (t) => {
   const [chatty, coder] = [modelLike('chatty'), modelLike('coder:latest', {}, { insert: yes, tools: yes })];
   const of = (models: readonly Model[]) => adviseOnModels({ models, all: 2, isStale: false });
   const said = (lines: readonly Line[]) =>

@@ -26,13 +26,13 @@ import { modelLike as model, yes } from '../support/modelLike.ts';
 const now = Date.parse('2026-11-21T12:00:00Z');
 const running = { expiresAt: '2026-11-21T12:04:30Z', size: 4e9, sizeVram: 3e9 };
 
-t.test('rows by family, where a family of one is no folder', async (t) => {
+t.test('rows are grouped by family, and a family of one is no folder', async (t) => {
   const rows = ['a', 'b', 'a', 'c'].map((family, index) => ({ family, index }));
   t.strictSame(groupByFamily(rows), [{ family: 'a', rows: [rows[0], rows[2]] }, rows[1], rows[3]]);
   t.strictSame(groupByFamily([]), []);
 });
 
-t.test('what a local row says', async (t) => {
+t.test('the texts of a local row', async (t) => {
   const able = model('a', { size: 2.5e9 }, { tools: yes, thinking: { value: true, from: 'name' } });
   t.match(localRow(able), {
     model: 'a',
@@ -57,7 +57,7 @@ t.test('what a local row says', async (t) => {
     t.strictSame(toRowName(whole), { label, path }, 'nothing is cut by which models differ');
 });
 
-t.test('what the row of a pull says', async (t) => {
+t.test('the texts of a pull row', async (t) => {
   const name = 'hf.co/owner/Qwen3-30B-GGUF:Q4_K_M';
   const pull = { model: name, server: 'default', percentage: undefined, message: '' };
   t.strictSame(describePull(pull), {
@@ -72,7 +72,7 @@ t.test('what the row of a pull says', async (t) => {
   });
 });
 
-t.test('what a loaded row says at a moment', async (t) => {
+t.test('the texts of a loaded row at a given time', async (t) => {
   const row = runningRow(model('a', { running, context: { allocated: 8192 } }, { tools: yes }));
   t.strictSame(describeRow(row, now), {
     description: '4.0 GB · 5 min left · 75 % GPU · 8,192 tokens',
@@ -117,7 +117,7 @@ t.test(
   },
 );
 
-t.test('several servers: their rows, and what one that fails says', async (t) => {
+t.test('the rows of several servers, and of one that fails', async (t) => {
   const names = (rows: readonly { readonly model: string }[]) => rows.map(({ model }) => model);
   const rows = [localRow(model('a')), localRow(model('b'))];
   const arrange = (of: typeof rows) => ({ roots: of, count: of.length });
@@ -179,7 +179,7 @@ t.test('several servers: their rows, and what one that fails says', async (t) =>
   t.match(short('bad-response'), { description: 'A proxy?' });
 });
 
-t.test('the status bar says of each further server what its row says', async (t) => {
+t.test('the status bar has the same words for each further server as its row', async (t) => {
   const failures = new Map([
     ['gpu-box', { kind: 'unauthorized', sentence: 'Set a token.' }],
     ['old', { kind: 'server-unreachable', sentence: 'Start it.' }],
@@ -193,7 +193,7 @@ t.test('the status bar says of each further server what its row says', async (t)
   ]);
 });
 
-t.test('what a row of a catalog says', async (t) => {
+t.test('the texts of a catalog row', async (t) => {
   const entry = { name: 'q', model: 'q', url: 'https://x/library/q', family: 'q', installed: true };
   const row = catalogRow({ ...entry, sizes: ['4b', '8b'], description: '[x](command:evil) *b*' }, 'library');
   t.match(row, {
@@ -264,7 +264,7 @@ t.test('filters', async (t) => {
   ]);
 });
 
-t.test('what a view says of its filter', async (t) => {
+t.test('the sentence about a filter', async (t) => {
   const cases = [
     [{ words: ' a  b ', capabilities: ['tools'] }, 3, 11, '“a b” + tools: 3 of 11 models.'],
     [{ words: '', capabilities: ['tools', 'embedding'] }, 1, 1, 'tools + embed: 1 of 1 model.'],
@@ -278,7 +278,7 @@ t.test('what a view says of its filter', async (t) => {
   for (const [filter, shown, total, want] of cases) t.equal(describeFilter(filter, shown, total), want);
 });
 
-t.test('two thousand rows are looked at once each', async (t) => {
+t.test('filtering looks at each of two thousand rows once', async (t) => {
   let looks = 0;
   const many = Array.from({ length: 2_000 }, (_, index) => ({
     family: index < 1_500 ? 'one' : `f${index}`,

@@ -44,7 +44,7 @@ import type { Model } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
-t.test('what the picker offers', async (t) => {
+t.test('the entries of the picker', async (t) => {
   const models = [
     model('able:8b', { context: { allocated: 4096, maximum: 131_072 } }, { tools: unknown, vision: yes }),
     model('embedder', {}, { completion: no, embedding: yes }),
@@ -72,7 +72,7 @@ t.test('what the picker offers', async (t) => {
   t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
 });
 
-t.test('no tag of a context block is in an answer for the editor', async (t) => {
+t.test('an answer for the editor has no tag of a context block', async (t) => {
   const asked: object[] = [];
   const daemon = {
     onNotification: () => ({ dispose: () => undefined }),
@@ -82,7 +82,7 @@ t.test('no tag of a context block is in an answer for the editor', async (t) => 
   t.match(asked, [{ model: 'plain', dropContextTags: true }]);
 });
 
-t.test('who answers where nobody chose', async (t) => {
+t.test('the model that answers if the user chose none', async (t) => {
   const remote = { host: 'https://ollama.com', model: 'c' };
   const running = { expiresAt: '2026-01-01T00:00:00Z', size: 1, sizeVram: 1 };
   const cloudy = model('cloudy', { remote });
@@ -104,7 +104,7 @@ t.test('who answers where nobody chose', async (t) => {
   t.equal(preferredModel([far])?.name, 'far');
 });
 
-t.test('the window of a model', async (t) => {
+t.test('the context size of a model', async (t) => {
   const usual = (server: string) => (server === 'box' ? 8192 : undefined);
   const remote = { host: 'https://ollama.com', model: 'c' };
   const cases = [
@@ -131,7 +131,7 @@ t.test('the window of a model', async (t) => {
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
 });
 
-t.test('what a server gives is learnt from the models that it has loaded', async (t) => {
+t.test('the usual context size of a server is learnt from its loaded models', async (t) => {
   const kept = new Map<string, unknown>();
   const memory = {
     keys: () => [...kept.keys()],
@@ -153,7 +153,7 @@ t.test('what a server gives is learnt from the models that it has loaded', async
   t.equal(sizes.of('default'), 4096);
 });
 
-t.test('the picker has an entry for what is not there', async (t) => {
+t.test('the picker has an entry for missing models', async (t) => {
   const options = { isStale: () => false, sizing: { contextLength: 0, usual: () => undefined } };
   const ids = (models: readonly Model[], remembered: readonly string[], isAllowed = true) =>
     toPickerEntries(models, { ...options, remembered, isAllowed: () => isAllowed }).map(({ id, detail }) =>
@@ -172,7 +172,7 @@ t.test('the picker has an entry for what is not there', async (t) => {
   t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');
 });
 
-t.test('tokens are counted by what the runner counted', async (t) => {
+t.test("the token estimate is corrected by the runner's counts", async (t) => {
   const counter = createTokenCounter();
   t.equal(counter.count('m', 'x'.repeat(400)), 100);
   counter.learn('m', 3_000, { promptTokens: 1_500, completionTokens: 1 });
@@ -184,7 +184,7 @@ t.test('tokens are counted by what the runner counted', async (t) => {
   t.equal(counter.count('n', 'x'.repeat(400)), 100, 'a short one says nothing');
 });
 
-t.test('the origins to which a token can belong', async (t) => {
+t.test('the origins of the servers in the settings', async (t) => {
   const servers = [
     { name: 'box', url: 'https://box:8443/prefix' },
     { name: 'bare', url: '192.168.1.5' },
@@ -229,7 +229,7 @@ t.test('an error is its stack, else its message', async (t) => {
   }
 });
 
-t.test('one model, however its name is written', async (t) => {
+t.test('names of the same model are recognised in every form', async (t) => {
   const same = [{ model: 'mine' }, { model: 'Mine:latest' }, { model: 'mine', server: 'default' }];
   for (const one of same) for (const other of same) t.ok(isSameModel(one, other));
   for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
@@ -245,7 +245,7 @@ t.test('a model that is being pulled can be cancelled, and its name copied', asy
   t.strictSame(works({ model: 'q' }), commands);
 });
 
-t.test('a sentence of a server is no link in a notification', async (t) => {
+t.test("a server's sentence cannot become a link in a notification", async (t) => {
   t.equal(plain('See [this](command:x) now.'), 'See [this] (command:x) now.');
 });
 
@@ -281,7 +281,7 @@ function keep() {
   return { keeper, clock, starts, seen, begin, settled };
 }
 
-t.test('a daemon that ends is started again, each time later', async (t) => {
+t.test('a daemon that ends is restarted after growing waits', async (t) => {
   const { keeper, clock, seen, begin, settled } = keep();
   await settled();
   t.equal(keeper.running, undefined);
@@ -348,7 +348,7 @@ t.test('a daemon ends with the window', async (t) => {
   t.strictSame(late.seen, ['stop d1'], 'also one that starts only then');
 });
 
-t.test('a setting of the wrong type is known by the manifest', async (t) => {
+t.test('a setting of the wrong type is recognised by the schema in the manifest', async (t) => {
   const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
   const schemas: Readonly<Record<string, ValueSchema>> = contributes.configuration.properties;
   const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
@@ -379,7 +379,7 @@ t.test('a setting of the wrong type is known by the manifest', async (t) => {
   for (const value of [null, 1, 'a', [], {}]) t.ok(fits(value, {}), `any type: ${JSON.stringify(value)}`);
 });
 
-t.test('each kind of failure has the steps that mend it', async (t) => {
+t.test('each kind of failure has its remedies', async (t) => {
   const cases: readonly (readonly [Partial<ErrorData> & Pick<ErrorData, 'kind'>, readonly unknown[]])[] = [
     [{ kind: 'server-unreachable', server: 'box' }, ['Set Address runner.setAddress box']],
     [{ kind: 'timeout' }, ['What Is Wrong? runner.doctor']],
@@ -578,34 +578,37 @@ t.test(
   },
 );
 
-t.test('a commit message is in the box while it is written; without one, what was typed is', async (t) => {
-  const cases = [
-    { name: 'a whole one', texts: ['```\nMend', ' it\n```'], want: 'Mend it' },
-    { name: 'an error', texts: ['Me'], error: new Error('It stopped.'), want: 'typed' },
-    { name: 'cancelled with an error', texts: ['Me'], cancel: true, error: new Error('x'), want: 'typed' },
-    { name: 'cancelled with half an answer', texts: ['Me'], cancel: true, want: 'typed' },
-    { name: 'nothing', texts: [], want: 'typed' },
-    { name: 'an empty code block', texts: ['```\n', '```'], want: 'typed' },
-  ];
-  for (const { name, texts, cancel = false, error, want } of cases) {
-    const box = { value: 'typed' };
-    const token = { isCancellationRequested: false };
-    const writing = writeInto(
-      box,
-      async (take) => {
-        for (const text of texts) take({ streamId: 's', seq: 0, kind: 'text', text });
-        t.equal(box.value === 'typed', texts.length === 0, `${name} is shown as it comes`);
-        token.isCancellationRequested = cancel;
-        take({ streamId: 's', seq: 0, kind: 'thinking', text: 'hm' });
-        if (error) throw error;
-      },
-      token,
-    );
-    if (error && !cancel) await t.rejects(writing, error, name);
-    else await writing;
-    t.equal(box.value, want, name);
-  }
-});
+t.test(
+  'a commit message is shown while it is written; without one, the box gets its text back',
+  async (t) => {
+    const cases = [
+      { name: 'a whole one', texts: ['```\nMend', ' it\n```'], want: 'Mend it' },
+      { name: 'an error', texts: ['Me'], error: new Error('It stopped.'), want: 'typed' },
+      { name: 'cancelled with an error', texts: ['Me'], cancel: true, error: new Error('x'), want: 'typed' },
+      { name: 'cancelled with half an answer', texts: ['Me'], cancel: true, want: 'typed' },
+      { name: 'nothing', texts: [], want: 'typed' },
+      { name: 'an empty code block', texts: ['```\n', '```'], want: 'typed' },
+    ];
+    for (const { name, texts, cancel = false, error, want } of cases) {
+      const box = { value: 'typed' };
+      const token = { isCancellationRequested: false };
+      const writing = writeInto(
+        box,
+        async (take) => {
+          for (const text of texts) take({ streamId: 's', seq: 0, kind: 'text', text });
+          t.equal(box.value === 'typed', texts.length === 0, `${name} is shown as it comes`);
+          token.isCancellationRequested = cancel;
+          take({ streamId: 's', seq: 0, kind: 'thinking', text: 'hm' });
+          if (error) throw error;
+        },
+        token,
+      );
+      if (error && !cancel) await t.rejects(writing, error, name);
+      else await writing;
+      t.equal(box.value, want, name);
+    }
+  },
+);
 
 t.test('the repository of a commit message', async (t) => {
   const uriOf = (path: string) => ({ toString: () => `file://${path}` }) as Uri;
@@ -636,7 +639,7 @@ t.test('the repository of a commit message', async (t) => {
   t.strictSame(await chosen(undefined, []), [undefined, false]);
 });
 
-t.test('what is offered after an answer', async (t) => {
+t.test('the follow-ups after an answer', async (t) => {
   const offeredAfter = (metadata: object) =>
     followUps.provideFollowups(
       { metadata: { model: 'm', ...metadata } },
@@ -659,7 +662,7 @@ t.test('what is offered after an answer', async (t) => {
   t.strictSame(await offeredAfter({}), []);
 });
 
-t.test('which model /model means', async (t) => {
+t.test('the model that /model names', async (t) => {
   const models = [model('far:8b', { server: 'box' }), model('both', { server: 'box' }), model('both:latest')];
   const there = 'far:8b is on the server box. ';
   const clear = 'Clear the setting runner.chatModel, which names both, and choose it in the model picker.';
@@ -676,7 +679,7 @@ t.test('which model /model means', async (t) => {
     t.match(findNamedModel({ name, setting }, models), want, `${name} ${setting}`);
 });
 
-t.test('what stands below a finished answer', async (t) => {
+t.test('the line below a finished answer', async (t) => {
   const model = 'qwen3:8b';
   const cases = [
     [
@@ -692,61 +695,64 @@ t.test('what stands below a finished answer', async (t) => {
     t.equal(describeAnswer({ model, usage, milliseconds }), want);
 });
 
-t.test('a commit message is asked for with the changes file by file, by all of their names', async (t) => {
-  const uriOf = (path: string) => ({ path, toString: () => `file://${path}` }) as Uri;
-  const change = (path: string, status = 5): Change => {
-    const uri = uriOf(`/repo/${path}`);
-    return { uri, originalUri: uri, renameUri: undefined, status };
-  };
-  const changesOf = async (
-    state: Partial<Repository['state']>,
-    diff = async (path: string) => `of ${path}`,
-  ) => {
-    const none = { indexChanges: [], mergeChanges: [], workingTreeChanges: [], untrackedChanges: [] };
-    const asked = (where: string) => async (path: string) => {
-      const text = await diff(path);
-      return text && `${where} ${text}`;
+t.test(
+  'the request for a commit message has the changes file by file, with all of their names',
+  async (t) => {
+    const uriOf = (path: string) => ({ path, toString: () => `file://${path}` }) as Uri;
+    const change = (path: string, status = 5): Change => {
+      const uri = uriOf(`/repo/${path}`);
+      return { uri, originalUri: uri, renameUri: undefined, status };
     };
-    return changesIn({
-      ...{ rootUri: uriOf('/repo'), inputBox: { value: '' }, state: { ...none, ...state } },
-      status: async () => undefined,
-      ...{ diffIndexWithHEAD: asked('staged'), diffWithHEAD: asked('changed') },
+    const changesOf = async (
+      state: Partial<Repository['state']>,
+      diff = async (path: string) => `of ${path}`,
+    ) => {
+      const none = { indexChanges: [], mergeChanges: [], workingTreeChanges: [], untrackedChanges: [] };
+      const asked = (where: string) => async (path: string) => {
+        const text = await diff(path);
+        return text && `${where} ${text}`;
+      };
+      return changesIn({
+        ...{ rootUri: uriOf('/repo'), inputBox: { value: '' }, state: { ...none, ...state } },
+        status: async () => undefined,
+        ...{ diffIndexWithHEAD: asked('staged'), diffWithHEAD: asked('changed') },
+      });
+    };
+    t.strictSame(await changesOf({}), []);
+    t.strictSame(await changesOf({ workingTreeChanges: [change('same.ts')] }, async () => ''), []);
+    const [mergeChanges, untrackedChanges] = [[change('both.ts', 18)], [change('sub/new.ts', 7)]];
+    const workingTreeChanges = [change('a[b]*.ts')];
+    const other = { language: 'diff', automatic: true };
+    t.strictSame(await changesOf({ mergeChanges, workingTreeChanges, untrackedChanges }), [
+      { path: 'both.ts', text: 'changed of :(literal)both.ts', uris: ['file:///repo/both.ts'], ...other },
+      { path: 'a[b]*.ts', text: 'changed of :(literal)a[b]*.ts', uris: ['file:///repo/a[b]*.ts'], ...other },
+      { path: 'sub/new.ts', text: '(a new file)', uris: ['file:///repo/sub/new.ts'], ...other },
+    ]);
+    const renamed = {
+      ...change('b.txt', 3),
+      originalUri: uriOf('/repo/.env'),
+      renameUri: uriOf('/repo/b.txt'),
+    };
+    t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
+      {
+        path: 'b.txt',
+        text: 'staged of :(literal)b.txt',
+        uris: ['file:///repo/b.txt', 'file:///repo/.env'],
+        ...other,
+      },
+    ]);
+    const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
+    let read = 0;
+    const parts = await changesOf({ indexChanges: many }, async () => {
+      read += 1;
+      return 'x'.repeat(10_000);
     });
-  };
-  t.strictSame(await changesOf({}), []);
-  t.strictSame(await changesOf({ workingTreeChanges: [change('same.ts')] }, async () => ''), []);
-  const [mergeChanges, untrackedChanges] = [[change('both.ts', 18)], [change('sub/new.ts', 7)]];
-  const workingTreeChanges = [change('a[b]*.ts')];
-  const other = { language: 'diff', automatic: true };
-  t.strictSame(await changesOf({ mergeChanges, workingTreeChanges, untrackedChanges }), [
-    { path: 'both.ts', text: 'changed of :(literal)both.ts', uris: ['file:///repo/both.ts'], ...other },
-    { path: 'a[b]*.ts', text: 'changed of :(literal)a[b]*.ts', uris: ['file:///repo/a[b]*.ts'], ...other },
-    { path: 'sub/new.ts', text: '(a new file)', uris: ['file:///repo/sub/new.ts'], ...other },
-  ]);
-  const renamed = {
-    ...change('b.txt', 3),
-    originalUri: uriOf('/repo/.env'),
-    renameUri: uriOf('/repo/b.txt'),
-  };
-  t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
-    {
-      path: 'b.txt',
-      text: 'staged of :(literal)b.txt',
-      uris: ['file:///repo/b.txt', 'file:///repo/.env'],
-      ...other,
-    },
-  ]);
-  const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
-  let read = 0;
-  const parts = await changesOf({ indexChanges: many }, async () => {
-    read += 1;
-    return 'x'.repeat(10_000);
-  });
-  t.strictSame([parts.length, read], [200, 3], 'what a window has room for');
-  t.ok(parts.reduce((sum, { text }) => sum + text.length, 0) < 30_000);
-  t.match(parts[2]?.text, /x\n\(cut\)$/);
-  t.equal(parts[3]?.text, '(changed)');
-});
+    t.strictSame([parts.length, read], [200, 3], 'what a window has room for');
+    t.ok(parts.reduce((sum, { text }) => sum + text.length, 0) < 30_000);
+    t.match(parts[2]?.text, /x\n\(cut\)$/);
+    t.equal(parts[3]?.text, '(changed)');
+  },
+);
 
 t.test('quoted text keeps all its characters, and every line stays in the quote', async (t) => {
   const cases = [
@@ -768,7 +774,7 @@ t.test('quoted text keeps all its characters, and every line stays in the quote'
   );
 });
 
-t.test('what is attached twice goes along once', async (t) => {
+t.test('a repeated attachment is sent once', async (t) => {
   const lines = { path: 'a.ts', lines: '3-6', text: 'let a;' };
   const others = [
     { path: 'a.ts', text: 'let a;' },
@@ -782,7 +788,7 @@ t.test('what is attached twice goes along once', async (t) => {
   t.strictSame(attachedOnce([automatic]), [automatic]);
 });
 
-t.test('the status bar has room for the first sentence', async (t) => {
+t.test('the first sentence of a text', async (t) => {
   t.equal(
     firstSentence('No runner at http://1.2.3.4:5. Start it. Or not.'),
     'No runner at http://1.2.3.4:5.',
@@ -790,7 +796,7 @@ t.test('the status bar has room for the first sentence', async (t) => {
   t.equal(firstSentence('Version 0.31.4'), 'Version 0.31.4');
 });
 
-t.test('completion that is snoozed wakes by itself, or is woken', async (t) => {
+t.test('snoozed completion wakes by itself, or by a command', async (t) => {
   const clock = handClock();
   const turns: boolean[] = [];
   const snooze = createSnooze(clock, () => turns.push(snooze.until !== undefined));
@@ -809,7 +815,7 @@ t.test('completion that is snoozed wakes by itself, or is woken', async (t) => {
   t.strictSame(turns, [true, false, true, true, false]);
 });
 
-t.test('completion that was snoozed and switched off completes once it is on', async (t) => {
+t.test('completion that was snoozed and switched off works after it is switched on', async (t) => {
   const snooze = createSnooze(handClock(), () => undefined);
   const said: string[] = [];
   let [name, kept]: [string, string | undefined] = ['coder', undefined];

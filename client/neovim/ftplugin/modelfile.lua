@@ -1,13 +1,13 @@
--- How Modelfiles are edited.
+-- Editing of Modelfiles.
 if vim.b.did_ftplugin then
   return
 end
 vim.b.did_ftplugin = 1
 
 vim.bo.commentstring = '# %s'
--- A comment is the first of its line; behind a value it would be a part of that.
+-- A comment must begin its line; after a value it would be a part of the value.
 vim.bo.comments = ':#'
--- Nor may a long value be broken: without quotes it ends with its line.
+-- A long value must not be wrapped: without quotes it ends with its line.
 vim.opt_local.formatoptions:remove('t')
 
 local undo = 'setlocal commentstring< comments< formatoptions<'

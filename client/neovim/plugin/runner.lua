@@ -1,4 +1,4 @@
--- The commands, and nothing else: what they need is loaded when one is used.
+-- Only defines the commands. Their modules are loaded on first use.
 if vim.g.loaded_runner or not vim.api.nvim_create_user_command then
   return
 end
@@ -27,7 +27,7 @@ command('RunnerTools', function()
   require('runner').tools()
 end, { desc = 'The tool servers and their tools; switches one on or off for the chat' })
 
---- What follows the server is an address.
+--- The argument after the server is an address.
 local function complete_login(lead, line)
   return line:match('^%S+%s+%S*$') and require('runner').complete_login(lead) or {}
 end
@@ -65,7 +65,7 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   end,
 })
 
--- A session of the editor gives empty buffers the names that they had.
+-- An editor session restores empty buffers with their names.
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   group = group,
   callback = function()

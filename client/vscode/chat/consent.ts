@@ -42,11 +42,11 @@ export function createConsent(memory: vscode.Memento): Consent {
 /** Sends nothing to a remote model before the user has allowed it. */
 export function withConsent(
   ask: AskForTurn,
-  lookUp: (name: string, server?: string) => Promise<Model | undefined>,
+  offered: { lookUp(name: string, server?: string): Promise<Model | undefined> },
   consent: Consent,
 ): AskForTurn {
   return async (params, take, token) => {
-    const model = await lookUp(params.model, params.server);
+    const model = await offered.lookUp(params.model, params.server);
     if (model && !(await consent.request(model)))
       throw vscode.LanguageModelError.NoPermissions(
         `Nothing was sent: ${model.name} runs at ${model.remote?.host}. Choose a model of your own, or ask again and allow it.`,

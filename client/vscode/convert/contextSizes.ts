@@ -39,7 +39,7 @@ export interface ContextSizing {
 }
 
 /**
- * The size that the editor is told for a model whose server has shown none yet, in tokens. The editor's agent begins
+ * The size that is reported to the editor for a model whose server has shown none yet, in tokens. Its agent begins
  * with about 17,000: with a smaller window, it would summarize a conversation that may well fit.
  */
 const assumedSize = 32_768;

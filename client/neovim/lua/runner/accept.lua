@@ -1,11 +1,11 @@
---- The key that takes a suggestion, and does what it did before where none is shown.
+--- The key that accepts a suggestion. If none is shown, it does what it did before.
 local options = require('runner.options')
 
 local M = {}
 
 local description = 'Takes the suggestion that is shown'
 
---- What the key did in a buffer before it was ours, by buffer.
+--- The earlier mapping of the key, by buffer.
 ---@type table<integer, table<string, any>>
 local before = {}
 
@@ -31,7 +31,7 @@ local function evaluate(mapping)
   return mapping.replace_keycodes == 1 and to_codes(keys) or keys
 end
 
---- The keys that an older mapping stands for; what it does by itself is done when the key is over.
+--- The keys that an older mapping stands for. A mapped function runs after the key.
 ---@param mapping table<string, any>
 ---@return string
 local function keys_of(mapping)
@@ -75,7 +75,7 @@ local function rest_of(bufnr, item)
   return item.insert_text:sub(#typed + 1), row, cursor[2]
 end
 
---- As if it were pasted, so that `.` repeats it. What it replaces behind the cursor is no part of that.
+--- Inserts it as if it were pasted, so that `.` repeats it, without the replacement behind the cursor.
 ---@param bufnr integer
 ---@param item vim.lsp.inline_completion.Item
 ---@return vim.lsp.inline_completion.Item? item What is left to the editor.
@@ -105,7 +105,7 @@ local function press(bufnr, key)
   if vim.lsp.inline_completion.get({ bufnr = bufnr, on_accept = on_accept }) then
     return ''
   end
-  -- A global one is looked for now: it may have come, or changed, since.
+  -- A global mapping is looked up now, because it may be new or changed.
   local mapping = before[bufnr] or global_mapping(key)
   return mapping and keys_of(mapping) or to_codes(key)
 end
@@ -120,7 +120,7 @@ local function own_mapping(bufnr, key)
   return mapping.buffer == 1 and mapping or nil
 end
 
---- The key does again what it did, unless somebody has mapped it to something else since.
+--- Restores the earlier mapping, unless the key has been mapped again since.
 ---@param bufnr integer
 function M.unmap(bufnr)
   local key = vim.api.nvim_buf_is_valid(bufnr) and vim.b[bufnr].runner_key
@@ -140,7 +140,7 @@ function M.unmap(bufnr)
   end
 end
 
---- Maps the key of the options; one that was mapped earlier is given back.
+--- Maps the key in the options, and restores the one that was mapped before.
 ---@param bufnr integer
 function M.map(bufnr)
   local key = options.accept_key()

@@ -1,11 +1,11 @@
---- What can be done with a thing that was chosen.
+--- Menus of actions on a chosen item.
 local M = {}
 
 ---@class runner.Action
 ---@field title string
 ---@field run fun()
 
---- Lets the user choose one, and does it.
+--- Lets the user choose an action, and runs it.
 ---@param prompt string
 ---@param actions runner.Action[]
 function M.pick(prompt, actions)
@@ -21,7 +21,7 @@ function M.pick(prompt, actions)
   end)
 end
 
---- Asks before something is deleted; whoever leaves keeps it.
+--- Asks before something is deleted. Leaving the question keeps it.
 ---@param prompt string
 ---@param delete fun()
 function M.confirm_deletion(prompt, delete)

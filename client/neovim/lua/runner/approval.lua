@@ -1,5 +1,5 @@
---- May a tool be called? The daemon asks, and the user answers, one question after another: in the chat that wants the
---- call, in normal mode, where no key that was meant for something else can answer.
+--- Approval of tool calls. The daemon asks, and the user answers one question after another: in the chat of the call and
+--- in normal mode, so that a key that was meant for something else cannot answer.
 local calls = require('runner.chat.calls')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
@@ -16,7 +16,7 @@ local M = {}
 ---@field question runner.Question
 ---@field answer fun(decision: string)
 
---- No comes first: a picker that has the first row chosen already allows nothing by one key.
+--- No comes first, so that Enter in a picker that selects the first row allows nothing.
 local choices = {
   { title = 'No', decision = 'deny' },
   { title = 'Once', decision = 'once' },
@@ -24,12 +24,12 @@ local choices = {
   { title = 'Always', decision = 'always' },
 }
 
---- Milliseconds between two looks at whether the user can be asked.
+--- In ms between two checks whether the user can be asked.
 local period = 100
 
 ---@type runner.PendingQuestion[]
 local waiting = {}
---- The question that is shown.
+--- The question on the screen.
 ---@type runner.PendingQuestion?
 local asked
 local is_watching = false
@@ -37,7 +37,7 @@ local is_watching = false
 ---@type fun()
 local go_on
 
---- What the server says of its tool, which decides nothing.
+--- The server's own annotations of its tool, which decide nothing.
 ---@param question runner.Question
 ---@return string
 local function claim_of(question)
@@ -61,7 +61,7 @@ local function chat_of(question)
   return require('runner.chat').of_stream(question.streamId)
 end
 
---- Not while something is typed, chosen or confirmed.
+--- Not while the user types, selects or confirms something.
 ---@param chat runner.Chat
 ---@return boolean
 local function is_free(chat)
@@ -82,7 +82,7 @@ local function ask(pending)
       return choice.title
     end,
   }, function(choice)
-    -- Whoever cancelled the answer meanwhile has answered all of its questions.
+    -- If the answer was cancelled meanwhile, its questions are settled.
     if asked ~= pending then
       return
     end
@@ -104,7 +104,7 @@ local function watch()
   end, period)
 end
 
---- Of chats that are gone: nobody can be asked there.
+--- Drops the questions of deleted chats, where nobody can answer.
 local function deny_gone()
   local gone, rest = {}, {}
   for _, pending in ipairs(waiting) do
@@ -116,7 +116,7 @@ local function deny_gone()
   end
 end
 
---- The first question of each chat, the one that waits longest first.
+--- The first question of each chat, the oldest first.
 ---@return { pending: runner.PendingQuestion, chat: runner.Chat }[]
 local function first_of_each()
   local seen, first = {}, {}
@@ -130,7 +130,7 @@ local function first_of_each()
   return first
 end
 
---- Shows that it waits; the user is told where that is not seen.
+--- Shows that a question waits, with a notification if its chat is not visible.
 ---@param pending runner.PendingQuestion
 ---@param chat runner.Chat
 local function announce(pending, chat)
@@ -140,7 +140,7 @@ local function announce(pending, chat)
   end
 end
 
---- Asks what can be answered now: the question of a chat that is not looked at holds up no other one.
+--- Asks the questions that can be answered now: a question in a hidden chat does not hold up the others.
 function go_on()
   if asked then
     return
@@ -172,7 +172,7 @@ function M.ask(question, answer)
   go_on()
 end
 
---- The chat has ended: nobody needs an answer any more.
+--- Call when the chat has ended: its questions need no answer.
 ---@param stream_id string
 function M.forget(stream_id)
   local gone, rest = {}, {}

@@ -1,4 +1,4 @@
---- Which buffers the daemon is told of.
+--- Attaches the daemon to buffers.
 local accept = require('runner.accept')
 local client = require('runner.client')
 local notice = require('runner.notice')
@@ -6,7 +6,7 @@ local options = require('runner.options')
 
 local M = {}
 
---- Above it the daemon completes nothing, and to keep it in step would only cost.
+--- In larger buffers the daemon completes nothing, so they are not sent.
 local most_bytes = 10 * 1024 * 1024
 
 ---@param bufnr integer
@@ -38,7 +38,7 @@ local function attach(bufnr)
   end
 end
 
---- What an earlier `setup` has begun. The editor ends completion only with the attachment itself.
+--- Detaches a buffer if completion is off now. The editor ends completion only when a buffer is detached.
 ---@param bufnr integer
 local function detach(bufnr)
   if not options.completes() then
@@ -49,7 +49,7 @@ end
 
 function M.setup()
   local group = vim.api.nvim_create_augroup('runner.attach', { clear = true })
-  -- The second is for files without a type.
+  -- The second event is for files without a type.
   vim.api.nvim_create_autocmd({ 'FileType', 'BufWinEnter' }, {
     group = group,
     callback = function(event)

@@ -1,4 +1,4 @@
---- What is wrong with a value of `setup`, as its schema in settings.lua says.
+--- Checks the values of `setup` against the schemas in settings.lua.
 local M = {}
 
 ---@class runner.Schema
@@ -33,7 +33,7 @@ local is = {
     return type(value) == 'boolean'
   end,
   array = vim.islist,
-  -- An empty table may be either.
+  -- An empty table may be a list or an object.
   object = function(value)
     return type(value) == 'table' and (next(value) == nil or not vim.islist(value))
   end,
@@ -120,13 +120,13 @@ function find(path, value, schema)
   end
 end
 
---- A sentence, where something is wrong.
+--- A sentence if something is wrong.
 ---@param name string Of the option.
 ---@param value any
 ---@param schema runner.Schema
 ---@return string?
 function M.problem(name, value, schema)
-  -- Nothing and an empty text are the default.
+  -- nil and an empty text stand for the default.
   if value == nil or value == vim.NIL or value == '' then
     return nil
   end

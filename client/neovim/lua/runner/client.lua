@@ -1,4 +1,4 @@
---- The one daemon of this editor: an ordinary language client of the name `runnerd`, as `setup` says.
+--- The editor's daemon: an ordinary language client with the name `runnerd`, configured by `setup`.
 local command = require('runner.command')
 local incoming = require('runner.incoming')
 local notice = require('runner.notice')
@@ -7,15 +7,15 @@ local options = require('runner.options')
 local M = {}
 
 local name = 'runnerd'
---- How long the editor waits at its end, in milliseconds: the daemon writes down the answer that is under way.
+--- In ms that the editor waits when it exits, while the daemon keeps the running answer.
 local exit_timeout = 1000
---- The client that was started last.
+--- The newest client.
 ---@type { id: integer, cmd: string[], is_trusted: boolean }?
 local started
---- Options that a daemon refused, and why: they are not tried again.
+--- Options that a daemon refused, with the reason. They are not tried again.
 ---@type { settings: table<string, any>, problem: string }?
 local refused
---- What waits for `initialize`, by client.
+--- Callbacks that wait for `initialize`, by client.
 ---@type table<integer, fun(client: vim.lsp.Client)[]>
 local waiting = {}
 ---@type fun(client_id: integer, message: string)[]
@@ -33,7 +33,7 @@ local function running()
   return client and is_ours(client) and client or nil
 end
 
---- Why the options of now are of no use to a daemon, where one has said so.
+--- Why a daemon refused the present options, if one has.
 ---@return string?
 local function refusal()
   if options.problem and not running() then
@@ -43,7 +43,7 @@ local function refusal()
   end
 end
 
---- What was asked of this client is not answered any more.
+--- Fails the requests to this client, which no one will answer.
 ---@param client_id integer
 ---@param message string
 local function report_end(client_id, message)
@@ -97,7 +97,7 @@ local function to_config(cmd)
   }
 end
 
---- The daemon, started where it is not there yet; attached to a buffer where one is given.
+--- The daemon, which is started if needed, and attached to the buffer if one is given.
 ---@param bufnr? integer
 ---@return integer? client_id
 ---@return string? problem
@@ -131,7 +131,7 @@ local function once_initialized(client, continue)
   end
 end
 
---- The daemon once it can be asked, started where it is not there yet.
+--- Calls back once the daemon is ready, and starts it if needed.
 ---@param continue fun(client: vim.lsp.Client)
 ---@return integer? client_id
 ---@return string? problem
@@ -166,7 +166,7 @@ local function update_trust(client)
   once_initialized(client, tell_trust)
 end
 
---- Has a daemon that is there do as `setup` says now. Only another command starts it anew.
+--- Sends changed options to a running daemon. Only another command restarts it.
 function M.update()
   local client = running()
   if options.problem then
@@ -185,13 +185,13 @@ function M.update()
     return
   end
   client.settings = { runner = settings }
-  -- One that is still starting asks for them.
+  -- A daemon that is still starting asks for them.
   if client.initialized then
     client:notify('workspace/didChangeConfiguration', { settings = client.settings })
   end
 end
 
---- The daemon hears no more of the buffer.
+--- Detaches a buffer from the daemon.
 ---@param bufnr integer
 function M.detach(bufnr)
   local client = running()
@@ -200,7 +200,7 @@ function M.detach(bufnr)
   end
 end
 
---- Has what `setup` says of completion hold in the buffers that are attached already.
+--- Applies the completion options to the buffers that are already attached.
 function M.refresh_completion()
   local client = running()
   if client then

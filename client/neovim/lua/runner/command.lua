@@ -1,7 +1,7 @@
 --- How the daemon is started.
 local M = {}
 
---- This repository's own build, where the plugin's folder is still in it.
+--- The build of this repository, if the plugin's folder is still in it.
 ---@return string
 local function built_daemon()
   local here = debug.getinfo(1, 'S').source:sub(2)
@@ -9,7 +9,7 @@ local function built_daemon()
   return vim.fs.normalize(plugin .. '/../../dist/runnerd.cjs')
 end
 
---- The user's own, else `runnerd` of the path, else the one that was built beside the plugin.
+--- The user's own command, else `runnerd` of the path, else the one that was built beside the plugin.
 ---@return string[]? arguments
 ---@return string? problem What to do, where there is none.
 function M.find()
@@ -30,7 +30,7 @@ function M.find()
   return { 'node', built, '--stdio' }
 end
 
---- Starts the daemon. One that refuses its options is ended, which the editor would leave to the user.
+--- Starts the daemon, and ends one that refuses its options: the editor would leave it running.
 ---@param cmd string[]
 ---@param on_refused fun(err: { message: string, data?: { path?: string } })
 ---@return fun(dispatchers: vim.lsp.rpc.Dispatchers): vim.lsp.rpc.PublicClient

@@ -1,4 +1,4 @@
---- Ghost text, by the editor's own inline completion, of this client alone.
+--- Ghost text: the editor's own inline completion, enabled only for this client.
 local options = require('runner.options')
 
 local M = {}
@@ -14,7 +14,7 @@ local function enable_now(client, bufnr)
   if not options.completes() or not client:supports_method(method, bufnr) then
     return
   end
-  -- The editor asks whether the client supports it in the current buffer, which may be a chat.
+  -- The editor checks the client's support in the current buffer, which may be a chat.
   vim.api.nvim_buf_call(bufnr, function()
     vim.lsp.inline_completion.enable(true, { client_id = client.id, bufnr = bufnr })
   end)
@@ -30,7 +30,7 @@ function M.enable(client, bufnr)
   end)
 end
 
---- The daemon registered something.
+--- Call when the daemon has registered a capability.
 ---@param client_id integer
 function M.refresh(client_id)
   local client = vim.lsp.get_client_by_id(client_id)

@@ -14,10 +14,10 @@ local M = {}
 
 ---@alias runner.Done fun(err: runner.Error?, result: any)
 
---- LSP's; Neovim drops the callback of an answer with this code.
+--- LSP's code for a cancelled request. Neovim does not call back for an answer with this code.
 local cancelled = { code = -32800, message = 'Cancelled.' }
 
---- Of requests that are not answered yet, by the client that was asked: they fail when its daemon ends.
+--- Callbacks of unanswered requests, by client. They fail when its daemon ends.
 ---@type table<runner.Done, integer>
 local unanswered = {}
 
@@ -35,7 +35,7 @@ local function to_message(err)
   return advice.fit({ message = err.message, advice = err.data and err.data.advice })
 end
 
---- Asks the daemon, and starts it where that is needed. `done` is called once, also when the daemon ends.
+--- Sends a request to the daemon, and starts it if needed. `done` is called once, also when the daemon ends.
 ---@param method string
 ---@param params table
 ---@param done runner.Done
@@ -72,7 +72,7 @@ function M.request(method, params, done)
       if asked and request_id and not is_over then
         asked:cancel_request(request_id)
       end
-      -- A cancelled chat is answered, with what had come; of all else no answer arrives here.
+      -- A cancelled chat is answered with its partial answer. No answer to another cancelled request arrives here.
       if method ~= 'runner/chat' or not request_id then
         finish(cancelled)
       end
@@ -80,7 +80,7 @@ function M.request(method, params, done)
   }
 end
 
---- For what must be known at once, such as the words that a command line completes.
+--- Waits for the answer, for uses such as the completion of a command line.
 ---@param method string
 ---@param params table
 ---@param within integer Milliseconds.

@@ -1,7 +1,7 @@
---- Text from elsewhere, made safe to show in a line of ours.
+--- Makes text from outside safe to show.
 local M = {}
 
---- As UTF-8: C0 without line feed and tab, DEL, C1, and the marks that turn the direction of text.
+--- In UTF-8: C0 without line feed and tab, DEL, C1, and the characters that change the direction of text.
 local unsafe = {
   '[%z\1-\8\11-\31\127]',
   '\194[\128-\159]',
@@ -20,7 +20,7 @@ local function to_visible(character)
   return code == 0x7f and '␡' or ('<U+%04X>'):format(code)
 end
 
---- Control characters are shown, and drive nothing.
+--- Replaces control characters by visible ones.
 ---@param text string
 ---@return string
 function M.visible(text)
@@ -31,7 +31,7 @@ function M.visible(text)
   return shown
 end
 
---- At most so many characters.
+--- Cuts a text to this many characters.
 ---@param text string
 ---@param most integer
 ---@return string
@@ -42,12 +42,12 @@ function M.cut(text, most)
   return vim.fn.strcharpart(text, 0, most) .. '…'
 end
 
---- Of what is a line by its nature, such as a name.
+--- For single-line text such as names: line feeds and tabs become spaces.
 ---@param text string
 ---@param most integer Characters.
 ---@return string
 function M.line(text, most)
-  -- What is cut off anyway is not looked at: a character has at most four bytes.
+  -- Only the part that can be shown is converted: a character has at most four bytes.
   return M.cut((M.visible(text:sub(1, most * 4 + 4)):gsub('[\n\t]+', ' ')), most)
 end
 

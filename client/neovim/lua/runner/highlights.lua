@@ -1,4 +1,4 @@
---- Links that a colour scheme may replace.
+--- Highlight groups, which a colour scheme may override.
 local M = {}
 
 local links = { RunnerHeading = 'Title', RunnerHint = 'Comment', RunnerError = 'DiagnosticError' }

@@ -1,4 +1,4 @@
---- What the daemon says and asks by itself.
+--- Notifications and requests of the daemon.
 local notice = require('runner.notice')
 
 local M = {}
@@ -22,7 +22,7 @@ local function forwarder(method)
   end
 end
 
---- What a daemon says of an option that it refuses, in the words of `setup`.
+--- The message about an option that a daemon refuses, in the terms of `setup`.
 ---@param message string
 ---@param refused? { path: string, problem: string }
 ---@return string
@@ -42,7 +42,7 @@ local function write_log(_, params)
   write(('runnerd (%s): %s'):format(params.source, params.message))
 end
 
---- The editor runs what answers a request in a coroutine, so that the answer may come later.
+--- The editor runs the handler of a request in a coroutine, so that the answer may come later.
 ---@param _ any
 ---@param question runner.Question
 ---@return { decision: string }
@@ -56,7 +56,7 @@ local function approve(_, question)
   return coroutine.yield()
 end
 
---- After what the editor itself does with it, so that what is new now counts for the open buffers.
+--- Runs after the editor's own handler, so that open buffers get the new capability.
 local function register(err, params, context)
   local result = vim.lsp.handlers['client/registerCapability'](err, params, context)
   require('runner.completion').refresh(context.client_id)

@@ -3,7 +3,7 @@ local M = {}
 local needed = 'nvim-0.12'
 local has_said_too_old = false
 
---- Says it once, however often it is asked.
+--- Warns only once.
 ---@return boolean
 local function is_new_enough()
   if vim.fn.has(needed) == 1 then
@@ -16,7 +16,7 @@ local function is_new_enough()
   return false
 end
 
---- Whoever sets nothing up gets the defaults with the first command.
+--- Without a call of `setup`, the first command sets the defaults.
 ---@return boolean
 local function is_ready()
   if not is_new_enough() then
@@ -40,7 +40,7 @@ function M.setup(options)
   require('runner.attach').setup()
 end
 
---- How the runner is, in a few words for a statusline; empty while nothing was started.
+--- The runner's state in a few words for a statusline; empty until the daemon is started.
 ---@return string
 function M.status()
   if vim.fn.has(needed) == 0 then
@@ -49,7 +49,7 @@ function M.status()
   return require('runner.status').text()
 end
 
---- What the user command was called with.
+--- The arguments of the user command.
 ---@param arguments { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
 function M.chat(arguments)
   if not is_ready() then
@@ -62,7 +62,7 @@ function M.chat(arguments)
   chat.open({ prompt = arguments.args, selection = selection, is_fresh = arguments.bang })
 end
 
---- What the buffer of a chat is, where a session of the editor or `:edit` has made one by its name.
+--- Makes a buffer a chat that an editor session or `:edit` has created by its name.
 ---@param bufnr integer
 function M.restore(bufnr)
   if is_ready() then
@@ -76,7 +76,7 @@ function M.tools()
   end
 end
 
---- What the user command was called with.
+--- The arguments of the user command.
 ---@param arguments { fargs: string[] }
 function M.login(arguments)
   if is_ready() then

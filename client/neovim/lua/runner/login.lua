@@ -1,11 +1,11 @@
---- `:RunnerLogin` and `:RunnerLogout`, for tool servers at an address. The daemon does it; here its address is opened.
+--- `:RunnerLogin` and `:RunnerLogout` for tool servers at an address. The daemon logs in; this module opens the browser.
 local connection = require('runner.connection')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
 
 local M = {}
 
---- Logins that wait for the browser, by the name of their server.
+--- Logins that wait for the browser, by server name.
 ---@type table<string, runner.Request>
 local waiting = {}
 
@@ -19,7 +19,7 @@ local function has_browser()
   return has_screen or vim.fn.has('mac') == 1 or vim.fn.has('win32') == 1
 end
 
---- The daemon names a parameter; here it is a word of the command.
+--- The daemon names a parameter, which is an argument of the command here.
 ---@param err runner.Error
 ---@return string
 local function sentence_of(err)
@@ -60,18 +60,18 @@ local function wait(server)
       notice.complain(err.message)
     end
   end)
-  -- It may fail at once.
+  -- The login may fail at once.
   waiting[server] = not is_over and request or nil
 end
 
---- Begins a login, or ends one with the address to which a browser on another machine was sent.
+--- Begins a login, or finishes one with the address to which a browser on another machine was redirected.
 ---@param server string
 ---@param redirected_to? string
 function M.start(server, redirected_to)
   if redirected_to then
     local params = { server = server, redirectedTo = redirected_to }
     connection.request('runner/tools/finishLogin', params, function(err)
-      -- What comes of a right one is what the login waits for.
+      -- A valid address ends the waiting login, which reports the result.
       if err then
         notice.complain(sentence_of(err))
       end
@@ -82,7 +82,7 @@ function M.start(server, redirected_to)
     if err then
       return notice.complain(sentence_of(err))
     end
-    -- The daemon has ended an earlier one to this server.
+    -- The daemon has ended an earlier login to this server.
     waiting[server] = nil
     wait(server)
     show(server, login)
@@ -115,7 +115,7 @@ function M.cancel()
   return request ~= nil
 end
 
---- Servers of `setup` that are at an address.
+--- The servers in `setup` that have an address.
 ---@param lead string
 ---@return string[]
 function M.complete(lead)

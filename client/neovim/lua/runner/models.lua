@@ -1,4 +1,4 @@
---- The installed models, and what can be done with each.
+--- The installed models and the actions on them.
 local actions = require('runner.actions')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
@@ -19,7 +19,7 @@ local function can(model, capability)
   return model.capabilities[capability].value == true
 end
 
---- Every one that does more than embed; where the runner does not say, it is tried.
+--- Whether a model can do more than embed. If the runner does not say, it counts.
 ---@param model runner.Model
 ---@return boolean
 function M.can_chat(model)
@@ -49,7 +49,7 @@ local function columns_of(model)
   }
 end
 
---- Says what there is to know of each model, in columns.
+--- The details of each model, in columns.
 ---@param models runner.Model[]
 ---@return fun(model: runner.Model): string
 function M.describer(models)
@@ -63,7 +63,7 @@ function M.describer(models)
     local cells = {}
     for index, text in ipairs(columns_of(model)) do
       local blanks = (' '):rep(widths[index] - vim.fn.strdisplaywidth(text))
-      -- Sizes end below each other.
+      -- Sizes are aligned on the right.
       cells[index] = index == 2 and blanks .. text or text .. blanks
     end
     return vim.trim(table.concat(cells, '  '))
@@ -107,7 +107,7 @@ end
 ---@param name string
 local function copy(name)
   vim.fn.setreg('"', name)
-  -- Where there is no clipboard the register is refused, and the unnamed one has to do.
+  -- Without a clipboard this register is refused.
   pcall(vim.fn.setreg, '+', name)
   notice.say(('Copied %s.'):format(name))
 end

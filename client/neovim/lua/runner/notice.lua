@@ -1,7 +1,7 @@
---- What the user is told beside the text.
+--- Messages to the user.
 local M = {}
 
---- Without its last sentences where it is longer than the line: the editor would ask for a key before it goes on.
+--- Drops last sentences until the message fits into the line: otherwise the editor would wait for a key.
 ---@param message string
 ---@return string
 local function fit(message)
@@ -30,13 +30,13 @@ function M.warn_once(message)
   vim.notify_once(fit('Runner: ' .. message), vim.log.levels.WARN)
 end
 
---- What must be read whole, such as an address.
+--- For messages that must be read in full, such as an address.
 ---@param message string
 function M.show(message)
   vim.notify('Runner: ' .. message)
 end
 
---- What somebody asked for has failed: that, and what to do about it, is worth a key.
+--- For failures of a user's request: shown in full, even if the editor then waits for a key.
 ---@param message string
 function M.complain(message)
   vim.notify('Runner: ' .. message, vim.log.levels.ERROR)

@@ -1,4 +1,4 @@
---- What `setup` was given: our own keys, and those that are the daemon's.
+--- The options of `setup`: the plugin's own keys, and the daemon's settings.
 local check = require('runner.check')
 
 local M = {}
@@ -13,11 +13,11 @@ local daemon_keys = vim.tbl_map(function(setting)
   return setting.name
 end, settings)
 
---- As they were set last; nil before that.
+--- The last options; nil before `setup`.
 ---@type runner.Options?
 M.current = nil
 
---- What is wrong with them. No daemon is started with them, nor told of them.
+--- What is wrong with the options. Wrong options are not sent to a daemon, and start none.
 ---@type string?
 M.problem = nil
 
@@ -54,7 +54,7 @@ function M.set(options)
   M.current = vim.tbl_extend('keep', options, { cacheDir = vim.fn.stdpath('cache') .. '/runner' })
 end
 
---- What is no table stays as it is: the daemon says what is wrong with it.
+--- A value that is no table stays as it is: the daemon reports what is wrong with it.
 ---@param value any
 ---@return any
 local function named(value)
@@ -73,7 +73,7 @@ local function to_entry(entry)
   })
 end
 
---- An empty table of Lua would be sent as a list.
+--- An empty Lua table would be sent as a list.
 ---@param setting { name: string, schema: runner.Schema }
 ---@return any
 local function value_of(setting)
@@ -86,19 +86,19 @@ local function value_of(setting)
   return setting.schema.type == 'object' and named(value) or value
 end
 
---- For a daemon that starts. An empty text is as if it were not given.
+--- For a daemon that starts. An empty text counts as not set.
 ---@return table<string, any>
 function M.for_daemon()
   local options = vim.empty_dict()
   for _, setting in ipairs(settings) do
     options[setting.name] = value_of(setting)
   end
-  -- What `setup` says is the user's: no folder that is opened has a part in it.
+  -- The options of `setup` are the user's own: no opened folder can change them.
   options.sendsUserSettings = true
   return options
 end
 
---- For a daemon that runs and was told other settings before: what is not set any more is null, its default.
+--- For a running daemon, which may have other settings: null resets a setting to its default.
 ---@param told table<string, any>
 ---@return table<string, any>
 function M.for_running_daemon(told)

@@ -1,4 +1,4 @@
---- Downloads. How far they are is the editor's own `LspProgress`.
+--- Downloads. Their progress is shown by the editor's own `LspProgress`.
 local connection = require('runner.connection')
 local notice = require('runner.notice')
 
@@ -10,7 +10,7 @@ local M = {}
 ---@field request? runner.Request
 ---@field percentage? integer
 
---- The newest is the last.
+--- The newest comes last.
 ---@type runner.Pull[]
 local pulls = {}
 local count = 0
@@ -31,7 +31,7 @@ local function pull_of(token)
   end)
 end
 
---- Only where nothing else shows progress: it would stand there twice.
+--- Only if nothing else shows progress, so that it is not shown twice.
 ---@param pull runner.Pull
 ---@param value { kind: string, title?: string, message?: string, percentage?: integer }
 local function show(pull, value)
@@ -60,7 +60,7 @@ local function watch()
       pull.percentage = params.value.percentage or pull.percentage
       show(pull, params.value)
       vim.cmd.redrawstatus({ bang = true })
-      -- Whoever cancels by the token alone gets no answer that the editor would pass on.
+      -- After a cancel by the token alone, the editor passes on no answer.
       if params.value.kind == 'end' and params.value.message == 'Cancelled' then
         pull.request.cancel()
       end
@@ -111,7 +111,7 @@ function M.text()
   return newest and ('Pulling %s %d%%'):format(newest.model, newest.percentage or 0)
 end
 
---- A model's name, and it with each of its sizes. The library is a stranger's page: what is no tag is left out.
+--- A model's name alone, and with each of its sizes. The library is not trusted: sizes that are no tags are left out.
 ---@param entry { name: string, model: string, sizes?: string[] }
 ---@return string[]
 local function names_of(entry)
@@ -124,7 +124,7 @@ local function names_of(entry)
   return names
 end
 
---- Names of the library, with their sizes; none where there is no list.
+--- The library's names with their sizes; none if there is no list.
 ---@param lead string
 ---@return string[]
 function M.complete(lead)

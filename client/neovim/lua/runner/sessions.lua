@@ -1,4 +1,4 @@
---- The conversations that are kept, and what can be done with each.
+--- The kept conversations and the actions on them.
 local actions = require('runner.actions')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
@@ -13,7 +13,7 @@ local M = {}
 ---@field updatedAt string
 ---@field turns integer
 
---- As many as a list of this kind can be looked through.
+--- The most conversations in the list.
 local most = 200
 
 ---@param method string
@@ -42,7 +42,7 @@ function M.describe(session)
   return ('"%s", %s, %s'):format(title_of(session), turns, session.updatedAt:sub(1, 10))
 end
 
---- The newest of this folder, where there is one. Nobody asked for it, so that nothing is said where it fails.
+--- The newest conversation of this folder, if there is one. Errors are not shown, because the user did not ask.
 ---@param take fun(session: runner.Session)
 function M.last_here(take)
   connection.request('runner/sessions/list', { cwd = vim.uv.cwd(), limit = 1 }, function(_, result)
@@ -60,7 +60,7 @@ function M.read(id, is_opened, take)
   ask('read', { id = id, open = is_opened }, take)
 end
 
---- Beside the window, as the chat would show it, and only to be read.
+--- Shows a conversation read-only beside the window, as a chat would show it.
 ---@param session runner.Session
 local function preview(session)
   M.read(session.id, false, function(result)

@@ -1,4 +1,4 @@
---- How the runner is, as the daemon tells it.
+--- The state of the runner, as the daemon reports it.
 local advice = require('runner.advice')
 local incoming = require('runner.incoming')
 local notice = require('runner.notice')
@@ -33,7 +33,7 @@ function M.forget()
   vim.cmd.redrawstatus({ bang = true })
 end
 
---- What is not well is said once, with what to do about it.
+--- Warns once about each problem, with advice.
 ---@param status runner.Status
 local function take(status)
   local said = current and current.message

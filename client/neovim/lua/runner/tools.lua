@@ -52,7 +52,7 @@ local function describer(servers, chat)
       width = math.max(width, vim.fn.strdisplaywidth(controls.line(tool.name, 40)) + 2)
     end
   end
-  -- With the number that the editor puts before a row: one that is wrapped is hard to read.
+  -- The editor numbers the rows. A wrapped row is hard to read, so the width includes the number.
   local room = math.max(20, math.min(70, vim.o.columns - width - 9))
   local function padded(text)
     return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
@@ -97,7 +97,7 @@ local function switch(server, chat)
   notice.say(('%s is %s for this chat.'):format(name, is_on and 'on' or 'off'))
 end
 
---- Lists them, and switches the one that is chosen.
+--- Lists the tool servers, and switches the chosen one on or off.
 ---@param chat runner.Chat
 function M.pick(chat)
   connection.request('runner/tools/list', vim.empty_dict(), function(err, result)
@@ -106,7 +106,7 @@ function M.pick(chat)
     elseif #result.servers == 0 then
       return notice.say(none)
     end
-    -- A table of Lua has no order that they could be in.
+    -- A Lua table has no order.
     table.sort(result.servers, function(a, b)
       return a.name < b.name
     end)

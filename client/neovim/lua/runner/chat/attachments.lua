@@ -1,7 +1,7 @@
---- What goes along with the user's words: lines of a buffer, a buffer, a file.
+--- Attachments of a prompt: lines of a buffer, a buffer, a file.
 local M = {}
 
---- As the protocol has it.
+--- The protocol's attachment.
 ---@class runner.Attachment
 ---@field path string
 ---@field lines? string
@@ -13,7 +13,7 @@ local M = {}
 ---@field attachment runner.Attachment What the model reads.
 ---@field title string What the user sees.
 
---- Bytes. A model's window has room for less.
+--- In bytes. A model's context window is smaller.
 local most_bytes = 1024 * 1024
 
 ---@param bufnr integer
@@ -50,7 +50,7 @@ function M.of_lines(bufnr, first, last)
   }
 end
 
---- All of it as it is in the editor, saved or not.
+--- The whole buffer, saved or not.
 ---@param bufnr integer
 ---@return runner.Context?
 ---@return string? problem
@@ -89,7 +89,7 @@ local function read(path)
   return text or ''
 end
 
---- As it is in the editor where it is open there, else as it is on the disk.
+--- The text in the editor if the file is open there, else the text on the disk.
 ---@param path string From the working folder.
 ---@return runner.Context?
 ---@return string? problem

@@ -1,5 +1,5 @@
---- How a call of a tool, and what came of it, are written in the chat: as a quote, so that no text of theirs can be
---- taken for a part of the chat.
+--- The text of tool calls and their results in the chat: quotes, so that none of it can be mistaken for a part of the
+--- chat.
 local controls = require('runner.controls')
 
 local M = {}
@@ -16,10 +16,10 @@ local M = {}
 ---@field content string
 ---@field isError boolean
 
---- Lines that are shown of a result or of one argument, and characters of a line.
+--- The most lines shown of a result or an argument, and the most characters of a line.
 local most_lines = 200
 local most_characters = 1000
---- Characters of a call in one line, and of one argument there.
+--- The most characters of a call in one line, and of one argument there.
 local most_in_line = 200
 local most_in_value = 60
 
@@ -54,7 +54,7 @@ local function quoted(lines)
   end, lines)
 end
 
---- One in its line, or in lines of its own below its name.
+--- An argument in its line, or in lines of its own below its name.
 ---@param key string
 ---@param value any
 ---@return string[]
@@ -72,7 +72,7 @@ local function argument_lines(key, value)
   return all
 end
 
---- The names, those with short values first: a path is to be seen before a file's text.
+--- The names, those with short values first, so that a path comes before a file's text.
 ---@param call runner.ToolCall
 ---@return string[]
 local function keys_of(call)
@@ -88,7 +88,7 @@ local function keys_of(call)
   return keys
 end
 
---- In one line, for a question or a fold.
+--- A call in one line, for a question or a fold.
 ---@param call runner.ToolCall
 ---@return string
 function M.line(call)
@@ -126,7 +126,7 @@ function M.result_lines(result)
   return quoted(vim.list_extend({ '', heading }, content_lines(result.content)))
 end
 
---- What a fold says: the call, and what came of it.
+--- The text of a fold: the call and its outcome.
 ---@param call runner.ToolCall
 ---@param result runner.ToolResult
 ---@return runner.Summary

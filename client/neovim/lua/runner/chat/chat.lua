@@ -1,4 +1,4 @@
---- One chat: a conversation, its page in a buffer, and what was chosen for it.
+--- One chat: a conversation, its page in a buffer, and its settings.
 local Conversation = require('runner.chat.conversation')
 local Page = require('runner.chat.page')
 local ServerChoice = require('runner.chat.servers')
@@ -55,12 +55,12 @@ function Chat:select(selection)
   self.page.prompt:show_context(selection and 'with ' .. selection.title)
 end
 
---- A model or a server does not change from turn to turn: what is said of them is said once.
+--- Notices about a model or a server are shown once, because they are the same in every turn.
 ---@param said { code: string, message: string, advice?: runner.Advice }
 ---@return boolean
 function Chat:is_news(said)
   local lasts = said.code == 'tools-disabled' or said.code == 'tools-unavailable'
-  -- When it is tried again is no news.
+  -- The time of the next try changes each time, and is left out.
   local what = said.advice and said.advice.problem or said.message
   local is_news = not self.said[what]
   self.said[what] = lasts or nil
@@ -81,7 +81,7 @@ function Chat:with_model(continue, failed)
   end
   model.find(function(found)
     if self.page:is_there() then
-      -- Something else may have been chosen meanwhile.
+      -- The user may have chosen another model meanwhile.
       self:use(self.state.model or found)
       continue(self.state.model)
     end
@@ -95,7 +95,7 @@ function Chat:with_model(continue, failed)
   end)
 end
 
---- As `with_model`, for a turn: it is seen to wait, and can be cancelled.
+--- Like `with_model`, for a turn: the wait is visible and can be cancelled.
 ---@private
 ---@param continue fun(name: string)
 function Chat:begin_turn(continue)
@@ -182,7 +182,7 @@ function Chat:send(prompt, sent)
   end)
 end
 
---- Sends the prompt that stands at the end of the buffer.
+--- Sends the prompt at the end of the buffer.
 function Chat:submit()
   local draft = self.page.prompt:draft()
   if draft == '' then
@@ -193,18 +193,18 @@ function Chat:submit()
   end)
 end
 
---- Sends a prompt of a command.
+--- Sends a command's prompt.
 ---@param prompt string
 function Chat:say(prompt)
   if self.page.prompt:draft() ~= '' then
     return self:send(prompt)
   end
-  -- It stands there until it is sent, so that nothing on the way to that loses it.
+  -- It is in the buffer until it is sent, so that it cannot get lost.
   self.page.prompt:set_draft(prompt)
   self:submit()
 end
 
---- Has the last prompt answered again, without the answer that it has.
+--- Asks the last prompt again, without its present answer.
 function Chat:regenerate()
   local prompt = self.conversation:last_prompt()
   if not prompt then
@@ -218,14 +218,14 @@ function Chat:regenerate()
   end)
 end
 
---- Nothing more comes.
+--- The turn has ended.
 ---@param figures? string[]
 function Chat:end_answer(figures)
   self.page:end_answer()
   self.state:finish(figures)
 end
 
---- What failed can be sent again with one key, unless something else is being typed.
+--- Puts a failed prompt back, so that one key sends it again, unless the user is typing another one.
 ---@param turn runner.Turn
 ---@param err runner.Error
 function Chat:take_back(turn, err)
@@ -248,7 +248,7 @@ function Chat:cancel()
   return self:stop_beginning() or self.conversation:cancel()
 end
 
---- Finds a model, so that it is seen who will answer.
+--- Finds the model early, so that the line above the chat shows it.
 function Chat:prepare()
   self:with_model(function()
     self.state:show()

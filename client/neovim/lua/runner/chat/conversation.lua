@@ -1,4 +1,4 @@
---- What was said so far, and the one answer that may be under way.
+--- The messages so far, and the running answer, if there is one.
 local connection = require('runner.connection')
 local incoming = require('runner.incoming')
 
@@ -24,7 +24,7 @@ local incoming = require('runner.incoming')
 ---@field messages? runner.Message[] With tools: all that the turn added.
 ---@field usage? { promptTokens: integer, completionTokens: integer, contextLength?: integer }
 
---- What is told while an answer comes. One of the last two ends it.
+--- Events of an answer. One of the last two ends it.
 ---@class runner.Listener
 ---@field thinking fun(text: string)
 ---@field text fun(text: string)
@@ -45,7 +45,7 @@ local Conversation = {}
 Conversation.__index = Conversation
 
 local count = 0
---- By the answer that is under way.
+--- Handlers of the running answers, by stream.
 ---@type table<string, runner.Listener>
 local listeners = {}
 
@@ -96,7 +96,7 @@ function Conversation:last_prompt()
   return nil, 0
 end
 
---- The editor reads an object whose values are all null as an empty list, which no daemon takes for arguments.
+--- The editor reads an object whose values are all null as an empty list, which no daemon accepts as arguments.
 ---@param messages runner.Message[]
 ---@return runner.Message[]
 local function mended(messages)
@@ -120,7 +120,7 @@ local function added_by(result)
   return content ~= '' and { { role = 'assistant', content = content } } or {}
 end
 
---- All that is sent, with the prompt at its end.
+--- All messages to send, with the prompt at the end.
 ---@private
 ---@param turn runner.Turn
 ---@return runner.Message[]
@@ -156,14 +156,14 @@ function Conversation:ask(turn, listener)
   local request = connection.request('runner/chat', params, function(err, result)
     is_over = true
     listeners[stream_id] = nil
-    -- It was forgotten meanwhile: the page and the messages are those of another conversation.
+    -- It was abandoned meanwhile: the page and the messages belong to another conversation.
     if self.stream_id ~= stream_id then
       return
     end
     self.request, self.stream_id = nil, nil
     require('runner.approval').forget(stream_id)
     if err then
-      -- It was deleted meanwhile: the next prompt begins another, with all that was said.
+      -- It was deleted meanwhile: the next prompt begins another one with all messages.
       if err.data and err.data.path == 'session' then
         self.session = nil
       end
@@ -180,7 +180,7 @@ function Conversation:ask(turn, listener)
   end
 end
 
---- A conversation that cannot be kept goes on all the same; that is told once.
+--- A conversation that cannot be kept continues, with one warning.
 ---@private
 ---@param continue fun()
 ---@param cancelled fun()
@@ -210,7 +210,7 @@ function Conversation:with_session(continue, cancelled)
   end
 end
 
---- Asks for the next answer, which is appended to the conversation as it is kept.
+--- Asks for the next answer, which the daemon appends to the kept conversation.
 ---@param turn runner.Turn
 ---@param listener runner.Listener
 function Conversation:send(turn, listener)
@@ -221,7 +221,7 @@ function Conversation:send(turn, listener)
   end)
 end
 
---- Goes on with one that is kept.
+--- Resumes a kept conversation.
 ---@param id string
 ---@param messages runner.KeptMessage[]
 function Conversation:resume(id, messages)

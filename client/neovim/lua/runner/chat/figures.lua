@@ -1,11 +1,11 @@
---- How fast an answer came, and how full the window is.
+--- The speed of an answer, and how full the context window is.
 ---@class runner.Figures
 ---@field private seconds number While text came; what a tool takes is not counted.
 ---@field private since integer? Nanoseconds.
 local Figures = {}
 Figures.__index = Figures
 
---- Below it a speed says nothing.
+--- A speed over less time means nothing.
 local least_seconds = 0.05
 
 ---@return runner.Figures
@@ -13,12 +13,12 @@ function Figures.create()
   return setmetatable({ seconds = 0 }, Figures)
 end
 
---- A piece came.
+--- Call when a piece arrives.
 function Figures:begin()
   self.since = self.since or vim.uv.hrtime()
 end
 
---- For now nothing more comes.
+--- Call when a tool runs or the answer ends.
 function Figures:pause()
   if self.since then
     self.seconds = self.seconds + (vim.uv.hrtime() - self.since) / 1e9

@@ -1,15 +1,15 @@
---- What a model thought, and the calls of tools, are folded once they are done; until then they can be read along.
+--- Folds thinking and tool calls once they are complete. Until then they are open.
 local controls = require('runner.controls')
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('runner.chat.folds')
 
---- What a closed fold says, by buffer and mark.
+--- The texts of closed folds, by buffer and mark.
 ---@type table<integer, table<integer, runner.Summary>>
 local summaries = {}
 
---- One line, cut where the window is narrow.
+--- One line, cut to the width of the window.
 ---@class runner.Summary
 ---@field what string
 ---@field outcome? string
@@ -19,7 +19,7 @@ local summaries = {}
 ---@field last integer
 ---@field summary runner.Summary
 
---- To set it again has the editor look at all lines anew.
+--- Setting it again makes the editor compute all folds anew.
 ---@param bufnr integer
 local function refresh(bufnr)
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
@@ -27,7 +27,7 @@ local function refresh(bufnr)
   end
 end
 
---- While somebody types, in whichever window, the editor folds nothing, and forgets that it should have.
+--- In insert mode, in any window, the editor folds nothing, and does not catch up later.
 ---@param bufnr integer
 local function refresh_after_typing(bufnr)
   vim.api.nvim_create_autocmd('InsertLeave', {
@@ -75,7 +75,7 @@ function M.show_in(window)
   options.foldlevel = 0
   options.foldminlines = 0
   options.foldenable = true
-  -- No dots behind the text; what else is set stays.
+  -- No dots after the text; other fill characters stay.
   options.fillchars = vim.iter({ vim.o.fillchars, 'fold: ' }):filter(is_set):join(',')
 end
 
@@ -110,7 +110,7 @@ local function fit(summary, room)
   elseif vim.fn.strdisplaywidth(summary.what .. arrow .. summary.outcome) <= room then
     return summary.what .. arrow .. summary.outcome
   end
-  -- An ellipsis takes a cell.
+  -- The ellipsis takes one cell.
   local half = math.max(math.floor((room - #arrow) / 2) - 1, 8)
   local outcome = controls.cut(summary.outcome, half)
   local rest = math.max(room - #arrow - vim.fn.strdisplaywidth(outcome) - 1, 8)

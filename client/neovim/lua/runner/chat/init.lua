@@ -16,13 +16,13 @@ local M = {}
 ---@field is_fresh? boolean Another chat than those that there are.
 ---@field is_quiet? boolean Nothing is offered.
 
---- Buffers of this name are chats; those that are kept have the id behind it.
+--- Buffers of this name are chats. The names of kept ones end with their id.
 local name = 'runner://chat'
 
---- By buffer.
+--- Chats by buffer.
 ---@type table<integer, runner.Chat>
 local chats = {}
---- The one that was used last.
+--- The chat that was used last.
 ---@type runner.Chat?
 local latest
 
@@ -42,7 +42,7 @@ local function free_name(wanted)
   end
 end
 
---- The editor keeps a buffer of the old name, which nobody asked for.
+--- The editor keeps a buffer with the old name, which is not wanted.
 ---@param bufnr integer
 ---@param wanted string
 local function rename(bufnr, wanted)
@@ -62,14 +62,14 @@ end
 local function become_text(bufnr)
   local options = vim.bo[bufnr]
   options.buftype, options.bufhidden, options.swapfile = 'nofile', 'hide', false
-  -- Some packages of Neovim come without the parser that the file type of Markdown needs, and fail there.
+  -- Some packages of Neovim lack the parser that the Markdown file type needs.
   if vim.treesitter.language.add('markdown') then
     options.filetype = 'markdown'
     return
   end
   options.syntax = 'markdown'
   vim.api.nvim_buf_call(bufnr, function()
-    -- Every underscore in a word would be an error.
+    -- Otherwise every underscore in a word would be shown as an error.
     vim.cmd('silent! syntax clear markdownError')
   end)
 end
@@ -82,7 +82,7 @@ local function forget(chat)
   if not next(chats) then
     keys.unwatch_interrupts()
   end
-  -- Without its text and marks it would only look like one that can be gone on with.
+  -- Without its text and marks, the buffer only looks like a chat that can be continued.
   vim.schedule(function()
     if not chats[chat.bufnr] and vim.api.nvim_buf_is_valid(chat.bufnr) then
       vim.api.nvim_buf_delete(chat.bufnr, { force = true })
@@ -113,7 +113,7 @@ local function watch(chat)
     chat.page.prompt:mend()
   end)
   on('BufUnload', function()
-    -- At the end of the editor the daemon keeps what is under way, and nothing is cancelled.
+    -- When the editor exits, the daemon keeps the running answer, so nothing is cancelled.
     if vim.v.exiting == vim.NIL then
       vim.api.nvim_del_augroup_by_id(group)
       forget(chat)
@@ -121,7 +121,7 @@ local function watch(chat)
   end)
 end
 
---- Has a buffer be a chat.
+--- Makes a buffer a chat.
 ---@param bufnr integer
 ---@return runner.Chat
 local function adopt(bufnr)
@@ -144,7 +144,7 @@ local function create()
   return adopt(bufnr)
 end
 
---- The one that is looked at, else one of this tab, else the one that was used last.
+--- The chat in the current window, else one of this tab, else the one that was used last.
 ---@return runner.Chat?
 local function find()
   local here = current()
@@ -191,8 +191,7 @@ function M.open(options)
   return chat
 end
 
---- Goes on with a conversation that is kept: where it is open, else in the chat that nothing was said in, else in
---- another one.
+--- Resumes a kept conversation: in the chat that has it open, else in an unused chat, else in a new one.
 ---@param id string
 function M.resume(id)
   for _, chat in pairs(chats) do
@@ -205,7 +204,7 @@ function M.resume(id)
   resume.go_on(M.open({ is_quiet = true, is_fresh = not is_free }), id)
 end
 
---- A buffer that has the name of a chat, of a session of the editor or by `:edit`, is one.
+--- A buffer with the name of a chat, from an editor session or `:edit`, becomes a chat.
 ---@param bufnr integer
 function M.restore(bufnr)
   if chats[bufnr] then
@@ -246,7 +245,7 @@ function M.of_stream(stream_id)
   end)
 end
 
---- Of the chat that is looked at, else of any that answers.
+--- Cancels the answer of the current chat, else of any chat that answers.
 ---@return boolean whether an answer was under way
 function M.cancel()
   local chat = find()

@@ -34,7 +34,7 @@ function M.map(bufnr, chat)
   map('i', '<Tab>', mentions.press_tab, 'Completes #buffer and #file:')
 end
 
---- In the midst of other events the editor takes <C-c> for an interrupt, which no mapping sees.
+--- During other events the editor treats <C-c> as an interrupt, which no mapping sees.
 ---@param current fun(): runner.Chat? The one whose buffer is the current one.
 function M.watch_interrupts(current)
   vim.on_key(function(_, typed)

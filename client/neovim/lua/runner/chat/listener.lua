@@ -1,10 +1,10 @@
---- Writes an answer into its chat as it comes.
+--- Writes an answer into its chat as it arrives.
 local Figures = require('runner.chat.figures')
 local advice = require('runner.advice')
 
 local M = {}
 
---- What makes the result more than its text.
+--- What the chat adds below an answer that ended early, by finish reason.
 local remarks = {
   cancelled = '*Cancelled.*',
   length = '*Cut: the answer has reached its greatest length.*',
@@ -27,7 +27,7 @@ end
 ---@return runner.Listener
 function M.create(chat, turn)
   local page, figures = chat.page, Figures.create()
-  -- Of the text after the last call.
+  -- The text after the last call.
   local came = ''
   local function begin()
     figures:begin()
@@ -41,7 +41,7 @@ function M.create(chat, turn)
   function listener.text(text)
     begin()
     page:add_text(text)
-    -- After it: what an interrupt kept from being written is missing here too, and is made good at the end.
+    -- After writing: text that an interrupt kept from being written is missing here too, and is added at the end.
     came = came .. text
   end
   function listener.call(call)

@@ -3,9 +3,9 @@ local attachments = require('runner.chat.attachments')
 
 local M = {}
 
---- More in one prompt are a mistake.
+--- The most mentions in one prompt; more are a mistake.
 local most = 20
---- Paths that are offered.
+--- The most paths that are offered.
 local most_paths = 200
 
 ---@param bufnr integer
@@ -14,7 +14,7 @@ local function is_ordinary(bufnr)
   return vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].buftype == '' and vim.bo[bufnr].buflisted
 end
 
---- The file that is beside the chat, else the one that was used last.
+--- The file beside the chat, else the one that was used last.
 ---@return integer?
 local function other_buffer()
   local beside = vim.fn.winbufnr(vim.fn.winnr('#'))
@@ -40,12 +40,12 @@ local function of_other_buffer()
   return attachments.of_buffer(bufnr)
 end
 
---- Paths with blanks stand in quotes.
+--- Paths with spaces are quoted.
 ---@param word string
 ---@return string?
 local function path_in(word)
   local path = word:match('^#file:"([^"]+)"') or word:match('^#file:([^"].*)$')
-  -- A sentence may end behind it.
+  -- Punctuation of the sentence may follow.
   if path and not vim.uv.fs_stat(path) then
     path = path:gsub('[.,;:!?)]+$', '')
   end
@@ -65,7 +65,7 @@ local function resolve(word)
   end
 end
 
---- All that is named, each once, in its order.
+--- All mentions, each once, in order.
 ---@param prompt string
 ---@return runner.Context[]?
 ---@return string? problem
@@ -132,7 +132,7 @@ function M.omnifunc(find_start, base)
   return complete(base)
 end
 
---- Completes a mention where there is one before the cursor; else the key is what it is.
+--- Completes a mention before the cursor; otherwise the key types itself.
 function M.press_tab()
   local is_open = vim.fn.pumvisible() == 1
   local keys = is_open and '<C-n>' or M.column() and '<C-x><C-o>' or '<Tab>'

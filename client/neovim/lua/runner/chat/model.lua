@@ -1,4 +1,4 @@
---- Which model answers, until somebody chooses one.
+--- The model that answers, and the choice of another.
 local connection = require('runner.connection')
 local models = require('runner.models')
 local notice = require('runner.notice')
@@ -12,7 +12,7 @@ local none_here = table.concat({
 local missing = 'The chat model %s is not installed, or cannot chat. %s answers; get the other one with :RunnerPull %s.'
 local none = 'No model that can chat is installed. Get one with :RunnerPull NAME.'
 
---- Why the daemon found none.
+--- Why the daemon found no model.
 ---@param fail fun(message: string)
 local function explain(fail)
   models.list(function(list)
@@ -24,7 +24,7 @@ local function explain(fail)
   end, fail)
 end
 
---- By the rule of every client: what `chatModel` names, else what was chosen last, else what is loaded, else the newest.
+--- The daemon's rule for every client: `chatModel`, else the last choice, else a loaded model, else the newest.
 ---@param take fun(name: string)
 ---@param fail fun(message: string)
 function M.find(take, fail)
@@ -41,7 +41,7 @@ function M.find(take, fail)
   end)
 end
 
---- The user has chosen it, and means it for the next chats too. That it cannot be kept is no reason to disturb.
+--- Keeps the user's choice for later chats. If that fails, no error is shown.
 ---@param name string
 function M.choose(name)
   connection.request('runner/models/choose', { model = name }, function() end)
@@ -75,7 +75,7 @@ function M.if_installed(name, take)
   end)
 end
 
---- Of a model that runs here and is not in memory, says so. Nobody asked for it: what fails is not told.
+--- Calls back if a local model is not loaded. Errors are not shown, because the user did not ask.
 ---@param name string
 ---@param is_loading fun()
 function M.watch_loading(name, is_loading)

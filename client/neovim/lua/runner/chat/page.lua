@@ -1,5 +1,5 @@
---- The text of a chat: what was said, and always below it the prompt. Answers grow above the prompt, so that whoever is
---- there stays there and can type on, and whoever has scrolled away is not moved.
+--- The text of a chat: the conversation, and always the prompt below it. Answers grow above the prompt, so that the user
+--- can go on typing there, and is not moved after scrolling away.
 local Prompt = require('runner.chat.prompt')
 local calls = require('runner.chat.calls')
 local folds = require('runner.chat.folds')
@@ -25,7 +25,7 @@ function Page.create(bufnr)
   return page
 end
 
---- Without all that was said; the prompt stays.
+--- Removes the conversation; the prompt stays.
 function Page:clear()
   folds.clear(self.bufnr)
   self.prompt:clear()
@@ -38,7 +38,7 @@ function Page:is_there()
   return vim.api.nvim_buf_is_loaded(self.bufnr)
 end
 
---- A prompt is a part of what was said now, and an answer begins under the model's name.
+--- Adds the prompt to the conversation, and begins an answer under the model's name.
 ---@param prompt string
 ---@param model string
 ---@param remark? string Of what goes along.
@@ -61,7 +61,7 @@ function Page:begin_text(row, col)
   self.answer_end = marks.set(self.bufnr, row, col)
 end
 
---- Where the next piece of the answer goes: above the prompt, whatever the user has deleted.
+--- The position of the next piece of the answer: above the prompt, whatever the user has deleted.
 ---@private
 ---@return integer row
 ---@return integer col
@@ -83,7 +83,7 @@ function Page:append(text)
   paper.set_text(self.bufnr, { row, col }, { row, col }, text)
 end
 
---- A line of its own, after what is there already.
+--- A separate line after the text so far.
 ---@private
 function Page:end_paragraph()
   local row, col = self:answer_place()
@@ -109,7 +109,7 @@ function Page:add_thinking(text)
   self:append((shown:gsub('\n', '\n> ')))
 end
 
---- What comes now is the answer.
+--- Ends the thinking: the answer follows.
 function Page:end_thinking()
   if not self.thinking_from then
     return
@@ -130,7 +130,7 @@ function Page:add_text(text)
   self:append(text)
 end
 
---- The text as the daemon has it, in the place of the pieces that came.
+--- Replaces the streamed pieces with the daemon's whole text.
 ---@param text string
 function Page:replace_answer(text)
   self:end_thinking()
@@ -158,7 +158,7 @@ function Page:add_call(call)
   self:begin_text(self:answer_place())
 end
 
---- What came of a call, which is folded with it.
+--- The outcome of a call, which is folded with it.
 ---@param result runner.ToolResult
 function Page:add_result(result)
   local shown = self.calls[result.id]
@@ -180,7 +180,7 @@ local function to_line(line)
   return (line:gsub('%s*\n%s*', ' '))
 end
 
---- A line about the answer: a note, or why there is none.
+--- A line about the answer: a note, or the reason why there is none.
 ---@param line string
 function Page:add_line(line)
   self:end_thinking()
@@ -195,7 +195,7 @@ function Page:add_remark(line)
   paper.insert(self.bufnr, self.prompt:row(), { to_line(line), '' })
 end
 
---- Nothing more comes.
+--- The answer is complete.
 function Page:end_answer()
   self:end_thinking()
   self.calls = {}

@@ -1,8 +1,8 @@
---- The buffer of a chat as something to write on. What the chat writes cannot be undone, so that no undo takes a part
---- of an answer away, or puts marks where they were before it.
+--- Writes into the buffer of a chat. These changes cannot be undone, so that no undo removes a part of an answer or moves
+--- marks back.
 local M = {}
 
---- The editor then forgets what could be undone, also of what the user has typed.
+--- The editor then forgets its undo history, including the user's own changes.
 local no_undo = -1
 
 ---@param bufnr integer
@@ -27,7 +27,7 @@ function M.insert(bufnr, row, lines)
   end)
 end
 
---- As `insert`, as a part of what the user has just done in the current buffer.
+--- Like `insert`, as a part of the user's last change in the current buffer.
 ---@param bufnr integer
 ---@param row integer
 ---@param lines string[]
@@ -49,7 +49,7 @@ function M.replace_from(bufnr, first, lines)
   end)
 end
 
---- In the place of what stands between two places.
+--- Replaces the text between two positions.
 ---@param bufnr integer
 ---@param from { [1]: integer, [2]: integer }
 ---@param to { [1]: integer, [2]: integer }

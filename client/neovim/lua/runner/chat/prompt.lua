@@ -1,5 +1,5 @@
---- The prompt: below all that was said, under a heading of its own. The user may edit all of it: the heading is put back
---- where it is gone.
+--- The prompt: below the conversation, under its own heading. The user may edit everything: a deleted heading is
+--- restored.
 local marks = require('runner.chat.marks')
 local paper = require('runner.chat.paper')
 
@@ -19,7 +19,7 @@ function Prompt.create(bufnr)
   return setmetatable({ bufnr = bufnr }, Prompt)
 end
 
---- Alone in the buffer, with what was typed.
+--- Makes the prompt the only content of the buffer, with the typed text.
 function Prompt:clear()
   local draft = self.mark and self:draft() or ''
   marks.clear(self.bufnr)
@@ -30,7 +30,7 @@ function Prompt:clear()
   end
 end
 
---- The heading at its mark, or, where an undo has parted them, with nothing in between.
+--- The heading at its mark, or right beside it after an undo has separated them.
 ---@private
 ---@param row integer
 ---@return integer?
@@ -45,8 +45,8 @@ function Prompt:find_heading(row)
   end
 end
 
---- The row of the heading above the prompt. Where the user has deleted it, it stands there again: what is below it is
---- the prompt.
+--- The row of the heading above the prompt. A deleted heading is inserted again at its mark; the text below it is the
+--- prompt.
 ---@param insert? fun(bufnr: integer, row: integer, lines: string[])
 ---@return integer
 function Prompt:row(insert)
@@ -69,7 +69,7 @@ function Prompt:row(insert)
   return found
 end
 
---- Puts back what the user has just deleted and the chat needs; an undo takes both back together.
+--- Restores deleted parts that the chat needs. One undo reverts both the deletion and this.
 function Prompt:mend()
   self:row(paper.join)
 end
@@ -81,7 +81,7 @@ function Prompt:set_mark(row)
   self.mark = marks.set(self.bufnr, row, 0, { id = self.mark, virt_text = context })
 end
 
---- The prompt as it stands below the last heading.
+--- The prompt below the last heading.
 ---@return string
 function Prompt:draft()
   local row = self:row()
@@ -99,7 +99,7 @@ function Prompt:set_draft(draft)
   end
 end
 
---- The prompt was sent. What was typed behind it meanwhile stays; so does all of it where it was changed.
+--- Removes the sent prompt. Text that was typed after it meanwhile stays, and so does a prompt that was changed.
 ---@param sent string
 function Prompt:cut_draft(sent)
   local lines = vim.api.nvim_buf_get_lines(self.bufnr, self:row() + 1, -1, false)
@@ -109,14 +109,14 @@ function Prompt:cut_draft(sent)
   end
 end
 
---- What goes along with the prompt, beside its heading.
+--- Shows the attachments of the prompt beside its heading.
 ---@param title string?
 function Prompt:show_context(title)
   self.context = title
   self:set_mark(self:row())
 end
 
---- The cursor to the end of the prompt.
+--- Moves the cursor to the end of the prompt.
 ---@param window integer
 function Prompt:go_to(window)
   self:row()
@@ -124,7 +124,7 @@ function Prompt:go_to(window)
   vim.api.nvim_win_set_cursor(window, { last, #(paper.line(self.bufnr, last - 1) or '') })
 end
 
---- Of a page that is only looked at: what was said, without a prompt.
+--- For a read-only page: the conversation without a prompt.
 function Prompt:leave_out()
   local row = self:row()
   paper.replace_from(self.bufnr, math.max(row, 1), {})

@@ -1,4 +1,4 @@
---- What was said before, written into a page again.
+--- Writes a kept conversation into a page.
 local attachments = require('runner.chat.attachments')
 
 local M = {}
@@ -36,7 +36,7 @@ local function add_answer(page, message)
   end
 end
 
---- The daemon's own words stand in the place of a flag: what is kept is what the model has read.
+--- A kept result has no error flag: its content, which is the text that the model has read, says what failed.
 ---@param message runner.KeptMessage
 ---@return runner.ToolResult
 local function result_of(message)

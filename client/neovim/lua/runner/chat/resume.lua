@@ -1,4 +1,4 @@
---- Has a chat go on with a conversation that is kept.
+--- Resumes a kept conversation in a chat.
 local model = require('runner.chat.model')
 local notice = require('runner.notice')
 local replay = require('runner.chat.replay')
@@ -16,12 +16,12 @@ local function has_begun(chat)
   return false
 end
 
---- Shows a conversation that is kept, and goes on with it.
+--- Shows a kept conversation, and resumes it.
 ---@param chat runner.Chat
 ---@param id string
 function M.go_on(chat, id)
   sessions.read(id, true, function(result)
-    -- A prompt may have been sent meanwhile.
+    -- The user may have sent a prompt meanwhile.
     if not chat.page:is_there() or has_begun(chat) then
       return
     end
@@ -48,7 +48,7 @@ function M.go_on_with_last(chat)
   end
 end
 
---- Where there is a last conversation of this folder, says how to go on with it.
+--- If this folder has a last conversation, shows how to resume it.
 ---@param chat runner.Chat
 function M.offer_last(chat)
   sessions.last_here(function(session)

@@ -1,4 +1,4 @@
---- Which tool servers a chat uses: all of them, but for those that were switched off for it.
+--- The tool servers that a chat uses: all except those that were switched off for it.
 ---@class runner.ServerChoice
 ---@field private off table<string, true>
 ---@field private known string[] Those that there were when they were listed last.
@@ -22,7 +22,7 @@ function ServerChoice:switch(name, is_on)
   self.off[name] = not is_on or nil
 end
 
---- No server is off that is not known: they are switched in their list.
+--- Call with the listed servers. Only a listed server can have been switched off.
 ---@param servers runner.ToolServer[]
 function ServerChoice:know(servers)
   self.known = vim.tbl_map(function(server)
@@ -30,7 +30,7 @@ function ServerChoice:know(servers)
   end, servers)
 end
 
---- For the daemon.
+--- The value of `hostedTools`.
 ---@return 'all'|string[]
 function ServerChoice:wanted()
   if not next(self.off) then

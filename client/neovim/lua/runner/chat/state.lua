@@ -1,4 +1,4 @@
---- What a chat does at this moment, shown in the line above it.
+--- The state of a chat, shown in the line above it.
 local winbar = require('runner.chat.winbar')
 
 ---@alias runner.ChatPhase 'idle'|'waiting'|'loading'|'answers'
@@ -38,7 +38,7 @@ function State:set_phase(phase)
   end
 end
 
---- The tool of which is asked whether it may run.
+--- Sets the tool that waits for approval.
 ---@param tool string?
 ---@param is_asked boolean The question is open; else the user cannot be asked yet.
 ---@return boolean whether it is another than before
@@ -52,12 +52,12 @@ function State:set_question(tool, is_asked)
   return is_other
 end
 
---- A turn begins; it is shown once it was sent.
+--- A turn begins. It is shown once it has been sent.
 function State:begin()
   self.phase, self.figures = 'waiting', {}
 end
 
---- Nothing more comes.
+--- The turn has ended.
 ---@param figures? string[]
 function State:finish(figures)
   self.phase, self.question, self.figures = 'idle', nil, figures or {}

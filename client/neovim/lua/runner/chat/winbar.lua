@@ -1,4 +1,4 @@
---- The line above a chat: which model answers, and what goes on or can be done.
+--- The line above a chat: its model, its state and its keys.
 local M = {}
 
 ---@param state runner.ChatState

@@ -1,9 +1,9 @@
---- Where a chat is shown.
+--- The windows of chats.
 local folds = require('runner.chat.folds')
 
 local M = {}
 
---- It is no code: its lines have no numbers and no signs, and are broken at words.
+--- A chat is not code: no line numbers, no signs, lines wrapped at words.
 ---@param window integer
 function M.dress(window)
   local options = vim.wo[window][0]
@@ -19,7 +19,7 @@ local function find(bufnr)
   return window ~= -1 and window or vim.fn.win_findbuf(bufnr)[1]
 end
 
---- Goes to its window; else it takes the place of another chat, else it is opened on the right.
+--- Goes to the chat's window; else replaces another chat in its window; else opens one on the right.
 ---@param bufnr integer
 ---@param other? integer The buffer of another chat.
 ---@return integer window
