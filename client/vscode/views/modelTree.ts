@@ -131,7 +131,7 @@ function childrenOf(node: ViewNode): readonly ViewNode[] {
 export type ViewNode = ServerNode | ViewRow | Family<ViewRow> | RunningPull;
 
 /** `now` in ms since 1970; `addressOf` returns the address of a server. */
-export function toTreeItem(
+function toTreeItem(
   node: ViewNode,
   now: number,
   addressOf: (server: string) => string | undefined,
@@ -176,7 +176,7 @@ function modelItem(row: ViewRow, now: number): vscode.TreeItem {
 }
 
 /** Creates the tooltip on demand: a view of 2,000 rows sends none. */
-export function withTooltip(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
+function withTooltip(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
   if ('tooltip' in node) item.tooltip = new vscode.MarkdownString(node.tooltip);
   return item;
 }
