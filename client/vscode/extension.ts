@@ -14,7 +14,7 @@ import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { createTokenStore, registerTokenCommands } from './daemon/accessTokens.ts';
-import { connectDaemon } from './daemon/connection.ts';
+import { DaemonConnection } from './daemon/connection.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -36,7 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Runner', { log: true });
   const reporter = createErrorReporter(log);
   const tokens = createTokenStore(context.secrets);
-  const daemon = connectDaemon({
+  const daemon = new DaemonConnection({
     path: vscode.Uri.joinPath(extensionUri, 'dist', 'runnerd.cjs').fsPath,
     settings: readSettings,
     tokens,

@@ -29,7 +29,7 @@ import {
   createUsualContextSizes,
 } from '../../client/vscode/convert/contextSizes.ts';
 import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
-import { createDaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
+import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
@@ -260,7 +260,7 @@ function keep() {
   const clock = handClock();
   const starts: { start: () => void; fail: () => void; end: () => void }[] = [];
   const seen: string[] = [];
-  const keeper = createDaemonKeeper<string>({
+  const keeper = new DaemonKeeper<string>({
     start: (onDidEnd) => {
       const name = `d${starts.length + 1}`;
       return new Promise((resolve, reject) => {

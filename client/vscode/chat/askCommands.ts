@@ -8,14 +8,14 @@ import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } fro
 import { type PromptName, prompts } from './question.ts';
 import type { AskForTurn } from './turn.ts';
 
-export interface AskCommandsParts {
+export interface AskCommandsDependencies {
   readonly models: ChatModels;
   readonly ask: AskForTurn;
   readonly reporter: ErrorReporter;
 }
 
 /** "Ask Runner" in the editor's menu, on problems, and for the message of a commit. */
-export function registerAskCommands({ models, ask, reporter }: AskCommandsParts): vscode.Disposable {
+export function registerAskCommands({ models, ask, reporter }: AskCommandsDependencies): vscode.Disposable {
   const names = Object.keys(prompts) as PromptName[];
   return vscode.Disposable.from(
     ...names.map((name) =>
@@ -99,7 +99,7 @@ function toActions(
 }
 
 async function writeCommitMessage(
-  { models, ask }: Pick<AskCommandsParts, 'models' | 'ask'>,
+  { models, ask }: Pick<AskCommandsDependencies, 'models' | 'ask'>,
   root: vscode.Uri | undefined,
 ): Promise<void> {
   const repositories = await openRepositories();

@@ -18,32 +18,9 @@ import { errorDataOf } from '../convert/failure.ts';
 import { readChangedSettings } from '../settings.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import type { TokenStore } from './accessTokens.ts';
-import { createDaemonKeeper, type DaemonKeeper } from './daemonKeeper.ts';
+import { DaemonKeeper } from './daemonKeeper.ts';
 import { originsOf } from './servers.ts';
 import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
-
-/** The extension's end of the connection to `runnerd`. It connects by itself, and reconnects when the daemon dies. */
-export interface DaemonConnection extends vscode.Disposable {
-  /**
-   * Waits for the connection. Rejects with the daemon's error, whose advice is in the editor's words, or with a sentence
-   * if the daemon has ended.
-   */
-  request<P, R>(message: RequestMessage<P, R>, params: P, token?: vscode.CancellationToken): Promise<R>;
-  /** Sent in order, also among requests. Without a running daemon, nothing is sent. */
-  notify<P>(message: NotificationMessage<P>, params: P): void;
-  onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): vscode.Disposable;
-  /** Sends a request whose progress is reported under its own token. */
-  requestWithProgress<P extends WorkDoneParams, R>(
-    message: RequestMessage<P, R>,
-    params: P,
-    watcher: ProgressWatcher,
-  ): Promise<R>;
-  /** The daemon has connected, for the first time or again. */
-  readonly onDidConnect: vscode.Event<void>;
-  /** A start failed. More tries follow, at growing intervals and whenever settings change. */
-  readonly onDidFailToStart: vscode.Event<unknown>;
-  readonly isConnected: boolean;
-}
 
 export interface ProgressWatcher {
   readonly token: vscode.CancellationToken;
@@ -65,15 +42,14 @@ const didChangeConfiguration: NotificationMessage<{
   readonly settings: { readonly runner: ChangedOptions };
 }> = { method: 'workspace/didChangeConfiguration' };
 
-export function connectDaemon(options: ConnectionOptions): DaemonConnection {
-  return new Connection(options);
-}
-
-class Connection implements DaemonConnection {
+/** The extension's end of the connection to `runnerd`. It connects by itself, and reconnects when the daemon dies. */
+export class DaemonConnection implements vscode.Disposable {
   readonly #options: ConnectionOptions;
   readonly #connected = new vscode.EventEmitter<void>();
+  /** The daemon has connected, for the first time or again. */
   readonly onDidConnect = this.#connected.event;
   readonly #failed = new vscode.EventEmitter<unknown>();
+  /** A start failed. More tries follow, at growing intervals and whenever settings change. */
   readonly onDidFailToStart = this.#failed.event;
   readonly #subscriptions: vscode.Disposable;
   readonly #keeper: DaemonKeeper<StartedDaemon>;
@@ -96,7 +72,7 @@ class Connection implements DaemonConnection {
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#trust()),
     );
-    this.#keeper = createDaemonKeeper({
+    this.#keeper = new DaemonKeeper({
       start: (onDidEnd) => this.#start(onDidEnd),
       stop: (daemon) => daemon.stop(),
       onDidStart: () => {
@@ -116,6 +92,10 @@ class Connection implements DaemonConnection {
     return this.#keeper.running !== undefined;
   }
 
+  /**
+   * Waits for the connection. Rejects with the daemon's error, whose advice is in the editor's words, or with a sentence
+   * if the daemon has ended.
+   */
   async request<P, R>(
     { method }: RequestMessage<P, R>,
     params: P,
@@ -129,6 +109,7 @@ class Connection implements DaemonConnection {
     );
   }
 
+  /** Sends a request whose progress is reported under its own token. */
   async requestWithProgress<P extends WorkDoneParams, R>(
     { method }: RequestMessage<P, R>,
     params: P,
@@ -145,6 +126,7 @@ class Connection implements DaemonConnection {
     }
   }
 
+  /** Sent in order, also among requests. Without a running daemon, nothing is sent. */
   notify<P>({ method }: NotificationMessage<P>, params: P): void {
     // A daemon that is not running yet gets all of it at its start.
     this.#keeper.daemon.then(({ client }) => client.sendNotification(method, params)).catch(ignore);

@@ -1,21 +1,7 @@
 import type { Clock } from '../clock.ts';
 
-/** Keeps a daemon running: starts one, and another when it ends, after a longer wait each time. */
-export interface DaemonKeeper<D> {
-  /**
-   * The daemon that runs or will run. While starts fail, it rejects with the reason of the last failure: a daemon that
-   * ended is worth waiting for, and one that does not even start is not.
-   */
-  readonly daemon: Promise<D>;
-  /** The daemon that answers now. */
-  readonly running: D | undefined;
-  /** Starts now if a start is waiting, because its cause of failure may be fixed. Returns whether one was waiting. */
-  startNow(): boolean;
-  dispose(): void;
-}
-
 export interface DaemonKeeperOptions<D> {
-  /** Starts a daemon. The callback is for one that had started and then ended by itself. */
+  /** Starts a daemon. It calls back if the daemon ends by itself after a successful start. */
   readonly start: (onDidEnd: () => void) => Promise<D>;
   readonly stop: (daemon: D) => Promise<void>;
   readonly onDidStart: () => void;
@@ -40,37 +26,40 @@ type State<D> =
   | { readonly kind: 'waiting'; readonly daemon: Promise<D>; readonly startNow: () => void }
   | { readonly kind: 'disposed' };
 
-export function createDaemonKeeper<D>(options: DaemonKeeperOptions<D>): DaemonKeeper<D> {
-  return new Keeper(options);
-}
-
-class Keeper<D> implements DaemonKeeper<D> {
+/** Keeps a daemon running: starts one, and another when it ends, after a longer wait each time. */
+export class DaemonKeeper<D> {
   readonly #options: DaemonKeeperOptions<D>;
   #state: State<D>;
   /** Why the last start failed, until one succeeds. */
   #failure: { readonly reason: unknown } | undefined;
   #tries = 0;
-  #takeBack: (() => void) | undefined;
+  #cancelStart: (() => void) | undefined;
 
   constructor(options: DaemonKeeperOptions<D>) {
     this.#options = options;
     this.#state = this.#start();
   }
 
+  /**
+   * The daemon that runs or will run. After a failed start, it rejects with the reason until a start succeeds: a daemon
+   * that ended is worth waiting for, and one that does not start is not.
+   */
   get daemon(): Promise<D> {
     const state = this.#state;
     if (this.#failure || state.kind === 'disposed') return Promise.reject(this.#failure?.reason);
     return Promise.resolve(state.daemon);
   }
 
+  /** The daemon, while it runs. */
   get running(): D | undefined {
     return this.#state.kind === 'running' ? this.#state.daemon : undefined;
   }
 
+  /** Starts now if a start is waiting, because its cause of failure may be fixed. Returns whether one was waiting. */
   startNow(): boolean {
     if (this.#state.kind !== 'running') this.#tries = 0;
     if (this.#state.kind !== 'waiting') return false;
-    this.#takeBack?.();
+    this.#cancelStart?.();
     this.#state.startNow();
     return true;
   }
@@ -78,7 +67,7 @@ class Keeper<D> implements DaemonKeeper<D> {
   dispose(): void {
     const last = this.#state;
     if (last.kind === 'disposed') return;
-    this.#takeBack?.();
+    this.#cancelStart?.();
     this.#state = { kind: 'disposed' };
     this.#failure = { reason: new Error('Runner is shut down.') };
     Promise.resolve(last.daemon)
@@ -125,7 +114,7 @@ class Keeper<D> implements DaemonKeeper<D> {
       resolve(starting.daemon);
     };
     this.#state = { kind: 'waiting', daemon: promise, startNow };
-    this.#takeBack = clock.after(wait, startNow);
+    this.#cancelStart = clock.after(wait, startNow);
   }
 }
 

@@ -8,7 +8,7 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import type { Sidebar } from '../views/sidebar.ts';
 import { newModelfile } from './modelfileWizard.ts';
 
-export interface ModelfileCommandsParts {
+export interface ModelfileCommandsDependencies {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   /** Shows the row of a new model. */
@@ -20,7 +20,7 @@ export function registerModelfileCommands({
   daemon,
   reporter,
   sidebar,
-}: ModelfileCommandsParts): vscode.Disposable {
+}: ModelfileCommandsDependencies): vscode.Disposable {
   const guarded = (id: string, work: (argument?: unknown) => Promise<void>) =>
     vscode.commands.registerCommand(id, async (argument?: unknown) => {
       try {
@@ -37,7 +37,7 @@ export function registerModelfileCommands({
 
 /** From the row, the active editor, or a chosen file. Unsaved changes are saved first. */
 async function createModel(
-  { daemon, sidebar }: Pick<ModelfileCommandsParts, 'daemon' | 'sidebar'>,
+  { daemon, sidebar }: Pick<ModelfileCommandsDependencies, 'daemon' | 'sidebar'>,
   argument: unknown,
 ): Promise<void> {
   const uri = uriOf(argument) ?? (await chooseModelfile());

@@ -14,7 +14,7 @@ import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.t
 import { pull } from './pullCommand.ts';
 import type { InterruptedPulls, RunningPull, RunningPulls } from './pulls.ts';
 
-export interface ModelCommandsParts {
+export interface ModelCommandsDependencies {
   readonly daemon: DaemonConnection;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
@@ -36,10 +36,10 @@ interface RowCommand {
 }
 
 /** The commands of models: on the rows of the views, by keys, and in the palette. */
-export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposable {
-  const { daemon, reporter, sidebar } = parts;
+export function registerModelCommands(dependencies: ModelCommandsDependencies): vscode.Disposable {
+  const { daemon, reporter, sidebar } = dependencies;
   const details = createWebPage('runner.model');
-  const commands = tableOf(parts, (page) => details.show(page));
+  const commands = tableOf(dependencies, (page) => details.show(page));
   const attempt = async (run: RowCommand['run'], row: ModelRow): Promise<unknown> => {
     try {
       return await run(row);
@@ -70,12 +70,12 @@ export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposa
             return model && attempt(run, { model: model.name, server: model.server });
           }),
         );
-  void offerInterrupted(parts);
+  void offerInterrupted(dependencies);
   return vscode.Disposable.from(
     details,
     ...commands.flatMap((command) => [onRow(command), inPalette(command)].flat()),
     vscode.commands.registerCommand('runner.pullModel', (argument: unknown) =>
-      startPull(parts, isRow(argument) ? argument : undefined),
+      startPull(dependencies, isRow(argument) ? argument : undefined),
     ),
     vscode.commands.registerCommand('runner.stopOtherModels', (row: Partial<ModelRow> = {}) =>
       reported(() => unloadOthers(daemon, row)),
@@ -85,22 +85,22 @@ export function registerModelCommands(parts: ModelCommandsParts): vscode.Disposa
 }
 
 /** If the registry does not know the name, the notification offers to pull another. */
-async function startPull(parts: ModelCommandsParts, row: ModelRow | undefined): Promise<void> {
+async function startPull(dependencies: ModelCommandsDependencies, row: ModelRow | undefined): Promise<void> {
   try {
-    await pull(parts, row);
+    await pull(dependencies, row);
   } catch (error) {
     const isUnknown = errorDataOf(error)?.kind === 'model-not-found';
-    parts.reporter.report(error, {
+    dependencies.reporter.report(error, {
       showToUser: true,
       ...(isUnknown ? { remedies: [{ ...pullModel, title: 'Pull Another' }] } : {}),
-      again: () => startPull(parts, row),
+      again: () => startPull(dependencies, row),
     });
   }
 }
 
 /** The runner keeps what was downloaded, so a pull continues where it stopped. */
-async function offerInterrupted(parts: ModelCommandsParts): Promise<void> {
-  const { left } = parts.interrupted;
+async function offerInterrupted(dependencies: ModelCommandsDependencies): Promise<void> {
+  const { left } = dependencies.interrupted;
   if (left.length === 0) return;
   const names = left.map(({ model }) => model).join(', ');
   const goOn = 'Continue';
@@ -108,14 +108,14 @@ async function offerInterrupted(parts: ModelCommandsParts): Promise<void> {
     plain(`The download of ${names} was interrupted.`),
     goOn,
   );
-  if (choice === goOn) await Promise.all(left.map((row) => startPull(parts, row)));
+  if (choice === goOn) await Promise.all(left.map((row) => startPull(dependencies, row)));
 }
 
 function tableOf(
-  parts: ModelCommandsParts,
+  dependencies: ModelCommandsDependencies,
   show: (page: ReturnType<typeof detailsOf>) => void,
 ): readonly RowCommand[] {
-  const { daemon, sidebar } = parts;
+  const { daemon, sidebar } = dependencies;
   return [
     {
       onRow: 'runner.runModel',
@@ -142,7 +142,7 @@ function tableOf(
       inPalette: 'runner.updateAModel',
       title: 'Update Which Model?',
       fits: ({ remote }) => !remote,
-      run: ({ model, server = defaultServerName }) => startPull(parts, { model, server }),
+      run: ({ model, server = defaultServerName }) => startPull(dependencies, { model, server }),
     },
     {
       onRow: 'runner.duplicateModel',

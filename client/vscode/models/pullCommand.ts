@@ -12,7 +12,7 @@ import { askForName, describeNeed, sizeChoices } from './pullChoices.ts';
 import type { InterruptedPulls, RunningPulls } from './pulls.ts';
 import { runWork } from './work.ts';
 
-export interface PullParts {
+export interface PullDependencies {
   readonly daemon: DaemonConnection;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
@@ -20,15 +20,15 @@ export interface PullParts {
 }
 
 /** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */
-export async function pull(parts: PullParts, row: ModelRow | undefined): Promise<void> {
-  const { daemon } = parts;
+export async function pull(dependencies: PullDependencies, row: ModelRow | undefined): Promise<void> {
+  const { daemon } = dependencies;
   const wanted = row ?? (await nameOfLibrary(daemon));
   const model = wanted && (await chooseSize(daemon, wanted));
-  if (model !== undefined) await download(parts, paramsOf({ ...wanted, model }));
+  if (model !== undefined) await download(dependencies, paramsOf({ ...wanted, model }));
 }
 
 async function download(
-  { daemon, pulls, interrupted, sidebar }: PullParts,
+  { daemon, pulls, interrupted, sidebar }: PullDependencies,
   params: ReturnType<typeof paramsOf>,
 ): Promise<void> {
   const { model } = params;

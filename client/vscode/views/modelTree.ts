@@ -44,10 +44,6 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     return this.#shown;
   }
 
-  get filter(): Filter {
-    return this.#filter;
-  }
-
   /**
    * `isByServer`: whether the outcomes are those of several servers. It draws nothing if the same rows are already shown,
    * because typing in the filter often changes no row.

@@ -34,27 +34,7 @@ export interface ModelViewOptions {
 }
 
 /** A view of models: flat or by family, whole or filtered. It loads its rows only while it is visible. */
-export interface ModelView extends vscode.Disposable {
-  /** Reloads the rows: at once if the view is visible, or else when it becomes visible. */
-  refresh(): void;
-  /** Call when the daemon has connected, also again. A request that waits for it is not repeated. */
-  connect(): void;
-  /**
-   * Selects the row of a model if the view is visible: now, or once the row appears. It never opens the view, and never
-   * takes the focus.
-   */
-  reveal(model: ModelRow): void;
-  /** The view's part of its command ids. */
-  readonly name: string;
-  /** Selects the focused row, and returns it. */
-  selected(): Promise<ModelRow | undefined>;
-}
-
-export function createModelView(options: ModelViewOptions): ModelView {
-  return new View(options);
-}
-
-class View implements ModelView {
+export class ModelView implements vscode.Disposable {
   readonly #options: ModelViewOptions;
   readonly #store: RowStore;
   readonly #tree: ModelTree;
@@ -97,24 +77,32 @@ class View implements ModelView {
     this.#setContext('State', 'loading');
   }
 
+  /** Reloads the rows: at once if the view is visible, or else when it becomes visible. */
   refresh(): void {
     this.#store.markStale();
     this.#updateBadge();
     if (this.#view.visible) this.#load();
   }
 
+  /** Call when the daemon has connected, also again. A request that waits for it is not repeated. */
   connect(): void {
     if (!this.#store.isLoading) this.refresh();
   }
 
+  /**
+   * Selects the row of a model if the view is visible: now, or once the row appears. It never opens the view, and never
+   * takes the focus.
+   */
   reveal(model: ModelRow): void {
     this.#reveal.want(model);
   }
 
+  /** The view's part of its command ids. */
   get name(): string {
     return this.#options.name;
   }
 
+  /** Selects the focused row, and returns it. */
   async selected(): Promise<ModelRow | undefined> {
     // Arrow keys move only the focus, which an extension cannot see. On a folder, this command toggles it as Enter does,
     // because the manifest binds no other key there.

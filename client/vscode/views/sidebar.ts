@@ -17,7 +17,7 @@ import type { RunningPulls } from '../models/pulls.ts';
 import { readSettings } from '../settings.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { catalogRow, localRow, runningRow } from './modelRows.ts';
-import { createModelView } from './modelView.ts';
+import { ModelView } from './modelView.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
@@ -31,7 +31,7 @@ export interface SidebarOptions {
 }
 
 export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions): Sidebar {
-  const local = createModelView({
+  const local = new ModelView({
     id: 'runnerModelsLocalView',
     name: 'Local',
     title: 'Local Models',
@@ -41,7 +41,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     address: runnerAddress,
     sources: () => ofEachServer((server) => loadLocal(daemon, server)),
   });
-  const running = createModelView({
+  const running = new ModelView({
     id: 'runnerModelsRunningView',
     name: 'Running',
     title: 'Running Models',
@@ -51,7 +51,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     sources: () => ofEachServer((server) => loadRunning(daemon, server)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
   });
-  const library = createModelView({
+  const library = new ModelView({
     id: 'runnerModelsLibraryView',
     name: 'Library',
     title: 'Library',
@@ -60,7 +60,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     address: catalogAddress,
     sources: () => [catalogSource(daemon, 'library')],
   });
-  const cloud = createModelView({
+  const cloud = new ModelView({
     id: 'runnerModelsCloudView',
     name: 'Cloud',
     title: 'Cloud Models',
